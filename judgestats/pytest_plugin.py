@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -62,7 +63,8 @@ def held_judge(
     names = [condition] if isinstance(condition, str) else list(condition)
     held = held_to(analysis.run.records, demands, conditions=names)
     failed = [
-        f"  {f.where}: {f.demand.metric} {f.estimate:.3f}, {f.basis} {f.decided_on:.3f} must be "
+        f"  {f.where}: {f.demand.metric} {f.estimate:.3f}, {f.basis}"
+        f"{'' if math.isnan(f.decided_on) else f' {f.decided_on:.3f}'} must be "
         f"at {'least' if f.demand.side == 'min' else 'most'} {f.demand.bound:g}"
         for f in held.findings
         if not f.passed

@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.possible import held_within, possible, unbounded
+from judgestats.analysis.possible import held, possible
 from judgestats.results import (
     ESTIMANDS,
     About,
@@ -33,7 +33,7 @@ from judgestats.results import (
     Test,
 )
 from judgestats.results import Comparison as ComparisonRecord
-from judgestats.results.estimands import labelled
+from judgestats.results.estimands import estimand_of, labelled
 from judgestats.results.records import Role
 from judgestats.results.values import plain
 from judgestats.stats.agreement.position_noise import PositionAndNoise
@@ -130,17 +130,18 @@ _OF_ESTIMATE = {f.name for f in dataclasses.fields(of.Estimate)}
 def _estimate(
     result: of.Estimate, common: Mapping[str, Any], *, details: Mapping[str, Any] | None = None
 ) -> Estimate:
+    interval, lost = _interval(result.interval, result.name, result.estimate)
     return Estimate(
         **common,
         estimand=result.name,
         label=result.label,
         estimate=float(result.estimate),
-        interval=_interval(result.interval, result.name, result.estimate),
+        interval=interval,
         std_error=float(result.std_error),
         null=_null(result.null),
         estimator=result.estimator,
         sample=_sample(result.sample),
-        notes=_notes((*result.notes, *unbounded(result, possible(result.name)))),
+        notes=_notes((*result.notes, *lost)),
         reason=result.reason,
         details=plain(result.details if details is None else details),
     )
@@ -284,6 +285,7 @@ def _comparison(
     if isinstance(result, EquivalenceResult):
         low, high = result.margin
         margin = Margin(low=float(low), high=float(high), estimand=key, alpha=result.alpha)
+    interval, lost = _interval(row.interval, key, row.estimate)
     compared = ComparisonRecord(
         **common,
         a=row.a,
@@ -299,10 +301,12 @@ def _comparison(
         p_adjusted=float(row.p_adjusted) if family else math.nan,
         p_bound=row.p_bound and bool(family),
         family=family,
-        interval=_interval(row.interval, key, row.estimate),
+        held_to=row.held_to if family else "",
+        interval=interval,
         margin=margin,
         effects=tuple(e.id for e in effects),
         sample=sample,
+        notes=_notes((*row.notes, *lost)),
         reason=row.reason,
         details=plain(row.details),
     )
@@ -356,13 +360,18 @@ def _statistic(symbol: str, value: float, df: Mapping[str, float]) -> Statistic:
     return Statistic(symbol=symbol, value=float(value), df=degrees)
 
 
-def _interval(interval: of.Interval | None, key: str, estimate: float) -> Interval | None:
-    """The interval of an estimand, which ends where that ends, or at the estimate beyond."""
-    if interval is None:
-        return None
-    values = {f.name: getattr(interval, f.name) for f in dataclasses.fields(of.Interval)}
-    kept = held_within(interval, possible(key), estimate)
-    return Interval(**values | {"low": float(kept.low), "high": float(kept.high)})
+def _interval(
+    interval: of.Interval | None, key: str, estimate: float
+) -> tuple[Interval | None, tuple[of.Note, ...]]:
+    """The interval of an estimand, which ends where that ends, or at the estimate beyond.
+
+    None, with the note that says so, where it would be nearly all that the estimand can be.
+    """
+    kept, lost = held(interval, possible(key), estimate, ratio=estimand_of(key).is_ratio)
+    if kept is None:
+        return None, lost
+    values = {f.name: getattr(kept, f.name) for f in dataclasses.fields(of.Interval)}
+    return Interval(**values | {"low": float(kept.low), "high": float(kept.high)}), lost
 
 
 def _null(null: NullReference | None) -> Null | None:

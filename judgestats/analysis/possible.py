@@ -11,13 +11,12 @@ from dataclasses import replace
 
 from judgestats.results.estimands import estimand_of
 from judgestats.results.numbers import format_number
-from judgestats.stats.inference.result import Estimate, Interval, Note
+from judgestats.stats.inference.estimable import beyond_use, covers_all, not_estimable
+from judgestats.stats.inference.result import Interval, Note
 
 Ends = tuple[float, float]
 _Z = 1.959963984540054 * math.sqrt(2)
 """A smallest detectable change in standard errors of measurement."""
-_ALL = 0.95
-"""Share of what is possible from which on an interval says nothing."""
 
 
 def possible(estimand: str, scale: Ends | None = None) -> Ends:
@@ -64,15 +63,28 @@ def held_within(interval: Interval, ends: Ends, estimate: float) -> Interval:
     return replace(interval, low=max(interval.low, least), high=min(interval.high, most))
 
 
-def unbounded(estimate: Estimate, ends: Ends) -> tuple[Note, ...]:
-    """The note of an interval that is all that is possible; none of any other."""
-    if estimate.interval is None or math.isnan(estimate.estimate) or not math.isfinite(sum(ends)):
-        return ()
-    kept = held_within(estimate.interval, ends, estimate.estimate)
-    if kept.high - kept.low < _ALL * (ends[1] - ends[0]):
-        return ()
-    message = (
-        f"The interval is all that is possible ({format_number(ends[0])} to "
-        f"{format_number(ends[1])}): these data do not bound it."
+def held(
+    interval: Interval | None, ends: Ends, estimate: float, *, ratio: bool = False
+) -> tuple[Interval | None, tuple[Note, ...]]:
+    """An interval within what is possible; where it says nothing, the note that says so.
+
+    It does where it is nearly all that is possible, or, of a `ratio`, where an end is beyond use.
+
+    Examples
+    --------
+    >>> whole = Interval(low=-0.2, high=0.97)
+    >>> held(whole, (0.0, 1.0), 0.5)[1][0].code, held(whole, (-math.inf, 1.0), 0.5)[1]
+    ('not_estimable', ())
+    """
+    if interval is None or math.isnan(estimate):
+        return interval, ()
+    kept = held_within(interval, ends, estimate)
+    if ratio and beyond_use(estimate, kept.low, kept.high, degree=2, compared=True):
+        return None, (not_estimable("An end would be over 25 times the estimate."),)
+    if not math.isfinite(sum(ends)) or not covers_all(kept.low, kept.high, ends):
+        return kept, ()
+    least, most = (format_number(end) for end in ends)
+    why = (
+        f"The interval would be nearly all that is possible ({least} to {most}). Judge more items."
     )
-    return (Note(code="not_bounded", message=message),)
+    return None, (not_estimable(why),)

@@ -33,6 +33,7 @@ from judgestats.results import (
     Table,
     Test,
 )
+from judgestats.results.thresholds import not_estimable
 from judgestats.results.values import plain
 from judgestats.stats.inference import adjust as adjusting
 
@@ -54,7 +55,7 @@ def results_of(analysis: AnalysisContents) -> Results:
         if isinstance(one.result, adjusting.Family):
             records, family = _adjusted(one, one.result, records, ids)
             families.append(family)
-    return Results(
+    found = Results(
         experiment=analysis.experiment,
         question=analysis.question,
         answer=analysis.sentence,
@@ -70,6 +71,30 @@ def results_of(analysis: AnalysisContents) -> Results:
         metrics=_numbers(analysis.metrics),
         condition_metrics={k: _numbers(v) for k, v in analysis.condition_metrics.items()},
     )
+    if not any(record.not_estimable for record in records):
+        return found
+    return replace(found, condition_metrics=_without_lost(found))
+
+
+def _without_lost(results: Results) -> dict[str, dict[str, float]]:
+    """The metrics, without the ends of intervals that are not estimable."""
+    bounded = {
+        name.removeprefix("ci/").rpartition(".")[0]
+        for metrics in results.condition_metrics.values()
+        for name in metrics
+        if name.startswith("ci/")
+    }
+    lost = {name: not_estimable(results, name) for name in bounded}
+    return {
+        condition: {
+            name: math.nan
+            if name.startswith("ci/")
+            and condition in lost[name.removeprefix("ci/").rpartition(".")[0]]
+            else value
+            for name, value in metrics.items()
+        }
+        for condition, metrics in results.condition_metrics.items()
+    }
 
 
 def _numbers(metrics: Mapping[str, float]) -> dict[str, float]:

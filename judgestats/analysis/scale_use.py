@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.analysis.possible import Ends, held_within, possible, unbounded
+from judgestats.analysis.possible import Ends, held, possible
 from judgestats.protocols.scale import Scale
 from judgestats.results.numbers import bounds_of
 from judgestats.stats.agreement.alignment import share_of_sums
@@ -65,13 +65,13 @@ def held_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
     Returns
     -------
     Analysis
-        Estimates, the table of conditions and the metrics, cut alike; a note ``not_bounded`` says
-        where an interval is all that is possible.
+        Estimates, the table of conditions and the metrics, cut alike; an interval that would be
+        nearly all that is possible is missing, with a note ``not_estimable``.
     """
     scales = _scales(analysis.conditions, scale)
     cut: dict[tuple[str, str], Ends] = {}
 
-    def held(result: NamedResult) -> NamedResult:
+    def on_scale(result: NamedResult) -> NamedResult:
         about, value = result.about.conditions, result.result
         own = scales.get(about[0]) if len(about) == 1 else None
         if own is None or not isinstance(value, Estimate) or value.interval is None:
@@ -79,12 +79,11 @@ def held_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
         ends = possible(value.name, own)
         if ends == possible(value.name):
             return result
-        kept = held_within(value.interval, ends, value.estimate)
-        cut[about[0], value.name] = kept.low, kept.high
-        notes = (*value.notes, *unbounded(value, ends))
-        return replace(result, result=value.replace(interval=kept, notes=notes))
+        kept, lost = held(value.interval, ends, value.estimate)
+        cut[about[0], value.name] = bounds_of(kept)
+        return replace(result, result=value.replace(interval=kept, notes=(*value.notes, *lost)))
 
-    results, described = (tuple(map(held, r)) for r in (analysis.results, analysis.described))
+    results, described = (tuple(map(on_scale, r)) for r in (analysis.results, analysis.described))
     table = analysis.conditions.copy()
     metrics = {name: dict(values) for name, values in analysis.condition_metrics.items()}
     for (condition, estimand), (low, high) in cut.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.showing import write_json
 from judgestats.results import Condition, Results, Row
-from judgestats.results.thresholds import holds_size, is_called, named_bounds
+from judgestats.results.thresholds import holds_size, is_called, named_bounds, not_estimable
 from judgestats.results.values import plain
 from judgestats.tracking.readings import WHOLE_RUN, metrics_of
 
@@ -49,8 +49,8 @@ class Finding:
     `decided_on` is the end of the interval on the demand's bad side (of a number whose either sign
     is a fault, the end that is farther from 0, without its sign); the estimate itself where the
     metric has no interval in any condition (a share that is counted, a cost); NaN where the number
-    or its interval is undefined here and defined in another condition, and where it is of
-    repetition and sampling is off.
+    or its interval is undefined here and defined in another condition, where the interval is not
+    estimable, and where it is of repetition and sampling is off.
     """
 
     demand: Demand
@@ -89,6 +89,7 @@ def judge_run(
     *,
     whole: Mapping[str, Mapping[str, float]] | None = None,
     rows: Sequence[Row] = (),
+    lost: Collection[str] = (),
 ) -> list[Finding]:
     """Hold the metrics of runs to demands.
 
@@ -104,6 +105,8 @@ def judge_run(
         an interval.
     rows : sequence of Row
         Of the run's screen: their names are told where a demand names none.
+    lost : collection of str
+        Conditions in which the demanded number's interval is not estimable.
 
     Returns
     -------
@@ -146,8 +149,11 @@ def judge_run(
             if sized:
                 low = metrics.get(f"ci/{demand.metric}.lo", math.nan) if bounded else estimate
                 bound = math.nan if math.isnan(low + bound) else max(-low, bound)
+            bound = math.nan if name in lost else bound
             if math.isnan(estimate):
                 basis = "undefined"
+            elif name in lost:
+                basis = f"undefined {text}: these data do not bound it (interval not estimable)"
             elif not bounded:
                 basis = "estimate (no interval)"
             else:
@@ -329,6 +335,7 @@ def held_to(results: Results, demands: Sequence[Demand], *, conditions: Sequence
             [demand],
             whole=with_row(whole, name, results),
             rows=results.rows,
+            lost=not_estimable(results, name),
         )
         findings += [_not_sampled(f) if repeated and f.where in still else f for f in verdict]
         if held:

@@ -18,6 +18,7 @@ from judgestats.errors import InputError
 from judgestats.reporting.escape import clean, escape_html, escape_markdown
 from judgestats.reporting.formats import DASH, integer, is_missing, money, p_cell, p_value, percent
 from judgestats.results import Comparison, Estimate, Results, Table
+from judgestats.results.answers import LOST
 from judgestats.results.numbers import column_decimals, estimate_parts
 
 __all__ = [
@@ -163,6 +164,8 @@ class Measured:
     chance: float = math.nan
     bounded: bool = False
     unit: str = ""
+    lost: bool = False
+    """Whether its interval is not estimable."""
     at: tuple[str, str, str, str] = ("", "", "", "")
 
     @classmethod
@@ -181,6 +184,7 @@ class Measured:
             chance=null.q95 if null is not None else math.nan,
             bounded=entry.bounded,
             unit=entry.unit,
+            lost=record.not_estimable,
             at=(
                 address(record.id, "estimate"),
                 address(record.id, "interval.low"),
@@ -209,6 +213,8 @@ class Measured:
         low, high = self._ends()
         text, both = estimate_parts(self.value, low, high, bounded=self.bounded, decimals=decimals)
         out = Shown(((text, self.at[0]),))
+        if bounds and self.lost:
+            return Shown((*out.parts, (f" {LOST}", "")))
         if not bounds or math.isnan(low):
             return out
         first, last = both.strip("[]").split(", ")
@@ -223,9 +229,7 @@ class Measured:
 
     def _ends(self) -> tuple[float, float]:
         """The interval, or none where these data leave an end of it open."""
-        ratio = self.unit == "ratio" and self.value > 0
-        open_end = ratio and not (self.low >= self.value / 100 and self.high <= self.value * 100)
-        if open_end or math.isinf(self.low) or math.isinf(self.high):
+        if math.isinf(self.low) or math.isinf(self.high):
             return math.nan, math.nan
         return self.low, self.high
 

@@ -20,6 +20,7 @@ from judgestats.results.results import Results
 from judgestats.results.wording import hangs_on
 
 __all__ = [
+    "LOST",
     "NOTHING",
     "Answer",
     "answers_of",
@@ -31,6 +32,8 @@ __all__ = [
 
 NOTHING = "-"
 """What stands where a number is undefined or was not asked for."""
+LOST = "[not estimable]"
+"""What stands in place of an interval that would say nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +83,11 @@ def shown(record: Estimate | Comparison, *, decimals: int | None = None) -> tupl
         return f"{record.estimate:.0f}", f"[{low:.0f}, {high:.0f}]" if interval else ""
     if entry.unit == "USD":
         return f"${record.estimate:.4f}", ""
+    if record.not_estimable:
+        number, _ = estimate_parts(
+            record.estimate, math.nan, math.nan, bounded=entry.bounded, decimals=decimals
+        )
+        return number, LOST
     return estimate_parts(record.estimate, low, high, bounded=entry.bounded, decimals=decimals)
 
 

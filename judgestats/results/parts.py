@@ -98,6 +98,10 @@ class Null(Part):
     reason: str = ""
 
 
+NOT_ESTIMABLE = "not_estimable"
+"""The code of the note of a number whose interval would say nothing."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Note(Part):
     """A warning as data: a stable code, a sentence to read, and the numbers in it."""

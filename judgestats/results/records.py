@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from judgestats.results.parts import (
+    NOT_ESTIMABLE,
     About,
     Interval,
     Margin,
@@ -68,6 +69,11 @@ class Record(Part):
     notes: tuple[Note, ...] = ()
     reason: str = ""
     details: Mapping[str, Plain] = field(default_factory=dict)
+
+    @property
+    def not_estimable(self) -> bool:
+        """Whether its interval is missing because it would say nothing."""
+        return any(note.code == NOT_ESTIMABLE for note in self.notes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +142,8 @@ class Comparison(Record):
     """`a` against `b`: an estimate and its test, one row of a set.
 
     `margin` makes it a test of equivalence: p is then the larger one-sided p, and the interval lies
-    inside the margin exactly when p is at most the margin's alpha.
+    inside the margin exactly when p is at most the margin's alpha. `held_to` is the id of the claim
+    about all conditions (a test or a headline) below whose adjusted p that of a pair cannot lie.
     """
 
     a: str
@@ -150,6 +157,7 @@ class Comparison(Record):
     p_adjusted: Probability = math.nan
     p_bound: bool = False
     family: str = ""
+    held_to: str = ""
     interval: Interval | None = None
     margin: Margin | None = None
     effects: tuple[str, ...] = ()

@@ -11,8 +11,17 @@ from judgestats.errors import InputError, nearest
 from judgestats.results.conclusions import Row
 from judgestats.results.estimands import ESTIMANDS
 from judgestats.results.records import Comparison, Estimate
+from judgestats.results.results import Results
 
-__all__ = ["Mark", "Threshold", "holds_size", "is_called", "named_bounds", "read_thresholds"]
+__all__ = [
+    "Mark",
+    "Threshold",
+    "holds_size",
+    "is_called",
+    "named_bounds",
+    "not_estimable",
+    "read_thresholds",
+]
 
 Mark = Literal["", "kept", "missed"]
 
@@ -43,8 +52,11 @@ class Threshold:
     def mark(self, record: Estimate | Comparison) -> Mark:
         """Kept where the end of the interval that speaks against it keeps it.
 
-        A number that is undefined keeps nothing; one that has no interval is taken as it stands.
+        A number that is undefined keeps nothing, nor does one whose interval is not estimable;
+        one that has none by its nature is taken as it stands.
         """
+        if record.not_estimable:
+            return "missed"
         value = record.estimate
         sized = self.side == "max" and holds_size(record.estimand, self.bound)
         if record.interval is not None and not math.isnan(value):
@@ -86,6 +98,30 @@ def is_called(row: Row, name: str) -> bool:
     return bool(sign) and (
         last == row.estimand or any(i.startswith(began) for i in row.cells.values())
     )
+
+
+def not_estimable(results: Results, name: str) -> frozenset[str]:
+    """The conditions in which a number has no interval because these data bound nothing.
+
+    Parameters
+    ----------
+    results : Results
+    name : str
+        As for `is_called`.
+    """
+    cells = {
+        (label, i) for row in results.rows if is_called(row, name) for label, i in row.cells.items()
+    }
+    group, _, last = name.rpartition("/")
+    began = f"{group}.{last}."
+    lost = [record for record in results.results if record.not_estimable]
+    ids = {record.id for record in lost}
+    named = {label for label, i in cells if i in ids}
+    for record in lost:
+        is_it = group and (record.id.startswith(began) or getattr(record, "estimand", "") == last)
+        if is_it and len(record.about.conditions) == 1:
+            named.add(record.about.conditions[0])
+    return frozenset(named)
 
 
 def named_bounds(

@@ -10,7 +10,7 @@ from judgestats.reporting.runs import Run
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.shown import Shown, address, named, words
 from judgestats.results import Results
-from judgestats.results.answers import Answer, decimals_of, number_of, shown
+from judgestats.results.answers import LOST, Answer, decimals_of, number_of, shown
 from judgestats.results.brief import brief_of
 from judgestats.results.numbers import adjusted_p
 
@@ -70,7 +70,9 @@ def _numbers(answer: Answer, results: Results) -> Iterator[tuple[int, int, Shown
             continue
         at = start + len(whole)
         parts = [(number, address(record.id, "estimate"))]
-        if bounds.startswith("["):
+        if bounds == LOST:
+            parts.append((f" {LOST}", ""))
+        elif bounds.startswith("["):
             low, high = bounds.strip("[]").split(", ")
             parts += [(" [", ""), (low, address(record.id, "interval.low")), (", ", ""),
                       (high, address(record.id, "interval.high")), ("]", "")]  # fmt: skip

@@ -149,6 +149,7 @@ _WARNINGS = {
     "incomplete_blocks": "Items not judged under every condition",
     "no_interval": "No interval can be given",
     "no_within_item_variance": "Scores that never vary within an item",
+    "not_estimable": "An interval that would say nothing",
     "published_size": "A published test of the wrong size",
     "singular": "A fit that cannot be tested",
     "ties_ignored": "Tied ranks",

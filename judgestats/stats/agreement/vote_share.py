@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.attainable_minimum import least_vote_share
 from judgestats.stats.inference.counted_codes import CountedCodes
+from judgestats.stats.inference.estimable import only, useful_reliability
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note
 from judgestats.stats.inference.sum_statistics import (
@@ -230,9 +231,10 @@ def vote_share_reliability(
         "k_for_90": _whole_judgments(one.estimate, 0.9),
         "categories": table.categories,
     }
-    if judgments == 1:
-        return one.replace(details=details)
-    return _stepped(one, judgments, details)
+    out = one if judgments == 1 else _stepped(one, judgments, {})
+    kept, lost = useful_reliability(out.interval, only(table.sample().n_clusters or 0))
+    others = (note for note in out.notes if not lost or note.code != "few_clusters")
+    return out.replace(interval=kept, notes=(*others, *lost), details=details)
 
 
 def _stepped(one: Estimate, k: float, details: dict[str, Any]) -> Estimate:

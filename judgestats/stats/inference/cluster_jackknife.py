@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from judgestats.results.wording import FEW_CLUSTERS
+from judgestats.stats.inference.estimable import BEYOND, beyond_use, held_by, not_estimable
 from judgestats.stats.inference.result import Interval, Note
 
 FloatArray = NDArray[np.float64]
@@ -106,6 +107,10 @@ class LogRatio:
     effective_clusters : float
         (sum s)^2 / sum s^2 over the clusters' sums s, the smallest over the columns: how many
         equally large clusters would be as concentrated.
+    held : str
+        By how few clusters the most concentrated sum is held, as a sentence.
+    lacks_clusters : bool
+        Whether there is no standard error because a cluster cannot be left out.
     notes : tuple of Note
     reason : str
         Why there is no standard error.
@@ -115,6 +120,8 @@ class LogRatio:
     std_error: float = math.nan
     df: float = math.nan
     effective_clusters: float = math.nan
+    held: str = ""
+    lacks_clusters: bool = False
     notes: tuple[Note, ...] = ()
     reason: str = ""
 
@@ -142,6 +149,51 @@ class LogRatio:
     def statistic(self, log_null: float = 0.0) -> float:
         """Student's t of the log ratio."""
         return (self.log - log_null) / self.std_error if self.std_error > 0 else math.nan
+
+
+def useful_ratio(
+    ratio: LogRatio,
+    interval: Interval | None,
+    notes: tuple[Note, ...],
+    *,
+    degree: int,
+    compared: bool = False,
+    of: str = "",
+) -> tuple[Interval | None, tuple[Note, ...]]:
+    """The interval of a ratio of sums, or the note that it is not estimable.
+
+    Parameters
+    ----------
+    ratio : LogRatio
+    interval : Interval or None
+        Of the ratio itself.
+    notes : tuple of Note
+        That go with it.
+    degree : int
+        1 for points of the scale, 2 for their squares.
+    compared : bool
+        Whether 1 stands for no difference: an interval without it tells something, however wide.
+    of : str
+        Whose it is.
+
+    Returns
+    -------
+    interval : Interval or None
+        None where an end is more than 5 (of squares 25) times the estimate, and where one cluster
+        cannot be left out.
+    notes : tuple of Note
+    """
+    if interval is None:
+        if ratio.lacks_clusters:
+            return None, (not_estimable(f"{ratio.held} Judge more items.", of=of),)
+        named = f" for {of}" if of else ""
+        note = Note(code="no_interval", message=f"No interval{named}: {ratio.reason}.")
+        return None, (note,) if ratio.reason else ()
+    value, low, high = math.exp(ratio.log), interval.low, interval.high
+    if not beyond_use(value, low, high, degree=degree, compared=compared):
+        return interval, notes
+    why = f"{ratio.held} An end would be over {BEYOND**degree:.0f} times the estimate."
+    return None, (not_estimable(f"{why} Judge more items.", of=of),)
 
 
 def log_ratio_of_sums(sums: FloatArray, exponents: tuple[float, ...]) -> LogRatio:
@@ -172,17 +224,17 @@ def log_ratio_of_sums(sums: FloatArray, exponents: tuple[float, ...]) -> LogRati
     if not np.all(totals > 0):
         return LogRatio(log=log, reason="a pooled sum is 0")
     n = sums.shape[0]
-    effective = min(effective_clusters(column) for column in sums.T)
-    if n < MIN_CLUSTERS:
-        return LogRatio(
-            log=log, effective_clusters=effective, reason="one cluster shows no variation"
-        )
+    most = min(sums.T, key=effective_clusters)
+    effective, held = effective_clusters(most), held_by(most)
     left = totals - sums
-    if np.any(left <= 1e-12 * totals):
+    if n < MIN_CLUSTERS or np.any(left <= 1e-12 * totals):
+        reason = "all of a pooled variance comes from one cluster"
         return LogRatio(
             log=log,
             effective_clusters=effective,
-            reason="all of a pooled variance comes from one cluster",
+            held=held,
+            lacks_clusters=True,
+            reason="one cluster shows no variation" if n < MIN_CLUSTERS else reason,
         )
     shifts = np.log(left) @ np.asarray(exponents) - log
     std_error = math.sqrt((n - 1) / n * float(np.sum(shifts**2)))
@@ -204,6 +256,7 @@ def log_ratio_of_sums(sums: FloatArray, exponents: tuple[float, ...]) -> LogRati
         std_error=std_error,
         df=max(effective - 1.0, 1.0),
         effective_clusters=effective,
+        held=held,
         notes=notes,
     )
 

@@ -37,8 +37,11 @@ class Comparison:
     effect_name: str = ""
     p_bound: bool = False
     """Whether `p_adjusted` is an upper bound: see `judgestats.stats.p_bounds`."""
+    held_to: str = ""
+    """Id of the claim of all conditions below whose adjusted p that of this pair cannot lie."""
     n: int | None = None
     reason: str = ""
+    notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def with_bounds(self, *, digits: int = 2, bounded: bool = False, times: float = 1.0) -> str:
@@ -187,4 +190,5 @@ class Comparisons(Result):
         frame = self.tidy()[columns]
         table = frame.to_string(index=False, float_format=format_number)
         lines = ["", f"\t{self.method}", "", f"family: {self.family}; adjustment: {self.adjust}"]
-        return "\n".join([*lines, table, f"({self.sample})", *notes_block(self.notes), ""])
+        notes = [*self.notes, *(note for row in self.rows for note in row.notes)]
+        return "\n".join([*lines, table, f"({self.sample})", *notes_block(notes), ""])

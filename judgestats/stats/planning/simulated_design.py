@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.stats.inference.estimable import BEYOND
 from judgestats.stats.planning.pilot import PilotComponents
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 
@@ -127,8 +128,11 @@ def _ratio_widths(a: FloatArray, b: FloatArray, alpha: float) -> FloatArray:
             total_a[:, 0] ** 2 / np.sum(a**2, axis=1), total_b[:, 0] ** 2 / np.sum(b**2, axis=1)
         )
         t = stats.t.ppf(1 - alpha / 2, np.maximum(effective - 1, 1))
-        width = np.exp(2 * t * se)
-    return np.where(np.isnan(width), np.inf, width)
+        half = t * se
+        width = np.exp(2 * half)
+        ratio = np.abs(np.log(total_a / total_b))[:, 0]
+    lost = (half > 2 * math.log(BEYOND)) & ~(ratio > half)
+    return np.where(np.isnan(width) | lost, np.inf, width)
 
 
 def _icc_widths(x: FloatArray, alpha: float) -> FloatArray:

@@ -16,6 +16,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.results.numbers import counted
+from judgestats.stats.inference.estimable import only, useful_reliability
 from judgestats.stats.inference.jackknife import cluster_jackknife
 from judgestats.stats.inference.keywords import Inference
 from judgestats.stats.inference.permutation import permutation_distribution
@@ -170,8 +171,8 @@ def covariance_estimate(
             level=inference["level"],
             vectorized=complete,
         )
-        bounds = left_out.interval
-        notes += left_out.notes
+        bounds, lost = useful_reliability(left_out.interval, only(left_out.n_clusters))
+        notes += lost or left_out.notes
     elif method in {"bca", "percentile"}:
         boot = cluster_bootstrap(
             x,
@@ -188,8 +189,8 @@ def covariance_estimate(
             vectorized=complete,
             names=(label,),
         )
-        bounds = boot.interval
-        notes += [*boot.notes, *bootstrap_note(boot.n_clusters, method)]
+        bounds, lost = useful_reliability(boot.interval, only(boot.n_clusters))
+        notes += lost or [*boot.notes, *bootstrap_note(boot.n_clusters, method)]
 
     null = None
     if inference["n_permutations"] > 0:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.estimable import only, useful_reliability
 from judgestats.stats.inference.estimate_set import Estimates
 from judgestats.stats.inference.jackknife import cluster_jackknife
 from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
@@ -320,7 +321,11 @@ def _interval(
             title = "F with n0, approximate"
             message = f"Items have unequal numbers of judgments: F interval with n0 = {ms.k:.4g}."
             notes.append(Note(code="approximate_interval", message=message))
-        return Interval(low=low, high=high, level=level, method=title), notes
+        by_f = Interval(low=low, high=high, level=level, method=title)
+        if interval == "f":  # asked for by name: as Shrout and Fleiss have it
+            return by_f, notes
+        kept, lost = useful_reliability(by_f, only(prepared.x.shape[0]))
+        return kept, [*notes, *lost]
     complete = prepared.complete
     if method == "jackknife" and "(2," not in form:
         ratio = MeanSquareRatio.of_scores(prepared.x, prepared.cluster, residual="(3," in form)
@@ -339,7 +344,8 @@ def _interval(
         if form != average:
             ends = [spearman_brown(v, k=1 / ms.k) for v in (limits.low, limits.high)]
             limits = dataclasses.replace(limits, low=ends[0], high=ends[1])
-        return limits, [*notes, *left_out.notes]
+        kept, lost = useful_reliability(limits, only(left_out.n_clusters))
+        return kept, [*notes, *(lost or left_out.notes)]
     boot = cluster_bootstrap(
         prepared.x,
         (lambda data, w: icc_value(form, resampled_mean_squares(data, w)))
@@ -355,7 +361,10 @@ def _interval(
         vectorized=complete,
         names=(form,),
     )
-    return boot.interval, [*notes, *boot.notes, *bootstrap_note(boot.n_clusters, method)]
+    by_resampling, lost = useful_reliability(boot.interval, only(boot.n_clusters))
+    if lost:
+        return None, [*notes, *lost]
+    return by_resampling, [*notes, *boot.notes, *bootstrap_note(boot.n_clusters, method)]
 
 
 @with_keywords(permutations=NULL)

@@ -20,6 +20,7 @@ from judgestats.stats.inference.cluster_jackknife import (
     jackknife_error,
     t_of_clusters,
 )
+from judgestats.stats.inference.estimable import held_by, not_estimable, useful_reliability
 from judgestats.stats.inference.result import Interval, Note
 from judgestats.stats.layouts.mean_squares import mean_squares_of_sums, row_sums
 
@@ -161,19 +162,17 @@ class MeanSquareRatio:
         with np.errstate(divide="ignore", invalid="ignore"):
             between, error = np.log(self.between_left), np.log(self.error_left)
             centre = float(np.log(self.between) - np.log(self.error))
-        why = ""
-        if self.error <= 0:
-            why = "no score varies within items"
-        elif self.between <= 0:
-            why = "item means do not vary"
-        elif g < 3:
-            why = f"{g} {unit} are too few to leave one out, 3 are needed"
-        elif not np.isfinite(error).all():
-            why = f"without one of the {g} {unit} no score varies within items"
-        elif not np.isfinite(between).all():
-            why = f"without one of the {g} {unit} item means do not vary"
-        if why:
+        if self.error <= 0 or self.between <= 0:
+            why = "no score varies within items" if self.error <= 0 else "item means do not vary"
             return None, (Note(code="no_interval", message=f"No interval: {why}."),)
+        held = held_by(self.inside, unit)
+        if g < 3:
+            return None, (not_estimable(f"{held} 3 are needed to leave one out."),)
+        if not (np.isfinite(error).all() and np.isfinite(between).all()):
+            still = "no score varies within items"
+            still = "item means do not vary" if np.isfinite(error).all() else still
+            why = f"Without one of the {g} {unit} {still}. Judge more items."
+            return None, (not_estimable(why),)
         std_error, df = jackknife_error(between - error, self.items)
         if std_error <= 1e-12 * max(1.0, abs(centre)):
             message = f"No interval: the ratio is the same whichever of the {unit} is left out."
@@ -195,7 +194,10 @@ class MeanSquareRatio:
             level=level,
             method=f"jackknife over {unit} of log({self.symbol}), {t_of_clusters(df)}",
         )
-        notes: tuple[Note, ...] = ()
+        with np.errstate(over="ignore"):
+            useful, notes = useful_reliability(interval, held, squares=float(np.exp(half)))
+        if useful is None:
+            return None, notes
         if df < 9:
             many = f"{df + 1:.1f} effective {unit} (of {g})" if df < g - 1.5 else f"{g} {unit}"
             more = "more items" if unit == "items" else "items of more questions"

@@ -11,7 +11,11 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.inference.cluster_jackknife import cluster_sums, log_ratio_of_sums
+from judgestats.stats.inference.cluster_jackknife import (
+    cluster_sums,
+    log_ratio_of_sums,
+    useful_ratio,
+)
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note
 from judgestats.stats.layouts.score_matrix import prepare_scores
@@ -202,11 +206,10 @@ def _error(
         codes = np.arange(x.shape[0]) if prepared.cluster is None else prepared.cluster
         sums = cluster_sums(np.column_stack([squares, degrees]), codes)
         ratio = log_ratio_of_sums(sums, (0.5, -0.5))
-        of_root = ratio.interval(inference["level"])
-        notes = ratio.notes
-        if of_root is None:
-            notes = (Note(code="no_interval", message=f"No interval: {ratio.reason}."),)
-        else:
+        of_root, notes = useful_ratio(
+            ratio, ratio.interval(inference["level"]), ratio.notes, degree=1
+        )
+        if of_root is not None:
             bounds = dataclasses.replace(
                 of_root, low=scale * of_root.low, high=scale * of_root.high
             )

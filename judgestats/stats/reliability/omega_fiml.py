@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import minimize
 
+from judgestats.stats.inference.estimable import only, useful_reliability
 from judgestats.stats.inference.result import Interval, Note
 from judgestats.stats.reliability.omega_delta import logit_interval
 from judgestats.stats.reliability.omega_result import TARGETS, OmegaEstimate, replications_needed
@@ -247,7 +248,8 @@ def fiml_estimate(
     made = Interval(
         low=low, high=high, level=level, method=f"delta method, sandwich{by_cluster}{scale}"
     )
-    notes = base.notes
+    kept, lost = useful_reliability(made, only(n if codes is None else int(codes.max()) + 1))
+    notes = (*base.notes, *(lost if interval is not None else ()))
     if interval is not None and math.isnan(low):
         notes = (
             *notes,
@@ -260,7 +262,7 @@ def fiml_estimate(
         loadings=fit.loadings,
         uniquenesses=fit.uniquenesses,
         omegas={"model": value},
-        interval=None if interval is None or math.isnan(low) else made,
+        interval=None if interval is None or math.isnan(low) else kept,
         notes=notes,
     )
 

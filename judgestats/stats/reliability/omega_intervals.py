@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.stats.inference.estimable import only, useful_reliability
 from judgestats.stats.inference.jackknife import cluster_jackknife
 from judgestats.stats.inference.resampling import Method, Transform, cluster_bootstrap
 from judgestats.stats.inference.result import Interval, Note
@@ -78,11 +79,11 @@ def with_interval(
             level=level,
             vectorized=True,
         )
-        bounds = left_out.interval
+        bounds, lost = useful_reliability(left_out.interval, only(left_out.n_clusters))
         return dataclasses.replace(
             fitted,
-            interval=bounds if math.isfinite(bounds.low) else None,
-            notes=(*fitted.notes, *left_out.notes),
+            interval=bounds if bounds and math.isfinite(bounds.low) else None,
+            notes=(*fitted.notes, *(lost or left_out.notes)),
         )
     return bootstrap_interval(
         fitted,
@@ -218,9 +219,10 @@ def bootstrap_interval(
         names=("omega",),
     )
     defined = math.isfinite(boot.interval.low) and math.isfinite(boot.interval.high)
+    kept, lost = useful_reliability(boot.interval if defined else None, only(boot.n_clusters))
     return dataclasses.replace(
         fitted,
-        interval=boot.interval if defined else None,
+        interval=kept,
         std_error=boot.std_error,
-        notes=(*fitted.notes, *boot.notes),
+        notes=(*fitted.notes, *(lost or boot.notes)),
     )

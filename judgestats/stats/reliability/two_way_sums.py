@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import cluster_sums
+from judgestats.stats.inference.estimable import only, useful_reliability
 from judgestats.stats.inference.jackknife import interval_of_left_out
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.layouts.mean_squares import MeanSquares, mean_squares_of_sums, row_sums
@@ -209,7 +210,9 @@ class TwoWaySums:
             if float(ms.residual) == 0 or float(ms.items) == 0:
                 return base.replace(notes=(_nothing_varies(),))
             low, high = f_bounds(form, ms, level)
-            return base.replace(interval=Interval(low=low, high=high, level=level, method="F"))
+            bounds = Interval(low=low, high=high, level=level, method="F")
+            kept, lost = useful_reliability(bounds, only(self.n))
+            return base.replace(interval=kept, notes=lost)
         sums = self._by_cluster[self._by_cluster[:, 0] > 0]
         left = mean_squares_of_sums(sums.sum(axis=0) - sums)
         out = interval_of_left_out(
@@ -222,7 +225,8 @@ class TwoWaySums:
         if form == "ICC(2,1)":
             ends = [spearman_brown(v, k=1 / ms.k) for v in (limits.low, limits.high)]
             limits = dataclasses.replace(limits, low=ends[0], high=ends[1])
-        return base.replace(interval=limits, notes=out.notes)
+        kept, lost = useful_reliability(limits, only(out.n_clusters))
+        return base.replace(interval=kept, notes=lost or out.notes)
 
     def alpha(self, *, level: float = 0.95) -> Estimate:
         """Raw alpha of the mean of all replications, which is parallel omega and ICC(3,k).

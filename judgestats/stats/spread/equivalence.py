@@ -18,8 +18,9 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_estimate, counted
+from judgestats.results.parts import NOT_ESTIMABLE
 from judgestats.stats.inference.adjust import Adjustment
-from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
+from judgestats.stats.inference.cluster_jackknife import mean_over_clusters, useful_ratio
 from judgestats.stats.inference.result import (
     Comparison,
     Comparisons,
@@ -121,7 +122,7 @@ class EquivalenceResult(Comparisons):
         else:
             text += "; that all pairs are equivalent is not shown"
         n_beyond = sum(self._beyond(row) for row in self.rows)
-        n_undefined = sum(row.interval is None for row in self.rows)
+        n_undefined = sum(math.isnan(row.p_value) for row in self.rows)
         if n_beyond:
             text += f"; for {n_beyond} the whole interval lies beyond the margin"
         if n_undefined:
@@ -138,7 +139,8 @@ class EquivalenceResult(Comparisons):
 
     def _where(self, row: Comparison) -> str:
         if row.interval is None:
-            return row.reason or "no interval is defined"
+            wide = "its interval is not estimable at this size"
+            return row.reason or (wide if row.notes else "no interval is defined")
         inside = self.margin[0] < row.interval.low and row.interval.high < self.margin[1]
         place = "inside" if inside else "beyond" if self._beyond(row) else "not inside"
         return f"{row.estimate_name} {apa_estimate(row.estimate, row.interval)} {place} the margin"
@@ -260,7 +262,12 @@ def equivalence_of_spread(
             log_limits = (math.log(limits[0]), math.log(limits[1]))
             t, p = _two_one_sided(ratio.log, ratio.std_error, ratio.df, log_limits)
         names = f"{cells.conditions[a]} / {cells.conditions[b]}"
-        notes += [Note(code=n.code, message=f"{names}: {n.message}") for n in ratio.notes]
+        interval, own = useful_ratio(
+            ratio, ratio.interval(1 - 2 * alpha), ratio.notes, degree=2, compared=True
+        )
+        lost = tuple(n for n in own if n.code == NOT_ESTIMABLE)
+        if not (lost or ratio.reason):
+            notes += [Note(code=n.code, message=f"{names}: {n.message}") for n in own]
         rows.append(
             Comparison(
                 a=cells.conditions[a],
@@ -271,7 +278,8 @@ def equivalence_of_spread(
                 df=ratio.df,
                 p_value=p,
                 p_adjusted=math.nan,
-                interval=ratio.interval(1 - 2 * alpha),
+                interval=interval,
+                notes=lost,
                 effect=math.exp(ratio.log / 2),
                 effect_name="ratio of standard deviations",
                 n=int(both.sum()),

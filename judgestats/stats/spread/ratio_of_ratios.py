@@ -11,8 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
+from judgestats.results.parts import NOT_ESTIMABLE
 from judgestats.stats.inference.adjust import Adjustment
-from judgestats.stats.inference.cluster_jackknife import cluster_sums, log_ratio_of_sums
+from judgestats.stats.inference.cluster_jackknife import (
+    cluster_sums,
+    log_ratio_of_sums,
+    useful_ratio,
+)
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Comparison, Comparisons, Sample
@@ -100,7 +105,11 @@ def ratio_of_ratios(
         used = ~np.isnan(columns).any(axis=1)
         sums = cluster_sums(columns[used], codes[used])
         ratio = log_ratio_of_sums(sums, _SIGNS)
-        notes += list(ratio.notes)
+        interval, own = useful_ratio(
+            ratio, ratio.interval(inference["level"]), ratio.notes, degree=2, compared=True
+        )
+        missing = tuple(note for note in own if note.code == NOT_ESTIMABLE)
+        notes += [] if missing or ratio.reason else list(own)
         defined = not math.isnan(ratio.std_error)
         rows.append(
             Comparison(
@@ -112,7 +121,8 @@ def ratio_of_ratios(
                 df=ratio.df,
                 p_value=ratio.p_value(),
                 p_adjusted=math.nan,
-                interval=ratio.interval(inference["level"]),
+                interval=interval,
+                notes=missing,
                 n=int(used.sum()),
                 reason=ratio.reason if used.any() else "no item has a variance in all four cells",
             )

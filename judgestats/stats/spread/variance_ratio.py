@@ -12,8 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
+from judgestats.results.parts import NOT_ESTIMABLE
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
-from judgestats.stats.inference.cluster_jackknife import LogRatio, cluster_sums, log_ratio_of_sums
+from judgestats.stats.inference.cluster_jackknife import (
+    LogRatio,
+    cluster_sums,
+    log_ratio_of_sums,
+    useful_ratio,
+)
 from judgestats.stats.inference.keywords import Clustered, Resampled, with_keywords
 from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
 from judgestats.stats.inference.result import (
@@ -279,7 +285,10 @@ def variance_ratio(
                 n_resamples=inference["n_resamples"],
                 seed=inference["seed"],
             )
-        for note in limits:
+        degree = 2 if statistic == "variance" else 1
+        interval, limits = useful_ratio(ratio, interval, limits, degree=degree, compared=True)
+        lost = tuple(note for note in limits if note.code == NOT_ESTIMABLE)
+        for note in () if lost or ratio.reason else limits:
             notes[f"{note.code} {names}"] = Note(code=note.code, message=f"{names}: {note.message}")
         rows.append(
             Comparison(
@@ -298,6 +307,7 @@ def variance_ratio(
                 else _NAMES[statistic],
                 n=int(both.sum()),
                 reason=ratio.reason,
+                notes=lost,
                 details=_concentration(cells, weights, (a, b), both, statistic, ratio),
             )
         )
@@ -404,10 +414,6 @@ def pooled_variance(
     )
 
 
-_USELESS = 25.0
-"""An interval of a variance that ends at more times the estimate says nothing (deviation: 5)."""
-
-
 def pooled_of_column(cells: Cells, weights: FloatArray, column: int, level: float) -> Estimate:
     """The pooled variance of one condition."""
     name = cells.conditions[column]
@@ -420,18 +426,7 @@ def pooled_of_column(cells: Cells, weights: FloatArray, column: int, level: floa
     reason = "" if present.any() else f"no item has 2 scores under {name}"
     value = float(totals[0] / totals[1]) if present.any() else math.nan
     ratio = log_ratio_of_sums(sums, (1.0, -1.0)) if present.any() else LogRatio(log=math.nan)
-    notes = ratio.notes
-    if present.any() and ratio.reason:
-        notes = (Note(code="no_interval", message=f"No interval for {name}: {ratio.reason}."),)
-    interval = ratio.interval(level)
-    if interval is not None and interval.high > _USELESS * value:
-        # A log scale has no end, a scale of scores has: 12 items gave deviations up to 1,989.
-        message = (
-            f"No interval for {name}: not estimable at this size. A few clusters hold nearly all "
-            f"of the variance, so that it could be {interval.high / value:.0f} times as large. "
-            "Judge more items."
-        )
-        interval, notes = None, (*notes, Note(code="not_estimable", message=message))
+    interval, notes = useful_ratio(ratio, ratio.interval(level), ratio.notes, degree=2, of=name)
     sample = (
         cells.sample(present, reason="fewer than 2 scores")
         if cells.common_r

@@ -114,11 +114,17 @@ def test_one_question_with_all_the_variance_has_no_impossible_interval():
     verdicts = np.full((20, 10), "A", dtype=object)
     verdicts[0] = "B"
     verdicts[1, 0] = "B"
+    for k, estimate in ((1, 0.908), (None, 0.990)):
+        # From the least to nearly the largest possible value: it says nothing.
+        found = vote_share_reliability(verdicts, k=k)
+        assert found.estimate == pytest.approx(estimate, abs=1e-3)
+        assert found.interval is None
+        assert found.notes[-1].code == "not_estimable"
+    verdicts[2:6] = "B"
     one, many = (vote_share_reliability(verdicts, k=k) for k in (1, None))
-    assert -1 / 9 <= one.interval.low < one.estimate < one.interval.high < 1
+    assert 0 < one.interval.low < one.estimate < one.interval.high < 1
     assert "least possible value" in one.interval.method
-    # On -log(1 - x) the bound was below -10; that of all ten judgments did not exist.
-    assert 0 <= many.interval.low < many.estimate < many.interval.high < 1
+    assert one.interval.low < many.interval.low < many.estimate < many.interval.high < 1
 
 
 def test_stepping_up_ends_the_interval_at_zero_or_at_the_estimate_and_says_so():

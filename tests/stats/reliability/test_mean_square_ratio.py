@@ -58,9 +58,9 @@ def test_where_there_is_none_it_says_why() -> None:
     x = np.repeat(np.arange(8.0)[:, None], 3, axis=1)
     assert "no score varies within items" in why(x)
     x[2, 1] += 1
-    assert "without one of the 8 items no score varies" in why(x)
+    assert "Without one of the 8 items no score varies" in why(x)
     x = _scores(1)
-    assert "2 clusters are too few" in why(x, np.repeat([0, 1], 6))
+    assert "Only 2 clusters. 3 are needed" in why(x, np.repeat([0, 1], 6))
     flat = np.tile([7.0, 8.0], (9, 1))
     assert "item means do not vary" in why(flat)
 

@@ -66,9 +66,11 @@ def test_the_ratio_of_pooled_variances_knows_when_one_item_decides() -> None:
     """gpt-3.5-turbo: nearly all variance in one item, so the ratio says little, and says so."""
     out = variance_ratio(repeated_scores("gpt-3.5-turbo"), conditions=TEMPERATURES)
     row = out.rows[1]
-    assert row.interval.low < 0.1
-    assert row.interval.high > 10
-    assert {n.code for n in out.notes} == {"few_effective_clusters"}
+    assert row.interval is None
+    [note] = row.notes
+    assert note.code == "not_estimable"
+    assert "One of 30 clusters holds 86 %" in note.message
+    assert row.p_value > 0.5
     mini = variance_ratio(repeated_scores("gpt-4o-mini"), conditions=TEMPERATURES).rows[1]
     assert mini.estimate == pytest.approx(2.719, abs=0.001)
     assert mini.interval.low > 1

@@ -97,9 +97,26 @@ def test_variance_in_one_item_has_no_interval(rng: np.random.Generator) -> None:
 
 def test_concentration_is_a_warning(rng: np.random.Generator) -> None:
     x = rng.normal(size=(40, 2, 5))
+    x[:4] *= 4
+    out = variance_ratio(x)
+    assert [n.code for n in out.notes] == ["few_effective_clusters"]
+    assert out.rows[0].interval is not None
+
+
+def test_what_one_item_decides_has_no_interval_unless_it_excludes_no_difference(
+    rng: np.random.Generator,
+) -> None:
+    x = rng.normal(size=(40, 2, 5))
     x[:2] *= 30
-    notes = variance_ratio(x).notes
-    assert [n.code for n in notes] == ["few_effective_clusters"]
+    out = variance_ratio(x)
+    assert not out.notes
+    assert out.rows[0].interval is None
+    assert [n.code for n in out.rows[0].notes] == ["not_estimable"]
+    assert "not estimable at this size" in str(out)
+    x[:, 1] *= 1000
+    wide = variance_ratio(x).rows[0]
+    assert wide.interval.low > 1
+    assert wide.interval.high > 25 * wide.estimate
 
 
 def test_bootstraps_are_offered_with_a_warning(rng: np.random.Generator) -> None:

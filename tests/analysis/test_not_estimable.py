@@ -1,0 +1,109 @@
+"""Where one item holds all scatter, no bound is told and none is kept: memory, streams, plans."""
+
+from __future__ import annotations
+
+import csv
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import judgestats as js
+from judgestats.analysis.large import audit_reduced
+from judgestats.commands.check import held_to, read_demands
+from judgestats.judgments.large.reduce import reduce_parquet
+from judgestats.pytest_plugin import held_judge
+from judgestats.results import write_csv
+from judgestats.results.brief import brief_of
+from judgestats.results.screen import plain_text, screen_of
+from judgestats.results.thresholds import read_thresholds
+from judgestats.stats.planning.simulated_design import _ratio_widths
+
+LOST = ("reliability.icc1.a", "reliability.omega.a", "condition.sem.a", "ratio.all/b:a",
+        "distance.all/b:a")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def judged():
+    """Two judges of 12 items of 6 questions: one item holds nearly all scatter."""
+    rng = np.random.default_rng(5)
+    return pd.DataFrame(
+        {
+            "item_id": f"i{i}",
+            "cluster": f"q{i % 6}",
+            "judge": judge,
+            "replicate": r,
+            "score": float(score),
+            "status": "ok",
+        }
+        for judge in "ab"
+        for i in range(12)
+        for r, score in enumerate(
+            rng.integers(1, 11, 3) if i == 0 else 8 + (i % 3 == 0) + (rng.random(3) < 0.03)
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def results(judged):
+    return js.audit(judged, n_resamples=19).analysis.records()
+
+
+def test_the_estimate_stays_and_the_note_says_what_holds_the_scatter(results):
+    for name in LOST:
+        record = results[name]
+        assert math.isfinite(record.estimate), name
+        assert record.interval is None, name
+        assert record.not_estimable, name
+        [message] = [n.message for n in record.notes if n.code == "not_estimable"]
+        assert "not estimable at this size" in message
+        assert "One of 6 clusters holds" in message or "Without one of the 6" in message
+
+
+def test_streams_say_the_same(judged, results, tmp_path):
+    judged.to_parquet(tmp_path / "part.parquet", index=False)
+    streamed = audit_reduced(reduce_parquet(tmp_path)).records()
+    for name in LOST:
+        assert streamed[name].interval is None, name
+        assert streamed[name].notes[-1] == results[name].notes[-1], name
+
+
+def test_screen_csv_and_metrics_have_no_ends(results, tmp_path):
+    text = plain_text(
+        screen_of(brief_of(results, thresholds=read_thresholds(["reliability=.1"], [])))
+    )
+    assert text.count("[not estimable] NO") == 2
+    assert "[not estimable] times the" in " ".join(text.split())
+    write_csv(tmp_path / "results.csv", results)
+    with (tmp_path / "results.csv").open(encoding="utf-8") as file:
+        rows = {row["id"]: row for row in csv.DictReader(file)}
+    for name in LOST:
+        assert rows[name]["conf_low"] == rows[name]["conf_high"] == "", name
+        assert "not_estimable" in rows[name]["notes"], name
+    assert math.isnan(results.condition_metrics["a"]["ci/reliability/icc1.lo"])
+
+
+@pytest.mark.parametrize(
+    ("least", "most"),
+    [
+        (["reliability=.01"], []), (["reliability/icc1=.01"], []), ([], ["sem=9"]),
+        ([], ["spread/sem=9"]),
+    ],
+)  # fmt: skip
+def test_no_bound_is_kept_and_the_gate_says_why(judged, results, least, most):
+    found = held_to(results, read_demands(least, most)).findings
+    assert [f.where for f in found] == ["a", "b"]
+    for finding in found:
+        assert not finding.passed
+        assert "not estimable" in finding.basis
+    name, _, bound = (*least, *most)[0].partition("=")
+    with pytest.raises(AssertionError, match="interval not estimable"):
+        held_judge(judged, **{"min" if least else "max": {name: float(bound)}}, n_resamples=19)
+
+
+def test_plans_count_such_a_study_as_without_interval():
+    one_holds_all = np.array([[100.0, 1, 1, 1, 1]])
+    assert _ratio_widths(one_holds_all, one_holds_all[:, ::-1], 0.05)[0] == np.inf
+    alike = np.full((1, 40), 2.0) + np.linspace(0, 1, 40)
+    assert _ratio_widths(alike, alike[:, ::-1], 0.05)[0] < 3
