@@ -245,7 +245,8 @@ def compare_methods(
 
 def _held(pairs: Comparisons, methods: Collection[str], family: Family, judge: str) -> Comparisons:
     """No two methods told apart where the judge's test does not; baselines are not in that test."""
-    held = held_to(pairs, family.p_adjusted[judge], bound=family.p_bound[judge])
+    p, bound = family.p_adjusted[judge], family.p_bound[judge]
+    held = held_to(pairs, p, claim=f"methods.{judge}", bound=bound)
     rows = zip(pairs.rows, held.rows, strict=True)
     return held.replace(rows=tuple(h if {r.a, r.b} <= set(methods) else r for r, h in rows))
 

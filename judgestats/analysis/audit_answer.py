@@ -133,7 +133,7 @@ def held_to_claims(
 def _held(named: NamedResult, claim: Headline | None) -> NamedResult:
     if claim is None or not isinstance(named.result, Comparisons):
         return named
-    pairs = held_to(named.result, claim.p_adjusted, bound=claim.p_bound)
+    pairs = held_to(named.result, claim.p_adjusted, claim=claim.id, bound=claim.p_bound)
     return replace(named, result=pairs)
 
 

@@ -201,12 +201,15 @@ def _jointly(results: Sequence[NamedResult], judges: Sequence[Judged]) -> list[N
 def _held(results: Sequence[NamedResult], headlines: Sequence[Headline]) -> list[NamedResult]:
     """The results, with no pair of strategies told apart where the judge's test tells none."""
     claims = {h.rests_on[0].replace("strategies.", "strategies.pairs."): h for h in headlines}
-    return [
-        replace(r, result=held_to(r.result, claims[r.id].p_adjusted, bound=claims[r.id].p_bound))
-        if r.id in claims and isinstance(r.result, Comparisons)
-        else r
-        for r in results
-    ]
+
+    def held(named: NamedResult) -> NamedResult:
+        if named.id not in claims or not isinstance(named.result, Comparisons):
+            return named
+        h = claims[named.id]
+        pairs = held_to(named.result, h.p_adjusted, claim=h.id, bound=h.p_bound)
+        return replace(named, result=pairs)
+
+    return [held(named) for named in results]
 
 
 def _headlines(

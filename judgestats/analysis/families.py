@@ -91,7 +91,9 @@ def one_family(
     )
 
 
-def held_to(pairs: SomeComparisons, p: float, *, bound: bool = False) -> SomeComparisons:
+def held_to(
+    pairs: SomeComparisons, p: float, *, claim: str, bound: bool = False
+) -> SomeComparisons:
     """The pairs, none told apart where the claim that stands above them tells nothing.
 
     Pairs that are adjusted among one another alone may reject where the test of all conditions,
@@ -102,6 +104,8 @@ def held_to(pairs: SomeComparisons, p: float, *, bound: bool = False) -> SomeCom
     pairs : Comparisons
     p : float
         Of the claim, adjusted; NaN holds nothing.
+    claim : str
+        Id of the claim: of the test or the headline, which bears this p.
     bound : bool
         Whether it is a bound, as a p of permutations may be.
 
@@ -109,11 +113,16 @@ def held_to(pairs: SomeComparisons, p: float, *, bound: bool = False) -> SomeCom
     --------
     >>> from judgestats.stats.spread.mean_shift import mean_shift
     >>> pairs = mean_shift([[1.0, 2.0], [2.0, 2.9], [4.0, 5.2]], conditions=["a", "b"])
-    >>> [round(r.p_adjusted, 3) for each in (pairs, held_to(pairs, 0.2)) for r in each.rows]
-    [0.007, 0.2]
+    >>> held = held_to(pairs, 0.2, claim="shift.all")
+    >>> [(round(r.p_adjusted, 3), r.held_to) for each in (pairs, held) for r in each.rows]
+    [(0.007, ''), (0.2, 'shift.all')]
     """
+    if math.isnan(p):
+        return pairs
     rows = [
-        dataclasses.replace(r, p_adjusted=p, p_bound=bound) if r.p_adjusted < p else r
+        dataclasses.replace(r, held_to=claim)
+        if not r.p_adjusted < p
+        else dataclasses.replace(r, held_to=claim, p_adjusted=p, p_bound=bound)
         for r in pairs.rows
     ]
     return dataclasses.replace(pairs, rows=tuple(rows))

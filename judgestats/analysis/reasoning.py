@@ -12,7 +12,7 @@ import pandas as pd
 from judgestats.analysis.families import claim_of, held_to, one_family
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.spread_comparison import secondary, spread_family
+from judgestats.analysis.spread_comparison import secondary, spread_family, test_ids
 from judgestats.analysis.spread_levels import LevelComparison
 from judgestats.analysis.strata import Stratum, strata_of
 from judgestats.judgments.design import Condition
@@ -97,7 +97,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         tests = spread_family(*compared.questions)
         first = min(tests.p_adjusted, key=lambda name: np.nan_to_num(tests.p_adjusted[name], nan=1))
         gate, bound = tests.p_adjusted[first], tests.p_bound[first]
-        interaction = held_to(interaction, gate, bound=bound)
+        claim = test_ids(*compared.questions)[first]
+        interaction = held_to(interaction, gate, claim=claim, bound=bound)
     further = [*_interaction_by_differences(compared.array, paired, declared)]
     if interaction is not None:
         title = "Is the change by reasoning the same for all judges"

@@ -380,22 +380,20 @@ def _families(results: Results) -> Iterator[Opinion]:
             defined = [r for r in records if not math.isnan(r.p)]
             alone[family.id] = defined
             together.setdefault(_pool(family), []).extend(defined)
-    tests = [r for r in results.select(Test) if not math.isnan(r.p)]
-    claimed = {h.p_adjusted for h in results.headlines if not math.isnan(h.p_adjusted)}
-    claimed |= {r.p_adjusted if r.family else r.p for r in tests}
     for family in results.families:
         members = alone.get(family.id, [])
         if len(members) < 2:
             continue
-        own = _adjusted(members, members, "Holm")
+        least = {
+            r.id: results.claimed_p(r.held_to)
+            for r in members
+            if isinstance(r, Comparison) and r.held_to
+        }
+        held = ", not below its claim's p" if least else ""
+        own = _adjusted(members, members, f"Holm{held}", least)
         pool = together[_pool(family)]
-        others = [_adjusted(members, pool, "Holm, with all families of its label")]
-        others += [
-            _adjusted(members, of, "Holm, not below its claim's p", least)
-            for least in claimed & {r.p_adjusted for r in members}
-            for of in (members, pool)
-        ]
-        yield next((o for o in (own, *others) if o.agrees), own)
+        pooled = _adjusted(members, pool, f"Holm, with all families of its label{held}", least)
+        yield own if own.agrees or not pooled.agrees else pooled
 
 
 def _pool(family: Family) -> tuple[str, bool]:
@@ -407,19 +405,16 @@ def _adjusted(
     members: Sequence[Test | Comparison],
     of: Sequence[Test | Comparison],
     convention: str,
-    least: float = 0.0,
+    least: Mapping[str, float],
 ) -> Opinion:
     """The member of a family whose adjusted p lies furthest from theirs.
 
-    One that is held to a claim has the claim's p, if that is not below its own.
+    `least` is the p of the claim that a pair is held to, by the pair's id.
     """
     from statsmodels.stats.multitest import multipletests
 
     adjusted = multipletests([r.p for r in of], method="holm")[1]
-    p = {
-        r.id: least if r.p_adjusted == least >= own else own
-        for r, own in zip(of, adjusted, strict=True)
-    }
+    p = {r.id: max(float(own), least.get(r.id, 0.0)) for r, own in zip(of, adjusted, strict=True)}
     worst = max(members, key=lambda r: abs(p[r.id] - r.p_adjusted))
     return Opinion(
         result=worst.id, what=f"adjusted p, furthest apart of {len(members)}",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pandas as pd
 
@@ -125,21 +126,27 @@ def _held_to_tests(asked: tuple[SpreadQuestion, ...]) -> tuple[SpreadQuestion, .
     def held(question: SpreadQuestion) -> dict[str, SpreadResult]:
         labels = {name: label_of(question, name, asked[1:]) for name in question.spreads}
         return {
-            name: held_spread(s, family.p_adjusted[labels[name]], family.p_bound[labels[name]])
+            name: held_spread(
+                s,
+                family.p_adjusted[labels[name]],
+                family.p_bound[labels[name]],
+                question.result_id("spread", name),
+            )
             for name, s in question.spreads.items()
         }
 
     return tuple(replace(question, spreads=held(question)) for question in asked)
 
 
-def held_spread(spread: SpreadResult, p: float, bound: bool) -> SpreadResult:
+def held_spread(spread: SpreadResult, p: float, bound: bool, claim: str) -> SpreadResult:
     """The comparison with its pairs held to the adjusted p of its test (see `held_to`)."""
     distances = spread.distance_ratios
+    held = partial(held_to, p=p, bound=bound, claim=claim)
     return replace(
         spread,
-        ratios=held_to(spread.ratios, p, bound=bound),
-        distance_ratios=None if distances is None else held_to(distances, p, bound=bound),
-        post_hoc=tuple(held_to(pairs, p, bound=bound) for pairs in spread.post_hoc),
+        ratios=held(spread.ratios),
+        distance_ratios=None if distances is None else held(distances),
+        post_hoc=tuple(map(held, spread.post_hoc)),
     )
 
 
@@ -197,6 +204,16 @@ def spread_family(*questions: SpreadQuestion) -> Family:
         family=f"spread across {across}, one test per {first.each if not others else 'stratum'}",
         method="holm",
     )
+
+
+def test_ids(*questions: SpreadQuestion) -> dict[str, str]:
+    """Ids of the tests in the family of `spread_family`, by their labels there."""
+    _, *others = questions
+    return {
+        label_of(q, name, others): q.result_id("spread", name)
+        for q in questions
+        for name in q.spreads
+    }
 
 
 def secondary(

@@ -204,7 +204,9 @@ def _between_judges(
     for stratum in strata:
         name, spread = stratum.name, spreads[stratum.name]
         if family is not None and name in by_name:
-            spread = held_spread(spread, family.p_adjusted[name], family.p_bound[name])
+            spread = held_spread(
+                spread, family.p_adjusted[name], family.p_bound[name], f"judges.{name}"
+            )
         results += [
             secondary(
                 f"{prefix}.{name}",

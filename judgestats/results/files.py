@@ -197,8 +197,9 @@ _CSV = (
     "id", "kind", "hypothesis", "role", "title", "judge", "stratum", "conditions", "slice",
     "a", "b", "estimand", "label", "unit", "estimate", "conf_low", "conf_high", "conf_level",
     "conf_method", "std_error", "null_mean", "null_q95", "statistic_symbol", "statistic", "df1",
-    "df2", "p", "p_floor", "p_adjusted", "p_bound", "family", "margin_low", "margin_high",
-    "n_items", "n_clusters", "n_replications", "n_excluded", "method", "reason", "notes",
+    "df2", "p", "p_floor", "p_adjusted", "p_bound", "family", "held_to",
+    "margin_low", "margin_high", "n_items", "n_clusters", "n_replications", "n_excluded", "method",
+    "reason", "notes",
 )  # fmt: skip
 
 
@@ -252,7 +253,7 @@ def _row(record: Estimate | Test | Comparison) -> dict[str, Any]:
     row |= {"p_bound": record.p_bound}
     row["family"] = record.family
     if isinstance(record, Comparison):
-        row |= {"a": record.a, "b": record.b}
+        row |= {"a": record.a, "b": record.b, "held_to": record.held_to}
         if record.margin is not None:
             row |= {"margin_low": record.margin.low, "margin_high": record.margin.high}
     return row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -136,6 +137,16 @@ class Results(Part):
             )
         return record
 
+    def claimed_p(self, claim: str) -> float:
+        """The adjusted p of a claim, a headline or a test, that pairs are held to; NaN: of none."""
+        for headline in self.headlines:
+            if headline.id == claim:
+                return headline.p_adjusted
+        for test in [self[claim]] if claim in self else []:
+            if isinstance(test, (Test, Comparison)):
+                return test.p_adjusted if test.family else test.p
+        return math.nan
+
     def select(
         self,
         kind: type[Kind] | None = None,
@@ -250,6 +261,12 @@ def inconsistency(results: Results) -> str:
                 families.get(record.family), "members", ()
             ):
                 return f"results[{i}].family: {record.family!r} does not hold {record.id!r}"
+            claim = record.held_to if isinstance(record, Comparison) else ""
+            least = results.claimed_p(claim) if claim else 0.0
+            if math.isnan(least):
+                return f"results[{i}].held_to: there is no claim {claim!r}"
+            if record.p_adjusted < least * (1 - 1e-9):
+                return f"results[{i}].p_adjusted: {record.p_adjusted} is below that of {claim!r}"
             if record.p_adjusted < record.p * (1 - 1e-9):
                 return f"results[{i}].p_adjusted: {record.p_adjusted} is below p, {record.p}"
         if isinstance(record, Table):

@@ -24,7 +24,7 @@ from judgestats.judgments.demo import demo_judgments
 from judgestats.judgments.design import Condition
 from judgestats.judgments.readers.frame import parsed_frame
 from judgestats.reporting.runs import load_run
-from judgestats.results import write_results
+from judgestats.results import Comparison, write_results
 from tests.null_judge.designs import aligned, seeded
 from tests.null_judge.worlds import World, scored
 
@@ -71,6 +71,23 @@ def test_a_wrong_number_shows(of_scores):
     apart = disagreeing(second_opinion(frame, dataclasses.replace(found, results=wrong)))
     assert [o.result for o in apart] == ["reliability.icc1.a, T=1"]
     assert apart[0].difference == pytest.approx(-0.01)
+
+
+def test_a_pair_is_held_to_the_claim_that_its_record_names_and_to_no_other(of_scores):
+    frame, found = of_scores
+    pairs = [r for r in found.select(Comparison) if r.held_to]
+    assert {r.held_to for r in pairs} <= {h.id for h in found.headlines}
+    assert all(r.p_adjusted >= found.claimed_p(r.held_to) for r in pairs)
+    held = next(r for r in pairs if r.p_adjusted == found.claimed_p(r.held_to) > r.p)
+    told = [o for o in second_opinion(frame, found) if "its claim" in o.convention]
+    assert held.family in {found[o.result].family for o in told}
+    # An equal p alone, of a claim that the record does not name, is no agreement.
+    unnamed = tuple(
+        dataclasses.replace(r, held_to="") if isinstance(r, Comparison) else r
+        for r in found.results
+    )
+    apart = disagreeing(second_opinion(frame, dataclasses.replace(found, results=unnamed)))
+    assert held.family in {found[o.result].family for o in apart}
 
 
 def test_kappas_of_verdicts_are_the_same():

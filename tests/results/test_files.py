@@ -115,6 +115,7 @@ def test_the_published_schema_is_that_of_the_types():
         (("results", 1, "estimand"), "mine", "results[1].estimand: estimand: 'mine' is not"),
         (("results", 1, "note"), "x", "results[1].note: "),
         (("results", 3, "family"), "other", "results[3].family: 'other' does not hold"),
+        (("results", 3, "held_to"), "mine", "results[3].held_to: there is no claim 'mine'"),
         (("families", 0, "members"), ["x"], "families[0].members: there is no result 'x'"),
         (("headlines", 0, "rests_on"), ["x"], "headlines[0].rests_on: there is no result 'x'"),
         (("headlines", 0, "claim"), "better", "headlines[0].claim: "),
