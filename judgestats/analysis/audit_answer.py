@@ -11,7 +11,7 @@ import pandas as pd
 from judgestats.analysis.families import LEVEL, claim_of, held_to
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.single_shot import worded_people
-from judgestats.analysis.worded_numbers import worded_coefficient, worded_sem
+from judgestats.analysis.worded_numbers import worded_reliability, worded_sem
 from judgestats.results import Claim, Headline
 from judgestats.results.numbers import adjusted_p
 from judgestats.results.wording import hangs_on
@@ -207,7 +207,7 @@ def audit_sentence(
             parts.append(f"{row['condition']}: reliability undefined ({row['icc1_reason']})")
             continue
         parts.append(
-            f"{row['condition']}: one judgment has reliability {worded_coefficient(row, 'icc1')} "
+            f"{row['condition']}: one judgment has reliability {worded_reliability(row)} "
             f"and a standard error of {worded_sem(row)} points{worded_people(row.to_dict())}"
         )
     text = "; ".join(parts)

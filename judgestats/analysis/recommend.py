@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.by_item import icc_by_item, vote_share_by_item
 from judgestats.analysis.outcome import NamedResult, Recommendation
-from judgestats.analysis.worded_numbers import worded_coefficient
+from judgestats.analysis.worded_numbers import worded_coefficient, worded_reliability
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results.numbers import apa_number, counted
 from judgestats.stats.comparison.best import BestConditions, comparisons_with_best
@@ -246,7 +246,7 @@ def recommend_reliable(
 def _repeats(best: pd.Series) -> Recommendation | None:
     """How many judgments under one condition reach the target, where that can be said."""
     icc, low = float(best["icc1"]), float(best.get("icc1_low", math.nan))
-    shown = f"ICC(1,1) {worded_coefficient(best, 'icc1')}"
+    shown = f"ICC(1,1) {worded_reliability(best)}"
     if low <= 0:
         reason = "the interval of its reliability reaches 0, so no number of repeats may suffice"
         return Recommendation(

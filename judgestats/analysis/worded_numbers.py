@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.results.numbers import apa_number, estimate_parts, with_bounds
+from judgestats.results.parts import LOST
 
 Row = Mapping[Any, Any] | pd.Series
 
@@ -61,6 +62,19 @@ def worded_percent(row: Row, key: str) -> str:
     return f"{number} % {interval}".rstrip()
 
 
+def worded_reliability(row: Row) -> str:
+    """ICC(1,1) with its interval; one below 1 that has none is not estimable.
+
+    Examples
+    --------
+    >>> worded_reliability({"icc1": 0.51}), worded_reliability({"icc1": 1.0})
+    ('.51 [not estimable]', '1.00')
+    """
+    text = worded_coefficient(row, "icc1")
+    value, low, _ = _parts(row, "icc1")
+    return f"{text} {LOST}" if math.isnan(low) and value < 1 else text
+
+
 def worded_sem(row: Row) -> str:
     """The standard error of one judgment in score points, with its interval.
 
@@ -81,13 +95,13 @@ def worded_sem(row: Row) -> str:
     >>> worded_sem(row)
     '0.50 [0.40, 0.60]'
     >>> worded_sem({"sem": 0.5})
-    '0.50 (no useful interval: few questions carry it)'
+    '0.50 [not estimable]'
     """
     bounds = [float(row.get(f"within_variance_{end}", math.nan)) for end in ("low", "high")]
     low, high = (math.sqrt(b) if b >= 0 else math.nan for b in bounds)
     sem = float(row["sem"])
     if math.isnan(high) and sem > 0:
-        return f"{apa_number(sem)} (no useful interval: few questions carry it)"
+        return f"{apa_number(sem)} {LOST}"
     return with_bounds(sem, low, high)
 
 

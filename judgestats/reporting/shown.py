@@ -18,8 +18,8 @@ from judgestats.errors import InputError
 from judgestats.reporting.escape import clean, escape_html, escape_markdown
 from judgestats.reporting.formats import DASH, integer, is_missing, money, p_cell, p_value, percent
 from judgestats.results import Comparison, Estimate, Results, Table
-from judgestats.results.answers import LOST
 from judgestats.results.numbers import column_decimals, estimate_parts
+from judgestats.results.parts import LOST
 
 __all__ = [
     "NOTHING",

@@ -15,6 +15,7 @@ from judgestats.results.numbers import (
     column_decimals,
     estimate_parts,
 )
+from judgestats.results.parts import LOST
 from judgestats.results.records import Comparison, Estimate, ResultSet, Test
 from judgestats.results.results import Results
 from judgestats.results.wording import hangs_on
@@ -32,8 +33,6 @@ __all__ = [
 
 NOTHING = "-"
 """What stands where a number is undefined or was not asked for."""
-LOST = "[not estimable]"
-"""What stands in place of an interval that would say nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -100,6 +100,8 @@ class Null(Part):
 
 NOT_ESTIMABLE = "not_estimable"
 """The code of the note of a number whose interval would say nothing."""
+LOST = "[not estimable]"
+"""What stands in its place."""
 
 
 @dataclass(frozen=True, kw_only=True)

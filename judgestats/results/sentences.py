@@ -6,6 +6,7 @@ import math
 
 from judgestats.results.estimands import name_of, symbol_of, without_zero
 from judgestats.results.numbers import adjusted_p, apa_estimate, apa_number, apa_p
+from judgestats.results.parts import LOST
 from judgestats.results.records import Comparison, Estimate, Record, ResultSet, Table, Test
 from judgestats.results.results import Results
 from judgestats.results.wording import (
@@ -159,12 +160,14 @@ def _label(record: Estimate) -> str:
 def _estimate(record: Estimate, label: str) -> str:
     bounded = without_zero(record.estimand)
     return estimate_text(
-        label, record.estimate, record.interval, bounded=bounded, reason=record.reason
-    )
+        label, record.estimate, record.interval, bounded=bounded, reason=record.reason,
+        lost=record.not_estimable,
+    )  # fmt: skip
 
 
 def _pair(row: Comparison) -> str:
     bounded = without_zero(row.estimand)
     shown = apa_estimate(row.estimate, row.interval, bounded=bounded)
+    shown += f" {LOST}" if row.not_estimable else ""
     p = f"adjusted p {adjusted_p(row)}" if row.family else apa_p(row.p, smallest=row.p_floor)
     return f"{row.a} against {row.b} ({name_of(row.estimand)} {shown}{hangs_on(row.details)}, {p})"

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from judgestats.results.numbers import apa_estimate, apa_number, apa_p, as_sentence, counted
+from judgestats.results.parts import LOST
 
 __all__ = [
     "Worded",
@@ -155,11 +156,16 @@ def estimate_text(
     bounded: bool = False,
     reason: str = "",
     digits: int = 2,
+    lost: bool = False,
 ) -> str:
-    """``ICC(1,1) = .81, 95% CI [.75, .87]``, or why it is undefined."""
+    """``ICC(1,1) = .81, 95% CI [.75, .87]``, or why it is undefined.
+
+    `lost`: its interval is not estimable.
+    """
     if math.isnan(value):
         return f"{label} undefined ({reason})"
-    return f"{label} = {apa_estimate(value, interval, digits=digits, bounded=bounded)}"
+    text = f"{label} = {apa_estimate(value, interval, digits=digits, bounded=bounded)}"
+    return f"{text} {LOST}" if lost else text
 
 
 def null_text(

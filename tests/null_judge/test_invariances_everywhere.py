@@ -208,6 +208,7 @@ def turned(items: Sequence[Item]) -> tuple[tuple[Item, ...], dict[str, str]]:
 
 _OF_THE_FIRST = ("instrument.famous name.", "instrument.pair ")
 
+
 # rejection_sampling draws among candidates of equal points, by their order.
 @pytest.mark.parametrize(
     "name", ["alignment", "crowd", "bias", "self_consistency", "probe, pairs", "validity"]

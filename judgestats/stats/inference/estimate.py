@@ -11,6 +11,7 @@ import pandas as pd
 
 from judgestats.results.estimands import symbol_of, without_zero
 from judgestats.results.numbers import format_number, with_bounds
+from judgestats.results.parts import NOT_ESTIMABLE
 from judgestats.results.wording import estimate_text, null_text
 from judgestats.stats.inference.result_parts import (
     Interval,
@@ -117,6 +118,7 @@ class Estimate(Result):
         return estimate_text(
             label, self.estimate, self.interval,
             bounded=without_zero(self.name), reason=self.reason, digits=digits,
+            lost=any(note.code == NOT_ESTIMABLE for note in self.notes),
         )  # fmt: skip
 
     def sentence(self) -> str:

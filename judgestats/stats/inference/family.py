@@ -16,6 +16,7 @@ from judgestats.results.numbers import (
     format_number,
     with_bounds,
 )
+from judgestats.results.parts import LOST, NOT_ESTIMABLE
 from judgestats.results.wording import furthest, hangs_on, pairs_text
 from judgestats.stats.inference.result_parts import Interval, Note, Result, Sample, notes_block
 
@@ -44,6 +45,11 @@ class Comparison:
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
+    @property
+    def lost(self) -> str:
+        """What stands in place of an interval that is not estimable, with a space before it."""
+        return f" {LOST}" if any(note.code == NOT_ESTIMABLE for note in self.notes) else ""
+
     def with_bounds(self, *, digits: int = 2, bounded: bool = False, times: float = 1.0) -> str:
         """The estimate with its interval for a sentence, or the reason why there is none.
 
@@ -70,7 +76,7 @@ class Comparison:
             times * self.estimate, times * low, times * high, digits=digits, bounded=bounded
         )
         if self.interval or not self.reason:
-            return text
+            return f"{text}{self.lost}"
         return self.reason if math.isnan(self.estimate) else f"{text} ({self.reason})"
 
 
@@ -155,7 +161,7 @@ class Comparisons(Result):
             return f"{name}: undefined ({row.reason or 'no reason given'})"
         bounded = without_zero(row.estimate_name)
         shown = apa_estimate(row.estimate, row.interval, digits=digits, bounded=bounded)
-        parts = [f"{name}: {row.estimate_name} = {shown}"]
+        parts = [f"{name}: {row.estimate_name} = {shown}{row.lost}"]
         if not math.isnan(row.p_adjusted):
             parts.append(f"adjusted p {adjusted_p(row)}")
         return ", ".join(parts)
@@ -181,7 +187,7 @@ class Comparisons(Result):
         """Estimate, interval, on what it hangs, and adjusted p of one pair, for a sentence."""
         bounded = without_zero(row.estimate_name)
         text = f"{row.estimate_name} {apa_estimate(row.estimate, row.interval, bounded=bounded)}"
-        return f"{text}{hangs_on(row.details)}, adjusted p {adjusted_p(row)}"
+        return f"{text}{row.lost}{hangs_on(row.details)}, adjusted p {adjusted_p(row)}"
 
     def __str__(self) -> str:
         columns = ["contrast", "estimate", "statistic", "p_value", "p_adjusted"]
