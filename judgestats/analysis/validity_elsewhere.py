@@ -137,8 +137,7 @@ def by_rates(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[str, str
     sample = Sample(
         n_items=len(share),
         n_clusters=clusters if clusters < codes.size else None,
-        n_excluded=unread,
-        excluded={"unread": unread} if unread else {},
+        excluded={"unread": unread},
     )
     shown = ", ".join(
         f"{name} {apa_number(right / labels, bounded=True)} of {labels:g} labels"

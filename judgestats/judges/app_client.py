@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from types import TracebackType
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,7 +24,7 @@ AsgiApp = Callable[
 ]
 
 
-class AppClient:
+class AppClient(AbstractAsyncContextManager["AppClient"]):
     """An ASGI application in an endpoint's place; its replies are read as an endpoint's are.
 
     Parameters
@@ -42,15 +42,7 @@ class AppClient:
         self._headers = _raw({name: value for name, value in own.items() if value})
         self._scope = {"type": "http", "method": "POST", "path": path, "query_string": b""}
 
-    async def __aenter__(self) -> AppClient:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         pass
 
     async def ask(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from types import TracebackType
+from contextlib import AbstractAsyncContextManager
 from urllib.parse import urlencode
 
 import httpx2
@@ -26,7 +26,7 @@ from judgestats.judges.transport import (
 from judgestats.secrecy import scrubbed
 
 
-class JudgeClient:
+class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
     """Sends a request's body to an endpoint and says what came of it; never raises for a bad reply.
 
     Retries are none of its business (``max_retries=0``): there is one retry policy, the
@@ -83,15 +83,7 @@ class JudgeClient:
             ),
         )
 
-    async def __aenter__(self) -> JudgeClient:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self._sdk.close()
 
     async def ask(

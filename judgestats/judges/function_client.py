@@ -10,7 +10,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from judgestats.judges.functions import FunctionName, accepted_by
@@ -49,7 +49,7 @@ def judged_texts(task: Task) -> str:
     return json.dumps({name: value for name, value in named.items() if value is not None})
 
 
-class FunctionClient:
+class FunctionClient(AbstractAsyncContextManager["FunctionClient"]):
     """Calls a function with what a request holds; its own errors are outcomes, never raised.
 
     A function that is no coroutine runs in a thread of its own, so that one that waits holds
@@ -73,15 +73,7 @@ class FunctionClient:
         self._threads = asyncio.Semaphore(_THREADS)
         self._loop = OwnLoop()
 
-    async def __aenter__(self) -> FunctionClient:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         self._loop.close()
 
     async def ask(

@@ -69,9 +69,9 @@ def prompted(
     template: PromptTemplate,
     values: Mapping[str, str],
     *,
-    seal: str,
     mode: ReplyMode,
     schema: ReplySchema,
+    seal: str = "",
 ) -> Prompted:
     """A template filled, with the reply's schema where the mode has one."""
     return Prompted(

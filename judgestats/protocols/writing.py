@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, Unit, Verdict
+from judgestats.protocols.explained import prompted
 from judgestats.protocols.own_text import bare_texts
 from judgestats.protocols.reading import (
     MAX_REPLY_CHARS,
@@ -79,13 +80,7 @@ class Writing:
             "reply": how,
             **(more or {}),
         }
-        return Prompted(
-            messages=self.template.ask(values),
-            mode=mode,
-            prompt_sha=self.template.sha,
-            instruction=self.template.instruction(values),
-            schema=None if mode is ReplyMode.TEXT else self.schema(),
-        )
+        return prompted(self.template, values, mode=mode, schema=self.schema())
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The text in a reply, or the reason why there is none."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, TypeVar
 
 import openai
@@ -69,7 +69,7 @@ class BatchState:
         return self.status == "completed" or self.done > 0
 
 
-class BatchClient:
+class BatchClient(AbstractAsyncContextManager["BatchClient"]):
     """Files and batches at one endpoint. Use it as ``async with``.
 
     Parameters
@@ -108,17 +108,9 @@ class BatchClient:
             max_body=_MAX_FILE,
         )
 
-    async def __aenter__(self) -> BatchClient:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._short.__aexit__(kind, error, traceback)
-        await self._long.__aexit__(kind, error, traceback)
+    async def __aexit__(self, *error: object) -> None:
+        await self._short.__aexit__(*error)
+        await self._long.__aexit__(*error)
 
     # ------------------------------------------------------------------ calls
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -110,8 +111,47 @@ _CHOSEN = re.compile(
 )
 
 
+class _ChoiceForm(abc.ABC):
+    """What letters, options and words have in common: each is read as a text."""
+
+    @property
+    def field(self) -> str:
+        """The key of the JSON object asked for."""
+        return "choice"
+
+    def value(self, value: Any) -> Reading:
+        """The reading of a JSON value: a text that is nothing but the verdict."""
+        if type(value) is not str:
+            return _UNREAD
+        return self.bare(plain_characters(value).strip()) or _UNREAD
+
+    def mark(self, inside: str) -> Reading | None:
+        """The reading of what stands in a mark; None for a placeholder."""
+        return self.bare(inside.strip())
+
+    @abc.abstractmethod
+    def bare(self, text: str) -> Reading | None:
+        """The reading of a text that is nothing but the verdict."""
+
+
+def _reading(
+    match: re.Match[str], value: str, *, rank: Rank, label: bool, scope: Scope = Scope.OPEN
+) -> Reading:
+    """What a match says; without a value it names nothing that is on offer."""
+    return Reading(
+        status=Status.OK if value else Status.UNPARSEABLE,
+        value=value,
+        start=match.start(),
+        end=match.end(),
+        shown=match.group().strip()[:40],
+        rank=rank,
+        label=label,
+        scope=scope,
+    )
+
+
 @dataclass(frozen=True)
-class PairForm:
+class PairForm(_ChoiceForm):
     """One of two responses, or a tie where one is on offer.
 
     Examples
@@ -122,21 +162,6 @@ class PairForm:
     """
 
     ties: bool = True
-
-    @property
-    def field(self) -> str:
-        """The key of the JSON object asked for."""
-        return "choice"
-
-    def value(self, value: Any) -> Reading:
-        """The reading of a JSON value: a text that names an option."""
-        if type(value) is not str:
-            return _UNREAD
-        return self.bare(plain_characters(value).strip()) or _UNREAD
-
-    def mark(self, inside: str) -> Reading | None:
-        """The reading of what stands in a mark; None for a placeholder."""
-        return self.bare(inside.strip())
 
     def bare(self, text: str) -> Reading | None:
         """The reading of a text that is nothing but the verdict."""
@@ -192,27 +217,12 @@ class PairForm:
         name = name.upper()
         value = name if name in {"A", "B"} else "tie"
         offered = value != "tie" or (self.ties and name in {"C", "TIE", "DRAW", "EQUAL"})
-        return Reading(
-            status=Status.OK if offered else Status.UNPARSEABLE,
-            value=value if offered else "",
-            start=match.start(),
-            end=match.end(),
-            shown=match.group().strip()[:40],
-            rank=rank,
-            label=label,
-            scope=scope,
-        )
+        return _reading(match, value if offered else "", rank=rank, label=label, scope=scope)
 
     def _related(self, match: re.Match[str], *, rank: Rank = Rank.OTHER) -> Reading:
         left, sign, right = match["left"].upper(), match["sign"].strip(), match["right"].upper()
         if {left, right} != {"A", "B"}:
-            return Reading(
-                status=Status.UNPARSEABLE,
-                start=match.start(),
-                end=match.end(),
-                shown=match.group().strip()[:40],
-                rank=rank,
-            )
+            return _reading(match, "", rank=rank, label=False)
         name = "tie" if sign == "=" else left if sign[0] in ">\u226b" else right
         return self._named(name, match, rank=rank)
 
@@ -224,7 +234,7 @@ def _scope(text: str, end: int) -> Scope:
 
 
 @dataclass(frozen=True)
-class OptionForm:
+class OptionForm(_ChoiceForm):
     """One of several options; the value is its place, counted from 1.
 
     Examples
@@ -237,21 +247,6 @@ class OptionForm:
 
     count: int
     labels: str = "letters"
-
-    @property
-    def field(self) -> str:
-        """The key of the JSON object asked for."""
-        return "choice"
-
-    def value(self, value: Any) -> Reading:
-        """The reading of a JSON value: a text that names an option."""
-        if type(value) is not str:
-            return _UNREAD
-        return self.bare(plain_characters(value).strip()) or _UNREAD
-
-    def mark(self, inside: str) -> Reading | None:
-        """The reading of what stands in a mark; None for a placeholder."""
-        return self.bare(inside.strip())
 
     def bare(self, text: str) -> Reading | None:
         """The reading of a text that is nothing but an option's name."""
@@ -274,20 +269,12 @@ class OptionForm:
             place = int(name) if self.labels == "numbers" else 0
         else:
             place = LETTERS.find(name.upper()) + 1 if self.labels == "letters" else 0
-        offered = 1 <= place <= self.count
-        return Reading(
-            status=Status.OK if offered else Status.UNPARSEABLE,
-            value=str(place) if offered else "",
-            start=match.start(),
-            end=match.end(),
-            shown=match.group().strip()[:40],
-            rank=rank,
-            label=True,
-        )
+        offered = str(place) if 1 <= place <= self.count else ""
+        return _reading(match, offered, rank=rank, label=True)
 
 
 @dataclass(frozen=True)
-class WordForm:
+class WordForm(_ChoiceForm):
     """One of a few words, such as correct and incorrect.
 
     Examples
@@ -300,23 +287,8 @@ class WordForm:
     words: tuple[str, ...]
 
     @property
-    def field(self) -> str:
-        """The key of the JSON object asked for."""
-        return "choice"
-
-    @property
     def _word(self) -> str:
         return "(?P<name>" + "|".join(map(re.escape, self.words)) + ")"
-
-    def value(self, value: Any) -> Reading:
-        """The reading of a JSON value: a text that is one of the words."""
-        if type(value) is not str:
-            return _UNREAD
-        return self.bare(plain_characters(value).strip()) or _UNREAD
-
-    def mark(self, inside: str) -> Reading | None:
-        """The reading of what stands in a mark; None for a placeholder."""
-        return self.bare(inside.strip())
 
     def bare(self, text: str) -> Reading | None:
         """The reading of a text that is nothing but one of the words."""
@@ -342,12 +314,4 @@ class WordForm:
 
     @staticmethod
     def _named(match: re.Match[str], rank: Rank) -> Reading:
-        return Reading(
-            status=Status.OK,
-            value=match["name"].lower(),
-            start=match.start(),
-            end=match.end(),
-            shown=match.group().strip()[:40],
-            rank=rank,
-            label=rank is Rank.FINAL,
-        )
+        return _reading(match, match["name"].lower(), rank=rank, label=rank is Rank.FINAL)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, Unit, Verdict
+from judgestats.protocols.explained import prompted
 from judgestats.protocols.reading import (
     MAX_REPLY_CHARS,
     is_cut,
@@ -91,13 +92,7 @@ class KeyPoints:
             "point under it as a line that begins with a dash.",
         }[mode]
         values = {"judgments": judgments, "reply": how}
-        return Prompted(
-            messages=self.template.ask(values),
-            mode=mode,
-            prompt_sha=self.template.sha,
-            instruction=self.template.instruction(values),
-            schema=None if mode is ReplyMode.TEXT else self.schema(),
-        )
+        return prompted(self.template, values, mode=mode, schema=self.schema())
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The number of points, or the reason why there is none."""

@@ -179,8 +179,7 @@ def human_ceiling(
         sample=Sample(
             n_items=int(used.sum()),
             n_replications=codes.shape[1],
-            n_excluded=n_out,
-            excluded={"fewer than two annotators": n_out} if n_out else {},
+            excluded={"fewer than two annotators": n_out},
         ),
         reason="no pair was labelled by two annotators",
         where=where,

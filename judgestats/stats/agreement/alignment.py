@@ -109,8 +109,7 @@ def labelled_pairs(
     }
     sample = Sample(
         n_items=int(used.sum()),
-        n_excluded=int(np.sum(~used)),
-        excluded={k: v for k, v in excluded.items() if v},
+        excluded=excluded,
     )
     return a, b, used, sample
 

@@ -90,8 +90,7 @@ def agreement_across_judges(
     sample = Sample(
         n_items=codes.shape[1] - n_out,
         n_replications=codes.shape[2],
-        n_excluded=n_out,
-        excluded={"no two judges gave a verdict in the same replication": n_out} if n_out else {},
+        excluded={"no two judges gave a verdict in the same replication": n_out},
     )
     return estimate_from_sums(
         SumStatistic(per_item=lambda x: x, combine=lambda s: np.asarray(s[..., 1] / s[..., 0])),

@@ -96,8 +96,7 @@ def correlation_by_level(
     sample = Sample(
         n_items=x.size,
         n_clusters=sizes.size,
-        n_excluded=lost,
-        excluded={"no score or no rating": lost} if lost else {},
+        excluded={"no score or no rating": lost},
     )
     inside = np.array(
         [correlate(x[sources == g], y[sources == g], method) for g in range(sizes.size)]

@@ -161,8 +161,7 @@ def grade_score(
             n_items=int(used.sum()),
             n_replications=int(widths.min()) if used.any() else 0,
             n_replications_max=int(widths.max()) if used.any() else 0,
-            n_excluded=n_out,
-            excluded={why: n_out} if n_out else {},
+            excluded={why: n_out},
             repeated="rotation",
         ),
         reason="no item has all its rotations read"
@@ -292,8 +291,7 @@ def grade_score_difference(
         estimator="paired by item, second minus first; complete rotations in both",
         sample=Sample(
             n_items=int(used.sum()),
-            n_excluded=n_out,
-            excluded={"some rotations were not read": n_out} if n_out else {},
+            excluded={"some rotations were not read": n_out},
         ),
         reason="no item has all its rotations read in both conditions",
         where=where,

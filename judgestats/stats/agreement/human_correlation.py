@@ -123,8 +123,7 @@ def human_correlation(
         n_items=n,
         n_clusters=None if groups is None else int(np.unique(groups.astype(str)).size),
         n_replications=x_all.shape[1],
-        n_excluded=n_out,
-        excluded={"no score or no rating": n_out} if n_out else {},
+        excluded={"no score or no rating": n_out},
     )
     estimate = correlate(x, y, method)
     result = Estimate(
@@ -293,8 +292,7 @@ def disattenuated_correlation(
         n_items=int(used.sum()),
         n_clusters=None if groups is None else int(np.unique(groups.astype(str)).size),
         n_replications=x.shape[1],
-        n_excluded=n_out,
-        excluded={"no score or no rating": n_out} if n_out else {},
+        excluded={"no score or no rating": n_out},
     )
     notes: list[Note] = []
     if single:

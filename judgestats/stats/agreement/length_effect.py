@@ -83,8 +83,7 @@ def length_effect(
         sample=Sample(
             n_items=int(used.sum()),
             n_clusters=n_clusters,
-            n_excluded=lost,
-            excluded={"no verdict or label": lost} if lost else {},
+            excluded={"no verdict or label": lost},
         ),
     )
     fit = signed_regression(y[used] - 0.5, np.column_stack([h[used] - 0.5, x[used]]), codes)

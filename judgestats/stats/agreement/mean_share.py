@@ -73,8 +73,7 @@ def mean_share(
         sample=Sample(
             n_items=int(used.sum()),
             n_clusters=int(np.unique(codes).size),
-            n_excluded=lost,
-            excluded={"missing": lost} if lost else {},
+            excluded={"missing": lost},
         ),
         reason="no item has a value",
         where=name,
@@ -161,8 +160,7 @@ def mean_of_groups(
         sample=Sample(
             n_items=int(used.sum()),
             n_clusters=int(np.unique(codes).size),
-            n_excluded=lost,
-            excluded={"missing": lost} if lost else {},
+            excluded={"missing": lost},
         ),
         reason="no item has a value",
         where=name,

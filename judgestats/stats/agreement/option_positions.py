@@ -141,8 +141,7 @@ def position_test(
         n_items=int(read.sum()),
         n_clusters=int(np.unique(groups[read]).size) if inference["cluster"] is not None else None,
         n_replications=n_orders,
-        n_excluded=int(np.sum(~read)),
-        excluded={"no order was read": int(np.sum(~read))} if np.any(~read) else {},
+        excluded={"no order was read": int(np.sum(~read))},
         repeated="order",
     )
     result = TestResult(
@@ -283,8 +282,7 @@ def option_win_rate(
             n_items=codes.shape[0] - n_out,
             n_replications=int(n_read.min()) if n_read.size else 0,
             n_replications_max=int(n_read.max()) if n_read.size else 0,
-            n_excluded=n_out,
-            excluded={"no verdict was read": n_out} if n_out else {},
+            excluded={"no verdict was read": n_out},
             repeated="verdict",
         ),
         reason="no verdict was read",

@@ -88,8 +88,7 @@ def pair_accuracy(
             n_items=sample.n_items,
             n_replications=sample.n_replications,
             n_replications_max=sample.n_replications_max,
-            n_excluded=int(np.sum(~present)),
-            excluded={k: n for k, n in missing.items() if n},
+            excluded=missing,
         )
     return estimate_from_sums(
         share_of_sums(),
@@ -191,8 +190,7 @@ def accuracy_by_slot(
     sample = Sample(
         n_items=int(np.unique(items).size),
         n_clusters=int(np.unique(groups).size) if inference["cluster"] is not None else None,
-        n_excluded=lost,
-        excluded={"judgments without a verdict": lost} if lost else {},
+        excluded={"judgments without a verdict": lost},
     )
     result = TestResult(
         name=where,

@@ -137,7 +137,8 @@ def position_and_noise(
     n_out = int(np.sum(~used))
     why = "fewer than two verdicts in one of the orders"
     sample = dataclasses.replace(
-        order_sample(used, a, b), excluded={why: n_out} if n_out else {}, n_excluded=n_out
+        order_sample(used, a, b),
+        excluded={why: n_out},
     )
 
     def estimate(name: str, label: str, combine: Any, *, proportion: bool) -> Estimate:

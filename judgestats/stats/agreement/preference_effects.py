@@ -155,8 +155,7 @@ def preference_effects(
     sample = Sample(
         n_items=int(used.sum()),
         n_clusters=fit.n_clusters,
-        n_excluded=lost,
-        excluded={"no verdict or label": lost} if lost else {},
+        excluded={"no verdict or label": lost},
     )
     out = {}
     for place, name in enumerate(("length", "own")[: columns.shape[1] - 1], start=1):

@@ -99,8 +99,7 @@ def run_change(
         else None,
         n_replications=min(split, pooled.shape[1] - split),
         n_replications_max=max(split, pooled.shape[1] - split),
-        n_excluded=n_dropped,
-        excluded={"no verdict in one of the runs": n_dropped} if n_dropped else {},
+        excluded={"no verdict in one of the runs": n_dropped},
     )
     result = TestResult(
         name=where,

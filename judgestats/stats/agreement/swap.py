@@ -135,8 +135,7 @@ def order_sample(both: NDArray[np.bool_], a: IntArray, b: IntArray) -> Sample:
         n_items=int(both.sum()),
         n_replications=min(width),
         n_replications_max=max(width),
-        n_excluded=n_out,
-        excluded={"no verdict in one of the orders": n_out} if n_out else {},
+        excluded={"no verdict in one of the orders": n_out},
     )
 
 

@@ -88,8 +88,7 @@ def win_rates(
                 estimator="share of comparisons won, a tie counting half",
                 sample=Sample(
                     n_items=int(took_part.sum()),
-                    n_excluded=unread,
-                    excluded={"no verdict": unread} if unread else {},
+                    excluded={"no verdict": unread},
                 ),
                 reason="no comparison was read",
                 where=where,
@@ -107,7 +106,6 @@ def win_rates(
         sample=Sample(
             n_items=int(np.sum(codes >= 0)),
             n_clusters=int(np.unique(groups).size) if inference["cluster"] is not None else None,
-            n_excluded=lost,
-            excluded={"no verdict": lost} if lost else {},
+            excluded={"no verdict": lost},
         ),
     )

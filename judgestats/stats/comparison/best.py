@@ -171,8 +171,7 @@ def comparisons_with_best(
     sample = Sample(
         n_items=x.shape[0],
         n_clusters=int(np.unique(codes).size) if inference["cluster"] is not None else None,
-        n_excluded=lost,
-        excluded={"not scored under every condition": lost} if lost else {},
+        excluded={"not scored under every condition": lost},
     )
     difference, error, df = _all_differences(x, codes)
     drawn = np.asarray([] if null is None else null, dtype=float)

@@ -180,8 +180,7 @@ def blocked_f_test(
     sample = Sample(
         n_items=int(used.sum()),
         n_clusters=g,
-        n_excluded=lost,
-        excluded=MappingProxyType({"a missing cell": lost}) if lost else {},
+        excluded={"a missing cell": lost},
     )
     result = TestResult(
         name=function,

@@ -16,7 +16,7 @@ from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.mcnemar import McNemarP, mcnemar_test
-from judgestats.stats.inference.adjust import Adjustment, p_adjust
+from judgestats.stats.inference.adjust import Adjustment, with_adjusted
 from judgestats.stats.inference.keywords import Permuted, with_keywords
 from judgestats.stats.inference.result import Comparison, Comparisons, Note, TestResult
 from judgestats.stats.layouts.blocks import read_blocks
@@ -72,12 +72,9 @@ class CochranResult(TestResult):
             )
             for i, j in zip(a, b, strict=True)
         ]
-        # A pair of conditions that never differ gives no evidence at all: p is 1, as in R's loop.
-        raw = [1.0 if r.reason else r.p_value for r in results]
-        adjusted = p_adjust(raw, method=adjust)
         rates = self.verdicts.sum(axis=0) / (len(self.verdicts) or math.nan)
         rows = []
-        for i, j, test, p, q in zip(a, b, results, raw, adjusted, strict=True):
+        for i, j, test in zip(a, b, results, strict=True):
             interval = test.effects[1].interval
             if interval is not None:
                 # mcnemar_test counts the smaller label (0); the rates here are those of 1.
@@ -89,8 +86,8 @@ class CochranResult(TestResult):
                     estimate=float(rates[i] - rates[j]),
                     estimate_name="difference of rates",
                     statistic=test.statistic if self.cluster is None else -test.statistic,
-                    p_value=p,
-                    p_adjusted=float(q),
+                    # No evidence at all where a pair never differs: p is 1, as in R's loop.
+                    p_value=1.0 if test.reason else test.p_value,
                     interval=interval,
                     n=self.sample.n_items,
                 )
@@ -102,7 +99,7 @@ class CochranResult(TestResult):
             + ("" if self.cluster is None else ", exact over sign changes of clusters"),
             adjust=adjust,
             family=f"pairs of {len(self.conditions)} conditions",
-            rows=tuple(rows),
+            rows=with_adjusted(rows, adjust),
             sample=self.sample,
             notes=self.notes,
         )

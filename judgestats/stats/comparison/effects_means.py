@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from judgestats.errors import InputError
-from judgestats.stats.comparison.mann_whitney import read_two_samples
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.noncentral import t_noncentrality
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note
 from judgestats.stats.layouts.blocks import as_paired
+from judgestats.stats.layouts.groups import read_two_samples
 
 FloatArray = NDArray[np.float64]
 Spread = Literal["pooled", "average", "second"]
@@ -75,9 +75,7 @@ def _two_sample(
     label: str,
     **inference: Unpack[Seeded],
 ) -> Estimate:
-    data = read_two_samples(
-        x, y, where=name, names=None, cluster=inference["cluster"], missing="drop"
-    )
+    data = read_two_samples(x, y, where=name, cluster=inference["cluster"])
     first, second = data.split()
     n, m = first.size, second.size
     reason = "" if min(n, m) >= 2 else "a sample has fewer than 2 values"

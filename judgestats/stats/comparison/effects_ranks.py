@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from judgestats.errors import InputError, one_of
+from judgestats.errors import one_of
 from judgestats.stats.comparison.matched_effects import (
     MAX_MATRIX,
     fisher_interval,
@@ -19,7 +19,7 @@ from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.rounding_noise import level_ranks, noise_free
-from judgestats.stats.layouts.groups import read_groups
+from judgestats.stats.layouts.groups import read_two_samples
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -141,15 +141,7 @@ def _two_samples(
     x: ArrayLike | str, y: object, cluster: object, where: str
 ) -> tuple[FloatArray, FloatArray, IntArray | None, Sample]:
     """Both samples, cluster codes (x first, then y) and the sample record."""
-    if isinstance(x, str):
-        groups = read_groups(x, y, where=where, cluster=cluster)
-    else:
-        parts = [np.asarray(x, dtype=float), np.asarray(y, dtype=float)]
-        groups = read_groups(parts, where=where, cluster=cluster)
-    if len(groups.names) != 2:
-        raise InputError(
-            f"{where}: exactly 2 samples are required, got {len(groups.names)}. Choose two groups."
-        )
+    groups = read_two_samples(x, y, where=where, cluster=cluster)
     first, second = groups.split()
     codes = None
     if groups.cluster is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from judgestats.errors import InputError, one_of
+from judgestats.errors import one_of
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.pair_selection import (
     kth_average,
@@ -31,7 +31,7 @@ from judgestats.stats.inference.rank_inversion import (
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.rounding_noise import noise_free_difference
 from judgestats.stats.layouts.blocks import as_paired
-from judgestats.stats.layouts.groups import read_groups
+from judgestats.stats.layouts.groups import read_two_samples
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -158,7 +158,7 @@ def hodges_lehmann_paired(
     (0.5, 0.2, 0.8)
     """
     where = "hodges_lehmann_paired"
-    _check_convention(where, convention)
+    one_of(where, "convention", convention, ("walsh", "r"))
     blocks = as_paired(x, y, where=where, cluster=inference["cluster"])
     return paired_estimate(
         noise_free_difference(blocks.scores[:, 0], blocks.scores[:, 1]),
@@ -169,10 +169,6 @@ def hodges_lehmann_paired(
         cluster=blocks.cluster,
         level=inference["level"],
     )
-
-
-def _check_convention(where: str, convention: str) -> None:
-    one_of(where, "convention", convention, ("walsh", "r"))
 
 
 def paired_estimate(
@@ -292,16 +288,8 @@ def hodges_lehmann_shift(
     1.2
     """
     where = "hodges_lehmann_shift"
-    _check_convention(where, convention)
-    groups = (
-        read_groups(x, y, where=where)
-        if isinstance(x, str)
-        else read_groups([np.asarray(x, dtype=float), np.asarray(y, dtype=float)], where=where)
-    )
-    if len(groups.names) != 2:
-        raise InputError(
-            f"{where}: exactly 2 samples are required, got {len(groups.names)}. Choose two groups."
-        )
+    one_of(where, "convention", convention, ("walsh", "r"))
+    groups = read_two_samples(x, y, where=where)
     first, second = groups.split()
     return shift_estimate(
         first,

@@ -21,13 +21,13 @@ from judgestats.stats.comparison.wilcoxon import (
     normal_p,
     tail_p,
 )
-from judgestats.stats.inference.adjust import Adjustment, p_adjust
+from judgestats.stats.inference.adjust import Adjustment, with_adjusted
 from judgestats.stats.inference.keywords import Permuted, with_keywords
 from judgestats.stats.inference.rank_distributions import rank_sum_null
 from judgestats.stats.inference.result import Comparison, Comparisons, Note, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.formula import Missing
-from judgestats.stats.layouts.groups import Groups, read_groups
+from judgestats.stats.layouts.groups import read_groups, read_two_samples
 
 FloatArray = NDArray[np.float64]
 
@@ -67,43 +67,6 @@ def mann_whitney_outcome(
     z = (centred - continuity(centred, alternative, correct)) / spread
     method += " with continuity correction" if correct else ""
     return out | {"p_value": normal_p(z, alternative), "method": method}
-
-
-def read_two_samples(
-    x: ArrayLike | str,
-    y: object,
-    *,
-    where: str,
-    names: Sequence[Any] | None,
-    cluster: object,
-    missing: Missing,
-) -> Groups:
-    """Two groups from two arrays, or from a formula and a frame."""
-    if isinstance(x, str):
-        data = read_groups(x, y, where=where, cluster=cluster, missing=missing)
-    else:
-        try:
-            parts = [np.asarray(x, dtype=float), np.asarray(y, dtype=float)]
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                f"{where}: x and y must hold numbers, got something else ({error}). Give two "
-                "samples, or a formula and a frame."
-            ) from error
-        if any(part.ndim != 1 for part in parts):
-            raise InputError(
-                f"{where}: x and y must be one-dimensional, got shapes {parts[0].shape} and "
-                f"{parts[1].shape}. Give two samples, or a formula and a frame."
-            )
-        data = read_groups(
-            parts, where=where, names=names or ("x", "y"), cluster=cluster, missing=missing
-        )
-    if len(data.names) != 2:
-        raise InputError(
-            f"{where}: exactly 2 samples with values are required, got {len(data.names)}"
-            f"{' (' + ', '.join(data.names) + ')' if data.names else ''}. Choose two groups, or "
-            "use kruskal_test."
-        )
-    return data
 
 
 @with_keywords()
@@ -299,15 +262,7 @@ def pairwise_mann_whitney(
         delta = dominance(
             x, y, sample=data.sample, interval="none", cluster=None, level=level
         ).estimate
-        rows.append((i, j, outcome, shift, delta))
-    adjusted = p_adjust([r[2]["p_value"] for r in rows], method=adjust)
-    return Comparisons(
-        symbol="W",
-        name=where,
-        method="Pairwise Mann-Whitney tests",
-        adjust=adjust,
-        family=f"pairs of {len(samples)} groups",
-        rows=tuple(
+        rows.append(
             Comparison(
                 a=data.names[i],
                 b=data.names[j],
@@ -315,15 +270,20 @@ def pairwise_mann_whitney(
                 estimate_name="Hodges-Lehmann shift",
                 statistic=outcome["statistic"],
                 p_value=outcome["p_value"],
-                p_adjusted=float(p),
                 interval=shift.interval,
                 effect=delta,
                 effect_name="Cliff's delta",
-                n=samples[i].size + samples[j].size,
+                n=x.size + y.size,
                 reason=outcome["reason"],
             )
-            for (i, j, outcome, shift, delta), p in zip(rows, adjusted, strict=True)
-        ),
+        )
+    return Comparisons(
+        symbol="W",
+        name=where,
+        method="Pairwise Mann-Whitney tests",
+        adjust=adjust,
+        family=f"pairs of {len(samples)} groups",
+        rows=with_adjusted(rows, adjust),
         sample=data.sample,
         notes=data.notes,
     )

@@ -125,8 +125,7 @@ def mcnemar_test(
     sample = Sample(
         n_items=int(total),
         n_clusters=n_clusters,
-        n_excluded=n_excluded,
-        excluded=MappingProxyType({"missing verdict": n_excluded} if n_excluded else {}),
+        excluded={"missing verdict": n_excluded},
     )
     first = labels[0] if labels else ""
     return TestResult(

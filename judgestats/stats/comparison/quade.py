@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgestats.stats.inference.adjust import Adjustment, p_adjust
+from judgestats.stats.inference.adjust import Adjustment, with_adjusted
 from judgestats.stats.inference.keywords import ClusterPermutations, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Note, TestResult
@@ -53,26 +53,27 @@ class QuadeResult(TestResult):
         with np.errstate(divide="ignore", invalid="ignore"):
             t = (self.sums[a] - self.sums[b]) / spread
         raw = np.where(np.isnan(t), np.nan, 2 * stats.t.sf(np.abs(t), df))
-        adjusted = p_adjust(raw, method=adjust)
         return Comparisons(
             name="quade_pairs",
             symbol="t",
             method="Quade's all-pairs test (t on weighted rank sums)",
             adjust=adjust,
             family=f"pairs of {k} conditions",
-            rows=tuple(
-                Comparison(
-                    a=self.conditions[int(i)],
-                    b=self.conditions[int(j)],
-                    estimate=float(self.sums[i] - self.sums[j]),
-                    estimate_name="difference of weighted rank sums",
-                    statistic=float(t[row]),
-                    df=float(df),
-                    p_value=float(raw[row]),
-                    p_adjusted=float(adjusted[row]),
-                    reason=self.reason,
-                )
-                for row, (i, j) in enumerate(zip(a, b, strict=True))
+            rows=with_adjusted(
+                (
+                    Comparison(
+                        a=self.conditions[int(i)],
+                        b=self.conditions[int(j)],
+                        estimate=float(self.sums[i] - self.sums[j]),
+                        estimate_name="difference of weighted rank sums",
+                        statistic=float(t[row]),
+                        df=float(df),
+                        p_value=float(raw[row]),
+                        reason=self.reason,
+                    )
+                    for row, (i, j) in enumerate(zip(a, b, strict=True))
+                ),
+                adjust,
             ),
             sample=self.sample,
             notes=self.notes,

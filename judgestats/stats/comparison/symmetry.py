@@ -170,8 +170,7 @@ def _table_result(
 ) -> TestResult:
     sample = Sample(
         n_items=int(table.sum()),
-        n_excluded=n_excluded,
-        excluded=MappingProxyType({"missing verdict": n_excluded} if n_excluded else {}),
+        excluded={"missing verdict": n_excluded},
     )
     n = float(table.sum())
     moved = 1 - float(np.trace(table)) / n if n else math.nan

@@ -14,7 +14,7 @@ from scipy import stats
 from judgestats.errors import one_of
 from judgestats.stats.comparison.location_shift import paired_estimate
 from judgestats.stats.comparison.matched_effects import matched_estimate
-from judgestats.stats.inference.adjust import Adjustment, p_adjust
+from judgestats.stats.inference.adjust import Adjustment, with_adjusted
 from judgestats.stats.inference.keywords import Clustered, Seeded, with_keywords
 from judgestats.stats.inference.rank_distributions import signed_rank_null
 from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Note, TestResult
@@ -309,15 +309,7 @@ def pairwise_wilcoxon(
         effect = matched_estimate(
             d, sample=blocks.sample, interval="none", cluster=None, level=inference["level"]
         )
-        rows.append((i, j, outcome, shift, effect.estimate))
-    adjusted = p_adjust([r[2]["p_value"] for r in rows], method=adjust)
-    return Comparisons(
-        symbol="V",
-        name=where,
-        method="Pairwise Wilcoxon signed rank tests",
-        adjust=adjust,
-        family=f"pairs of {len(blocks.conditions)} conditions",
-        rows=tuple(
+        rows.append(
             Comparison(
                 a=blocks.conditions[i],
                 b=blocks.conditions[j],
@@ -325,15 +317,20 @@ def pairwise_wilcoxon(
                 estimate_name="pseudomedian of the differences",
                 statistic=outcome["statistic"],
                 p_value=outcome["p_value"],
-                p_adjusted=float(p),
                 interval=shift.interval,
-                effect=effect,
+                effect=effect.estimate,
                 effect_name="rank_biserial_paired",
                 n=blocks.sample.n_items,
                 reason=outcome["reason"],
             )
-            for (i, j, outcome, shift, effect), p in zip(rows, adjusted, strict=True)
-        ),
+        )
+    return Comparisons(
+        symbol="V",
+        name=where,
+        method="Pairwise Wilcoxon signed rank tests",
+        adjust=adjust,
+        family=f"pairs of {len(blocks.conditions)} conditions",
+        rows=with_adjusted(rows, adjust),
         sample=blocks.sample,
         notes=blocks.notes,
     )

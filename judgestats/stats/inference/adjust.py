@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import format_p
 from judgestats.results.wording import family_text
-from judgestats.stats.inference.result import Result, TestResult
+from judgestats.stats.inference.result import Comparison, Result, TestResult
 
 Adjustment = Literal["holm", "hochberg", "hommel", "bonferroni", "BH", "BY", "none"]
 
@@ -142,6 +142,16 @@ def p_adjust(p_values: ArrayLike, *, method: Adjustment = "holm") -> FloatArray:
     if present.any():
         out[present] = np.minimum(_RULES[method](p[present]), 1.0)
     return out
+
+
+def with_adjusted(rows: Iterable[Comparison], adjust: Adjustment) -> tuple[Comparison, ...]:
+    """The rows of a family with their adjusted p-values filled in."""
+    listed = tuple(rows)
+    adjusted = p_adjust([row.p_value for row in listed], method=adjust)
+    return tuple(
+        dataclasses.replace(row, p_adjusted=float(p))
+        for row, p in zip(listed, adjusted, strict=True)
+    )
 
 
 def p_bounds(

@@ -30,7 +30,8 @@ class Comparison:
     estimate: float
     statistic: float
     p_value: float
-    p_adjusted: float
+    p_adjusted: float = math.nan
+    """Filled in by `with_adjusted` where a whole family is adjusted."""
     estimate_name: str = "difference"
     df: float = math.nan
     interval: Interval | None = None

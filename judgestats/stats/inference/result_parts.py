@@ -77,7 +77,12 @@ class Sample:
 
     `n_replications` is the number per item, or the smallest where items differ (then
     `n_replications_max` is the largest), told as so many of `repeated`. `excluded` maps a reason to
-    a count.
+    a count; reasons of nothing fall away, and `n_excluded` is their sum where it is not given.
+
+    Examples
+    --------
+    >>> Sample(n_items=8, excluded={"not read": 2, "no label": 0})
+    Sample(n_items=8, ..., n_excluded=2, excluded={'not read': 2}, repeated='replication')
     """
 
     n_items: int
@@ -87,6 +92,11 @@ class Sample:
     n_excluded: int = 0
     excluded: Mapping[str, int] = dataclasses.field(default_factory=dict)
     repeated: str = "replication"
+
+    def __post_init__(self) -> None:
+        excluded = {reason: n for reason, n in self.excluded.items() if n}
+        object.__setattr__(self, "excluded", excluded)
+        object.__setattr__(self, "n_excluded", self.n_excluded or sum(excluded.values()))
 
     def __str__(self) -> str:
         return sample_text(self)

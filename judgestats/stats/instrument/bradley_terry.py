@@ -164,7 +164,6 @@ def bradley_terry(
     sample = Sample(
         n_items=pairs.outcome.size,
         n_clusters=n_clusters if inference["cluster"] is not None else None,
-        n_excluded=sum(excluded.values()),
         excluded=excluded,
     )
     return _result(

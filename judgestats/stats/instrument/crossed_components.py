@@ -108,8 +108,7 @@ def crossed_components(scores: ArrayLike, **inference: Unpack[Clustered]) -> Est
     sample = Sample(
         n_items=len(x),
         n_clusters=None if inference["cluster"] is None else len(set(codes.tolist())),
-        n_excluded=n_left,
-        excluded={why: n_left} if n_left else {},
+        excluded={why: n_left},
     )
     shape = (x.shape[1], x.shape[2])
     columns = _columns(x)

@@ -37,8 +37,7 @@ class _Terms:
         self.sample = Sample(
             n_items=len(ratings.answers),
             n_clusters=n_clusters if ratings.clustered else None,
-            n_excluded=ratings.unread,
-            excluded={"no score": ratings.unread} if ratings.unread else {},
+            excluded={"no score": ratings.unread},
         )
         self.weight = np.asarray(ratings.cells_of.sum(axis=0)).reshape(-1)
         self.few = n_clusters if n_clusters < FEW_CLUSTERS else 0

@@ -191,8 +191,7 @@ def graded_response(
         n_clusters=int(np.unique(codes).size) if inference["cluster"] is not None else None,
         n_replications=x.shape[1],
         repeated="judge",
-        n_excluded=lost,
-        excluded={"not read": lost} if lost else {},
+        excluded={"not read": lost},
     )
     covariance = clustered_covariance(fitted.fit, codes)
     df, level = cluster_df(codes), inference["level"]

@@ -105,8 +105,7 @@ def levels_used(
     counts = np.stack([(x == v).sum(axis=1) for v in levels], axis=1).astype(float)
     sample = Sample(
         n_items=int((counts.sum(axis=1) > 0).sum()),
-        n_excluded=int(np.isnan(x).sum()),
-        excluded={"not read": int(np.isnan(x).sum())} if np.isnan(x).any() else {},
+        excluded={"not read": int(np.isnan(x).sum())},
     )
     apart = _step(levels) if step is None else float(step)
     whole = round((high - low) / apart) + 1 if apart > 0 else 0

@@ -217,8 +217,7 @@ def cumulative_logit(
     sample = Sample(
         n_items=int(read.sum()),
         n_clusters=int(np.unique(groups).size) if np.unique(groups).size < groups.size else None,
-        n_excluded=lost,
-        excluded={"not read": lost} if lost else {},
+        excluded={"not read": lost},
     )
     slopes = slice(k, k + len(names))
     errors = np.sqrt(np.diag(covariance))

@@ -100,8 +100,7 @@ def probe_shift(
     sample = Sample(
         n_items=int(used.sum()),
         n_clusters=None if inference["cluster"] is None else n,
-        n_excluded=lost,
-        excluded={"not read on both sides": lost} if lost else {},
+        excluded={"not read on both sides": lost},
     )
     result = TestResult(
         name=where,

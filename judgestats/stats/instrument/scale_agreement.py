@@ -108,8 +108,7 @@ def scale_agreement(
     sample = Sample(
         n_items=int(used.sum()),
         n_clusters=None if inference["cluster"] is None else int(present.size),
-        n_excluded=lost,
-        excluded={"not read on both scales": lost} if lost else {},
+        excluded={"not read on both scales": lost},
     )
     result = TestResult(
         name=where,

@@ -162,8 +162,7 @@ def shared_errors(
             n_clusters=int(np.unique(groups).size) if inference["cluster"] is not None else None,
             n_replications=len(judges),
             repeated="judge",
-            n_excluded=lost,
-            excluded={"not read, or no truth": lost} if lost else {},
+            excluded={"not read, or no truth": lost},
         ),
         notes=tuple(notes),
         details={

@@ -141,8 +141,7 @@ def dif_test(
     sample = Sample(
         n_items=int(kept.sum()),
         n_clusters=int(np.unique(codes[kept]).size) if inference["cluster"] is not None else None,
-        n_excluded=lost,
-        excluded={"no score, quality or comparable source": lost} if lost else {},
+        excluded={"no score, quality or comparable source": lost},
     )
     return _tested(
         fits, names, codes[kept], sample, what=what, classes=classes, level=inference["level"]

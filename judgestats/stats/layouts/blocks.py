@@ -198,8 +198,7 @@ def read_incomplete_blocks(
     sample = Sample(
         n_items=int(useful.sum()),
         n_clusters=None if codes is None else int(np.unique(codes).size),
-        n_excluded=n_lost,
-        excluded=MappingProxyType({"fewer than two scores": n_lost} if n_lost else {}),
+        excluded={"fewer than two scores": n_lost},
     )
     return Blocks(
         scores=matrix[useful],

@@ -96,8 +96,7 @@ class Cells(Result):
             n_clusters=int(np.unique(self.cluster[used]).size),
             n_replications=int(scores.min()) if scores.size else None,
             n_replications_max=int(scores.max()) if scores.size else None,
-            n_excluded=n_lost,
-            excluded={reason: n_lost} if n_lost else {},
+            excluded={reason: n_lost},
         )
 
     def tidy(self) -> pd.DataFrame:

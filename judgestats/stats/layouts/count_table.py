@@ -91,8 +91,7 @@ class CountTable:
             n_clusters=n_clusters,
             n_replications=int(per_item[used].min()) if used.any() else 0,
             n_replications_max=int(per_item[used].max()) if used.any() else 0,
-            n_excluded=n_out,
-            excluded={few: n_out} if n_out else {},
+            excluded={few: n_out},
         )
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.resampling import cluster_codes
@@ -126,8 +125,7 @@ def read_groups(
     sample = Sample(
         n_items=int(keep.sum()),
         n_clusters=None if in_cluster is None else int(np.unique(in_cluster).size),
-        n_excluded=n_lost,
-        excluded=MappingProxyType({"missing value": n_lost} if n_lost else {}),
+        excluded={"missing value": n_lost},
     )
     notes: tuple[Note, ...] = ()
     if n_lost:
@@ -191,3 +189,40 @@ def _flat(groups: object, where: str) -> NDArray[Any]:
             "label per value."
         )
     return labels
+
+
+def read_two_samples(
+    x: ArrayLike | str,
+    y: object,
+    *,
+    where: str,
+    names: Sequence[Any] | None = None,
+    cluster: object = None,
+    missing: Missing = "drop",
+) -> Groups:
+    """Two groups from two arrays, or from a formula and a frame."""
+    if isinstance(x, str):
+        data = read_groups(x, y, where=where, cluster=cluster, missing=missing)
+    else:
+        try:
+            parts = [np.asarray(x, dtype=float), np.asarray(y, dtype=float)]
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"{where}: x and y must hold numbers, got something else ({error}). Give two "
+                "samples, or a formula and a frame."
+            ) from error
+        if any(part.ndim != 1 for part in parts):
+            raise InputError(
+                f"{where}: x and y must be one-dimensional, got shapes {parts[0].shape} and "
+                f"{parts[1].shape}. Give two samples, or a formula and a frame."
+            )
+        data = read_groups(
+            parts, where=where, names=names or ("x", "y"), cluster=cluster, missing=missing
+        )
+    if len(data.names) != 2:
+        raise InputError(
+            f"{where}: exactly 2 samples with values are required, got {len(data.names)}"
+            f"{' (' + ', '.join(data.names) + ')' if data.names else ''}. Choose two groups, or "
+            "use kruskal_test."
+        )
+    return data

@@ -161,7 +161,6 @@ def prepare_scores(
         n_clusters=None if codes is None or not codes.size else int(codes.max()) + 1,
         n_replications=low,
         n_replications_max=high if high != low else None,
-        n_excluded=sum(excluded.values()),
         excluded=excluded,
     )
     if not reason:

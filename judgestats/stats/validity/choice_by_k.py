@@ -98,8 +98,7 @@ def choice_accuracy_by_k(
     sample = Sample(
         n_items=start.size,
         n_replications=most,
-        n_excluded=n_out,
-        excluded={"not one right answer, or a score not read": n_out} if n_out else {},
+        excluded={"not one right answer, or a score not read": n_out},
     )
     return accuracy_of_credits(by_k, np.arange(start.size), sample, margin=margin, level=level)
 

@@ -155,8 +155,7 @@ def confidence_calibration(
     sample = Sample(
         n_items=p.size,
         n_clusters=int(np.unique(codes).size) if inference["cluster"] is not None else None,
-        n_excluded=n_out,
-        excluded={"no confidence or no label": n_out} if n_out else {},
+        excluded={"no confidence or no label": n_out},
     )
     if p.size == 0:
         nothing = Estimate(

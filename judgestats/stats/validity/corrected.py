@@ -406,8 +406,7 @@ def _judge_rate(items: LabelledItems, verdict: NDArray[np.int64], level: float) 
     n_out = int(np.sum(~read))
     sample = Sample(
         n_items=int(read.sum()),
-        n_excluded=n_out,
-        excluded={"unread or tied": n_out} if n_out else {},
+        excluded={"unread or tied": n_out},
     )
     if not read.any():
         return Estimate(

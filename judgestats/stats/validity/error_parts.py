@@ -94,8 +94,7 @@ def error_parts(
         else int(np.unique(np.asarray(inference["cluster"])[used]).size),
         n_replications=int(r.min()),
         n_replications_max=int(r.max()),
-        n_excluded=n_out,
-        excluded={"no label or fewer than two judgments": n_out} if n_out else {},
+        excluded={"no label or fewer than two judgments": n_out},
     )
     codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
 
@@ -272,8 +271,7 @@ def accuracy_by_k(
         n_items=int(used.sum()),
         n_clusters=None if inference["cluster"] is None else int(np.unique(codes).size),
         n_replications=most,
-        n_excluded=n_out,
-        excluded={"unread or no label": n_out} if n_out else {},
+        excluded={"unread or no label": n_out},
     )
     by_k = {k: majority_credit(right, most, k) for k in chosen}
     return accuracy_of_credits(by_k, codes, sample, margin=margin, level=inference["level"])

@@ -226,8 +226,7 @@ def error_rates(
     sample = Sample(
         n_items=items.n,
         n_clusters=int(np.unique(codes).size) if items.clustered else None,
-        n_excluded=n_out,
-        excluded={"not labelled": n_out} if n_out else {},
+        excluded={"not labelled": n_out},
     )
     words = {"negative": categories[0], "positive": categories[1]}
     passes, people = np.nan_to_num(f), y

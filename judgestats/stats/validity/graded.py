@@ -125,8 +125,7 @@ def graded_agreement(
     sample = Sample(
         n_items=x.size,
         n_clusters=int(np.unique(codes).size) if items.clustered else None,
-        n_excluded=n_out,
-        excluded={"no score or no label": n_out} if n_out else {},
+        excluded={"no score or no label": n_out},
     )
     out = _bias(x - y, codes, items, sample, inference["level"])
     for name, label, combine, reason in _COEFFICIENTS:

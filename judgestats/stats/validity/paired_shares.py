@@ -111,9 +111,7 @@ def paired_share_difference(
     if not set(np.unique(np.r_[x[present], y[present]])) <= {0.0, 1.0}:
         raise InputError(f"{where}: values must be 0 or 1. Scores have mean_shift.")
     n, lost = int(present.sum()), int(np.sum(~present))
-    sample = Sample(
-        n_items=n, n_excluded=lost, excluded={"not known on both sides": lost} if lost else {}
-    )
+    sample = Sample(n_items=n, excluded={"not known on both sides": lost})
     common: dict[str, Any] = {
         "name": "rate_difference",
         "label": "Difference of shares",

@@ -305,8 +305,7 @@ def labelled_panel(
         n_clusters=n_clusters if cluster is not None else None,
         n_replications=len(names),
         repeated="judge",
-        n_excluded=n_out,
-        excluded={why: n_out} if n_out else {},
+        excluded={why: n_out},
     )
     return judged[used], y[used], codes, sample
 

@@ -178,8 +178,7 @@ def poststratified_rate(
     sample = Sample(
         n_items=items.n,
         n_clusters=int(np.unique(items.codes[lab]).size) if items.clustered else None,
-        n_excluded=items.n_items - items.n,
-        excluded={"not labelled": items.n_items - items.n} if items.n < items.n_items else {},
+        excluded={"not labelled": items.n_items - items.n},
     )
     name, label = ("poststratified", "Corrected pass rate") if use_judge else _PEOPLE
     if classes.reason or items.n == 0:

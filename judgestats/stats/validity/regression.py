@@ -36,8 +36,7 @@ def _of(items: LabelledItems) -> Sample:
     return Sample(
         n_items=items.n,
         n_clusters=int(np.unique(items.codes[lab]).size) if items.clustered else None,
-        n_excluded=items.n_items - items.n,
-        excluded={"not labelled": items.n_items - items.n} if items.n < items.n_items else {},
+        excluded={"not labelled": items.n_items - items.n},
     )
 
 

@@ -198,8 +198,8 @@ def _sample(used: NDArray[np.bool_], codes: NDArray[np.int64], clustered: bool, 
     n_out = int(np.sum(~used))
     return Sample(
         n_items=codes.size, n_clusters=int(np.unique(codes).size) if clustered else None,
-        n_replications=k, n_excluded=n_out,
-        excluded={"no label, or no score": n_out} if n_out else {},
+        n_replications=k,
+        excluded={"no label, or no score": n_out},
     )  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from typing import Literal, Unpack
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from judgestats.errors import one_of
-from judgestats.stats.inference.adjust import Adjustment, p_adjust
+from judgestats.stats.inference.adjust import Adjustment, with_adjusted
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Sample
 from judgestats.stats.validity.clustered_share import cluster_variance, effective_clusters
@@ -112,16 +111,13 @@ def error_rates_by_slice(
         rates[name] = slice_rates.rates[measure]
         rows.append(_against_rest(name, items, base, right, inside))
     adjust = adjust or ("BH" if len(rows) > MOST_BY_HOLM else "holm")
-    adjusted = p_adjust([r.p_value for r in rows], method=adjust)
     return Comparisons(
         symbol="t",
         name=where,
         method=f"{measure.capitalize()} of the judge by slice, against the rest",
         adjust=adjust,
         family="slices",
-        rows=tuple(
-            dataclasses.replace(r, p_adjusted=float(p)) for r, p in zip(rows, adjusted, strict=True)
-        ),
+        rows=with_adjusted(rows, adjust),
         sample=Sample(n_items=int(base.sum())),
         details={"rates": rates, "least": LEAST_IN_SLICE},
     )

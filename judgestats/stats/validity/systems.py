@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.inference.adjust import Adjustment, p_adjust
+from judgestats.stats.inference.adjust import Adjustment, with_adjusted
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import (
     Comparison,
@@ -140,10 +139,6 @@ def corrected_differences(
             ).replace(
                 name="probability_of_superiority", label=f"P({names[a]} better than {names[b]})"
             )
-    adjusted = p_adjust([r.p_value for r in rows], method=adjust)
-    rows = [
-        dataclasses.replace(r, p_adjusted=float(p)) for r, p in zip(rows, adjusted, strict=True)
-    ]
     unread = int(np.sum(np.isnan(f)))
     if unread:
         message = (
@@ -157,7 +152,7 @@ def corrected_differences(
         method="Differences of systems, the judge corrected by people's labels",
         adjust=adjust,
         family="pairs of systems",
-        rows=tuple(rows),
+        rows=with_adjusted(rows, adjust),
         sample=Sample(n_items=f.shape[0]),
         notes=tuple(notes),
         details={
