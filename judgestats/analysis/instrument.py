@@ -18,7 +18,7 @@ from judgestats.judgments.readers.frame import condition_labels
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import About, Row
 from judgestats.stats.inference.result import Estimate, Result, TestResult
-from judgestats.stats.instrument.facet_result import FacetLevel, ManyFacet
+from judgestats.stats.instrument.facet_result import ManyFacet
 from judgestats.stats.instrument.levels import BETWEEN, SHORTER, levels_used
 from judgestats.stats.instrument.many_facet import many_facet
 from judgestats.stats.instrument.source_dif import dif_test
@@ -195,7 +195,7 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
         Judges that were asked of several sources have one result for all their conditions.
     """
     by_id = {n.id: n.result for n in results if n.id.startswith("instrument.")}
-    if not any(i.split(".")[1] in {"severity_points", "dif_test"} for i in by_id):
+    if not any(i.split(".")[1] in {"leniency_points", "dif_test"} for i in by_id):
         return ()
     source = _source(frame)
     of = pd.DataFrame({
@@ -205,8 +205,8 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
     raters, sources_of = (dict(zip(map(str, of.index), of[c], strict=True)) for c in of)
     rows = [
         asked_row(
-            "fair_severity", "lenient by", "lenient", "severity_points",
-            "instrument.severity_points.{}", raters, note="(same answers)",
+            "fair_severity", "lenient by", "lenient", "leniency_points",
+            "instrument.leniency_points.{}", raters, note="(same answers)",
         )
     ]  # fmt: skip
     sources = {
@@ -317,7 +317,8 @@ def _severities(frame: pd.DataFrame, declared: AnalysisPlan) -> tuple[ManyFacet 
 
 def _facet_results(model: ManyFacet) -> Iterator[NamedResult]:
     for judge in model.facets["judge"]:
-        yield from _of_level(judge, ("severity", "severity_points"))
+        yield _named("severity", judge.level, "Severity, logits", judge.severity)
+        yield _named("leniency_points", judge.level, "Leniency, points", judge.points)
         for key in ("infit", "outfit"):
             yield _named(
                 key,
@@ -330,13 +331,9 @@ def _facet_results(model: ManyFacet) -> Iterator[NamedResult]:
                 ),
             )  # fmt: skip
     for system in model.systems:
-        yield from _of_level(system, ("quality", "quality_points"))
-
-
-def _of_level(level: FacetLevel, keys: tuple[str, str]) -> Iterator[NamedResult]:
-    what = "Severity" if keys[0] == "severity" else "Quality, severity of judges taken out"
-    yield _named(keys[0], level.level, f"{what}, logits", level.severity)
-    yield _named(keys[1], level.level, f"{what}, points", level.points)
+        what = "Quality, severity of judges taken out"
+        yield _named("quality", system.level, f"{what}, logits", system.severity)
+        yield _named("quality_points", system.level, f"{what}, points", system.points)
 
 
 def _tried(frame: pd.DataFrame, declared: AnalysisPlan) -> Iterator[tuple[str, Result | str]]:

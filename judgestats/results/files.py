@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,10 @@ _AGAIN = (
     "Take the file again from the run's artifacts, or make the results again from the judgments "
     "beside it: judgestats analyze {judgments}"
 )
+
+
+_RENAMED = {"severity_points": "leniency_points"}
+"""Estimands by their names in files of this version that were written before it was released."""
 
 
 @cache
@@ -170,6 +175,8 @@ def read_values(path: Path) -> Any:
         raise InputError(f"{path}: cannot be read ({error.strerror}).") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: byte {error.start} is no UTF-8 text. {_again(path)}") from error
+    for old, new in _RENAMED.items():
+        text = re.sub(rf'(?<=["./]){old}(?=["./])', new, text)
     try:
         return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:

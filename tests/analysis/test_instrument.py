@@ -43,7 +43,7 @@ def test_an_audit_puts_judges_on_one_scale_and_counts_levels():
     said = instrument(found)
     strict = said["severity.strict, T=1"]
     assert strict.interval.low > 0
-    assert said["severity_points.strict, T=1"].interval.high < 0
+    assert said["leniency_points.strict, T=1"].interval.high < 0
     assert said["infit.strict, T=1"].estimate == pytest.approx(1, abs=0.25)
     metrics = found.condition_metrics["strict, T=1"]
     assert metrics["instrument/severity"] == strict.estimate
@@ -92,7 +92,7 @@ def test_the_screen_tells_severity_and_favoured_sources():
     )
     assert mild.p_adjusted > found["instrument.dif_test.mild, T=1"].p_value
     plain = audit(frame(favour=1.2, factor=False), n_resamples=19)
-    assert "instrument/severity_points" in plain.condition_metrics["mild, T=1"]
+    assert "instrument/leniency_points" in plain.condition_metrics["mild, T=1"]
     assert "fair_source" not in {r.key for r in plain.rows}
 
 

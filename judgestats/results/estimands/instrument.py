@@ -57,7 +57,7 @@ ENTRIES: tuple[Estimand, ...] = (
         meaning="what the source adds to quality in telling the score"),
     Estimand("severity", "severity in logits", unit="logits", nothing=0.0, function="many_facet",
         meaning="how much stricter than the mean of its facet, on the same answers"),
-    Estimand("severity_points", "leniency in points", unit="points", nothing=0.0,
+    Estimand("leniency_points", "leniency in points", unit="points", nothing=0.0,
         function="many_facet", meaning="mean score given less the mean of its facet's"),
     Estimand("quality", "quality of a system", unit="logits", nothing=0.0, better="higher",
         function="many_facet", meaning="mean quality of its answers, severity of raters taken out"),

@@ -172,14 +172,17 @@ def _levels(
     whole = np.eye(len(of.levels)) if block == "mean" else matrix
     centre, slope = terms.points(block, of, whole)
     infit, outfit, n = terms.fit(of)
-    key, what = ("quality", "Quality of") if block == "mean" else ("severity", "Severity of")
+    if block == "mean":
+        key, what, points, given = "quality", "Quality of", "quality_points", "Quality of"
+    else:  # points are those given: more of them is less severity
+        key, what, points, given = "severity", "Severity of", "leniency_points", "Leniency of"
     return tuple(
         FacetLevel(
             facet=facet,
             level=name,
             severity=terms.term(key, f"{what} {facet} {name}", float(value[i]), rows[i]),
             points=terms.term(
-                f"{key}_points", f"{what} {facet} {name} in points", float(centre[i]), slope[i]
+                points, f"{given} {facet} {name} in points", float(centre[i]), slope[i]
             ),
             infit=float(infit[i]),
             outfit=float(outfit[i]),
