@@ -62,7 +62,8 @@ def drift_command(arguments: Given) -> int:
 
 def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
     """Compare, print, and write where that is asked for."""
-    from judgestats.analysis.drift import both_runs, drift, match_conditions
+    from judgestats.analysis.drift import drift
+    from judgestats.analysis.drift_runs import both_runs, match_conditions
 
     if arguments.relabels and not arguments.anchors:
         raise InputError("drift: --relabels are today's labels of the anchors. Give --anchors.")

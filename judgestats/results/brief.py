@@ -25,6 +25,7 @@ from judgestats.results.answers import (
     row_decimals,
     shown,
 )
+from judgestats.results.brief_advice import what_to_mind, what_to_use
 from judgestats.results.conclusions import Condition, Row
 from judgestats.results.estimands import estimand_of, name_of
 from judgestats.results.numbers import apa_number, counted, is_number
@@ -160,8 +161,8 @@ def brief_of(results: Results, *, thresholds: Sequence[Threshold] = ()) -> Brief
         columns=columns,
         lines=tuple(lines),
         answers=tuple(answers_of(results) or _range(columns, lines, results)),
-        use=tuple(_use(results, columns)),
-        mind=tuple(_mind(results)),
+        use=tuple(what_to_use(results, {c.label: c.name for c in columns})),
+        mind=tuple(what_to_mind(results)),
         read=tuple(map(str, (results.facts.get("design") or {}).get("understood") or ())),
         thresholds=tuple(t.text for t in thresholds if any(t.meets(r) for r in results.rows)),
     )
@@ -392,65 +393,3 @@ def _range(columns: Sequence[Column], lines: Sequence[Line], results: Results) -
     ask = f"{line.ask[0].upper()}{line.ask[1:]}"
     text = f"{ask}: from {parts[0]} to {parts[1]}; whether they differ is not claimed"
     return [Answer(claim="described", text=text, records=(low.record, high.record))]
-
-
-def _use(results: Results, columns: Sequence[Column]) -> list[str]:
-    """The recommendation with its ties, as its fields say it."""
-    names = {c.label: c.name for c in columns}
-
-    def called(label: str) -> str:
-        return names.get(label, label)
-
-    given = results.recommendation
-    if given is None:
-        return []
-    if given.chosen:
-        each = "one judgment each" if given.replicates == 1 else ""
-        if given.replicates and given.replicates > 1:
-            each = f"average {given.replicates} judgments"
-        text = ", ".join(filter(None, (called(given.chosen), each)))
-        use = [f"{text}: {given.reason}" if given.reason else text]
-        if others := [called(label) for label in given.tied if label != given.chosen]:
-            use.append(f"not told from it: {_few(others)}")
-        return use
-    if len(given.tied) > 1:
-        why = given.reason or "not told apart"
-        return [f"{why[0].upper()}{why[1:]}: {_few([called(t) for t in given.tied])}"]
-    return list(given.sentences) or [given.text]
-
-
-def _few(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    more = len(names) - _MOST_NAMES
-    return "; ".join(names[:_MOST_NAMES]) + (f"; and {more} more" if more > 0 else "")
-
-
-_MOST_NAMES = 3
-
-_GRAVE = (
-    "simulated_judges",
-    "incomplete",
-    "not_repeated",
-    "unread",
-    "unanswered",
-    "few_questions",
-    "no_sampling",
-    "few_repeats",
-)
-
-
-def _mind(results: Results) -> list[str]:
-    """Limitations in short, the gravest first."""
-    notes = sorted(
-        results.limitations,
-        key=lambda n: _GRAVE.index(n.code) if n.code in _GRAVE else len(_GRAVE),
-    )
-    minds = [str(n.values.get("short") or n.message) for n in notes]
-    keys = {row.key for row in results.rows}
-    if "reliability" in keys and not keys & _VALID:
-        minds.append("reliability is not validity")
-    return list(dict.fromkeys(minds))
-
-
-_VALID = frozenset({"people", "accuracy", "kappa", "bias", "right", "preferred"})
-"""Rows that hold verdicts to what people say."""

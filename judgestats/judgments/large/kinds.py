@@ -13,7 +13,7 @@ from judgestats.errors import InputError
 from judgestats.judgments.large.dataset import ParquetJudgments, damaged
 from judgestats.judgments.large.tables import Codes
 from judgestats.judgments.readers.options import TableOptions
-from judgestats.judgments.readers.tables import unused_columns
+from judgestats.judgments.readers.table_words import unused_columns
 from judgestats.judgments.readers.understanding import Understanding, understand
 from judgestats.judgments.readers.verdicts import coded, kind_line, kind_of_column
 

@@ -16,7 +16,6 @@ import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.judgments.columns import PARSED_COLUMNS
-from judgestats.judgments.kinds import passes_beside_scores
 from judgestats.judgments.readers.cell_texts import joined_ids, text_column
 from judgestats.judgments.readers.column_words import run_columns
 from judgestats.judgments.readers.frame import parsed_frame
@@ -25,13 +24,11 @@ from judgestats.judgments.readers.labels import joined_labels, with_people
 from judgestats.judgments.readers.layout import exploded, long_of, wide_paths, with_paths
 from judgestats.judgments.readers.mistakes import check_mistakes
 from judgestats.judgments.readers.names import (
-    ALIASES,
     PARTS,
     SYSTEMS,
     VERDICTS,
     column_named,
     folded,
-    labels_said,
     no_column,
     resolve_columns,
 )
@@ -45,7 +42,8 @@ from judgestats.judgments.readers.sides import (
     with_sides,
 )
 from judgestats.judgments.readers.table_files import table_of
-from judgestats.judgments.readers.understanding import UNVARYING, Understanding, understand
+from judgestats.judgments.readers.table_words import few_names, systems_of_answers, understood_as
+from judgestats.judgments.readers.understanding import Understanding, understand
 from judgestats.judgments.readers.verdicts import Read, read_texts, read_verdicts
 from judgestats.protocols.base import Status
 
@@ -169,7 +167,7 @@ def read_frame(
     frame.attrs["columns_read"] = dict(names)
     frame.attrs["notes"] = notes
     frame.attrs["scale"] = read.scale
-    systems = _systems_of_answers(table, understanding, names)
+    systems = systems_of_answers(table, understanding, names)
     sides = side_columns(table) or ()
     lengths = (length_columns(table) or ()) if sides else ()
     held = [c for c in (*systems, *sides, *lengths) if c in dict(understanding.unused)]
@@ -181,7 +179,7 @@ def read_frame(
         if own := [c for c in columns if c in held]:
             shapes.append(f"{role} = {' and '.join(own)}")
             served |= dict.fromkeys(own, role)
-    sentence = "; ".join([*shapes, _sentence(frame, names, understanding, options)])
+    sentence = "; ".join([*shapes, understood_as(frame, names, understanding, options)])
     frame.attrs["understood"] = [f"{read.description}.", f"{sentence}."]
     frame.attrs["unused"] = dict(understanding.unused)
     frame.attrs["parts"] = {
@@ -261,7 +259,7 @@ def _reshaped(
         table = with_paths(source, table, wide_paths(spec))
         table, role, columns = long_of(source, table, spec)
         person = "person" if role == "label" else role
-        shapes.append(f"one column {_articled(person)} ({_few(list(columns))})")
+        shapes.append(f"one column {_articled(person)} ({few_names(list(columns))})")
         served |= dict.fromkeys(columns, "label" if role == "label" else f"verdicts, one {role}")
         if role == "label":
             people = (*people, *columns)
@@ -298,7 +296,7 @@ def _columns(
     out["item_id"] = joined_ids(table, understanding.item)
     own = tuple(c for c in understanding.item if folded(c) not in PARTS)
     systems = [c for c in understanding.item if folded(c) in SYSTEMS]
-    systems = systems or _systems_of_answers(table, understanding, names)
+    systems = systems or systems_of_answers(table, understanding, names)
     if len(systems) == 1:  # which system answered: several answers to one question are compared
         out["author"] = text_column(table[systems[0]])
     if "cluster" in out:
@@ -381,86 +379,3 @@ def _with_status(
     if "reason" not in out:
         out["reason"] = read.reason.mask(has_verdict, "")
     return out
-
-
-_OF_ITEMS = frozenset(map(folded, ALIASES["verdict"]))
-"""Names of columns that may be people's verdicts where they are the same in all rows of an item."""
-
-
-def _sentence(
-    frame: pd.DataFrame,
-    names: Mapping[str, str],
-    understanding: Understanding,
-    options: TableOptions,
-) -> str:
-    """What names an item, the judge and the repeats, and which columns have no part in it."""
-    judge = names.get("judge")
-    parts = [f"item = {' + '.join(understanding.item)}"]
-    if "cluster" in names and frame["cluster"].nunique() < frame["item_id"].nunique():
-        parts.append(f"cluster = {names['cluster']}")
-    judge_name = options.judge or "not named"
-    parts.append(f"judge = {judge}" if judge else f"judge: {judge_name} (--judge NAME)" if not
-                 options.judge else f"judge: {judge_name}")  # fmt: skip
-    if "temperature" in names:
-        parts.append(f"temperature = {names['temperature']}")
-    if "order" in names:
-        parts.append(f"order = {names['order']}")
-    if understanding.factors:
-        parts.append(f"conditions also by {' + '.join(understanding.factors)}")
-    sizes = frame.groupby(["condition", "item_id", "order"], sort=False).size()
-    low, high = int(sizes.min()), int(sizes.max())
-    counted = f"{low} to {high} repeats" if low < high else f"{low} repeat{'s' * (low != 1)}"
-    by = f" ({names['replicate']})" if "replicate" in names and high > 1 else (
-        " (numbered by row)" if high > 1 else ""
-    )  # fmt: skip
-    parts.append(counted + by)
-    if "label" in frame and (frame["label"] != "").any():
-        pair = passes_beside_scores(frame["label"], frame["score"])
-        kind = " (pass / fail of the item, no points)" if pair else ""
-        parts.append(f"{labels_said(_labels_from(frame, names, options))}{kind}")
-    else:
-        parts += [
-            f"did people say `{c}`? Then --map label={c}"
-            for c, why in understanding.unused
-            if why == UNVARYING and folded(c) in _OF_ITEMS
-        ][:1]
-    return "; ".join([*parts, *unused_columns(understanding)])
-
-
-def _labels_from(frame: pd.DataFrame, names: Mapping[str, str], options: TableOptions) -> str:
-    """Where people's labels are from, and of how many people."""
-    people = [str(c).removeprefix("label_") for c in frame.columns if str(c).startswith("label_")]
-    of = f" of {len(people)} people ({_few(people)})" if len(people) > 1 else ""
-    if isinstance(options.labels, (str, Path)):
-        return f"{Path(options.labels).name}{of}, joined by item"
-    return f"{names.get('label', 'joined by item' if options.labels is not None else 'theirs')}{of}"
-
-
-def _systems_of_answers(
-    table: pd.DataFrame, understanding: Understanding, names: Mapping[str, str]
-) -> list[str]:
-    """The column that names the system where each answer has an id, and its question a column."""
-    whole = [c for c, why in understanding.unused if why == UNVARYING]
-    named = [c for c in whole if folded(c) in SYSTEMS and len(table[c].unique()) > 1]
-    alone = len(named) == 1 and not any(folded(c) in SYSTEMS for c in understanding.item)
-    return named if alone and "cluster" in names else []
-
-
-def unused_columns(understanding: Understanding) -> list[str]:
-    """The columns that have no part in what is analysed, in words."""
-    still = [c for c, why in understanding.unused if why == UNVARYING]
-    others = [f"{c}: {why}" for c, why in understanding.unused if c not in still]
-    sentences = []
-    if still:
-        several = len(still) > 1
-        sentences.append(
-            f"{len(still)} column{'s' * several} not used ({_few(still)}) "
-            f"do{'es' * (not several)} not vary within an item"
-        )
-    if others:
-        sentences.append(f"{len(others)} not used ({_few(others)})")
-    return sentences
-
-
-def _few(names: list[str]) -> str:
-    return ", ".join(n[:40] for n in names[:8]) + (", ..." if len(names) > 8 else "")

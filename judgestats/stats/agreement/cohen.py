@@ -129,6 +129,7 @@ def cohen_kappa(
         n_items=int(n),
         n_replications=None,
         n_replications_max=None,
+        n_excluded=n_out,
         excluded={"one of the two verdicts is missing": n_out},
     )
     return estimate_from_sums(

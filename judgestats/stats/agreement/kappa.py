@@ -318,6 +318,7 @@ def light_kappa(
         n_items=int(complete.sum()),
         n_replications=r,
         n_replications_max=r,
+        n_excluded=n_out,
         excluded={"a judge's verdict is missing": n_out},
     )
     groups = None if inference["cluster"] is None else np.asarray(inference["cluster"])

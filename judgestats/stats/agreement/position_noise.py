@@ -138,6 +138,7 @@ def position_and_noise(
     why = "fewer than two verdicts in one of the orders"
     sample = dataclasses.replace(
         order_sample(used, a, b),
+        n_excluded=n_out,
         excluded={why: n_out},
     )
 

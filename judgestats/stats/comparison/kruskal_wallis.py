@@ -13,23 +13,21 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from judgestats.errors import InputError, one_of
+from judgestats.stats.comparison.group_permutation import group_permutation_p
+from judgestats.stats.comparison.kruskal_effects import rank_share_effects
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
-from judgestats.stats.inference.keywords import Clustered, Permutations, Permuted, with_keywords
-from judgestats.stats.inference.noncentral import share_interval
-from judgestats.stats.inference.permutation import permutation_distribution
-from judgestats.stats.inference.resampling import cluster_bootstrap
+from judgestats.stats.inference.keywords import Clustered, Permuted, with_keywords
 from judgestats.stats.inference.result import (
     Comparison,
     Comparisons,
     Estimate,
-    Interval,
     Note,
     TestResult,
 )
 from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.inference.studentized_range import studentized_range_sf
 from judgestats.stats.layouts.formula import Missing
-from judgestats.stats.layouts.groups import Groups, read_groups
+from judgestats.stats.layouts.groups import read_groups
 
 _SYMBOLS = {"conover": "t", "dunn": "z", "nemenyi": "q"}
 """Of the statistics of the tests that follow."""
@@ -151,77 +149,6 @@ class KruskalResult(TestResult):
         )
 
 
-def _rank_share(
-    counts: FloatArray, sums: FloatArray, squares: FloatArray, weights: FloatArray
-) -> FloatArray:
-    """Between-group share of the rank variance for rows of cluster counts (B, G).
-
-    `counts`, `sums` (G, k) and `squares` (G,) are the clusters' sums over their values.
-    """
-    size, total = weights @ counts, weights @ sums
-    n = size.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        middle = total.sum(axis=1) ** 2 / n
-        between = np.sum(np.where(size > 0, total**2 / size, 0.0), axis=1)
-        result: FloatArray = (between - middle) / (weights @ squares - middle)
-    return result
-
-
-def _effects(
-    data: Groups, ranks: FloatArray, h: float, reason: str, level: float, seed: int | None
-) -> tuple[Estimate, Estimate]:
-    """Rank epsilon squared and rank eta squared with the interval of what both estimate."""
-    n, k = data.values.size, len(data.names)
-    epsilon = h / (n - 1) if not reason else math.nan
-    eta = (h - k + 1) / (n - k) if not reason and n > k else math.nan
-    interval: Interval | None = None
-    notes: list[Note] = []
-    if not reason and data.cluster is not None:
-        n_clusters = int(data.cluster.max()) + 1
-        centred = ranks - ranks.mean()
-        counts, sums = np.zeros((2, n_clusters, k))
-        np.add.at(counts, (data.cluster, data.codes), 1.0)
-        np.add.at(sums, (data.cluster, data.codes), centred)
-        boot = cluster_bootstrap(
-            (counts, sums, np.bincount(data.cluster, weights=centred**2)),
-            _rank_share,
-            level=level,
-            seed=seed,
-            vectorized=True,
-            names=("epsilon squared",),
-        )
-        notes += boot.notes
-        interval = boot.interval if math.isfinite(boot.interval.low) else None
-    elif not reason and n > k and 0 < epsilon < 1:
-        f = (epsilon / (k - 1)) / ((1 - epsilon) / (n - k))
-        low, high = share_interval(f, k - 1, n - k, n, level)
-        interval = Interval(
-            low=low, high=max(high, epsilon), level=level, method="noncentral F on ranks"
-        )
-    elif not reason:
-        message = "No interval: the groups' ranks coincide or separate completely."
-        notes.append(Note(code="boundary", message=message))
-    first = Estimate(
-        name="epsilon_squared",
-        label="rank epsilon squared",
-        estimator="H / (n - 1)",
-        estimate=epsilon,
-        interval=interval,
-        sample=data.sample,
-        notes=tuple(notes),
-        reason=reason,
-    )
-    second = first.replace(
-        name="eta_squared_ranks",
-        label="rank eta squared",
-        estimator="(H - k + 1) / (n - k), not cut at 0",
-        estimate=eta,
-        interval=interval if n > k else None,
-        reason=reason or ("" if n > k else "every group holds one value, so n - k is 0"),
-    )
-    return first, second
-
-
 @with_keywords()
 def kruskal_test(
     values: object,
@@ -335,7 +262,7 @@ def kruskal_test(
         sample=data.sample,
         null_hypothesis="the groups are alike",
         why=_WHY,
-        effects=_effects(data, ranks, h, reason, inference["level"], inference["seed"]),
+        effects=rank_share_effects(data, ranks, h, reason, inference["level"], inference["seed"]),
         estimates=MappingProxyType(
             {f"mean rank {g}": float(m) for g, m in zip(data.names, means, strict=True)}
         ),
@@ -349,56 +276,6 @@ def kruskal_test(
         rank_variance=variance,
         h=h,
     )
-
-
-def group_permutation_p(
-    centred: FloatArray, data: Groups, *, side: str, **inference: Unpack[Permutations]
-) -> tuple[float, str]:
-    """Permutation p of a rank statistic of groups, and what was permuted.
-
-    ``two-sided`` takes sum_j S_j^2 / n_j (for two groups the squared rank sum); ``greater`` and
-    ``less`` take the first group's rank sum. Where a cluster holds several groups, labels move
-    within clusters; otherwise whole clusters change groups, and group sizes may then vary.
-    """
-    k = len(data.names)
-    codes, cluster = data.codes, data.cluster
-    weights, sums = np.ones(codes.size), centred
-    strata: IntArray | None = None
-    what = "over values"
-    if cluster is not None:
-        n_clusters = int(cluster.max()) + 1
-        first = np.zeros(n_clusters, dtype=np.int64)
-        first[cluster] = codes
-        differs = first[cluster] != codes
-        if differs.any():
-            mixed = np.unique(cluster[differs]).size
-            strata, what = cluster, f"within clusters, {mixed} of {n_clusters} hold several groups"
-        else:
-            weights = np.bincount(cluster, minlength=n_clusters).astype(float)
-            sums = np.bincount(cluster, weights=centred, minlength=n_clusters).astype(float)
-            codes, what = first, "over whole clusters"
-
-    def statistic(labels: IntArray) -> FloatArray:
-        total: FloatArray = np.zeros(labels.shape[0])
-        if side != "two-sided":
-            # The mean centred rank of the first group: group sizes vary when clusters move.
-            here = labels == 0
-            return np.asarray((here @ sums) / (here @ weights), dtype=float)
-        for g in range(k):
-            here = labels == g
-            total = total + np.asarray((here @ sums) ** 2 / (here @ weights), dtype=float)
-        return total
-
-    null = permutation_distribution(
-        codes,
-        statistic,
-        scheme="labels",
-        strata=strata,
-        **inference,
-        alternative="less" if side == "less" else "greater",
-        vectorized=True,
-    )
-    return null.null.p_value, what
 
 
 @with_keywords()

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError, one_of
 from judgestats.stats.comparison.effects_ranks import dominance
-from judgestats.stats.comparison.kruskal_wallis import group_permutation_p
+from judgestats.stats.comparison.group_permutation import group_permutation_p
 from judgestats.stats.comparison.location_shift import shift_estimate
 from judgestats.stats.comparison.wilcoxon import (
     ALTERNATIVES,

@@ -119,13 +119,13 @@ def corrected_differences(
         )
     notes = list(policy_notes(labels_drawn, where=where))
     pairs = list(itertools.combinations(range(len(names)), 2))
-    rows, beside, wins = [], {}, {}
+    compared, beside, wins = [], {}, {}
     for a, b in pairs:
         both = ~np.isnan(f[:, a]) & ~np.isnan(f[:, b])
         label = f"{names[a]} - {names[b]}"
         items = _pair(f[:, a] - f[:, b], y[:, a] - y[:, b], inference["cluster"], both, where)
         beside[label] = float(items.judge.mean()) if items.n_items else math.nan
-        rows.append(_row(names[a], names[b], items, labels_drawn, inference["level"]))
+        compared.append(_row(names[a], names[b], items, labels_drawn, inference["level"]))
         superior = _pair(
             np.sign(f[:, a] - f[:, b]) / 2 + 0.5,
             np.sign(y[:, a] - y[:, b]) / 2 + 0.5,
@@ -139,6 +139,7 @@ def corrected_differences(
             ).replace(
                 name="probability_of_superiority", label=f"P({names[a]} better than {names[b]})"
             )
+    rows = with_adjusted(compared, adjust)
     unread = int(np.sum(np.isnan(f)))
     if unread:
         message = (
@@ -152,7 +153,7 @@ def corrected_differences(
         method="Differences of systems, the judge corrected by people's labels",
         adjust=adjust,
         family="pairs of systems",
-        rows=with_adjusted(rows, adjust),
+        rows=rows,
         sample=Sample(n_items=f.shape[0]),
         notes=tuple(notes),
         details={
