@@ -13,7 +13,7 @@ from scipy import stats
 from judgestats.errors import InputError
 from judgestats.stats.inference.estimable import only, useful_reliability
 from judgestats.stats.inference.estimate_set import Estimates
-from judgestats.stats.inference.jackknife import cluster_jackknife
+from judgestats.stats.inference.jackknife import JackknifeResult, cluster_jackknife
 from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.permutation_summary import summarise_permutations
@@ -276,6 +276,21 @@ def _check(where: str, form: str, interval: str, missing: str) -> None:
             )
 
 
+def interval_of_judges(
+    left_out: JackknifeResult, form: str, *, k: float
+) -> tuple[Interval | None, tuple[Note, ...]]:
+    """The interval of ICC(2) from the jackknife of ICC(2,k) over clusters, where it says much.
+
+    One judgment's is that of the mean of k stepped down.
+    """
+    limits = left_out.interval
+    if form == "ICC(2,1)":
+        low, high = (spearman_brown(v, k=1 / k) for v in (limits.low, limits.high))
+        limits = dataclasses.replace(limits, low=low, high=high)
+    kept, lost = useful_reliability(limits, only(left_out.n_clusters))
+    return kept, tuple(lost or left_out.notes)
+
+
 def _one_way_value(form: str, x: FloatArray) -> float:
     """ICC(1) of a layout with holes; items that lost all their judgments are left out."""
     left = x[~np.isnan(x).all(axis=1)]
@@ -332,20 +347,15 @@ def _interval(
         bounds, more = ratio.icc_interval(single=form.endswith(",1)"), level=level)
         return bounds, [*notes, *more]
     if method == "jackknife":
-        average = form.replace(",1)", ",k)")
         left_out = cluster_jackknife(
             prepared.x,
-            lambda data, w: icc_value(average, resampled_mean_squares(data, w)),
+            lambda data, w: icc_value("ICC(2,k)", resampled_mean_squares(data, w)),
             cluster=prepared.cluster,
             level=level,
             vectorized=True,
         )
-        limits = left_out.interval
-        if form != average:
-            ends = [spearman_brown(v, k=1 / ms.k) for v in (limits.low, limits.high)]
-            limits = dataclasses.replace(limits, low=ends[0], high=ends[1])
-        kept, lost = useful_reliability(limits, only(left_out.n_clusters))
-        return kept, [*notes, *(lost or left_out.notes)]
+        kept, lost = interval_of_judges(left_out, form, k=ms.k)
+        return kept, [*notes, *lost]
     boot = cluster_bootstrap(
         prepared.x,
         (lambda data, w: icc_value(form, resampled_mean_squares(data, w)))

@@ -22,9 +22,14 @@ from judgestats.stats.reliability.internal_consistency import (
     alpha_from_covariance,
     lambda2_from_covariance,
 )
-from judgestats.stats.reliability.intraclass import FORMS, IccForm, f_bounds, icc_value
+from judgestats.stats.reliability.intraclass import (
+    FORMS,
+    IccForm,
+    f_bounds,
+    icc_value,
+    interval_of_judges,
+)
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
-from judgestats.stats.reliability.step_up import spearman_brown
 
 __all__ = ["TwoWaySums"]
 
@@ -221,12 +226,8 @@ class TwoWaySums:
             sizes=sums[:, 0],
             level=level,
         )
-        limits = out.interval
-        if form == "ICC(2,1)":
-            ends = [spearman_brown(v, k=1 / ms.k) for v in (limits.low, limits.high)]
-            limits = dataclasses.replace(limits, low=ends[0], high=ends[1])
-        kept, lost = useful_reliability(limits, only(out.n_clusters))
-        return base.replace(interval=kept, notes=lost or out.notes)
+        kept, notes = interval_of_judges(out, form, k=ms.k)
+        return base.replace(interval=kept, notes=notes)
 
     def alpha(self, *, level: float = 0.95) -> Estimate:
         """Raw alpha of the mean of all replications, which is parallel omega and ICC(3,k).
