@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.keywords import NULL, Permutations, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.result import NullReference, TestResult
@@ -75,11 +75,7 @@ def component_likelihood_ratio(
     """
     where = "component_likelihood_ratio"
     terms = terms_of(design, where=where)
-    if term not in terms:
-        raise InputError(
-            f"{where}: term must be one of {', '.join(terms)}, got {term!r}. Choose a random term "
-            "of the design."
-        )
+    one_of(where, "term", term, terms, advice="Choose a random term of the design.")
     fit = variance_components(scores, design=design, facets=facets)
     notes = tuple(fit.notes)
     reason = fit.reason

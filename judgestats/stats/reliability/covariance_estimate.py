@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.estimable import only, useful_reliability
 from judgestats.stats.inference.jackknife import cluster_jackknife
@@ -119,11 +119,12 @@ def covariance_estimate(
 
     `coefficient` maps a stack of covariance (or correlation, as `on` says) matrices to values.
     """
-    if interval not in {"auto", "feldt", "bonett", "jackknife", "bca", "percentile", "none"}:
-        raise InputError(
-            f"{where}: interval must be auto, feldt, bonett, jackknife, bca, percentile or none, "
-            f"got {interval!r}. Choose one of these."
-        )
+    one_of(
+        where,
+        "interval",
+        interval,
+        ("auto", "feldt", "bonett", "jackknife", "bca", "percentile", "none"),
+    )
     prepared = prepare_scores(scores, where=where, cluster=inference["cluster"], missing=missing)
     common: dict[str, Any] = {
         "name": name,

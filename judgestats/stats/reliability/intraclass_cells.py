@@ -69,8 +69,7 @@ def icc_of_cells(cells: Cells, condition: str, *, level: float = 0.95) -> Estima
             n_clusters=int(np.unique(cells.cluster[filled]).size),
             n_replications=int(own.min()) if own.size else 0,
             n_replications_max=int(own.max()) if own.size and own.max() != own.min() else None,
-            n_excluded=lost,
-            excluded={"no judgment": lost} if lost else {},
+            excluded={"no judgment": lost},
         ),
     )
     n = n[filled]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.cluster_jackknife import (
     cluster_sums,
     log_ratio_of_sums,
@@ -153,15 +153,10 @@ def _error(
     **inference: Unpack[Clustered],
 ) -> Estimate:
     """A multiple of the root error mean square."""
-    if kind not in {"absolute", "relative"} or n_averaged < 1:
-        raise InputError(
-            f"{where}: kind must be absolute or relative and n_averaged at least 1, got {kind!r} "
-            f"and {n_averaged}. Choose one of these."
-        )
-    if missing not in {"refuse", "listwise"}:
-        raise InputError(
-            f"{where}: missing must be refuse or listwise, got {missing!r}. Choose one of these."
-        )
+    one_of(where, "kind", kind, ("absolute", "relative"))
+    if n_averaged < 1:
+        raise InputError(f"{where}: n_averaged must be at least 1, got {n_averaged}.")
+    one_of(where, "missing", missing, ("refuse", "listwise"))
     unequal = kind == "absolute" and missing == "refuse"
     prepared = prepare_scores(
         scores,

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Sample
 from judgestats.stats.reliability.one_factor import Denominator, Estimator, Model
@@ -37,16 +37,10 @@ def check_options(
     lower: float | str | None,
 ) -> None:
     """Refuse options that do not exist or do not go together."""
-    for argument, value, allowed in (
-        ("model", model, get_args(Model)),
-        ("estimator", estimator, get_args(Estimator)),
-        ("denominator", denominator, get_args(Denominator)),
-        ("interval", interval, (*get_args(IntervalMethod), None)),
-    ):
-        if value not in allowed:
-            names = ", ".join(str(a) for a in allowed)
-            msg = f"omega_total: {argument} must be one of {names}; got {value!r}. Choose one."
-            raise InputError(msg)
+    one_of("omega_total", "model", model, get_args(Model))
+    one_of("omega_total", "estimator", estimator, get_args(Estimator))
+    one_of("omega_total", "denominator", denominator, get_args(Denominator))
+    one_of("omega_total", "interval", interval, (*get_args(IntervalMethod), None))
     if isinstance(lower, str) and lower != "default":
         msg = (
             f"omega_total: lower must be a share of variance, None or 'default', got {lower!r}. "
@@ -91,9 +85,7 @@ def check_missing(
     null: bool,
 ) -> None:
     """Refuse what full-information ML does not offer."""
-    if missing not in {"listwise", "fiml"}:
-        msg = f"omega_total: missing must be listwise or fiml; got {missing!r}. Choose one."
-        raise InputError(msg)
+    one_of("omega_total", "missing", missing, ("listwise", "fiml"))
     fits = (
         estimator == "ml"
         and denominator == "model"
@@ -152,8 +144,7 @@ def prepare(
         n_clusters=n if codes is None else int(np.unique(codes).size),
         n_replications=int(counts.min()),
         n_replications_max=int(counts.max()),
-        n_excluded=lost,
-        excluded={reason: lost} if lost else {},
+        excluded={reason: lost},
     )
     return data[complete], sample, codes
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.blas_threads import one_blas_thread
 from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
@@ -204,12 +204,8 @@ def omega_ordinal(
             f"{data.shape}. Give items in rows; mark an unread judgment as NaN."
         )
         raise InputError(msg)
-    if estimator not in {"dwls", "minres"} or interval not in {"percentile", "bca", None}:
-        msg = (
-            f"{where}: estimator must be dwls or minres and interval percentile, bca or None; got "
-            f"{estimator!r} and {interval!r}. Choose one of these."
-        )
-        raise InputError(msg)
+    one_of(where, "estimator", estimator, ("dwls", "minres"))
+    one_of(where, "interval", interval, ("percentile", "bca", None))
     complete = ~np.isnan(data).any(axis=1)
     codes = cluster_codes(inference["cluster"], data.shape[0], where=where)[complete]
     codes = np.unique(codes, return_inverse=True)[1]
@@ -223,8 +219,7 @@ def omega_ordinal(
             n_items=n,
             n_clusters=int(np.unique(codes).size),
             n_replications=p,
-            n_excluded=lost,
-            excluded={"a missing replication": lost} if lost else {},
+            excluded={"a missing replication": lost},
         ),
         estimator=f"one factor of two-step polychoric correlations by {estimator}; sum of grades",
     )

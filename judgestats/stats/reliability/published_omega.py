@@ -217,8 +217,7 @@ def published_omega_2412_12509(
         sample=Sample(
             n_items=codes.shape[0],
             n_replications=codes.shape[1],
-            n_excluded=n_dropped,
-            excluded={"no readable verdict in any replication": n_dropped} if n_dropped else {},
+            excluded={"no readable verdict in any replication": n_dropped},
         ),
         estimator=(
             "questions as indicators, replications as cases, A-E = 1-5, absolute correlations, "

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.blas_threads import one_blas_thread
 from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.resampling import (
@@ -270,9 +270,7 @@ def omega_hierarchical(
     if n_factors < 1:
         msg = f"{where}: n_factors must be at least 1, got {n_factors}. Use 3."
         raise InputError(msg)
-    if interval not in {"percentile", "bca", None}:
-        msg = f"{where}: interval must be percentile, bca or None; got {interval!r}. Choose one."
-        raise InputError(msg)
+    one_of(where, "interval", interval, ("percentile", "bca", None))
     p = data.shape[1]
     complete = ~np.isnan(data).any(axis=1)
     lost = int((~complete).sum())
@@ -287,8 +285,7 @@ def omega_hierarchical(
             n_items=0 if correlations else n,
             n_clusters=None if correlations else int(np.unique(codes).size),
             n_replications=p,
-            n_excluded=lost,
-            excluded={"a missing score": lost} if lost else {},
+            excluded={"a missing score": lost},
         ),
         estimator=f"minres with {n_factors} factors, oblimin, Schmid-Leiman, as psych::omega",
     )

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.cluster_jackknife import cluster_sums
 from judgestats.stats.inference.estimable import only, useful_reliability
 from judgestats.stats.inference.jackknife import interval_of_left_out
@@ -130,8 +130,7 @@ class TwoWaySums:
             n_items=self.n,
             n_clusters=filled,
             n_replications=self.k,
-            n_excluded=lost,
-            excluded={"a missing judgment (listwise deletion)": lost} if lost else {},
+            excluded={"a missing judgment (listwise deletion)": lost},
         )
 
     def covariance(self) -> FloatArray:
@@ -169,10 +168,7 @@ class TwoWaySums:
         Estimate
             With the intervals of `judgestats.stats.icc`.
         """
-        if form not in FORMS:
-            raise InputError(
-                f"TwoWaySums.icc: form must be one of {', '.join(FORMS)}, got {form!r}."
-            )
+        one_of("TwoWaySums.icc", "form", form, FORMS)
         name, meaning = FORMS[form]
         base = Estimate(
             name=name,

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.result import Interval, Note, Result, Sample, format_number
 from judgestats.stats.layouts.crossed_layout import (
     Layout,
@@ -211,10 +211,7 @@ def variance_components(
     {'item': 6.509, 'replicate': 0.0, 'residual': 0.333}
     """
     where = "variance_components"
-    if method not in {"reml", "ml", "anova"}:
-        raise InputError(
-            f"{where}: method must be reml, ml or anova, got {method!r}. Choose one of these."
-        )
+    one_of(where, "method", method, ("reml", "ml", "anova"))
     terms = terms_of(design, where=where)
     factors = factors_of(terms)
     layout = _read(scores, facets, factors, where)

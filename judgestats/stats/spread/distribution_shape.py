@@ -208,8 +208,7 @@ def kurtosis_change(
         estimator="moments of scores centred by item, paired",
         sample=Sample(
             n_items=int(used.sum()),
-            n_excluded=lost,
-            excluded={"fewer than 2 scores": lost} if lost else {},
+            excluded={"fewer than 2 scores": lost},
         ),
         reason="" if vary else "the scores of an item never differ under one of the conditions",
         where=where,

@@ -139,8 +139,7 @@ def ratio_of_ratios(
         sample=Sample(
             n_items=int(complete.sum()),
             n_clusters=int(np.unique(codes[complete]).size),
-            n_excluded=lost,
-            excluded={"a cell without a variance": lost} if lost else {},
+            excluded={"a cell without a variance": lost},
         ),
         notes=tuple({n.message: n for n in notes}.values()),
     )

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import one_of
 from judgestats.results.numbers import adjusted_p, apa_estimate, apa_p
 from judgestats.results.wording import hangs_on
 from judgestats.stats.comparison.blocked_f import blocked_f_test
@@ -261,11 +261,7 @@ def spread_test(
     [1.45, 3.68, 2.54]
     """
     function = "spread_test"
-    if center not in STATISTICS:
-        raise InputError(
-            f"{function}: center must be one of {', '.join(STATISTICS)}, got {center!r}. "
-            "Use 'mean'."
-        )
+    one_of(function, "center", center, STATISTICS, advice="Use 'mean'.")
     if isinstance(scores, str):
         scores = cell_statistics(scores, data, cluster=inference["cluster"])
     cells, values, statistic = _cell_values(

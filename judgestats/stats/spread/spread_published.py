@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.result import Note, Sample, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks, noise_free_difference
 from judgestats.stats.layouts.cell_statistics import cell_statistics, check_scores
@@ -72,10 +72,7 @@ def centred_scores(X: ArrayLike, *, center: str = "mean") -> FloatArray:
     >>> centred_scores([[[8, 10], [5, 5]]]).tolist()
     [[[-1.0, 1.0], [0.0, 0.0]]]
     """
-    if center not in {"mean", "median"}:
-        raise InputError(
-            f"centred_scores: center must be mean or median, got {center!r}. Use 'mean'."
-        )
+    one_of("centred_scores", "center", center, ("mean", "median"), advice="Use 'mean'.")
     cells = cell_statistics(X)
     middle = cells.mean if center == "mean" else cells.median
     middle = np.where(cells.n_scores >= 2, middle, np.nan)
@@ -177,8 +174,7 @@ def levene_of_variances(
     1.0
     """
     function = "levene_of_variances"
-    if center not in {"mean", "median"}:
-        raise InputError(f"{function}: center must be mean or median, got {center!r}.")
+    one_of(function, "center", center, ("mean", "median"))
     is_table = isinstance(variances, np.ndarray) and variances.ndim == 2
     columns = list(np.asarray(variances, dtype=float).T) if is_table else list(variances)  # type: ignore[arg-type]
     groups = [np.asarray(g, dtype=float).ravel() for g in columns]

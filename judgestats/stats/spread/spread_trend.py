@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.kendall_stack import kendall_of_stack
 from judgestats.stats.comparison.ordered_conditions import page_trend_test
@@ -148,10 +148,7 @@ def trend_over_cells(
     """
     function = "trend_over_cells"
     y, names = check_scores(Y, function=function, conditions=conditions, ndims=(2,))
-    if kind not in {"spearman", "kendall"}:
-        raise InputError(
-            f"{function}: kind must be spearman or kendall, got {kind!r}. Choose one of these."
-        )
+    one_of(function, "kind", kind, ("spearman", "kendall"))
     places = _positions(at, names, function=function)
     codes = cluster_codes(inference["cluster"], y.shape[0], where=function)
     used = ~np.isnan(y).any(axis=1)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.noncentral import share_interval
 from judgestats.stats.inference.result import Estimate, Interval, Note, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks
@@ -152,10 +152,7 @@ def levene_test(
         "median": lambda x: float(np.median(x)),
         "trimmed": lambda x: _trimmed_mean(x, trim),
     }
-    if center not in centres:
-        raise InputError(
-            f"{where}: center must be mean, median or trimmed, got {center!r}. Choose one of these."
-        )
+    one_of(where, "center", center, centres)
     if not 0 <= trim < 0.5:
         raise InputError(
             f"{where}: trim must lie in [0, 0.5), got {trim}. Give the share cut at each end."
