@@ -13,8 +13,6 @@ from judgestats.commands.table import overview
 from judgestats.errors import InputError, JudgestatsError, printable
 from judgestats.spelling import as_typed
 
-__all__ = ["main"]
-
 _COMPLETE = "_JUDGESTATS_COMPLETE"
 """The variable by which a shell asks for completions (click's own rule for the name)."""
 

@@ -28,8 +28,6 @@ from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import to_plain
 from judgestats.tracking.blank_store import begin
 
-__all__ = ["analyze_command"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Judged:

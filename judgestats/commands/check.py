@@ -19,19 +19,6 @@ from judgestats.results.thresholds import holds_size, is_called, named_bounds, n
 from judgestats.results.values import plain
 from judgestats.tracking.readings import WHOLE_RUN, metrics_of
 
-__all__ = [
-    "Demand",
-    "Finding",
-    "Held",
-    "check_command",
-    "held_to",
-    "chosen",
-    "judge_run",
-    "of_its_kind",
-    "read_demands",
-    "without_sampling",
-]
-
 
 @dataclass(frozen=True)
 class Demand:

@@ -15,8 +15,6 @@ from judgestats.results.answers import number_of
 from judgestats.results.numbers import bounds_of
 from judgestats.results.thresholds import is_called
 
-__all__ = ["of_repetition", "unknown_name", "with_row"]
-
 _OF_REPETITION = (
     "reliability/", "spread/", "agreement/fleiss_kappa", "agreement/ac1", "agreement/flip_rate",
 )  # fmt: skip

@@ -8,8 +8,6 @@ from judgestats.experiment import console
 from judgestats.experiment.showing import finish, show, working
 from judgestats.judgments.demo import demo_file, demo_judgments
 
-__all__ = ["demo_command"]
-
 
 def demo_command(arguments: Given) -> int:
     """Audit the recorded judgments and print the answer; nothing is written, no judge is asked.

@@ -18,8 +18,6 @@ from judgestats.version import __version__
 if TYPE_CHECKING:
     from judgestats.judges.spec import JudgeSpec
 
-__all__ = ["doctor_command"]
-
 _PACKAGES = (
     "mlflow",
     "openai",

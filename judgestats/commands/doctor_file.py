@@ -18,8 +18,6 @@ from judgestats.judgments.readers.registry import read_judgments
 from judgestats.judgments.readers.table_files import table_of
 from judgestats.results.numbers import counted
 
-__all__ = ["column_lines", "doctor_file"]
-
 _SHOWN = 60
 
 

@@ -18,8 +18,6 @@ from judgestats.tracking.fetch import run_judgments
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["drift_command"]
-
 _LONGEST = 88
 """Letters of a command that a screen of 100 columns shows in one line."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from judgestats.judges.spec import JudgeSpec
     from judgestats.tracking.store import Store
 
-__all__ = ["endpoint_command"]
-
 
 def endpoint_command(arguments: Given) -> int:
     """Examine an endpoint, or those of a file of judges; print each card, keep and compare it.

@@ -24,8 +24,6 @@ from judgestats.training import (
     write_training_data,
 )
 
-__all__ = ["export_command", "run_source"]
-
 
 def export_command(arguments: Given) -> int:
     """Write the judgments of runs as training data.

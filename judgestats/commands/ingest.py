@@ -11,8 +11,6 @@ from judgestats.judges.journal import Journal
 from judgestats.judges.offline import Ingested, ingest
 from judgestats.results.numbers import counted
 
-__all__ = ["ingest_command"]
-
 
 def ingest_command(arguments: Given) -> int:
     """Read the answers, and say what became of every line.

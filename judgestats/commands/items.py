@@ -15,8 +15,6 @@ from judgestats.items.schema import Item
 from judgestats.items.sets import load_items, parse_options, sets
 from judgestats.items.summary import describe_items
 
-__all__ = ["items_command"]
-
 _KNOWN = {**PUBLISHED, **STUDY_DATA}
 _WITHOUT_RESPONSES = {"bbh", "squad"}
 

@@ -10,8 +10,6 @@ from judgestats.experiment import console
 from judgestats.judges.journal import Journal
 from judgestats.judges.journal_view import journal_view
 
-__all__ = ["journal_command"]
-
 _SHOWN = 5
 
 

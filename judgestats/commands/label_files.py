@@ -10,8 +10,6 @@ import pandas as pd
 
 from judgestats.errors import InputError
 
-__all__ = ["OWN_COLUMNS", "read_table", "write_table"]
-
 OWN_COLUMNS = ("item_id", "chance", "annotator", "label")
 """What a file of labels holds beside the texts."""
 

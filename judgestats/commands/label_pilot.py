@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from judgestats.errors import InputError
 from judgestats.judgments.kinds import pass_fail, spelling
 
-__all__ = ["VerdictClass", "by_class", "pilot_rates"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictClass:

@@ -25,8 +25,6 @@ from judgestats.stats.validity.label_plan import (
     split_labels,
 )
 
-__all__ = ["labels_command"]
-
 _QUESTIONS = frozenset(map(folded, (*ALIASES["cluster"], "question_id", "prompt_id", "prompt")))
 """Columns that tell which items belong together, where they are not the items' ids."""
 

@@ -22,8 +22,6 @@ from judgestats.commands.label_files import OWN_COLUMNS, read_table, write_table
 from judgestats.errors import InputError
 from judgestats.experiment import console
 
-__all__ = ["LabelFile", "label_server", "serve_page"]
-
 _LONGEST = 100_000
 """Bytes of a request that are read."""
 

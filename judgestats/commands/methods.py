@@ -8,8 +8,6 @@ from judgestats.commands.table import Given
 from judgestats.experiment import console
 from judgestats.experiment.design import project_folder
 
-__all__ = ["methods_command"]
-
 
 def methods_command(arguments: Given) -> int:
     """Print the methods of a run and what is missing of the checklist, or write both to a file.

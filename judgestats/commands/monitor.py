@@ -18,8 +18,6 @@ from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.stats.validity.confidence_sequence import FIRST_LOOK, RunningAverage
 
-__all__ = ["monitor_command"]
-
 _VERSION = 1
 
 

@@ -19,8 +19,6 @@ from judgestats.version import __version__
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["Program"]
-
 _WIDEST = 100
 _COUNTED = {"one": "{}", "optional": "[{}]", "any": "[{}]...", "some": "{}..."}
 _MANY = {"one": 1, "optional": 1, "any": -1, "some": -1}

@@ -17,8 +17,6 @@ from judgestats.results.side_by_side import brief_of_runs
 from judgestats.results.thresholds import read_thresholds
 from judgestats.results.values import plain
 
-__all__ = ["report_command"]
-
 
 def report_command(arguments: Given) -> int:
     """Render a run's report, or the comparison of several runs, into a folder.

@@ -18,8 +18,6 @@ from judgestats.experiment.design import (
 )
 from judgestats.experiment.parameters import split_arguments
 
-__all__ = ["requests_command"]
-
 
 def requests_command(arguments: Given) -> int:
     """Write the requests, and say how to go on.

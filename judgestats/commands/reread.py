@@ -10,8 +10,6 @@ from judgestats.protocols.reading import READER_VERSION
 from judgestats.protocols.scale import Scale
 from judgestats.reporting.runs import load_run
 
-__all__ = ["reread_command"]
-
 _SHOWN = 20
 
 

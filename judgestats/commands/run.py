@@ -20,8 +20,6 @@ from judgestats.experiment.parameters import split_arguments
 from judgestats.spelling import MLFLOW, OPTIONS, spelled_for
 from judgestats.tracking.blank_store import begin
 
-__all__ = ["completions", "run_command"]
-
 
 def run_command(arguments: Given) -> int:
     """Run the experiment that `arguments` name.

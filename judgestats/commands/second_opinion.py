@@ -21,8 +21,6 @@ from judgestats.tracking.fetch import (
     run_standings,
 )
 
-__all__ = ["second_opinion_command"]
-
 
 def second_opinion_command(arguments: Given) -> int:
     """Print ours, theirs and the difference of every number that another package computes.

@@ -16,8 +16,6 @@ from judgestats.results.records import Comparison, Estimate, Record
 from judgestats.results.sentences import words_of
 from judgestats.results.values import plain
 
-__all__ = ["record_text", "show_command"]
-
 
 def show_command(arguments: Given) -> int:
     """Show a run, or one of its results.

@@ -7,8 +7,6 @@ import sys
 from judgestats.commands.table import Given
 from judgestats.errors import InputError
 
-__all__ = ["simulate_command"]
-
 
 def simulate_command(arguments: Given) -> int:
     """Serve until stopped.

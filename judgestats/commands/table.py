@@ -10,8 +10,6 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["COMMANDS", "Argument", "Command", "Given", "Option", "declared", "overview"]
-
 Kind = Literal["text", "whole", "number", "switch", "file", "folder"]
 
 

@@ -8,8 +8,6 @@ from typing import Any
 from judgestats.commands.table import Given
 from judgestats.errors import InputError
 
-__all__ = ["said_again", "table_words"]
-
 _LISTS = ("item", "factor", "ignore", "pass", "explode")
 
 

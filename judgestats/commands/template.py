@@ -10,8 +10,6 @@ from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 
-__all__ = ["template_command"]
-
 _PARAMETER = re.compile(r'^run = "\."', re.MULTILINE)
 
 

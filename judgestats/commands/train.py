@@ -10,8 +10,6 @@ from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 
-__all__ = ["coverage_command", "train_command"]
-
 
 def train_command(arguments: Given) -> int:
     """Fine-tune a judge on exported judgments.

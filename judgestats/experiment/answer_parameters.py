@@ -7,8 +7,6 @@ from typing import Annotated
 from judgestats.experiment.common_parameters import CommonParameters
 from judgestats.experiment.parameter_types import OptionalNames, Temperatures, Whole, parameter
 
-__all__ = ["AnswerParameters", "CandidateParameters"]
-
 
 class AnswerParameters(CommonParameters):
     """Of an experiment in which models may answer first."""

@@ -24,15 +24,6 @@ from judgestats.protocols.template import PromptTemplate
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import to_plain
 
-__all__ = [
-    "Given",
-    "answer_lines",
-    "answer_plan",
-    "answers_of",
-    "priced",
-]
-
-
 _FILE = "answers.jsonl"
 
 

@@ -18,8 +18,6 @@ from judgestats.tracking.traces import Call, TraceWriter
 if TYPE_CHECKING:
     from judgestats.tracking.store import Store
 
-__all__ = ["CallTraces"]
-
 
 class CallTraces:
     """Heeds every call that a collection finishes, and writes it as a trace.

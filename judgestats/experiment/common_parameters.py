@@ -26,8 +26,6 @@ from judgestats.items.sets import parse_options
 from judgestats.judgments.settings import EXTRA, FIELDS, field_of
 from judgestats.protocols.scale import Scale
 
-__all__ = ["FORMATS", "CommonParameters", "RunParameters", "settings_of"]
-
 FORMATS = Choices("html", "pdf", "docx", "md", "tex", or_word="none", instead=())
 """The formats of a report."""
 

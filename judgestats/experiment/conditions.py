@@ -13,8 +13,6 @@ from judgestats.experiment.parameter_types import Read, parameter, read_names
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import as_text, field_of, in_order
 
-__all__ = ["VaryParameters", "at_own_settings", "crossed", "read_vary"]
-
 
 def crossed(parameters: CommonParameters, **factors: Sequence[str]) -> tuple[Condition, ...]:
     """Every judge at every temperature, with every level of what ``vary`` names, and of `factors`.

@@ -21,27 +21,6 @@ from judgestats.spelling import as_typed
 if TYPE_CHECKING:
     from judgestats.judges.spec import JudgeSpec  # half a second of prompts and probes
 
-__all__ = [
-    "ShownAs",
-    "account_lines",
-    "asked_for",
-    "at_length",
-    "judges_line",
-    "judges_lines",
-    "note_lines",
-    "notice_lines",
-    "repeat_command",
-    "say",
-    "run_page",
-    "show_command",
-    "showing",
-    "shown_as",
-    "store_lines",
-    "tell",
-    "ui_command",
-    "wrapped",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ShownAs:

@@ -42,17 +42,6 @@ from judgestats.protocols.strategies import (
     strategy,
 )
 
-__all__ = [
-    "CROWD_LEVELS",
-    "CrowdParameters",
-    "StrategyParameters",
-    "preference_pairs",
-    "strategy_conditions",
-    "strategy_names",
-    "strategy_protocol",
-    "with_crowd",
-]
-
 _MOST_PAIRS = 10**6
 
 

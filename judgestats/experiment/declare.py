@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from judgestats.experiment.prepare import Prepared
     from judgestats.tracking.runs import RunWriter
 
-__all__ = ["declare", "run_name", "tags"]
-
 
 def run_name(prepared: Prepared) -> str:
     """The experiment and its first judge; how many more there are."""

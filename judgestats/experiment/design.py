@@ -19,16 +19,6 @@ from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.protocols.base import JudgingProtocol
 
-__all__ = [
-    "Design",
-    "ReplicationDesign",
-    "ReplicationParameters",
-    "experiment_names",
-    "load_design",
-    "project_folder",
-]
-
-
 P = TypeVar("P", bound=CommonParameters)
 
 

@@ -21,8 +21,6 @@ from judgestats.results.values import spreadsheet_cell
 from judgestats.stats.inference.result import to_plain
 from judgestats.version import __version__
 
-__all__ = ["file_name", "session", "write_json", "write_results", "write_tables"]
-
 _PACKAGES = (
     "mlflow",
     "openai",

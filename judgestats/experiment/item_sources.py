@@ -19,16 +19,6 @@ from judgestats.items.schema import Item
 from judgestats.items.sets import check_there, layout_of, load_items
 from judgestats.items.summary import select_items
 
-__all__ = [
-    "benchmarks",
-    "candidates",
-    "labelled",
-    "limited",
-    "one_source",
-    "referenced",
-    "source_name",
-]
-
 _BENCHMARKS = {"bbh": "BBH", "squad": "SQuAD", "mt_bench": "MT-Bench", "oasst": "OASST"}
 
 

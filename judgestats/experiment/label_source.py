@@ -13,8 +13,6 @@ from judgestats.items.schema import Item
 from judgestats.protocols.naming import response_names
 from judgestats.stats.validity.label_draws import LABELS_DRAWN
 
-__all__ = ["LabelParameters", "PeopleParameters", "with_known_labels"]
-
 
 def _from(name: str, value: str) -> float | None:
     if value == "middle":

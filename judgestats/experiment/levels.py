@@ -12,8 +12,6 @@ from typing import Any, Protocol
 
 from judgestats.errors import InputError
 
-__all__ = ["Levels", "check_levels", "several"]
-
 
 class ByName(Protocol):
     """Whatever gives a parameter by its name."""

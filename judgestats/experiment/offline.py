@@ -17,8 +17,6 @@ from judgestats.experiment.prepare import Prepared, prepare
 from judgestats.experiment.run import ask_of
 from judgestats.judges.offline import missing_requests
 
-__all__ = ["Written", "write_requests"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Written:

@@ -18,15 +18,6 @@ from judgestats.protocols.own_text import check_places
 from judgestats.protocols.pointwise import REASONING
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = [
-    "OwnReasoning",
-    "check_own_prompts",
-    "holds_guideline",
-    "own_reasoning",
-    "prompt_of",
-    "templates_of",
-]
-
 
 class OwnReasoning(CommonParameters):
     """Of an experiment in which a prompt of one's own may ask for an explanation."""

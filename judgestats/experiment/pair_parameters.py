@@ -22,17 +22,6 @@ from judgestats.protocols.guideline import GUIDELINE_SCALE, guideline_text, with
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Pointwise
 
-__all__ = [
-    "METHODS",
-    "METHOD_LEVELS",
-    "STUDY_PAIRS",
-    "MethodParameters",
-    "PairParameters",
-    "PairPromptParameters",
-    "method_protocol",
-    "method_trials",
-]
-
 METHODS = (
     "pairwise",
     "pairwise-before",

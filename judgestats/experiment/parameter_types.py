@@ -15,30 +15,6 @@ from pydantic_core import CoreSchema, core_schema
 
 from judgestats.errors import InputError, nearest
 
-__all__ = [
-    "BY_LEVEL",
-    "TRUTH",
-    "Choice",
-    "Choices",
-    "Names",
-    "OptionalNames",
-    "OptionalPositive",
-    "OrNone",
-    "Pairs",
-    "Parameter",
-    "ParameterModel",
-    "Positive",
-    "Read",
-    "Switch",
-    "Temperature",
-    "Temperatures",
-    "Whole",
-    "parameter",
-    "parameters_of",
-    "read_names",
-    "read_pairs",
-]
-
 BY_LEVEL = "_by_level"
 TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 

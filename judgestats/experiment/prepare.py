@@ -31,8 +31,6 @@ from judgestats.judgments.settings import heat
 from judgestats.judgments.staging import Staging
 from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
 
-__all__ = ["Prepared", "prepare", "with_given_answers"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:

@@ -23,8 +23,6 @@ from judgestats.protocols.probes import (
     variants_of,
 )
 
-__all__ = ["ProbeParameters", "probe_conditions", "probe_protocol"]
-
 
 class ProbeParameters(OwnReasoning):
     """Which probes, and what they are asked of."""

@@ -34,8 +34,6 @@ from judgestats.tracking.runs import INCOMPLETE, RunWriter
 if TYPE_CHECKING:
     from judgestats.experiment.prepare import Prepared
 
-__all__ = ["about", "completed", "log_children", "record"]
-
 
 def record(
     prepared: Prepared,

@@ -15,8 +15,6 @@ from judgestats.protocols.base import Prompted, ReplyMode, prompted_in
 if TYPE_CHECKING:
     from judgestats.experiment.prepare import Prepared
 
-__all__ = ["Rendered", "prompt_lines", "rendered"]
-
 _LONGEST = 1_200
 """Characters of one paragraph that the terminal shows; a run's files have them all."""
 

@@ -15,8 +15,6 @@ from judgestats.experiment import console
 from judgestats.experiment.showing import working
 from judgestats.tracking.runs import RunWriter, artifact_place
 
-__all__ = ["Attach", "rendering"]
-
 Attach = Callable[[RunWriter], dict[str, Path | str]]
 """Waits for the report, attaches it to a run, and says where it is.
 

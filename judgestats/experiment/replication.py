@@ -24,8 +24,6 @@ from judgestats.stats.inference.result import to_plain
 from judgestats.studies import Options, Replication, Study, load_study
 from judgestats.studies.records import ABOUT, examined, shipped_records
 
-__all__ = ["run_replication", "write_records_of"]
-
 
 def run_replication(design: ReplicationDesign, given: Mapping[str, str]) -> Outcome:
     """Re-examine a study, on data that are given or from the package's records of it.

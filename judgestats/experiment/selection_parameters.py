@@ -12,13 +12,6 @@ from judgestats.experiment.own_prompts import OwnReasoning
 from judgestats.experiment.parameter_types import Choice, Choices, Names, Read, Whole, parameter
 from judgestats.protocols.selection import READINGS, SELECTION_PROMPTS
 
-__all__ = [
-    "SELECTION_LEVELS",
-    "BestOfParameters",
-    "SelectionParameters",
-]
-
-
 _SHOWN = "responses shown of each item (drawn by seed where there are more), or all"
 
 

@@ -25,8 +25,6 @@ from judgestats.spelling import as_typed
 if TYPE_CHECKING:
     from judgestats.tracking.store import Store
 
-__all__ = ["Links", "finish", "show", "show_brief", "working", "write_json"]
-
 _STYLES = {"bold": "1", "dim": "2", "good": "32", "bad": "31"}
 _LATE_S = 2.0
 """Seconds after which one is told what is being done."""

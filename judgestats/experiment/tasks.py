@@ -17,8 +17,6 @@ from judgestats.protocols.strategies import Strategy
 if TYPE_CHECKING:
     from judgestats.judgments.staging import Staging
 
-__all__ = ["STAGE_JUDGES", "draw_units", "staged", "tasks_of", "units_of"]
-
 STAGE_JUDGES = {"remover": "removal", "points_judge": "points"}
 """Parameters that name a model for one stage, and the stage."""
 

@@ -13,8 +13,6 @@ from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.probes import ProbedPairwise
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["WordingParameters", "worded_protocol", "wordings"]
-
 _BUNDLED = {"scores": "pointwise", "pairs": "pairwise"}
 _SHIPPED = 8
 

@@ -6,8 +6,6 @@ from typing import Protocol, runtime_checkable
 
 from judgestats.errors import InputError
 
-__all__ = ["Citable", "apa"]
-
 
 @runtime_checkable
 class Citable(Protocol):

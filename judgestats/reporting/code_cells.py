@@ -21,8 +21,6 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from judgestats.errors import RenderError
 from judgestats.reporting.document import INLINE, Block, Cell, Document, Text
 
-__all__ = ["execute_document"]
-
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH", re.IGNORECASE)
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

@@ -12,8 +12,6 @@ from typing import Any
 from judgestats.errors import RenderError
 from judgestats.yaml_text import YamlTextError, read_yaml, read_yaml_file
 
-__all__ = ["SHARED_HEADER", "Block", "Cell", "Document", "Text", "parse_document", "read_document"]
-
 SHARED_HEADER = "_metadata.yml"
 """The file beside documents with what their headers share, as Quarto reads it."""
 

@@ -13,18 +13,6 @@ import os
 import re
 import unicodedata
 
-__all__ = [
-    "clean",
-    "escape_html",
-    "escape_latex",
-    "escape_markdown",
-    "escape_typst",
-    "fallback",
-    "shorten",
-    "typst_string",
-    "verbatim",
-]
-
 # Control characters except tab and newline, marks that reorder or hide text, and code points which
 # are no characters at all.
 _NO_TEXT = re.compile(

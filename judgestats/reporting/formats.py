@@ -8,23 +8,6 @@ from typing import Any
 
 from judgestats.results.numbers import format_p, written_out
 
-__all__ = [
-    "DASH",
-    "UNKNOWN",
-    "WHY_UNKNOWN",
-    "align_decimals",
-    "integer",
-    "interval",
-    "is_missing",
-    "money",
-    "number",
-    "p_cell",
-    "p_value",
-    "percent",
-    "positive_interval",
-    "why_unknown",
-]
-
 DASH = "\u2013"
 UNKNOWN = "not determined"
 WHY_UNKNOWN = (

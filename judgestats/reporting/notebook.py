@@ -23,8 +23,6 @@ from judgestats.reporting.tables import Table
 from judgestats.results import Headline, Results
 from judgestats.results.files import results_frame
 
-__all__ = ["Compared", "Figures", "Findings", "HeldRun", "figures_of"]
-
 _TABLES = (data.descriptives, data.verdicts, data.reliability)
 _FIGURES = (
     figures.scores,

@@ -15,8 +15,6 @@ from typing import Any
 
 from judgestats.errors import RenderError
 
-__all__ = ["find_pandoc", "to_document", "to_html", "to_typst"]
-
 ASSETS = Path(__file__).resolve().parent / "assets"
 _MAX_TABS = 12
 _NOTHING: Mapping[str, str] = {}

@@ -19,14 +19,6 @@ import yaml
 
 from judgestats.errors import RenderError
 
-__all__ = [
-    "MINIMUM_VERSION",
-    "find_quarto",
-    "quarto_source",
-    "quarto_version",
-    "render_with_quarto",
-]
-
 MINIMUM_VERSION = (1, 7)
 """The first Quarto whose typst knows the page's rules (sticky blocks, page numbering)."""
 

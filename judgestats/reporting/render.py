@@ -27,8 +27,6 @@ from judgestats.reporting.quarto import (
     render_with_quarto,
 )
 
-__all__ = ["FORMATS", "render"]
-
 FORMATS = ("html", "pdf", "docx", "tex", "md")
 """What can be asked for in `to`."""
 

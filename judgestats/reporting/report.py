@@ -12,8 +12,6 @@ from judgestats.reporting.escape import escape_markdown
 from judgestats.reporting.render import render
 from judgestats.reporting.runs import Run, load_run
 
-__all__ = ["DOCUMENTS", "document_path", "render_report"]
-
 DOCUMENTS = ("brief", "experiment", "audit", "compare", "replication")
 """The documents that come with judgestats."""
 

@@ -21,9 +21,6 @@ from judgestats.errors import InputError
 from judgestats.judgments.versions import read_frame
 from judgestats.results import CONDITIONS, Record, Results, Table, read_results
 
-__all__ = ["Run", "load_run", "number_of", "rows_of", "rows_of_table"]
-
-
 _SHOWN_ELSEWHERE = frozenset(
     {CONDITIONS, "condition", "unread", "sensitivity", "categories", "repeats"}
 )

@@ -18,8 +18,6 @@ from judgestats.reporting.escape import clean, escape_markdown
 from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.tables import Table
 
-__all__ = ["Captioned", "Markdown", "Showable", "pointer", "section", "show"]
-
 _LABEL = re.compile(r"^fig-[a-z0-9-]+$")
 
 

@@ -21,19 +21,6 @@ from judgestats.results import Comparison, Estimate, Results, Table
 from judgestats.results.numbers import column_decimals, estimate_parts
 from judgestats.results.parts import LOST
 
-__all__ = [
-    "NOTHING",
-    "Measured",
-    "Shown",
-    "address",
-    "column",
-    "count",
-    "label",
-    "named",
-    "resolve",
-    "words",
-]
-
 # in a sentence, what stays on one line: an interval, a p-value, a share
 _ONE_NUMBER = re.compile(r"\[[^][ ]{1,12}, [^][ ]{1,12}\]|\bp [<>=≤≥] [.\d]+|\d %")
 

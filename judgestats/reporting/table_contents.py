@@ -12,8 +12,6 @@ from judgestats.reporting import formats
 from judgestats.reporting.escape import clean
 from judgestats.reporting.shown import Shown
 
-__all__ = ["Column", "TableContents"]
-
 _LABEL = re.compile(r"^tbl-[a-z0-9-]+$")
 
 

@@ -9,8 +9,6 @@ from judgestats.reporting import formats
 from judgestats.reporting.escape import clean
 from judgestats.reporting.table_contents import TableContents
 
-__all__ = ["WORD", "aligned", "groups", "headings", "letters", "lines", "type_size"]
-
 _PAGE_POINTS = 460.0  # the text width of an A4 page
 _WRAPPED_AT = 34  # letters of a text cell, about, before it goes on on a second line
 _HEADING = 12  # letters of a line of a heading above short numbers

@@ -25,8 +25,6 @@ from judgestats.reporting.table_layout import (
     type_size,
 )
 
-__all__ = ["html", "latex", "markdown", "typst"]
-
 _MOST_KEPT = 13  # lines; a longer table may go on on the next page
 # typst: begin on the next page unless 9 lines are left: an empty block that may not break, undone
 _ROOM = (

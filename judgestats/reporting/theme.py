@@ -9,18 +9,6 @@ from typing import Any
 
 import matplotlib as mpl
 
-__all__ = [
-    "COLOURS",
-    "GREY",
-    "INK",
-    "LINES",
-    "MARKERS",
-    "PAPER_WIDTH",
-    "SEQUENTIAL",
-    "series",
-    "theme",
-]
-
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's colours, the most different first (Okabe and Ito 2008); yellow is left out, since
 it is lost on white paper."""

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from judgestats.errors import RenderError
 
-__all__ = ["compile_pdf", "needs_other_fonts"]
-
 _PROGRAM = """
 import json, sys
 import typst

@@ -10,17 +10,6 @@ from typing import Literal
 from judgestats.results.parts import About, Note, Part
 from judgestats.results.values import Number, Plain, Probability
 
-__all__ = [
-    "Claim",
-    "Condition",
-    "Drawing",
-    "Family",
-    "Figure",
-    "Headline",
-    "Recommendation",
-    "Row",
-]
-
 Claim = Literal["differs", "equivalent", "open", "undefined", "described"]
 """What a headline says: a difference (or relation) is shown; its absence within the margin is
 shown; neither is; nothing could be computed; or it describes and claims nothing."""

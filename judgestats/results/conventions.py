@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["AVERAGED", "LEAST_IN_CATEGORY", "NEVER_REPEATED", "TARGETS"]
-
 TARGETS = (0.80, 0.90)
 """Reliabilities that repeats are asked for."""
 AVERAGED = (1, 3, 10)

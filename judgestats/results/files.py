@@ -22,17 +22,6 @@ from judgestats.results.values import plain, spreadsheet_cell
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "from_plain",
-    "json_schema",
-    "read_results",
-    "read_values",
-    "results_frame",
-    "to_plain",
-    "write_csv",
-    "write_results",
-]
-
 _AGAIN = (
     "Take the file again from the run's artifacts, or make the results again from the judgments "
     "beside it: judgestats analyze {judgments}"

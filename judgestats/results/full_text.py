@@ -10,8 +10,6 @@ from judgestats.results.records import Estimate, Record
 from judgestats.results.results import Results
 from judgestats.results.sentences import words_of
 
-__all__ = ["full_text"]
-
 _WIDTH = 96
 
 

@@ -6,25 +6,6 @@ import math
 from collections.abc import Iterable
 from typing import Any, Protocol
 
-__all__ = [
-    "Adjusted",
-    "adjusted_p",
-    "apa_estimate",
-    "apa_number",
-    "apa_p",
-    "as_sentence",
-    "bounds_of",
-    "counted",
-    "column_decimals",
-    "estimate_parts",
-    "format_number",
-    "format_p",
-    "is_number",
-    "printed_p",
-    "with_bounds",
-    "written_out",
-]
-
 
 def is_number(text: str) -> bool:
     """Whether a text is a number.

@@ -9,17 +9,6 @@ from typing import Any, ClassVar, Literal
 
 from judgestats.results.values import Number, Plain, Probability
 
-__all__ = [
-    "About",
-    "Interval",
-    "Margin",
-    "Note",
-    "Null",
-    "Part",
-    "Sample",
-    "Statistic",
-]
-
 
 class Part:
     """Base of all that a results file holds: a field that is not declared is refused."""

@@ -12,8 +12,6 @@ from judgestats.results.records import Comparison, Estimate, Record, ResultSet, 
 from judgestats.results.results import Results
 from judgestats.results.wording import sample_text
 
-__all__ = ["print_of"]
-
 _MOST_ROWS = 40
 
 

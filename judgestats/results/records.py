@@ -20,18 +20,6 @@ from judgestats.results.parts import (
 )
 from judgestats.results.values import Number, OneOf, Plain, Probability
 
-__all__ = [
-    "AnyRecord",
-    "Column",
-    "Comparison",
-    "Estimate",
-    "Record",
-    "ResultSet",
-    "Role",
-    "Table",
-    "Test",
-]
-
 Role = Literal["primary", "secondary", "descriptive", "replicated"]
 """Of a result in the analysis plan; ``replicated`` is what a published study printed."""
 

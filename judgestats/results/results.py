@@ -31,8 +31,6 @@ from judgestats.results.records import (
 )
 from judgestats.results.values import Number, Plain
 
-__all__ = ["CONDITIONS", "VERSION", "Results", "inconsistency"]
-
 VERSION = 2
 """Of the file. 0.1.0 wrote none."""
 

@@ -15,8 +15,6 @@ from typing import NamedTuple
 from judgestats.errors import printable
 from judgestats.results.brief import Brief, Cell, Line
 
-__all__ = ["HEIGHT", "WIDTH", "Span", "next_line", "plain_text", "screen_of", "shared_out"]
-
 HEIGHT, WIDTH = 24, 100
 _MARKS = {"": "", "kept": " ok", "missed": " NO"}
 _LABEL = 7

@@ -23,8 +23,6 @@ from judgestats.results.wording import (
     words_of_test,
 )
 
-__all__ = ["apa_of", "family_sentence", "p_of", "words_of"]
-
 
 def words_of(record: Record, results: Results) -> Worded:
     """A record in words; empty where there is nothing to say beyond a table.

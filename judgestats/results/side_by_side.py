@@ -11,8 +11,6 @@ from judgestats.results.numbers import bounds_of, column_decimals
 from judgestats.results.results import Results
 from judgestats.results.thresholds import Threshold
 
-__all__ = ["brief_of_runs"]
-
 
 def brief_of_runs(runs: Mapping[str, Results], *, thresholds: Sequence[Threshold] = ()) -> Brief:
     """The abstract of several runs side by side: their conditions are the columns.

@@ -13,16 +13,6 @@ from judgestats.results.estimands import ESTIMANDS
 from judgestats.results.records import Comparison, Estimate
 from judgestats.results.results import Results
 
-__all__ = [
-    "Mark",
-    "Threshold",
-    "holds_size",
-    "is_called",
-    "named_bounds",
-    "not_estimable",
-    "read_thresholds",
-]
-
 Mark = Literal["", "kept", "missed"]
 
 

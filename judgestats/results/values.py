@@ -13,8 +13,6 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
-__all__ = ["Number", "OneOf", "Plain", "Probability", "plain", "spreadsheet_cell"]
-
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 

@@ -13,20 +13,6 @@ from typing import Any, NamedTuple
 from judgestats.results.numbers import apa_estimate, apa_number, apa_p, as_sentence, counted
 from judgestats.results.parts import LOST
 
-__all__ = [
-    "Worded",
-    "adjusted_by",
-    "estimate_text",
-    "family_text",
-    "null_text",
-    "furthest",
-    "hangs_on",
-    "pairs_text",
-    "sample_text",
-    "statistic_text",
-    "words_of_test",
-]
-
 _MOST_NAMED = 6
 _MOST_OF_A_FAMILY = 8
 _CORRELATIONS = frozenset({"r", "rho", "tau", "rs"})

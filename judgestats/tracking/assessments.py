@@ -14,8 +14,6 @@ from judgestats.judgments.readers.mlflow_logs import trace_frame
 from judgestats.judgments.schemas import validate_parsed
 from judgestats.tracking.store import Store, open_store, store_faults
 
-__all__ = ["is_run_id", "is_stored", "stored_assessments"]
-
 _RUN = re.compile(r"(?:runs:/)?([0-9a-f]{32})/?")
 _EXPERIMENT = re.compile(r"experiments?:/{0,2}(.+)")
 _MOST_TRACES = 200_000

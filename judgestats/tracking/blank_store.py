@@ -18,8 +18,6 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["begin", "make_blank"]
-
 _MAKES = "from judgestats.tracking.blank_store import keep_blank; keep_blank()"
 _PATIENCE_S = 60
 _begun: list[subprocess.Popen[bytes]] = []

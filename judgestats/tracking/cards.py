@@ -15,8 +15,6 @@ from judgestats.tracking.store import Store, store_faults
 if TYPE_CHECKING:
     from judgestats.judges.endpoint_card import EndpointCard
 
-__all__ = ["FILE", "card_of_run", "keep_card", "last_card"]
-
 FILE = "endpoint.json"
 _TAG = "judgestats.endpoint"
 

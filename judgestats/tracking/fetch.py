@@ -20,17 +20,6 @@ from judgestats.results import Results, read_results
 from judgestats.results.files import read_values
 from judgestats.tracking.store import Store, open_store, store_faults
 
-__all__ = [
-    "parameters_of_run",
-    "results_of_run",
-    "run_data",
-    "run_folder",
-    "run_items",
-    "run_judgments",
-    "run_standings",
-    "whole_run",
-]
-
 
 def run_folder(run: str, scratch: Path) -> tuple[Path, str]:
     """The files of a run as a local folder, and the document that reports them.

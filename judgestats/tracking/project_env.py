@@ -24,8 +24,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["EXPERIMENT_NAME", "ProjectEnvironment", "environment_name", "prepare"]
-
 EXPERIMENT_NAME = "judgestats"
 """The MLflow experiment that takes the runs where the user names none."""
 

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from judgestats.results import Comparison, Estimate, Results, Row, estimand_of
 from judgestats.results.estimands import name_of
 
-__all__ = ["FIRST", "WHOLE_RUN", "answer_note", "effects", "metrics_of", "readings"]
-
 FIRST = "answer"
 """What the names of these metrics begin with: MLflow sorts them by name."""
 WHOLE_RUN = "whole run"

@@ -19,8 +19,6 @@ from judgestats.results import Results
 from judgestats.tracking.readings import answer_note, effects
 from judgestats.tracking.store import Store, store_faults, without_secrets
 
-__all__ = ["INCOMPLETE", "RunWriter", "artifact_place", "key", "run_files"]
-
 INCOMPLETE = "judgestats.incomplete"
 """Tag of a run whose collection stopped early."""
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_\-. :/]")

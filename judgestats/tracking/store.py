@@ -18,8 +18,6 @@ from judgestats.secrecy import keep_secrets_of
 from judgestats.tracking.blank_store import make_blank
 from judgestats.tracking.project_env import EXPERIMENT_NAME
 
-__all__ = ["Store", "beside", "open_store"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Store:

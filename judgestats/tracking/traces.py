@@ -19,8 +19,6 @@ from typing import Any
 from judgestats.errors import printable
 from judgestats.tracking.store import Store
 
-__all__ = ["Call", "TraceWriter"]
-
 BATCH = 100
 _PREVIEW = 200
 _SOURCE_RUN, _NAME = "mlflow.sourceRun", "mlflow.traceName"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from judgestats.commands.declared.shared import OMEGA_MODEL, SHOW_AND_BOUNDS, TABLE
 from judgestats.commands.table import Argument, Command, Option
 
-__all__ = ["COMMAND"]
-
 _EPILOG = """\
 recognised by what they hold (docs/readers.md):
   Inspect logs (.eval, .json)          MLflow traces with assessments, eval_results_table.json

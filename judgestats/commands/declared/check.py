@@ -5,8 +5,6 @@ from __future__ import annotations
 from judgestats.commands.declared.shared import SHOW
 from judgestats.commands.table import Argument, Command, Option
 
-__all__ = ["COMMAND"]
-
 COMMAND = Command(
     "check:check_command",
     (

@@ -5,8 +5,6 @@ from __future__ import annotations
 from judgestats.commands.declared.shared import SHOW_AND_BOUNDS
 from judgestats.commands.table import Command
 
-__all__ = ["COMMAND"]
-
 COMMAND = Command(
     "demo:demo_command",
     (*SHOW_AND_BOUNDS,),

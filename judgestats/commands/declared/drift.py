@@ -5,8 +5,6 @@ from __future__ import annotations
 from judgestats.commands.declared.shared import OMEGA_MODEL, SHOW_AND_BOUNDS
 from judgestats.commands.table import Argument, Command, Option
 
-__all__ = ["COMMAND"]
-
 COMMAND = Command(
     "drift:drift_command",
     (

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from judgestats.commands.table import Argument, Command, Option
 
-__all__ = ["COMMAND"]
-
 COMMAND = Command(
     "items:items_command",
     (

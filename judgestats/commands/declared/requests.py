@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from judgestats.commands.table import Command, Option
 
-__all__ = ["COMMAND"]
-
 _EPILOG = """\
 then an experiment with its parameters (judgestats run EXPERIMENT --help lists them), or a
 run and the parameters that are changed of it

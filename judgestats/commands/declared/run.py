@@ -5,8 +5,6 @@ from __future__ import annotations
 from judgestats.commands.declared.shared import SHOW_AND_BOUNDS
 from judgestats.commands.table import Command
 
-__all__ = ["COMMAND"]
-
 # An experiment's parameters are its own, read by the same code as under `mlflow run`.
 COMMAND = Command(
     "run:run_command",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from judgestats.commands.table import Option
 
-__all__ = ["OMEGA_MODEL", "SHOW", "SHOW_AND_BOUNDS", "TABLE"]
-
 SHOW = (
     Option("--full", "print everything that was found, not one screen", kind="switch"),
     Option(

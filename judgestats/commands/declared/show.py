@@ -5,8 +5,6 @@ from __future__ import annotations
 from judgestats.commands.declared.shared import SHOW_AND_BOUNDS
 from judgestats.commands.table import Argument, Command
 
-__all__ = ["COMMAND"]
-
 COMMAND = Command(
     "show:show_command",
     (

@@ -16,8 +16,6 @@ from judgestats.reporting.escape import clean
 from judgestats.reporting.plots.base import Figure, finite, wrapped
 from judgestats.reporting.theme import COLOURS, GREY, INK, PALE, PAPER_WIDTH, series
 
-__all__ = ["NARROW", "Curve", "CurvePanel", "Curves", "DotPanel", "Dots", "Point"]
-
 NARROW = 3.7
 """Inches of a figure for a small screen."""
 _MOST_DOTS = 24

@@ -19,8 +19,6 @@ from judgestats.errors import InputError
 from judgestats.reporting.escape import clean
 from judgestats.reporting.theme import GREY, PAPER_WIDTH, theme
 
-__all__ = ["Figure", "finite", "label_points", "wrapped"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:

@@ -11,8 +11,6 @@ from judgestats.reporting.formats import number
 from judgestats.reporting.plots.base import Figure, wrapped
 from judgestats.reporting.theme import GREY, PAPER_WIDTH, series
 
-__all__ = ["CalibrationCurve", "ReliabilityDiagram"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrationCurve:

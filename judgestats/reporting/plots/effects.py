@@ -20,9 +20,6 @@ from judgestats.results.numbers import bounds_of
 
 _FINE = (1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
 
-__all__ = ["EffectRow", "Equivalence", "Forest", "Verdict"]
-
-
 Verdict = Literal["", "different", "equivalent", "undecided"]
 
 

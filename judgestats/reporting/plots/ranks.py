@@ -15,8 +15,6 @@ from judgestats.reporting.plots.base import Figure, nothing_to_show, wrapped
 from judgestats.reporting.theme import COLOURS, INK, PAPER_WIDTH
 from judgestats.results import Comparison, Test
 
-__all__ = ["CriticalDifference", "cliques"]
-
 _MOST_LETTERS = 34
 _LETTER = 0.052
 """Inches of a letter of a label."""

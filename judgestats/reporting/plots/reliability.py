@@ -16,8 +16,6 @@ from judgestats.reporting.theme import COLOURS, GREY, INK, PAPER_WIDTH, series
 from judgestats.results import Estimate, estimand_of
 from judgestats.results.numbers import bounds_of
 
-__all__ = ["NullRow", "NullStrip", "ReliabilityByK", "ReliabilityCurve", "stepped_up"]
-
 
 def stepped_up(single: float, k: float | np.ndarray) -> np.ndarray:
     """Spearman-Brown: the reliability of the mean of k judgments from that of one.

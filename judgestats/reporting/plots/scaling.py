@@ -12,8 +12,6 @@ from judgestats.reporting.formats import number
 from judgestats.reporting.plots.base import Figure, nothing_to_show, wrapped
 from judgestats.reporting.theme import PAPER_WIDTH, series
 
-__all__ = ["ScalingCurve", "ScalingCurves"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ScalingCurve:

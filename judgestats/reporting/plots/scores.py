@@ -14,8 +14,6 @@ from judgestats.errors import InputError
 from judgestats.reporting.plots.base import Figure, finite, nothing_to_show, wrapped
 from judgestats.reporting.theme import COLOURS, DIVERGING, GREY, INK, PAPER_WIDTH, SEQUENTIAL
 
-__all__ = ["PositionHeatMap", "ScoreDistribution"]
-
 _MAX_LEVELS = 21
 
 

@@ -21,8 +21,6 @@ from judgestats.reporting.plots.base import (
 )
 from judgestats.reporting.theme import COLOURS, GREY, INK, PAPER_WIDTH, series
 
-__all__ = ["MeanAgainstSpread", "SpreadByCondition", "SpreadPanel"]
-
 _MAX_LINES = 400
 
 

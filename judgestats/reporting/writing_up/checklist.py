@@ -16,8 +16,6 @@ from judgestats.reporting.runs import Run
 from judgestats.reporting.writing_up.paragraph import dates_of, judgments_of
 from judgestats.results.records import Estimate, Test
 
-__all__ = ["Entry", "checklist"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:

@@ -13,8 +13,6 @@ from judgestats.reporting.runs import Run
 from judgestats.reporting.writing_up.checklist import checklist
 from judgestats.reporting.writing_up.paragraph import methods_text
 
-__all__ = ["FORMATS", "methods_document", "write_methods"]
-
 FORMATS = ("md", "tex", "docx")
 _SOURCES = (
     "GRRAS: the guidelines for reporting reliability and agreement studies [@kottner2011]; LLM: "

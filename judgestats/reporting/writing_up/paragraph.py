@@ -14,9 +14,6 @@ from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.closing import methods as measures
 from judgestats.results.numbers import counted
 
-__all__ = ["dates_of", "judgments_of", "methods_text"]
-
-
 Write = Callable[[str], str]
 
 

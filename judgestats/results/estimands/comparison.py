@@ -6,8 +6,6 @@ from functools import partial
 
 from judgestats.results.estimands.entry import Estimand
 
-__all__ = ["ENTRIES"]
-
 _unit = partial(Estimand, unit="coefficient", low=0.0, high=1.0, nothing=0.0)
 _r = partial(Estimand, unit="coefficient", low=-1.0, high=1.0, nothing=0.0)
 _d = partial(Estimand, unit="standard deviations", nothing=0.0)

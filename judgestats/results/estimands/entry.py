@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["UNITS", "Estimand", "TestKind"]
-
 UNITS = {
     "probability": "share or probability, from 0 to 1",
     "probability difference": "difference of two shares, from -1 to 1",

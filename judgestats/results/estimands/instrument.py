@@ -6,8 +6,6 @@ from functools import partial
 
 from judgestats.results.estimands.entry import Estimand
 
-__all__ = ["ENTRIES"]
-
 _count = partial(Estimand, unit="count", low=0.0, function="probe_shift")
 _rho = partial(
     Estimand, unit="coefficient", low=-1.0, high=1.0, nothing=0.0, better="higher",

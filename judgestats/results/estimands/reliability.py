@@ -7,8 +7,6 @@ from functools import partial
 
 from judgestats.results.estimands.entry import Estimand
 
-__all__ = ["ENTRIES"]
-
 _coefficient = partial(Estimand, unit="coefficient", high=1.0, nothing=0.0, better="higher")
 _icc = partial(_coefficient, function="icc")
 _omega = partial(_coefficient, low=0.0)

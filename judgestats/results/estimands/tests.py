@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from judgestats.results.estimands.entry import TestKind
 
-__all__ = ["ENTRIES"]
-
 ENTRIES: tuple[TestKind, ...] = (
     TestKind("blocked_f_test", "blocked F test", "blocked_f_test"),
     TestKind("spread_blocked_f", "blocked F test on the spread", "spread_test"),

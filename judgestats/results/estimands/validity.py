@@ -6,8 +6,6 @@ from functools import partial
 
 from judgestats.results.estimands.entry import Estimand
 
-__all__ = ["ENTRIES"]
-
 _rate = partial(
     Estimand, unit="probability", low=0.0, high=1.0, better="higher", function="error_rates"
 )

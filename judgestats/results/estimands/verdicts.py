@@ -7,8 +7,6 @@ from functools import partial
 
 from judgestats.results.estimands.entry import Estimand
 
-__all__ = ["ENTRIES"]
-
 _kappa = partial(Estimand, unit="coefficient", high=1.0, nothing=0.0, better="higher")
 _share = partial(Estimand, unit="probability", low=0.0, high=1.0)
 _good = partial(_share, better="higher")

@@ -22,8 +22,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["accepts_argument", "factor_analysis", "install", "translate_finite_argument"]
-
 OLD_NAME = "force_all_finite"
 NEW_NAME = "ensure_all_finite"
 MODULES = ("factor_analyzer.factor_analyzer", "factor_analyzer.confirmatory_factor_analyzer")

@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, owens_t
 
-__all__ = ["bivariate_normal_cdf", "bivariate_normal_pdf"]
-
 Floats = NDArray[np.float64]
 
 

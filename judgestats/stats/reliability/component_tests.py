@@ -30,8 +30,6 @@ from judgestats.stats.reliability.reml import (
 )
 from judgestats.stats.reliability.variance_components import variance_components
 
-__all__ = ["component_likelihood_ratio", "component_null"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -34,8 +34,6 @@ from judgestats.stats.layouts.score_matrix import (
 )
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 
-__all__ = ["Coefficient", "IntervalMethod", "bootstrap_note", "covariance_estimate"]
-
 FloatArray = NDArray[np.float64]
 Coefficient = Callable[[FloatArray], FloatArray]
 """From a stack of covariance (or correlation) matrices, shape (B, k, k), to B values."""

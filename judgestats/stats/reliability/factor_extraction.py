@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-__all__ = ["FactorSolution", "minres_factors", "oblimin"]
-
 Floats = NDArray[np.float64]
 
 

@@ -21,8 +21,6 @@ from judgestats.stats.inference.result import Estimate, Note, Result, Sample, fo
 from judgestats.stats.layouts.crossed_layout import factors_of
 from judgestats.stats.reliability.variance_components import VarianceComponents
 
-__all__ = ["DStudy", "ErrorVariances", "d_study", "error_variances", "generalizability"]
-
 Components = VarianceComponents | Mapping[str, float]
 
 
@@ -197,6 +195,7 @@ def error_variances(
 
 
 def truncation_notes(errors: ErrorVariances) -> tuple[Note, ...]:
+    """Says which negative components were set to 0."""
     if not errors.truncated:
         return ()
     message = f"Negative components count as 0: {', '.join(errors.truncated)}."

@@ -23,16 +23,6 @@ from judgestats.stats.layouts.score_matrix import (
 )
 from judgestats.stats.reliability.covariance_estimate import IntervalMethod, covariance_estimate
 
-__all__ = [
-    "alpha_from_covariance",
-    "cronbach_alpha",
-    "duhachek_std_error",
-    "guttman_lambda2",
-    "guttman_lambda6",
-    "lambda2_from_covariance",
-    "squared_multiple_correlations",
-]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -31,8 +31,6 @@ from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 from judgestats.stats.reliability.shuffled_squares import shuffled_mean_squares
 from judgestats.stats.reliability.step_up import spearman_brown
 
-__all__ = ["FORMS", "IccForm", "f_bounds", "icc", "icc_forms", "icc_value"]
-
 FloatArray = NDArray[np.float64]
 IccForm = Literal["ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"]
 IccInterval = Literal["auto", "f", "jackknife", "bca", "percentile", "none"]

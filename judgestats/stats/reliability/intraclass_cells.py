@@ -14,8 +14,6 @@ from judgestats.stats.layouts.mean_squares import MeanSquares
 from judgestats.stats.reliability.intraclass import FORMS, icc_value
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 
-__all__ = ["icc_of_cells"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -25,8 +25,6 @@ from judgestats.stats.reliability.internal_consistency import (
     squared_multiple_correlations,
 )
 
-__all__ = ["ColumnStatistics", "column_statistics"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -36,8 +36,6 @@ from judgestats.stats.reliability.covariance_estimate import (
 )
 from judgestats.stats.reliability.internal_consistency import alpha_from_covariance
 
-__all__ = ["SplitHalves", "greatest_lower_bound", "split_halves", "ten_berge_mu"]
-
 FloatArray = NDArray[np.float64]
 
 ALL_SPLITS_UP_TO = 16

@@ -24,8 +24,6 @@ from judgestats.stats.inference.estimable import held_by, not_estimable, useful_
 from judgestats.stats.inference.result import Interval, Note
 from judgestats.stats.layouts.mean_squares import mean_squares_of_sums, row_sums
 
-__all__ = ["MeanSquareRatio"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -20,8 +20,6 @@ from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note
 from judgestats.stats.layouts.score_matrix import prepare_scores
 
-__all__ = ["smallest_detectable_change", "standard_error_of_measurement"]
-
 Kind = Literal["absolute", "relative"]
 
 

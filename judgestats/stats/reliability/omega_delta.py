@@ -19,8 +19,6 @@ from scipy.special import expit, logit
 
 from judgestats.stats.reliability.one_factor_solvers import ml_derivatives
 
-__all__ = ["Information", "logit_interval", "omega_gradient", "omega_std_error"]
-
 Information = Literal["expected", "observed", "robust"]
 Floats = NDArray[np.float64]
 

@@ -22,8 +22,6 @@ from judgestats.stats.reliability.omega_delta import logit_interval
 from judgestats.stats.reliability.omega_result import TARGETS, OmegaEstimate, replications_needed
 from judgestats.stats.reliability.one_factor import Model
 
-__all__ = ["FimlFit", "fiml_estimate", "fiml_omega", "fiml_one_factor"]
-
 Floats = NDArray[np.float64]
 
 

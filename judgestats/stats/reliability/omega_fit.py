@@ -21,15 +21,6 @@ from judgestats.stats.reliability.one_factor import (
     singular_reason,
 )
 
-__all__ = [
-    "covariances_of_stack",
-    "fit",
-    "parallel_reliability",
-    "refuse",
-    "statistic_of",
-    "weighted_covariances",
-]
-
 Floats = NDArray[np.float64]
 
 EQUAL_SPREAD = (

@@ -12,8 +12,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Sample
 from judgestats.stats.reliability.one_factor import Denominator, Estimator, Model
 
-__all__ = ["IntervalMethod", "check_missing", "check_options", "prepare", "too_little"]
-
 Floats = NDArray[np.float64]
 IntervalMethod = Literal[
     "auto",

@@ -20,8 +20,6 @@ from judgestats.stats.reliability.omega_fit import weighted_covariances
 from judgestats.stats.reliability.omega_input import IntervalMethod
 from judgestats.stats.reliability.omega_result import OmegaEstimate
 
-__all__ = ["coverage_notes", "default_interval", "with_interval"]
-
 Floats = NDArray[np.float64]
 
 
@@ -132,6 +130,7 @@ def coverage_notes(fitted: OmegaEstimate, data: Floats, method: str) -> tuple[No
 
 
 def no_interval(fitted: OmegaEstimate, why: str) -> OmegaEstimate:
+    """The estimate without an interval, and why."""
     note = Note(code="no_interval", message=f"no interval: {why}")
     return dataclasses.replace(fitted, interval=None, notes=(*fitted.notes, note))
 
@@ -145,6 +144,7 @@ def delta_interval(
     level: float,
     standardize: bool,
 ) -> OmegaEstimate:
+    """The estimate with an interval by the delta method."""
     information: Information = "robust" if method.startswith("robust") else "expected"
     loadings, psi = fitted.loadings, fitted.uniquenesses
     if standardize:  # the model is scale-free: bring the solution back to score units
@@ -195,6 +195,7 @@ def bootstrap_interval(
     seed: int | None,
     n_jobs: int,
 ) -> OmegaEstimate:
+    """The estimate with an interval of resampled items or clusters."""
     kinds: dict[str, tuple[Method, Transform]] = {
         "bca": ("bca", "identity"),
         "percentile": ("percentile", "identity"),

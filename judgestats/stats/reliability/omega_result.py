@@ -13,8 +13,6 @@ from judgestats.errors import InputError
 from judgestats.stats.inference.result import Estimate, format_number, format_p
 from judgestats.stats.reliability.one_factor import OneFactorFit
 
-__all__ = ["OmegaEstimate", "replications_needed"]
-
 Floats = NDArray[np.float64]
 TARGETS = (0.80, 0.90)
 

@@ -22,18 +22,6 @@ from judgestats.stats.reliability.one_factor_solvers import (
     ml_one_factor,
 )
 
-__all__ = [
-    "Denominator",
-    "Estimator",
-    "Model",
-    "OneFactorFit",
-    "fit_one_factor",
-    "fit_stack",
-    "omegas",
-    "parallel_solution",
-    "singular_reason",
-]
-
 Model = Literal["parallel", "tau-equivalent", "congeneric"]
 Estimator = Literal["ml", "minres"]
 Denominator = Literal["model", "observed", "residual"]

@@ -17,8 +17,6 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Solution", "minres_one_factor", "ml_derivatives", "ml_discrepancy", "ml_one_factor"]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

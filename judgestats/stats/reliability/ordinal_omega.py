@@ -19,8 +19,6 @@ from judgestats.stats.reliability.bivariate_normal import bivariate_normal_cdf
 from judgestats.stats.reliability.one_factor_solvers import minres_one_factor
 from judgestats.stats.reliability.polychoric import Polychoric, polychoric
 
-__all__ = ["OrdinalOmega", "green_yang_omega", "omega_ordinal", "weighted_loadings"]
-
 Floats = NDArray[np.float64]
 
 

@@ -11,8 +11,6 @@ from scipy.special import ndtr, ndtri
 from judgestats.errors import InputError
 from judgestats.stats.reliability.bivariate_normal import bivariate_normal_cdf, bivariate_normal_pdf
 
-__all__ = ["Polychoric", "polychoric"]
-
 Floats = NDArray[np.float64]
 EDGE = 0.9999  # a correlation whose likelihood rises to +-1 is stopped here, and noted
 

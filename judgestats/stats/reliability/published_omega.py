@@ -24,8 +24,6 @@ from judgestats.stats.inference.result import Estimate, Note, NullReference, Sam
 from judgestats.stats.reliability._factor_analyzer import factor_analysis
 from judgestats.stats.reliability.factor_extraction import minres_factors, oblimin
 
-__all__ = ["PublishedOmega", "published_omega_2412_12509", "published_verdict_codes"]
-
 Floats = NDArray[np.float64]
 
 N_FACTORS = 3

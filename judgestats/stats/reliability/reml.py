@@ -19,16 +19,6 @@ from scipy import optimize
 
 from judgestats.stats.layouts.crossed_layout import Layout, Stratum
 
-__all__ = [
-    "BalancedCriterion",
-    "Criterion",
-    "ItemOnlyCriterion",
-    "Optimum",
-    "UnbalancedCriterion",
-    "minimise",
-    "unbalanced_criterion",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 LOG_2PI = math.log(2 * math.pi)

@@ -23,8 +23,6 @@ from judgestats.stats.reliability.factor_extraction import minres_factors, oblim
 from judgestats.stats.reliability.one_factor import singular_reason
 from judgestats.stats.reliability.one_factor_solvers import minres_one_factor
 
-__all__ = ["HierarchicalOmega", "SchmidLeiman", "omega_hierarchical", "schmid_leiman"]
-
 Floats = NDArray[np.float64]
 
 

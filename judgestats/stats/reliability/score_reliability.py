@@ -22,8 +22,6 @@ from judgestats.stats.reliability.measurement_error import (
 )
 from judgestats.stats.reliability.step_up import replications_needed, spearman_brown
 
-__all__ = ["ScoreReliability", "reliability_of_scores"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ScoreReliability(Estimates):

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.layouts.mean_squares import MeanSquares, mean_squares
 
-__all__ = ["shuffled_mean_squares"]
-
 FloatArray = NDArray[np.float64]
 
 

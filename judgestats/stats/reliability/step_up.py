@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from judgestats.errors import InputError
 
-__all__ = ["replications_needed", "spearman_brown"]
-
 
 @overload
 def spearman_brown(reliability: float, *, k: float) -> float: ...

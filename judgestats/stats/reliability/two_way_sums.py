@@ -31,8 +31,6 @@ from judgestats.stats.reliability.intraclass import (
 )
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 
-__all__ = ["TwoWaySums"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -30,8 +30,6 @@ from judgestats.stats.reliability.reml import (
     unbalanced_criterion,
 )
 
-__all__ = ["VarianceComponents", "variance_components"]
-
 FloatArray = NDArray[np.float64]
 Method = Literal["reml", "ml", "anova"]
 

@@ -34,8 +34,6 @@ from judgestats.stats.spread.variance_ratio import (
     pooled_of_column,
 )
 
-__all__ = ["ConditionRow", "ConditionSummary", "condition_summary"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -18,8 +18,6 @@ from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_fro
 from judgestats.stats.layouts.cell_statistics import cell_statistics
 from judgestats.stats.spread.spread_published import centred_scores
 
-__all__ = ["kurtosis_change", "normality_test"]
-
 _LEAST = 20  # D'Agostino's approximation of the kurtosis' distribution
 _DISCRETE = Note(
     code="discrete_scores",

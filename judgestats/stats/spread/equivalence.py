@@ -42,8 +42,6 @@ from judgestats.stats.spread.variance_ratio import (
     with_adjusted,
 )
 
-__all__ = ["EquivalenceResult", "equivalence_of_means", "equivalence_of_spread"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EquivalenceResult(Comparisons):

@@ -22,8 +22,6 @@ from judgestats.stats.spread.variance_ratio import (
     with_adjusted,
 )
 
-__all__ = ["mean_shift"]
-
 
 @with_keywords()
 def mean_shift(

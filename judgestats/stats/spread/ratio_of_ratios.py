@@ -24,8 +24,6 @@ from judgestats.stats.inference.result import Comparison, Comparisons, Sample
 from judgestats.stats.layouts.cell_statistics import cell_statistics
 from judgestats.stats.spread.variance_ratio import with_adjusted
 
-__all__ = ["ratio_of_ratios"]
-
 _SIGNS = (1.0, -1.0, -1.0, 1.0)
 
 

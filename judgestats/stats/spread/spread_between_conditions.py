@@ -41,8 +41,6 @@ from judgestats.stats.spread.variance_ratio import (
     variance_ratio,
 )
 
-__all__ = ["SpreadResult", "spread_test"]
-
 FloatArray = NDArray[np.float64]
 
 STATISTICS = {

@@ -20,8 +20,6 @@ from judgestats.stats.inference.result import Note, Sample, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks, noise_free_difference
 from judgestats.stats.layouts.cell_statistics import cell_statistics, check_scores
 
-__all__ = ["PublishedTest", "centred_scores", "levene_of_variances", "spread_published"]
-
 FloatArray = NDArray[np.float64]
 PublishedTest = Literal["levene", "brown-forsythe", "fligner", "bartlett"]
 

@@ -22,8 +22,6 @@ from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks, noise_free
 from judgestats.stats.layouts.cell_statistics import check_scores
 
-__all__ = ["spread_trend", "trend_over_cells"]
-
 FloatArray = NDArray[np.float64]
 
 KENDALL_PERMUTATIONS = 999

@@ -32,8 +32,6 @@ from judgestats.stats.inference.result import (
 )
 from judgestats.stats.layouts.cell_statistics import Cells, cell_statistics, check_scores
 
-__all__ = ["RatioMethod", "SpreadStatistic", "Weighting", "pooled_variance", "variance_ratio"]
-
 FloatArray = NDArray[np.float64]
 RatioMethod = Literal["jackknife", "bca", "percentile"]
 Weighting = Literal["items", "df"]

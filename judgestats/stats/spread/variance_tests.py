@@ -22,8 +22,6 @@ from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.formula import Missing
 from judgestats.stats.layouts.groups import Groups, read_groups
 
-__all__ = ["bartlett_test", "brown_forsythe_test", "fligner_test", "levene_test"]
-
 FloatArray = NDArray[np.float64]
 Center = Literal["mean", "median", "trimmed"]
 
