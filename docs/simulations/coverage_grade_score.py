@@ -11,17 +11,15 @@ largest sum. Every item is shown in all its cyclic rotations. The truth of a cel
 
 from __future__ import annotations
 
-import csv
 import itertools
 from functools import cache
-from pathlib import Path
 
 import numpy as np
+from tables import write_rows
 
 from judgestats.stats.agreement.grade_score import grade_score, grade_score_difference
 from judgestats.stats.agreement.grade_score_items import grade_score_items
 
-HERE = Path(__file__).resolve().parent
 JUDGES = {
     "at random": (0.0, 0.0),
     "content": (2.0, 0.0),
@@ -125,10 +123,7 @@ def main():
     for k, n in itertools.product(N_OPTIONS, N_ITEMS):
         rows += two_judges("content and place", "content", k, n)
         rows += two_judges("content, nearly perfect", "content", k, n)
-    with (HERE / "coverage_grade_score.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows("coverage_grade_score.csv", rows)
     known = [r["coverage"] for r in rows if r["method"] == "jackknife" and r["coverage"] != ""]
     print(f"coverage of the default: {min(known)} to {max(known)}")
 

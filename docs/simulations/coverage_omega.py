@@ -26,6 +26,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy import stats
+from tables import write_rows
 
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.reliability.omega import omega_total
@@ -190,20 +191,12 @@ def null_rows() -> list[dict[str, object]]:
     return rows
 
 
-def write(name: str, rows: list[dict[str, object]]) -> None:
-    """Write the rows as a CSV file beside this one."""
-    with (HERE / name).open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def main(populations: list[str]) -> None:
     """Run both tables, saving after every cell; cells have their own seeds and may be run alone."""
     rows: list[dict[str, object]] = []
     file = HERE / "coverage_omega.csv"
     if set(populations) == set(POPULATIONS):
-        write("null_omega.csv", null_rows())
+        write_rows("null_omega.csv", null_rows())
     elif file.exists():
         with file.open(encoding="utf-8") as lines:
             rows += [r for r in csv.DictReader(lines) if r["population"] not in populations]
@@ -212,7 +205,7 @@ def main(populations: list[str]) -> None:
             for R in (3, 10):
                 for model in ("parallel", "congeneric"):
                     rows += rows_of(population, N, R, model)
-                    write("coverage_omega.csv", rows)
+                    write_rows("coverage_omega.csv", rows)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@ items). Samples without an interval count as not covered; their share is given.
 
 from __future__ import annotations
 
-import csv
 import math
 import sys
 import zlib
@@ -31,6 +30,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy import stats
+from tables import write_rows
 
 from judgestats.stats.inference.cluster_jackknife import cluster_sums, log_ratio_of_sums
 from judgestats.stats.inference.resampling import cluster_bootstrap
@@ -178,10 +178,7 @@ def main(populations: list[str]) -> None:
             for r in REPLICATIONS:
                 rows += study(population, n, r, pool)
         print(population, "done", flush=True)
-    with (HERE / "coverage_ratio.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows("coverage_ratio.csv", rows)
 
 
 if __name__ == "__main__":

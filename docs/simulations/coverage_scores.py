@@ -10,19 +10,17 @@ answers to each question, 40 % of the item variance between questions, normal.
 
 from __future__ import annotations
 
-import csv
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import stats
+from tables import write_rows
 
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.layouts.mean_squares import mean_squares, resampled_mean_squares
 from judgestats.stats.reliability.intraclass import icc
 
-HERE = Path(__file__).resolve().parent
 REPLICATIONS = 1000
 RESAMPLES = 999
 SEED = 20261
@@ -151,10 +149,7 @@ def main() -> None:
                     "mean_width": round(float(np.nanmean(bounds[:, 1] - bounds[:, 0])), 4),
                 }
             )
-    with (HERE / "coverage_scores.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows("coverage_scores.csv", rows)
 
 
 if __name__ == "__main__":

@@ -22,13 +22,12 @@ with .05 where nothing differs (size) and where something does (power).
 
 from __future__ import annotations
 
-import csv
 import zlib
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from scipy.special import expit, softmax
+from tables import write_rows
 
 from judgestats.stats import (
     bradley_terry,
@@ -42,7 +41,6 @@ from judgestats.stats import (
     shared_errors,
 )
 
-HERE = Path(__file__).resolve().parent
 SAMPLES = {"severity": 60, "system": 60, "strength": 60, "graded": 60, "ordinal": 60}
 """Of the settings that begin so; 200 of the others."""
 SEVERITY = np.array([-0.6, 0.0, 0.6])
@@ -261,10 +259,7 @@ def main() -> None:
                 }
             )
         print(name, "done", flush=True)
-    with (HERE / "instrument.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows("instrument.csv", rows)
 
 
 if __name__ == "__main__":

@@ -8,15 +8,13 @@ column over items; `F` is the analysis of variance's test.
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tables import write_rows
 
 from judgestats.stats.reliability.intraclass import icc
 
-HERE = Path(__file__).resolve().parent
 REPLICATIONS = 1000
 PERMUTATIONS = 199
 SEED = 20262
@@ -69,10 +67,7 @@ def main() -> None:
                     "size_se": round(float(np.sqrt(0.05 * 0.95 / REPLICATIONS)), 4),
                 }
             )
-    with (HERE / "null_scores.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows("null_scores.csv", rows)
 
 
 if __name__ == "__main__":

@@ -15,17 +15,15 @@ the pilot's heterogeneity. Promised powers are means over pilots, with their sta
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-from pathlib import Path
 
 import numpy as np
+from tables import write_rows
 
 from judgestats.stats.planning.pilot import pilot_components
 from judgestats.stats.planning.simulated_design import blocked_f_p
 from judgestats.stats.planning.study_plan import plan_study
 
-HERE = Path(__file__).resolve().parent
 PILOTS, STUDIES = 20, 4000
 ITEMS, REPLICATIONS = 40, 5
 EFFECT = {"spread": 2.0, "mean": 0.25}
@@ -78,10 +76,7 @@ def main() -> None:
     """Simulate every population and write the table."""
     rng = np.random.default_rng(20261122)
     rows = [cell(name, goal, rng) for name in POPULATIONS for goal in EFFECT]
-    with (HERE / "planned_power.csv").open("w", encoding="utf-8", newline="") as out:
-        writer = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows("planned_power.csv", rows)
 
 
 if __name__ == "__main__":

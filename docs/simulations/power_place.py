@@ -16,18 +16,16 @@ the first place minus that for the second.
 
 from __future__ import annotations
 
-import csv
 import zlib
-from pathlib import Path
 
 import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import expit
+from tables import write_rows
 
 from judgestats.stats import probe_shift
 
-HERE = Path(__file__).resolve().parent
 SAMPLES, REPEATS, MARGIN = 1000, 2, 0.1
 GAP, BETWEEN = 1.2, 0.5
 EFFECTS = (0.0, 0.05, 0.1, 0.2)
@@ -78,10 +76,7 @@ def setting(questions: int, pairs: int, effect: float) -> dict[str, object]:
 def main() -> None:
     """Run the settings and write the table."""
     rows = [setting(q, p, e) for q in (20, 40, 80) for p in (1, 4) for e in EFFECTS]
-    with (HERE / "power_place.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows("power_place.csv", rows)
 
 
 if __name__ == "__main__":

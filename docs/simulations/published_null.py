@@ -12,11 +12,11 @@ and shuffle each question's replications: the table stays as it is.
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from tables import write_rows
 
 from judgestats.stats.reliability.published_omega import PublishedOmega, published_omega_2412_12509
 
@@ -84,10 +84,7 @@ def judge_rows() -> list[dict[str, object]]:
 def main() -> None:
     """Write the table."""
     rows = noise_rows() + judge_rows()
-    with (HERE / "published_null.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows("published_null.csv", rows)
 
 
 if __name__ == "__main__":

@@ -12,16 +12,14 @@ standard errors.
 
 from __future__ import annotations
 
-import csv
 import math
-from pathlib import Path
 
 import numpy as np
 from scipy import stats
+from tables import write_rows
 
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
 
-HERE = Path(__file__).resolve().parent
 LAYOUTS = {
     "8 x 5": [5] * 8,
     "20, 8, 4, 3, 2, 1, 1, 1": [20, 8, 4, 3, 2, 1, 1, 1],
@@ -72,10 +70,7 @@ def main() -> None:
     """Simulate every layout and write the table."""
     rng = np.random.default_rng(20261122)
     rows = [cell(name, icc, rng) for name in LAYOUTS for icc in ICCS]
-    with (HERE / "size_clusters.csv").open("w", encoding="utf-8", newline="") as out:
-        writer = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows("size_clusters.csv", rows)
 
 
 if __name__ == "__main__":
