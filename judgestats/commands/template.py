@@ -52,7 +52,7 @@ def template_command(arguments: Given) -> int:
     out.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")
     for beside in sorted(source.parent.iterdir()):  # bibliography, styles, the shared header
-        needed = beside.suffix in {".bib", ".csl", ".css", ".scss", ".yml"}
+        needed = beside.suffix in {".bib", ".csl", ".css", ".scss", ".typ", ".yml"}
         if needed and not (out / beside.name).exists():
             shutil.copyfile(beside, out / beside.name)
     console.say(

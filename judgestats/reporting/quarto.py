@@ -210,5 +210,7 @@ def render_with_quarto(
 
 
 def _shown(done: subprocess.CompletedProcess[bytes]) -> str:
-    printed = (done.stdout + done.stderr).decode(errors="replace")
-    return _ANSI.sub("", printed).strip()[-2000:]
+    """What Quarto printed, from its error on where it names one, without its own stack."""
+    printed = _ANSI.sub("", (done.stdout + done.stderr).decode(errors="replace"))
+    told = re.search(r"^ERROR: .*?(?=^Stack trace:|\Z)", printed, re.MULTILINE | re.DOTALL)
+    return (told.group(0)[:2000] if told else printed[-2000:]).strip()

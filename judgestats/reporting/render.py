@@ -229,7 +229,8 @@ def _epoch(timestamp: datetime | None) -> int:
 def _copy_document(source: Path, work: Path) -> Path:
     """Copy the document and the small files beside it, so that nothing is written there."""
     beside = {
-        ".bib", ".csl", ".css", ".scss", ".md", ".json", ".yml", ".yaml", ".svg", ".png", ".jpg",
+        ".bib", ".csl", ".css", ".scss", ".typ", ".md", ".json", ".yml", ".yaml", ".svg", ".png",
+        ".jpg",
     }  # fmt: skip
     for path in sorted(source.parent.iterdir()):
         small = path.is_file() and path.stat().st_size < 20_000_000

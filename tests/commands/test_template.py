@@ -23,7 +23,8 @@ def test_a_template_holds_the_run_and_all_it_needs(
     exec(cell.source, values)
     assert values["run"] == str(run)
     assert document.header["format"]["html"]["css"] == "report.css"  # by the header beside it
-    for name in ("references.bib", "references.csl", "report.css", "light.scss", "dark.scss"):
+    for name in ("references.bib", "references.csl", "report.css", "light.scss", "dark.scss",
+                 "typst-template.typ"):  # fmt: skip
         assert (tmp_path / "mine" / name).is_file()
 
 

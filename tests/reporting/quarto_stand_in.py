@@ -77,6 +77,9 @@ def in_header(header: dict, to: str) -> list[str]:
                  r"\.js-table t[hd][^{]*\{[^}]*text-align:left"):  # fmt: skip
         if not re.search(rule, rules):
             out.append(f"raw tables stay without {rule}")
+    for name in typst.get("template-partials") or ["(none)"]:
+        if not Path(name).is_file():
+            out.append(f"the PDF has Quarto's own page, half of its first the title: {name}")
     if typst.get("citeproc") is not True:
         out.append("typst has no citations")
     if typst.get("html-table-processing") != "none":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import judgestats.reporting
 from judgestats.errors import RenderError
 from judgestats.reporting.quarto import quarto_source
 from judgestats.reporting.render import render
@@ -93,6 +95,28 @@ def test_quarto_gets_the_narrow_figure_beside_the_wide_one() -> None:
     assert "img.js-narrow{display:none}" in css
 
 
+def test_quarto_s_page_has_the_rules_of_the_built_in_one() -> None:
+    """What the built-in page says of a table's cells, or of a PDF's text, is said to Quarto too."""
+    assets = Path(judgestats.reporting.__file__).with_name("assets")
+    ours, its = ((f / n).read_text("utf-8") for f, n in
+                 ((assets, "page.css"), (REPORTS, "report.css")))  # fmt: skip
+    within = set(re.findall(r"(?:t[dhr]|table|stack|wide|js-table)\.([a-z-]+)", ours))
+    within |= set(re.findall(r"\.(stack|wide|wider|whole|answer|advice|table-note)\b", ours))
+    assert {"num", "none", "group", "text", "whole", "stack"} <= within
+    assert within - set(re.findall(r"\.([a-z-]+)", its)) == set()
+    for size in re.findall(
+        r"\.(?:answer|wide table|wider table|table-note)\{font-size:[^;}]+", ours
+    ):
+        assert size in its.replace(".js-table.", ".")
+    page, article = ((f / n).read_text("utf-8") for f, n in
+                     ((assets, "page.typ"), (REPORTS, "typst-template.typ")))  # fmt: skip
+    for rule in ("margin: (x: 23mm, top: 25mm, bottom: 22mm)", "set par(justify: true",
+                 "set table(inset: (x: 4pt, y: 3.2pt), stroke: none)", "size: 0.82em", "19pt",
+                 "set block(above: 1.5em, below: 0.7em, sticky: true)", "inset: 6pt"):  # fmt: skip
+        assert rule in page
+        assert rule in article
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
@@ -100,6 +124,7 @@ def test_quarto_gets_the_narrow_figure_beside_the_wide_one() -> None:
         ("toc", "contents fill the first page"),
         ("links", "links to other formats"),
         ("css", "raw tables stay without"),
+        ("page", "the PDF has Quarto's own page"),
         ("reference", "Unable to resolve crossref @tbl-none"),
         ("cells", "cells are left"),
         ("fallback", "every table stands twice"),
@@ -126,6 +151,8 @@ def test_the_stand_in_refuses_what_quarto_fails_on(
             del header["format"]["html"]["format-links"]
         case "css":
             del header["format"]["html"]["css"]
+        case "page":
+            (document.parent / "typst-template.typ").unlink()
         case "reference":
             body += "\nSee @tbl-none.\n"
         case "cells":
@@ -223,6 +250,20 @@ def test_the_built_in_renderer_serves_where_quarto_fails(
     with pytest.raises(RenderError, match=words):
         render(document, out_dir=tmp_path / "other", renderer="quarto")
     assert not (tmp_path / "other").exists()
+
+
+def test_a_failure_is_told_by_quarto_s_error_alone(
+    quarto: Path, document: Path, tmp_path: Path
+) -> None:
+    """Settings stand before the error, and where its own code failed after it, as Quarto prints."""
+    printed = "pandoc\n  to: typst\n\nERROR: no file x.svg\n\nStack trace:\n    at f (a.ts:1:2)\n"
+    quarto.write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && echo 1.11.0 && exit\n'
+        f'printf "%s" "{printed}" >&2\nexit 1\n'
+    )
+    with pytest.raises(RenderError) as told:
+        render(document, params={"run": 1}, out_dir=tmp_path / "out", renderer="quarto")
+    assert str(told.value) == "quarto could not render small.qmd: ERROR: no file x.svg"
 
 
 def test_a_report_that_cannot_be_made_fails_no_run(
