@@ -8,19 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.pair_description import describe_verdicts
 from judgestats.analysis.pair_methods import JudgedPairs
 from judgestats.analysis.selections import add_estimate, named
+from judgestats.arrays import Floats, Objects
 from judgestats.stats.agreement.transitivity import pairwise_from_scores
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.reliability.intraclass import icc
 from judgestats.stats.reliability.omega import omega_total
-
-Floats = NDArray[np.float64]
-Objects = NDArray[np.object_]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis.families import held_to, jointly, one_family
 from judgestats.analysis.outcome import NamedResult
@@ -20,6 +19,7 @@ from judgestats.analysis.pair_description import (
 from judgestats.analysis.pair_methods import AVERAGE, JudgedPairs, Method, baselines
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import add_estimate, condition_row, named
+from judgestats.arrays import Floats
 from judgestats.judgments.settings import heat
 from judgestats.stats.agreement.alignment import alignment_by_category
 from judgestats.stats.agreement.position_preference import first_position_preference
@@ -33,7 +33,6 @@ from judgestats.stats.inference.result import Comparisons, Note, TestResult
 from judgestats.stats.spread.equivalence import EquivalenceResult, equivalence_of_means
 from judgestats.stats.spread.mean_shift import mean_shift
 
-Floats = NDArray[np.float64]
 _DEPENDENT = Note(
     code="dependent_conditions",
     message=(

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis.families import one_family
 from judgestats.analysis.outcome import NamedResult
@@ -16,6 +15,7 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.probe_judges import ProbedJudge, on_another_scale, scale_asked
 from judgestats.analysis.scores import score_conditions
 from judgestats.analysis.selections import named
+from judgestats.arrays import Floats
 from judgestats.judgments.shapes import score_array
 from judgestats.protocols.probes import ORIGINAL, PAIRS, PROBES
 from judgestats.protocols.scale import Scale
@@ -30,8 +30,6 @@ from judgestats.stats.instrument.probe_shift import probe_shift
 from judgestats.stats.spread.distribution_shape import normality_test
 from judgestats.stats.spread.equivalence import equivalence_of_spread
 from judgestats.stats.spread.spread_between_conditions import spread_test
-
-Floats = NDArray[np.float64]
 
 OF_JUDGES = "judges and temperatures"
 POINTS = Scale(low=1, high=10)

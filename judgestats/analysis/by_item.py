@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from judgestats.arrays import Floats
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.stats.agreement.vote_share import pair_statistic
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.layouts.cell_statistics import Cells, cell_statistics
 from judgestats.stats.layouts.count_table import count_table
-
-Floats = NDArray[np.float64]
 
 _DRAWS = 999
 _MOST = 4000

@@ -11,8 +11,8 @@ from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.protocols.naming import pair_name
@@ -26,8 +26,6 @@ TIES: Mapping[str, str] = MappingProxyType(
     }
 )
 """What becomes of candidates with equal points."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats, Objects
 from judgestats.items.schema import Item
 from judgestats.protocols.naming import pair_name
-
-Floats = NDArray[np.float64]
-Objects = NDArray[np.object_]
 
 
 def gold_labels(items: Sequence[Item]) -> dict[str, str]:

@@ -9,13 +9,11 @@ from typing import cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.arrays import Bools, Floats, Objects
 from judgestats.errors import InputError
 from judgestats.stats.validity.label_draws import LABELS_DRAWN, LabelsDrawn
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +34,7 @@ class Drawing:
 
     labels_drawn: LabelsDrawn | None
     chance: Floats | None = None
-    stratum: NDArray[np.object_] | None = None
+    stratum: Objects | None = None
     mix: Mapping[str, float] | None = None
 
 
@@ -67,7 +65,7 @@ def drawn_as(declared: AnalysisPlan) -> str:
 
 
 def drawing(
-    asked: pd.DataFrame, items: pd.Index, labelled: NDArray[np.bool_], verdict: Floats,
+    asked: pd.DataFrame, items: pd.Index, labelled: Bools, verdict: Floats,
     declared: AnalysisPlan,
 ) -> Drawing:  # fmt: skip
     """How one condition's labelled items were drawn.

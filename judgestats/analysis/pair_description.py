@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.pair_methods import JudgedPairs, baselines, credit_by_pair
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import add_estimate, named
+from judgestats.arrays import Floats, Objects
 from judgestats.stats.agreement.accuracy import human_ceiling
 from judgestats.stats.agreement.cohen import cohen_kappa
 from judgestats.stats.agreement.mean_share import mean_share
@@ -20,8 +20,6 @@ from judgestats.stats.inference.relation_null import relation_null
 from judgestats.stats.inference.result import Estimate, Sample
 from judgestats.stats.spread.equivalence import equivalence_of_means
 
-Floats = NDArray[np.float64]
-Objects = NDArray[np.object_]
 _OUTCOMES = ("a", "b", "tie")
 
 

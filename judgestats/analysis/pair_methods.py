@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.weighted_scores import first_weighted
+from judgestats.arrays import Floats, Objects
 from judgestats.items.labelled import LabelledPairs, label_table
 from judgestats.items.schema import Item
 from judgestats.judgments.pairs import both_orders, combined, scores_of
@@ -19,9 +20,6 @@ from judgestats.judgments.settings import heat
 from judgestats.protocols.naming import pair_name, response_names
 from judgestats.stats.agreement.alignment import alignment_credit
 from judgestats.stats.agreement.transitivity import pairwise_from_scores
-
-Objects = NDArray[np.object_]
-Floats = NDArray[np.float64]
 
 AVERAGE = "pointwise-mean"
 """The method that averages all replications of `pointwise`."""

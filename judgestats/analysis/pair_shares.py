@@ -6,12 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats, Objects
 from judgestats.items.schema import Item
-
-Floats = NDArray[np.float64]
-Objects = NDArray[np.object_]
 
 _SHARE = {"a": 1.0, "b": 0.0, "tie": 0.5}
 

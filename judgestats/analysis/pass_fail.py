@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.validity import verdict_validity
 from judgestats.analysis.validity_elsewhere import by_rates
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.judgments.kinds import pass_fail, spelling
 from judgestats.stats.agreement.mean_share import mean_share
 from judgestats.stats.inference.result import Estimate, Result
 
 PASS, FAIL = "pass", "fail"
-FloatArray = NDArray[np.float64]
 Found = list[tuple[str, str, Result]]
 
 
@@ -155,7 +155,7 @@ def pass_fail_results(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     return results
 
 
-def pass_rate(shares: FloatArray, cluster: NDArray[Any], declared: AnalysisPlan) -> Estimate:
+def pass_rate(shares: Floats, cluster: NDArray[Any], declared: AnalysisPlan) -> Estimate:
     """How often one judgment passes: the mean over items, with intervals over clusters."""
     return mean_share(
         shares, cluster=cluster, level=declared.level, name="share", label="Pass rate"

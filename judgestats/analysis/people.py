@@ -8,19 +8,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.validity_annotators import annotator_results
 from judgestats.analysis.validity_confidence import confidence_results
 from judgestats.analysis.validity_disagreements import verdict_disagreements
+from judgestats.arrays import Floats
 from judgestats.stats.agreement.accuracy import accuracy
 from judgestats.stats.agreement.alignment import alignment_score
 from judgestats.stats.agreement.cohen import cohen_kappa
 from judgestats.stats.inference.relation_null import relation_null
 from judgestats.stats.inference.result import Estimate, Note, Result, Sample
-
-Floats = NDArray[np.float64]
 
 _OUTCOMES = ("a", "b", "tie")
 _CREDIT = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [0.5, 0.5, 1.0]])

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis.pair_shares import place_shares, preference_share
 from judgestats.analysis.rotations import Rotations
+from judgestats.arrays import Floats, Objects
 from judgestats.items.labelled import label_table
 from judgestats.items.schema import Item
 from judgestats.judgments.pairs import both_orders, scores_of
@@ -21,9 +21,6 @@ from judgestats.protocols.probes import OPTIONS, ORIGINAL, PAIRS, PROBES, Asks, 
 from judgestats.protocols.probes.base import REVERSED, WORDS
 from judgestats.protocols.probes.scales import SCALE_WORDS
 from judgestats.protocols.scale import Scale
-
-Floats = NDArray[np.float64]
-Objects = NDArray[np.object_]
 
 
 @dataclass(frozen=True, kw_only=True)

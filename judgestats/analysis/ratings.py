@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.arrays import Floats, Objects
 from judgestats.judgments.kinds import passes_beside_scores, spelling
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.stats.agreement.human_correlation import CorrelationName, human_correlation
@@ -22,7 +22,6 @@ from judgestats.stats.inference.result import Estimate, Result
 from judgestats.stats.reliability.intraclass import icc
 from judgestats.stats.spread.mean_shift import mean_shift
 
-Floats = NDArray[np.float64]
 Found = list[tuple[str, str, Result]]
 
 _MOST_JUDGES = 12
@@ -246,7 +245,7 @@ def _with_null(
     scores: Floats,
     people: Floats,
     method: str,
-    cluster: NDArray[np.object_] | None,
+    cluster: Objects | None,
     declared: AnalysisPlan,
 ) -> Estimate:
     """The correlation beside what it is when ratings are shuffled over items."""
@@ -278,6 +277,6 @@ def _pearson(drawn: Floats, fixed: Floats) -> Floats:
     return out
 
 
-def _clusters(clusters: NDArray[np.object_]) -> NDArray[np.object_] | None:
+def _clusters(clusters: Objects) -> Objects | None:
     """The clusters, or None where each item is its own."""
     return clusters if len(set(clusters)) < len(clusters) else None

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from judgestats.analysis.by_item import icc_by_item, vote_share_by_item
 from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.worded_numbers import worded_coefficient, worded_reliability
+from judgestats.arrays import Floats
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results.numbers import apa_number, counted
 from judgestats.stats.comparison.best import BestConditions, comparisons_with_best
@@ -31,8 +32,6 @@ MARGIN_ICC = 0.05
 """Declared margin: reliabilities of one judgment that differ by less than .05."""
 
 _MOST_NAMED = 6
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.audit_answer import audit_headlines
@@ -35,6 +34,7 @@ from judgestats.analysis.selections import (
     selection_limits,
     spent_on_a_verdict,
 )
+from judgestats.arrays import Floats
 from judgestats.items.candidates import labelled_shares
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
@@ -58,8 +58,6 @@ _METRICS = {
     "undecided": "quality/equal_points",
     "cost_per_chosen": "cost/usd_per_chosen",
 }
-Floats = NDArray[np.float64]
-Objects = NDArray[np.object_]
 
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.arrays import Floats
 from judgestats.results import Comparison, Results, Test
 
-Floats = NDArray[np.float64]
 Numbers = Iterator[tuple[str, str, float, float, str, str]]
 """Id, what it is, ours, theirs, the package, and what both do alike."""
 

@@ -11,18 +11,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis.pair_methods import JudgedPairs, judged_pairs
 from judgestats.analysis.pair_shares import own_authors
 from judgestats.analysis.second_opinion_blocks import Numbers
 from judgestats.analysis.self_consistency import SIZES
+from judgestats.arrays import Floats
 from judgestats.items.schema import Item
 from judgestats.judgments.settings import heat
 from judgestats.protocols.probes import PAIRS, PROBES, Probe
 from judgestats.results import Comparison, Estimate, Results, Test
 
-Floats = NDArray[np.float64]
 _SHARE = {"a": 1.0, "b": 0.0, "tie": 0.5}
 
 

@@ -10,14 +10,11 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis.second_opinion_blocks import Numbers, f_of_blocks
 from judgestats.judgments.settings import heat
 from judgestats.protocols.probes import PAIRS
 from judgestats.results import AnyRecord, Comparison, Estimate, Results, Test
-
-Floats = NDArray[np.float64]
 
 _SIGNS = 12
 """Clusters up to which scipy lists every change of signs (4,096)."""

@@ -8,19 +8,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis.limits import Limit, few_questions, lost_limits, simulated_judges
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.arrays import Objects
 from judgestats.items.answers import model_names
 from judgestats.judgments.shapes import lost_shares
 from judgestats.results import About
 from judgestats.results.numbers import apa_number
 from judgestats.results.records import Role
 from judgestats.stats.inference.result import Estimate, Result
-
-Objects = NDArray[np.object_]
 
 
 class Choices:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis.aggregates import Aggregated, Answers, described
 from judgestats.analysis.asked_rows import aligned_rows, asked_row
@@ -28,6 +27,7 @@ from judgestats.analysis.self_consistency_answer import (
 )
 from judgestats.analysis.unread import lost_shares_of
 from judgestats.analysis.weighted_scores import first_weighted, weighted_limitations
+from judgestats.arrays import Floats
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.pairs import scores_of
@@ -53,7 +53,6 @@ _METRICS = {
     "icc1": "reliability/icc1",
     "cost_usd": "cost/usd",
 }
-Floats = NDArray[np.float64]
 
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:

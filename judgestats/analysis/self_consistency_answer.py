@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgestats.analysis.aggregates import Aggregated
 from judgestats.analysis.families import claim_of
@@ -16,11 +15,10 @@ from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.recommend import Spent, recommend_best
 from judgestats.analysis.worded_numbers import worded_coefficient
+from judgestats.arrays import Floats
 from judgestats.results import About, Claim, Headline
 from judgestats.stats.inference.result import Comparisons
 from judgestats.stats.spread.equivalence import EquivalenceResult
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

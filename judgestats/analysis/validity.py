@@ -17,6 +17,7 @@ from judgestats.analysis.supplements import Rows
 from judgestats.analysis.validity_corrected import corrected_results
 from judgestats.analysis.validity_disagreements import disagreements
 from judgestats.analysis.validity_separation import LABELLED_ONLY, separated_scores
+from judgestats.arrays import Floats, Objects
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.stats.inference.result import Estimate, Result
 from judgestats.stats.validity.corrected import corrected_mean, corrected_rate
@@ -24,7 +25,6 @@ from judgestats.stats.validity.error_parts import accuracy_by_k, error_parts
 from judgestats.stats.validity.error_rates import ErrorRates, error_rates
 from judgestats.stats.validity.graded import graded_agreement
 
-Floats = NDArray[np.float64]
 Found = list[tuple[str, str, Result]]
 
 _OF_RATES = {
@@ -193,7 +193,7 @@ def labelled_scores(
     asked: pd.DataFrame,
     declared: AnalysisPlan,
     *,
-    items: NDArray[np.object_],
+    items: Objects,
     cluster: NDArray[Any] | None,
 ) -> Found:
     """What `score_validity` gives, from arrays of the items that have a score.
@@ -258,7 +258,7 @@ def _wide(asked: pd.DataFrame, codes: Mapping[str, float]) -> pd.DataFrame:
     return values.pivot(index="item_id", columns="place", values="value").reindex(items)
 
 
-def _cluster(asked: pd.DataFrame, items: Iterable[Any]) -> NDArray[np.object_] | None:
+def _cluster(asked: pd.DataFrame, items: Iterable[Any]) -> Objects | None:
     cluster_of_item = (
         asked.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[list(items)]
     )

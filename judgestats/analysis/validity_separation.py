@@ -13,6 +13,7 @@ from judgestats.analysis.drawn import drawing
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.validity_corrected import corrected_results
 from judgestats.analysis.validity_disagreements import disagreements
+from judgestats.arrays import Floats, Objects
 from judgestats.errors import InputError
 from judgestats.stats.inference.result import Note, Result
 from judgestats.stats.validity.corrected import corrected_mean
@@ -22,8 +23,6 @@ from judgestats.stats.validity.separation import (
     shares_on_the_right_side,
 )
 
-Floats = NDArray[np.float64]
-
 
 def separated_scores(
     scores: Floats,
@@ -31,7 +30,7 @@ def separated_scores(
     asked: pd.DataFrame,
     declared: AnalysisPlan,
     *,
-    items: NDArray[np.object_],
+    items: Objects,
     cluster: NDArray[Any] | None,
 ) -> list[tuple[str, str, Result]]:
     """How well scores tell what people pass from what they fail, and the rate people would give.

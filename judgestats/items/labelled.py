@@ -7,15 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgestats.arrays import Objects
 from judgestats.errors import InputError
 from judgestats.items.schema import HumanLabel, Item
 
 MAJORITY = "majority"
 """The annotator's name of a label that stands for a pair's labels together."""
-
-Objects = NDArray[np.object_]
 
 
 @dataclass(frozen=True, kw_only=True)

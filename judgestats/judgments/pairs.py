@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats, Objects
 from judgestats.errors import one_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Objects = NDArray[np.object_]
 
 RULES = ("tie", "first", "drop")
 """Where the two orders disagree: a tie; what the first order says; no verdict."""
@@ -73,9 +72,7 @@ def combined(ab: Objects, ba: Objects, *, rule: str) -> Objects:
     return np.where(read, np.where(ab == ba, ab, otherwise), "").astype(object)
 
 
-def scores_of(
-    asked: pd.DataFrame, items: Sequence[str], *, values: str = "score"
-) -> NDArray[np.float64]:
+def scores_of(asked: pd.DataFrame, items: Sequence[str], *, values: str = "score") -> Floats:
     """Scores of one condition, things judged x replications; NaN where unread."""
     wide = asked.pivot(index="item_id", columns="replicate", values=values)
     return wide.reindex(index=list(items)).to_numpy(dtype=float)

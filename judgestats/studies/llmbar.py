@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis.drawings import ranked
 from judgestats.errors import InputError
@@ -25,7 +24,6 @@ from judgestats.studies.reading import (
     table_of,
 )
 
-Floats = NDArray[np.float64]
 _COLUMNS = ("set", "item", "label", "llm", "strategy", "winner_orig", "winner_swap")
 _ADVERSARIAL = "LLMBar/Adversarial/"
 GPT4 = "GPT-4"

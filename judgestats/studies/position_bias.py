@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis.drawings import ranked
+from judgestats.arrays import Ints, Objects
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_p
 from judgestats.stats.agreement.position_noise import PositionAndNoise, position_and_noise
@@ -23,7 +23,6 @@ from judgestats.stats.inference.result import Estimate, TestResult
 from judgestats.studies.claims import Claim, Options, Replication, Study, now, then
 from judgestats.studies.reading import bounded, file_of, table_of
 
-Objects = NDArray[np.object_]
 _COLUMNS = ("bench", "judge", "rep", "cmp_index", "ans")
 _STABLE = 0.85
 """What the study calls stable."""
@@ -38,7 +37,7 @@ class Cell:
     bench: str
     first: Objects
     second: Objects
-    question: NDArray[np.int64]
+    question: Ints
     pairs: tuple[tuple[str, str], ...]
 
     @property

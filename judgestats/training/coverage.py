@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
@@ -23,7 +22,6 @@ from judgestats.training.models import load
 from judgestats.training.needs import need
 
 EXTRA = "coverage"
-Floats = NDArray[np.float64]
 
 
 class CoverageModel:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
+from judgestats.arrays import Ints
 
 
 def text_of(value: Any) -> str:
@@ -38,7 +38,7 @@ class Codes:
         """All values, in order of their numbers."""
         return tuple(self._index)
 
-    def of(self, array: Any) -> IntArray:
+    def of(self, array: Any) -> Ints:
         """Codes of an Arrow array (plain or dictionary-encoded); a null is a value too.
 
         Examples
@@ -62,7 +62,7 @@ class Codes:
         return lookup[indices]
 
 
-def column_codes(array: Any) -> tuple[IntArray, Any]:
+def column_codes(array: Any) -> tuple[Ints, Any]:
     """Place of every entry in the array's distinct values, and these (with a null at the end)."""
     import pyarrow as pa
 

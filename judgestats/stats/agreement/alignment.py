@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.keywords import (
     ON_DEMAND,
@@ -26,21 +27,16 @@ from judgestats.stats.inference.sum_statistics import (
 )
 from judgestats.stats.layouts.count_table import encode_verdicts
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
 OUTCOMES = ("a", "b", "tie")
 TIE = 2
 
 
-def outcome_codes(
-    verdicts: ArrayLike, where: str, *, categories: Sequence[str] = OUTCOMES
-) -> IntArray:
+def outcome_codes(verdicts: ArrayLike, where: str, *, categories: Sequence[str] = OUTCOMES) -> Ints:
     """Outcome codes 0 = a, 1 = b, 2 = tie (or by `categories`), -1 = missing."""
     return encode_verdicts(verdicts, categories=categories, where=where)[0]
 
 
-def pair_credit(judge: IntArray, human: IntArray) -> FloatArray:
+def pair_credit(judge: Ints, human: Ints) -> Floats:
     """1 for the same outcome, .5 when exactly one is a tie, 0 otherwise; NaN where missing."""
     one_tie = (judge == TIE) != (human == TIE)
     value = np.where(judge == human, 1.0, np.where(one_tie, 0.5, 0.0))
@@ -52,7 +48,7 @@ def share_of_sums() -> SumStatistic:
     return SumStatistic(per_item=lambda x: x, combine=lambda s: np.asarray(s[..., 1] / s[..., 0]))
 
 
-def alignment_credit(judge: ArrayLike, human: ArrayLike) -> FloatArray:
+def alignment_credit(judge: ArrayLike, human: ArrayLike) -> Floats:
     """Credit of each pair: 1 same outcome, .5 exactly one says tie, 0 opposite, NaN missing.
 
     Parameters
@@ -94,7 +90,7 @@ def alignment_credit(judge: ArrayLike, human: ArrayLike) -> FloatArray:
 
 def labelled_pairs(
     judge: ArrayLike, human: ArrayLike, where: str, *, categories: Sequence[str] = OUTCOMES
-) -> tuple[IntArray, IntArray, NDArray[np.bool_], Sample]:
+) -> tuple[Ints, Ints, Bools, Sample]:
     """Codes of judge and human per pair, which pairs have both, and the sample."""
     a, b = (outcome_codes(v, where, categories=categories) for v in (judge, human))
     if a.ndim != 1 or a.shape != b.shape or a.size == 0:
@@ -172,7 +168,7 @@ def alignment_score(
     share = float(tied.sum() / used.sum()) if used.any() else math.nan
     base = np.where(tied, 1.0, 0.5)
 
-    def mean(name: str, label: str, values: FloatArray, *, proportion: bool) -> Estimate:
+    def mean(name: str, label: str, values: Floats, *, proportion: bool) -> Estimate:
         return estimate_from_sums(
             share_of_sums(),
             np.column_stack([used, np.where(used, values, 0.0)]).astype(float),
@@ -218,8 +214,8 @@ def alignment_score(
 
 
 def _label_null(
-    a: IntArray,
-    b: IntArray,
+    a: Ints,
+    b: Ints,
     cluster: NDArray[Any] | None,
     strata: NDArray[Any] | None,
     **inference: Unpack[Permutations],

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.layouts.count_table import CountTable
 
-FloatArray = NDArray[np.float64]
 WeightName = Literal["unweighted", "linear", "quadratic", "ordinal"]
 
 
-def agreement_weights(values: ArrayLike, *, kind: WeightName | str = "unweighted") -> FloatArray:
+def agreement_weights(values: ArrayLike, *, kind: WeightName | str = "unweighted") -> Floats:
     r"""Weight matrix over ordered categories, 1 on the diagonal.
 
     Parameters
@@ -75,7 +75,7 @@ def agreement_weights(values: ArrayLike, *, kind: WeightName | str = "unweighted
 
 def weights_for(
     table: CountTable, weights: WeightName | ArrayLike, *, where: str
-) -> tuple[FloatArray, str]:
+) -> tuple[Floats, str]:
     """The weight matrix for a table's categories, and its name.
 
     Raises

@@ -13,6 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Floats
 from judgestats.stats.agreement.category_weights import WeightName, weights_for
 from judgestats.stats.inference.counted_codes import CountedCodes
 from judgestats.stats.inference.keywords import SumInference
@@ -28,8 +29,7 @@ from judgestats.stats.layouts.count_table import (
     rare_category_notes,
 )
 
-FloatArray = NDArray[np.float64]
-Chance = Callable[[NDArray[Any], FloatArray], NDArray[Any]]
+Chance = Callable[[NDArray[Any], Floats], NDArray[Any]]
 
 ONE_VERDICT = (
     "every verdict is {only}: chance agreement is 1, so agreement beyond chance is undefined "
@@ -40,7 +40,7 @@ ONE_VERDICT = (
 MISSING = "pairs within items with two or more verdicts; shares from items with one or more"
 
 
-def agreement_terms(counts: FloatArray, weights: FloatArray) -> FloatArray:
+def agreement_terms(counts: Floats, weights: Floats) -> Floats:
     """Per-item terms: rated once, rated twice, weighted pair agreement, category shares.
 
     Parameters
@@ -69,7 +69,7 @@ def agreement_terms(counts: FloatArray, weights: FloatArray) -> FloatArray:
     return out
 
 
-def agreement_statistic(weights: FloatArray, chance: Chance) -> SumStatistic:
+def agreement_statistic(weights: Floats, chance: Chance) -> SumStatistic:
     """The coefficient (p_a - p_e) / (1 - p_e) of counts, with a given chance agreement."""
 
     def combine(s: NDArray[Any]) -> NDArray[Any]:
@@ -80,19 +80,19 @@ def agreement_statistic(weights: FloatArray, chance: Chance) -> SumStatistic:
     return SumStatistic(per_item=lambda counts: agreement_terms(counts, weights), combine=combine)
 
 
-def chance_gwet(shares: NDArray[Any], weights: FloatArray) -> NDArray[Any]:
+def chance_gwet(shares: NDArray[Any], weights: Floats) -> NDArray[Any]:
     """Chance agreement of AC1 / AC2: sum(W) * sum p(1 - p) / (q (q - 1))."""
     q = weights.shape[0]
     total = np.einsum("...k,...k->...", shares, 1.0 - shares)
     return np.asarray(weights.sum() * total / (q * (q - 1)) if q > 1 else total * np.nan)
 
 
-def chance_fleiss(shares: NDArray[Any], weights: FloatArray) -> NDArray[Any]:
+def chance_fleiss(shares: NDArray[Any], weights: Floats) -> NDArray[Any]:
     """Chance agreement of Fleiss' kappa: sum W_kl p_k p_l."""
     return np.asarray(np.einsum("...k,...k->...", shares @ weights, shares))
 
 
-def chance_uniform(shares: NDArray[Any], weights: FloatArray) -> NDArray[Any]:
+def chance_uniform(shares: NDArray[Any], weights: Floats) -> NDArray[Any]:
     """Chance agreement of Brennan-Prediger: sum(W) / q^2, whatever the shares."""
     return np.asarray(np.sum(shares, axis=-1) * 0.0 + weights.sum() / weights.shape[0] ** 2)
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.agreement.category_weights import WeightName, weights_for
 from judgestats.stats.agreement.chance_corrected import ONE_VERDICT
@@ -27,8 +28,6 @@ from judgestats.stats.layouts.count_table import (
     encode_verdicts,
     rare_category_notes,
 )
-
-FloatArray = NDArray[np.float64]
 
 
 @with_keywords(permutations=ON_DEMAND)
@@ -103,7 +102,7 @@ def cohen_kappa(
     read = np.all(codes >= 0, axis=1)
     n_out = int(np.sum(~read))
 
-    def per_item(c: NDArray[Any]) -> FloatArray:
+    def per_item(c: NDArray[Any]) -> Floats:
         seen = np.all(c >= 0, axis=-1)
         cell = np.where(seen, c[..., 0] * q + c[..., 1], -1)
         return np.asarray(cell[..., None] == np.arange(q * q), dtype=float)
@@ -152,7 +151,7 @@ def cohen_kappa(
 
 
 def _cohen_details(
-    statistic: SumStatistic, terms: FloatArray, p: FloatArray, weights: FloatArray, n: float
+    statistic: SumStatistic, terms: Floats, p: Floats, weights: Floats, n: float
 ) -> dict[str, float]:
     """Raw and chance agreement, the asymptotic standard error and the z test of kappa = 0."""
     row, col = p.sum(axis=1), p.sum(axis=0)

@@ -7,15 +7,13 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.human_correlation import CorrelationName, correlate
 from judgestats.stats.inference.estimate_set import Estimates
 from judgestats.stats.inference.jackknife import interval_of_left_out
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Sample
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 def correlation_by_level(
@@ -109,7 +107,7 @@ def correlation_by_level(
     ):
         between = name == "between_systems"
 
-        def value(keep: NDArray[np.bool_], *, between: bool = between) -> float:
+        def value(keep: Bools, *, between: bool = between) -> float:
             if between:
                 return _between(x[keep], y[keep], systems[keep], method)
             return correlate(x[keep], y[keep], method)
@@ -142,7 +140,7 @@ def correlation_by_level(
     )
 
 
-def _between(x: FloatArray, y: FloatArray, systems: IntArray, method: str) -> float:
+def _between(x: Floats, y: Floats, systems: Ints, method: str) -> float:
     """Correlation of the systems' means."""
     codes = np.unique(systems, return_inverse=True)[1]
     n = np.bincount(codes)
@@ -153,7 +151,7 @@ def _term(
     name: str,
     label: str,
     value: float,
-    left_out: FloatArray,
+    left_out: Floats,
     sizes: NDArray[np.number],
     sample: Sample,
     method: str,

@@ -9,6 +9,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.agreement.grade_score_items import (
@@ -23,10 +24,8 @@ from judgestats.stats.inference.sum_statistics import (
     estimate_from_sums,
 )
 
-FloatArray = NDArray[np.float64]
 
-
-def _item_mean(values: FloatArray, used: NDArray[np.bool_]) -> tuple[SumStatistic, FloatArray]:
+def _item_mean(values: Floats, used: Bools) -> tuple[SumStatistic, Floats]:
     """Mean over the used items as a statistic of sums."""
     data = np.column_stack([used, np.where(used, values, 0.0)]).astype(float)
     mean = SumStatistic(per_item=lambda x: x, combine=lambda s: np.asarray(s[..., 1] / s[..., 0]))

@@ -15,16 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 LARGEST_ENUMERATION = 1_000_000
 """Completions of the unread rotations (or random judges) up to which all are listed."""
 
 
-def _scores(positions: NDArray[Any], n_options: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _scores(positions: NDArray[Any], n_options: int) -> tuple[Floats, Floats, Floats]:
     """LLM score, choice score and Grade Score of complete or partial rows, -1 = unread.
 
     `positions[..., s]` is the position chosen in rotation s, where position p shows option
@@ -86,7 +84,7 @@ def chance_grade_score(n_options: int, *, n_draws: int = 400_000, seed: int = 0)
 @cache
 def uniform_judge_scores(
     n_options: int, *, n_draws: int = 400_000, seed: int = 0
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[Floats, Floats, Floats]:
     """LLM, choice and Grade Scores of one item under judges that pick positions at random.
 
     Parameters
@@ -116,7 +114,7 @@ def uniform_judge_scores(
     return _scores(rng.integers(n_options, size=(n_draws, n_options)), n_options)
 
 
-def _positions(positions: ArrayLike, where: str) -> IntArray:
+def _positions(positions: ArrayLike, where: str) -> Ints:
     """Positions as whole numbers, -1 where unread."""
     values = np.asarray(positions, dtype=float)
     if values.ndim != 2 or values.shape[0] == 0 or values.shape[1] < 2:
@@ -133,7 +131,7 @@ def _positions(positions: ArrayLike, where: str) -> IntArray:
     return np.asarray(np.where(read, values, -1), dtype=np.int64)
 
 
-def _options_per_item(n_options: ArrayLike | None, chosen: IntArray, where: str) -> IntArray:
+def _options_per_item(n_options: ArrayLike | None, chosen: Ints, where: str) -> Ints:
     """Number of options of each item."""
     n_items, width = chosen.shape
     per_item = np.broadcast_to(np.asarray(width if n_options is None else n_options), (n_items,))
@@ -156,7 +154,7 @@ def _options_per_item(n_options: ArrayLike | None, chosen: IntArray, where: str)
     return np.asarray(per_item, dtype=np.int64)
 
 
-def _bounds(row: IntArray, n: int) -> tuple[float, float]:
+def _bounds(row: Ints, n: int) -> tuple[float, float]:
     """Least and greatest Grade Score that the unread rotations of one item, at least one, allow."""
     unread = np.flatnonzero(row < 0)
     if unread.size == n:

@@ -6,9 +6,10 @@ import math
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.kendall import kendall_correlation
@@ -17,13 +18,12 @@ from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 
-FloatArray = NDArray[np.float64]
 CorrelationName = Literal["pearson", "spearman", "kendall"]
 
 _LABELS = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
 
 
-def _scores(values: ArrayLike, name: str, where: str) -> FloatArray:
+def _scores(values: ArrayLike, name: str, where: str) -> Floats:
     """Scores as (items, replications)."""
     x = np.asarray(values, dtype=float)
     x = x[:, None] if x.ndim == 1 else x
@@ -37,13 +37,13 @@ def _scores(values: ArrayLike, name: str, where: str) -> FloatArray:
     return x
 
 
-def _row_means(x: FloatArray) -> FloatArray:
+def _row_means(x: Floats) -> Floats:
     """Mean of the scores read, NaN where none was."""
     n = np.sum(np.isfinite(x), axis=1)
     return np.where(n > 0, np.nansum(x, axis=1) / np.maximum(n, 1), np.nan)
 
 
-def correlate(x: FloatArray, y: FloatArray, method: str) -> float:
+def correlate(x: Floats, y: Floats, method: str) -> float:
     """Correlation, NaN where one side does not vary."""
     if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
@@ -162,9 +162,7 @@ def human_correlation(
     )
 
 
-def _analytic(
-    result: Estimate, x: FloatArray, y: FloatArray, method: str, level: float
-) -> Estimate:
+def _analytic(result: Estimate, x: Floats, y: Floats, method: str, level: float) -> Estimate:
     """The interval that the test of the same correlation prints; Fisher's z for Pearson."""
     if method != "pearson":
         test = spearman_correlation if method == "spearman" else kendall_correlation
@@ -192,7 +190,7 @@ def _no_interval(why: str) -> tuple[Note, ...]:
     return (Note(code="no_interval", message=f"No interval: {why}."),)
 
 
-def _mean_reliability(x: FloatArray, weights: FloatArray) -> FloatArray:
+def _mean_reliability(x: Floats, weights: Floats) -> Floats:
     """ICC(1, k) of the averages actually used, for each row of item weights; unclipped.
 
     Unequal numbers of replications: components by the usual n0, and the harmonic mean of the
@@ -213,7 +211,7 @@ def _mean_reliability(x: FloatArray, weights: FloatArray) -> FloatArray:
     return np.asarray(item / (item + error))
 
 
-def _weighted_pearson(x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
+def _weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
     """Pearson's r for each row of item weights."""
     n = weights.sum(axis=-1)
     mx, my = weights @ x / n, weights @ y / n
@@ -302,7 +300,7 @@ def disattenuated_correlation(
         )
         notes.append(Note(code="human_reliability_unknown", message=message))
 
-    def parts(a: FloatArray, b: FloatArray, weights: FloatArray) -> FloatArray:
+    def parts(a: Floats, b: Floats, weights: Floats) -> Floats:
         r = _weighted_pearson(_row_means(a), _row_means(b), weights)
         first = _mean_reliability(a, weights)
         second = np.ones_like(first) if single else _mean_reliability(b, weights)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.agreement.attainable_minimum import (
     least_conger_kappa,
@@ -32,13 +33,10 @@ from judgestats.stats.inference.sum_statistics import (
 )
 from judgestats.stats.layouts.count_table import (
     CountTable,
-    IntArray,
     count_table,
     counts_of_codes,
     rare_category_notes,
 )
-
-FloatArray = NDArray[np.float64]
 
 
 def _fleiss_tests(table: CountTable) -> dict[str, Any]:
@@ -146,7 +144,7 @@ def fleiss_kappa(
 
 def _with_codes(
     verdicts: ArrayLike | CountTable, categories: Sequence[Any] | None, *, where: str
-) -> tuple[CountTable, IntArray]:
+) -> tuple[CountTable, Ints]:
     """The table and the codes of judges who rated anything; refuses counts alone."""
     table = count_table(verdicts, categories=categories, where=where)
     if table.codes is None:
@@ -157,7 +155,7 @@ def _with_codes(
     return table, table.codes[:, np.any(table.codes >= 0, axis=0)]
 
 
-def _one_hot(codes: IntArray, q: int) -> FloatArray:
+def _one_hot(codes: Ints, q: int) -> Floats:
     """Codes (..., r) to indicators (..., r, q); missing is all zero."""
     return np.asarray(codes[..., None] == np.arange(q), dtype=float)
 
@@ -209,7 +207,7 @@ def conger_kappa(
     matrix, weight_name = weights_for(table, weights, where=where)
     q, r = len(table.categories), codes.shape[1]
 
-    def per_item(c: NDArray[Any]) -> FloatArray:
+    def per_item(c: NDArray[Any]) -> Floats:
         hot = _one_hot(c, q)
         head = agreement_terms(hot.sum(axis=-2), matrix)[..., 1:3]
         return np.concatenate([head, hot.reshape(*c.shape[:-1], r * q)], axis=-1)
@@ -295,7 +293,7 @@ def light_kappa(
     q, r = len(table.categories), codes.shape[1]
     first, second = np.triu_indices(r, 1)
 
-    def per_item(c: NDArray[Any]) -> FloatArray:
+    def per_item(c: NDArray[Any]) -> Floats:
         agree = (c[..., first] == c[..., second]).astype(float)
         hot = _one_hot(c, q).reshape(*c.shape[:-1], r * q)
         return np.concatenate([np.ones((*c.shape[:-1], 1)), agree, hot], axis=-1)

@@ -8,6 +8,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.attainable_minimum import least_krippendorff_alpha
 from judgestats.stats.inference.counted_codes import CountedCodes
@@ -23,13 +24,12 @@ from judgestats.stats.layouts.count_table import (
     rare_category_notes,
 )
 
-FloatArray = NDArray[np.float64]
 Metric = Literal["nominal", "ordinal", "interval", "ratio"]
 
 _METRICS = ("nominal", "ordinal", "interval", "ratio")
 
 
-def _distance(values: FloatArray, metric: str) -> FloatArray:
+def _distance(values: Floats, metric: str) -> Floats:
     """Squared difference between categories (nominal, interval, ratio)."""
     if metric == "nominal":
         return 1.0 - np.eye(values.size)
@@ -40,16 +40,16 @@ def _distance(values: FloatArray, metric: str) -> FloatArray:
     return np.divide(gap, total, out=np.zeros_like(gap), where=total != 0) ** 2
 
 
-def _pairable(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _pairable(counts: Floats) -> tuple[Floats, Floats]:
     """Counts of items judged at least twice (others 0), and their number of judgments."""
     r = (counts @ np.ones(counts.shape[-1]))[..., None]
     return np.where(r >= 2, counts, 0.0), r
 
 
-def _fixed_metric(distance: FloatArray) -> SumStatistic:
+def _fixed_metric(distance: Floats) -> SumStatistic:
     """Alpha where the difference between categories is known beforehand: linear in q per item."""
 
-    def per_item(counts: NDArray[Any]) -> FloatArray:
+    def per_item(counts: NDArray[Any]) -> Floats:
         paired, r = _pairable(counts)
         spread = np.einsum("...k,...k->...", paired @ distance, paired)[..., None]
         observed = np.divide(spread, r - 1, out=np.zeros_like(spread), where=r >= 2)
@@ -67,7 +67,7 @@ def _fixed_metric(distance: FloatArray) -> SumStatistic:
 def _ordinal_metric(q: int) -> SumStatistic:
     """Alpha with the ordinal difference, which depends on how often each category occurs."""
 
-    def per_item(counts: NDArray[Any]) -> FloatArray:
+    def per_item(counts: NDArray[Any]) -> Floats:
         paired, r = _pairable(counts)
         both = paired[..., :, None] * paired[..., None, :]
         both[..., np.arange(q), np.arange(q)] -= paired

@@ -6,8 +6,9 @@ import math
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.keywords import Permuted, SumResampled, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
@@ -19,16 +20,13 @@ from judgestats.stats.inference.sum_statistics import (
 )
 from judgestats.stats.layouts.count_table import encode_verdicts
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
 
 def _ratio() -> SumStatistic:
     """Share: sum of the second column over the sum of the first."""
     return SumStatistic(per_item=lambda x: x, combine=lambda s: np.asarray(s[..., 1] / s[..., 0]))
 
 
-def _cyclic(n_items: int, n_columns: int, n_options: int) -> IntArray:
+def _cyclic(n_items: int, n_columns: int, n_options: int) -> Ints:
     """Option at each position when column s is rotation s: (p + s) mod N."""
     one = (np.arange(n_options) + np.arange(n_columns)[:, None]) % n_options
     return np.broadcast_to(one, (n_items, n_columns, n_options))
@@ -120,14 +118,14 @@ def position_test(
         chosen >= 0, np.take_along_axis(shown, np.maximum(chosen, 0)[..., None], -1)[..., 0], -1
     )
 
-    def counts(opts: IntArray) -> FloatArray:
+    def counts(opts: Ints) -> Floats:
         """Chosen positions counted: (..., n_items, q) for options (..., n_items, n_orders)."""
         index = np.broadcast_to(place, (*opts.shape, q))
         at = np.take_along_axis(index, np.maximum(opts, 0)[..., None], -1)[..., 0]
         at = np.where(opts >= 0, at, -1)
         return np.stack([np.sum(at == p, axis=-1) for p in range(q)], axis=-1).astype(float)
 
-    def statistic(opts: IntArray) -> FloatArray:
+    def statistic(opts: Ints) -> Floats:
         total = counts(opts).sum(axis=-2)
         expected = total.sum(axis=-1, keepdims=True) / q
         return np.asarray(np.sum((total - expected) ** 2 / expected, axis=-1))

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.agreement.alignment import share_of_sums
 from judgestats.stats.agreement.swap import OUTCOMES, both_orders, order_sample
@@ -17,9 +18,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.inference.sum_statistics import estimate_from_sums
 from judgestats.stats.layouts.count_table import encode_verdicts
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @with_keywords()
@@ -230,7 +228,7 @@ def accuracy_by_slot(
         notes.append(Note(code="between_items", message=message))
     mean = float(correct.mean())
 
-    def statistic(places: IntArray, hit: FloatArray) -> FloatArray:
+    def statistic(places: Ints, hit: Floats) -> Floats:
         total = np.zeros(places.shape[0])
         for s in range(k):
             here = places == s
@@ -266,7 +264,7 @@ def accuracy_by_slot(
 
 
 def _share(
-    data: tuple[Any, Any], groups: IntArray, kind: str, s: int, sample: Sample, level: float
+    data: tuple[Any, Any], groups: Ints, kind: str, s: int, sample: Sample, level: float
 ) -> Estimate:
     """One place's share with its interval over clusters."""
     labels = {

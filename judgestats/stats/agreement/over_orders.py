@@ -14,6 +14,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.attainable_minimum import (
     least_against_even_chance,
@@ -38,7 +39,6 @@ from judgestats.stats.layouts.count_table import (
 )
 from judgestats.stats.reliability.step_up import replications_needed
 
-FloatArray = NDArray[np.float64]
 Repetition = Literal[
     "fleiss_kappa", "gwet_ac1", "brennan_prediger", "vote_share_reliability", "percent_agreement",
     "flip_rate", "verdict_entropy",
@@ -50,14 +50,14 @@ class _Coefficient:
     """What an order adds to a ratio; `one_minus` takes the ratio from 1."""
 
     label: str
-    per_item: Callable[[FloatArray], FloatArray]
+    per_item: Callable[[Floats], Floats]
     ratio: Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any]]]
     one_minus: bool
     scale: Scale
-    least: Callable[[FloatArray, int], float] = lambda _r, _q: 0.0
+    least: Callable[[Floats, int], float] = lambda _r, _q: 0.0
 
 
-def _beyond(label: str, chance: Chance, least: Callable[[FloatArray, int], float]) -> _Coefficient:
+def _beyond(label: str, chance: Chance, least: Callable[[Floats, int], float]) -> _Coefficient:
     """Disagreement in the unit of that by chance, (1 - p_a) / (1 - p_e)."""
 
     def ratio(s: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -74,7 +74,7 @@ def _beyond(label: str, chance: Chance, least: Callable[[FloatArray, int], float
     )
 
 
-def _shares_per_item(counts: FloatArray) -> FloatArray:
+def _shares_per_item(counts: Floats) -> Floats:
     r = counts @ np.ones(counts.shape[-1])
     own = np.einsum("...k,...k->...", counts, counts)
     terms = np.stack([r * (r - 1.0), r**2 - own, r**2, own], axis=-1)
@@ -88,12 +88,12 @@ def _shares(s: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return s[..., 1] / s[..., 0], 1.0 - (alike - s[..., 3]) / (n**2 - s[..., 2])
 
 
-def _mean(label: str, value: Callable[[FloatArray, FloatArray], FloatArray], scale: Scale) -> (
+def _mean(label: str, value: Callable[[Floats, Floats], Floats], scale: Scale) -> (
     _Coefficient
 ):  # fmt: skip
     """The mean of a value over the items with two verdicts in an order."""
 
-    def per_item(counts: FloatArray) -> FloatArray:
+    def per_item(counts: Floats) -> Floats:
         r = counts @ np.ones(counts.shape[-1])
         with np.errstate(divide="ignore", invalid="ignore"):
             values = np.where(r >= 2, value(counts, r), 0.0)
@@ -108,16 +108,16 @@ def _mean(label: str, value: Callable[[FloatArray, FloatArray], FloatArray], sca
     )
 
 
-def _agree(counts: FloatArray, r: FloatArray) -> FloatArray:
+def _agree(counts: Floats, r: Floats) -> Floats:
     return np.asarray(np.sum(counts * (counts - 1.0), axis=-1) / (r * (r - 1.0)))
 
 
-def _entropy(counts: FloatArray, r: FloatArray) -> FloatArray:
+def _entropy(counts: Floats, r: Floats) -> Floats:
     p = counts / r[..., None]
     return np.asarray(np.abs(np.sum(p * np.log2(np.where(counts > 0, p, 1.0)), axis=-1)))
 
 
-def _even(r: FloatArray, q: int) -> float:
+def _even(r: Floats, q: int) -> float:
     return least_against_even_chance(r, n_categories=q)
 
 
@@ -197,7 +197,7 @@ def repetition_over_orders(
     q, n_orders = len(tables[0].categories), len(tables)
     width = own.per_item(np.zeros((1, q))).shape[-1]
 
-    def per_item(counts: NDArray[Any]) -> FloatArray:
+    def per_item(counts: NDArray[Any]) -> Floats:
         parts = [own.per_item(counts[..., o * q : (o + 1) * q]) for o in range(n_orders)]
         return np.concatenate(parts, axis=-1)
 

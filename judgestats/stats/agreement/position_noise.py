@@ -8,8 +8,9 @@ from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats, Ints
 from judgestats.stats.agreement.swap import both_orders, order_sample, pair_agreement
 from judgestats.stats.inference.keywords import NULL, Permutations, SumInference, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
@@ -19,9 +20,6 @@ from judgestats.stats.inference.sum_statistics import (
     estimate_from_sums,
 )
 from judgestats.stats.layouts.count_table import counts_of_codes
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -74,10 +72,10 @@ class PositionAndNoise(Result):
         return "\n".join([*lines, f"data: {self.position.sample}", ""])
 
 
-def _parts(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _parts(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Disagreement within orders and between them, from counts (..., items, 3)."""
 
-    def within(c: FloatArray) -> FloatArray:
+    def within(c: Floats) -> Floats:
         m = c.sum(axis=-1)
         return np.asarray(1.0 - np.sum(c * (c - 1.0), axis=-1) / (m * (m - 1.0)))
 
@@ -198,11 +196,11 @@ def position_and_noise(
     )
 
 
-def _position_null(a: IntArray, b: IntArray, **inference: Unpack[Permutations]) -> NullReference:
+def _position_null(a: Ints, b: Ints, **inference: Unpack[Permutations]) -> NullReference:
     """Null of the position effect: an item's verdicts exchanged between its orders."""
     split = a.shape[1]
 
-    def statistic(x: IntArray) -> FloatArray:
+    def statistic(x: Ints) -> Floats:
         ca, cb = counts_of_codes(x[..., :split], 3), counts_of_codes(x[..., split:], 3)
         noise, between = _parts(ca, cb)
         gap = between - noise

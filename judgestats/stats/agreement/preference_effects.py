@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.adjust import Adjustment
 from judgestats.stats.inference.cluster_jackknife import effective_clusters, t_of_clusters
@@ -20,7 +21,6 @@ from judgestats.stats.inference.result import Comparison, Comparisons, Interval,
 from judgestats.stats.spread.equivalence import EquivalenceResult
 from judgestats.stats.spread.variance_ratio import with_adjusted
 
-Floats = NDArray[np.float64]
 _NAMES = {
     "length": ("twice as long", "as long"),
     "own": ("its own answer", "another's answer"),
@@ -39,7 +39,7 @@ class SignedRegression:
     reason: str = ""
 
 
-def signed_regression(y: Floats, columns: Floats, codes: NDArray[np.int64]) -> SignedRegression:
+def signed_regression(y: Floats, columns: Floats, codes: Ints) -> SignedRegression:
     """Regression of a signed outcome on signed covariates.
 
     Parameters

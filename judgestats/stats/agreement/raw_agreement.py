@@ -8,6 +8,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Floats
 from judgestats.errors import one_of
 from judgestats.stats.agreement.category_weights import WeightName, weights_for
 from judgestats.stats.agreement.chance_corrected import agreement_terms
@@ -21,10 +22,8 @@ from judgestats.stats.inference.sum_statistics import (
 )
 from judgestats.stats.layouts.count_table import CountTable, count_table
 
-FloatArray = NDArray[np.float64]
 
-
-def mean_over_items(values: Callable[[NDArray[Any]], FloatArray], *, least: int) -> SumStatistic:
+def mean_over_items(values: Callable[[NDArray[Any]], Floats], *, least: int) -> SumStatistic:
     """Mean of an item value over the items with at least `least` verdicts.
 
     Examples
@@ -34,7 +33,7 @@ def mean_over_items(values: Callable[[NDArray[Any]], FloatArray], *, least: int)
     array(0.75)
     """
 
-    def per_item(counts: NDArray[Any]) -> FloatArray:
+    def per_item(counts: NDArray[Any]) -> Floats:
         used = counts.sum(axis=-1) >= least
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.where(used, values(counts), 0.0)
@@ -45,7 +44,7 @@ def mean_over_items(values: Callable[[NDArray[Any]], FloatArray], *, least: int)
 
 def _mean_estimate(
     verdicts: ArrayLike | CountTable,
-    values: Callable[[NDArray[Any]], FloatArray],
+    values: Callable[[NDArray[Any]], Floats],
     *,
     name: str,
     label: str,
@@ -292,7 +291,7 @@ def flip_rate(
         advice="'pairs' does not depend on the number of replications.",
     )
 
-    def values(counts: NDArray[Any]) -> FloatArray:
+    def values(counts: NDArray[Any]) -> Floats:
         r = counts.sum(axis=-1)
         if kind == "pairs":
             return np.asarray(1.0 - np.sum(counts * (counts - 1.0), axis=-1) / (r * (r - 1.0)))
@@ -355,7 +354,7 @@ def verdict_entropy(
     """
     one_of("verdict_entropy", "correction", correction, ("plugin", "miller-madow"))
 
-    def values(counts: NDArray[Any]) -> FloatArray:
+    def values(counts: NDArray[Any]) -> Floats:
         r = counts.sum(axis=-1)
         p = counts / r[..., None]
         bits = -np.sum(

@@ -9,11 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.result import Result
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +31,11 @@ class RoundRobin(Result):
         Pairs with a verdict, and all pairs.
     """
 
-    wins: IntArray
-    ties: IntArray
-    losses: IntArray
-    points: FloatArray
-    share: FloatArray
+    wins: Ints
+    ties: Ints
+    losses: Ints
+    points: Floats
+    share: Floats
     n_pairs_read: int
     n_pairs: int
 

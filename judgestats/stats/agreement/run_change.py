@@ -6,8 +6,9 @@ import math
 from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.cluster_jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Permuted, with_keywords
@@ -15,7 +16,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.layouts.count_table import encode_verdicts
 
-FloatArray = NDArray[np.float64]
 RunKind = Literal["verdicts", "scores"]
 
 CHUNK = 100
@@ -186,9 +186,7 @@ def _upper(two_sided: float, statistic: float) -> float:
     return two_sided / 2 if statistic > 0 else 1 - two_sided / 2
 
 
-def _pooled(
-    before: ArrayLike, after: ArrayLike, kind: RunKind, where: str
-) -> tuple[FloatArray, int]:
+def _pooled(before: ArrayLike, after: ArrayLike, kind: RunKind, where: str) -> tuple[Floats, int]:
     """Both runs side by side as numbers (codes of verdicts; NaN unread), and the split."""
     runs = []
     for run in (before, after):
@@ -209,9 +207,7 @@ def _pooled(
     return np.where(codes >= 0, codes, np.nan).astype(float), shapes[0][1]
 
 
-def _changes(
-    pooled: FloatArray, split: int, kind: RunKind
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _changes(pooled: Floats, split: int, kind: RunKind) -> tuple[Floats, Floats, Floats]:
     """Each item's change, between- and within-run disagreement, for stacks (B, items, columns)."""
     first, second = pooled[..., :split], pooled[..., split:]
     if kind == "scores":
@@ -241,7 +237,7 @@ def _changes(
 
 
 def _exchange_p(
-    pooled: FloatArray, split: int, kind: RunKind, observed: float, n: int, seed: int | None
+    pooled: Floats, split: int, kind: RunKind, observed: float, n: int, seed: int | None
 ) -> float:
     """P-value from exchanging what was read between the runs, item by item."""
     rng = np.random.default_rng(seed)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.result import Estimate, Note
@@ -22,8 +23,6 @@ from judgestats.stats.inference.sum_statistics import (
 )
 from judgestats.stats.layouts.count_table import CountTable, count_table
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 StabilityEstimator = Literal["disjoint", "plug-in"]
 TieRule = Literal["random", "own"]
 
@@ -31,7 +30,7 @@ EXACT_WORK = 500_000
 """Pairs of panels up to which one item's agreement is enumerated rather than drawn."""
 
 
-def _panels(q: int, k: int) -> IntArray:
+def _panels(q: int, k: int) -> Ints:
     """All ways to split k judgments over q categories: shape (C(k + q - 1, q - 1), q)."""
     bars = np.array(list(itertools.combinations(range(k + q - 1), q - 1)), dtype=np.int64)
     bars = bars.reshape(-1, q - 1)
@@ -40,13 +39,13 @@ def _panels(q: int, k: int) -> IntArray:
     return np.asarray(np.diff(ends, axis=1) - 1)
 
 
-def _majority(panels: NDArray[Any]) -> FloatArray:
+def _majority(panels: NDArray[Any]) -> Floats:
     """Chance that each category is the panel's verdict: ties are shared evenly."""
     top = panels == panels.max(axis=-1, keepdims=True)
     return np.asarray(top / top.sum(axis=-1, keepdims=True), dtype=float)
 
 
-def _same(first: NDArray[Any], second: NDArray[Any], ties: str) -> FloatArray:
+def _same(first: NDArray[Any], second: NDArray[Any], ties: str) -> Floats:
     """Chance that two panels' verdicts agree, by the tie rule."""
     a, b = _majority(first), _majority(second)
     if ties == "random":
@@ -57,14 +56,14 @@ def _same(first: NDArray[Any], second: NDArray[Any], ties: str) -> FloatArray:
     return np.asarray(np.where(alone, same, both_tied.astype(float)))
 
 
-def _log_choose(n: NDArray[Any], k: NDArray[Any]) -> FloatArray:
+def _log_choose(n: NDArray[Any], k: NDArray[Any]) -> Floats:
     """Log binomial coefficient, -inf where k > n."""
     with np.errstate(divide="ignore", invalid="ignore"):
         value = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(np.maximum(n - k, 0) + 1.0)
     return np.where(k > n, -np.inf, value)
 
 
-def _exact(counts: IntArray, k: int, ties: str) -> float:
+def _exact(counts: Ints, k: int, ties: str) -> float:
     """Two disjoint panels of k drawn without replacement, by enumeration."""
     panels = _panels(counts.size, k)
     first = panels[np.all(panels <= counts, axis=1)]
@@ -80,7 +79,7 @@ def _exact(counts: IntArray, k: int, ties: str) -> float:
     return total
 
 
-def _drawn(counts: IntArray, k: int, ties: str, n_draws: int, rng: np.random.Generator) -> float:
+def _drawn(counts: Ints, k: int, ties: str, n_draws: int, rng: np.random.Generator) -> float:
     """Two disjoint panels of k, by seeded subsampling."""
     labels = np.repeat(np.arange(counts.size), counts)
     shuffled = rng.permuted(np.broadcast_to(labels, (n_draws, labels.size)), axis=1)[:, : 2 * k]
@@ -88,7 +87,7 @@ def _drawn(counts: IntArray, k: int, ties: str, n_draws: int, rng: np.random.Gen
     return float(np.mean(_same(hot[:, :k].sum(axis=1), hot[:, k:].sum(axis=1), ties)))
 
 
-def _plug_in(counts: IntArray, k: int, ties: str, n_draws: int, rng: np.random.Generator) -> float:
+def _plug_in(counts: Ints, k: int, ties: str, n_draws: int, rng: np.random.Generator) -> float:
     """Two panels drawn *with* replacement from the observed shares."""
     shares = counts / counts.sum()
     panels = math.comb(k + counts.size - 1, counts.size - 1)

@@ -13,6 +13,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.cohen import cohen_kappa
 from judgestats.stats.inference.keywords import Resampled, with_keywords
@@ -24,9 +25,6 @@ from judgestats.stats.inference.sum_statistics import (
     estimate_from_sums,
 )
 from judgestats.stats.layouts.count_table import counts_of_codes, encode_verdicts
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 OUTCOMES = ("a", "b", "tie")
 
@@ -105,9 +103,7 @@ def judged_responses(places: ArrayLike, *, order: Literal["ab", "ba"]) -> NDArra
     return np.array([*names, "tie", None], dtype=object)[codes]
 
 
-def both_orders(
-    first: ArrayLike, second: ArrayLike, where: str
-) -> tuple[IntArray, IntArray, NDArray[np.bool_]]:
+def both_orders(first: ArrayLike, second: ArrayLike, where: str) -> tuple[Ints, Ints, Bools]:
     """Codes (0 = a, 1 = b, 2 = tie) of both orders as (items, repetitions), and who has both.
 
     Raises
@@ -127,7 +123,7 @@ def both_orders(
     return a, b, np.any(a >= 0, axis=1) & np.any(b >= 0, axis=1)
 
 
-def order_sample(both: NDArray[np.bool_], a: IntArray, b: IntArray) -> Sample:
+def order_sample(both: Bools, a: Ints, b: Ints) -> Sample:
     """Items with verdicts in both orders, repetitions and exclusions."""
     n_out = int(np.sum(~both))
     width = (a.shape[1], b.shape[1])
@@ -139,7 +135,7 @@ def order_sample(both: NDArray[np.bool_], a: IntArray, b: IntArray) -> Sample:
     )
 
 
-def pair_agreement(x: FloatArray, y: FloatArray) -> FloatArray:
+def pair_agreement(x: Floats, y: Floats) -> Floats:
     """Share of pairs (one judgment of each order) that agree, from counts (..., items, 3)."""
     return np.asarray(np.sum(x * y, axis=-1) / (x.sum(axis=-1) * y.sum(axis=-1)))
 

@@ -19,8 +19,6 @@ from judgestats.stats.inference.sum_statistics import (
 )
 from judgestats.stats.layouts.count_table import encode_verdicts
 
-FloatArray = NDArray[np.float64]
-
 
 def pairwise_from_scores(
     score_a: ArrayLike,

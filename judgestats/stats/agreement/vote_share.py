@@ -9,6 +9,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.attainable_minimum import least_vote_share
 from judgestats.stats.inference.counted_codes import CountedCodes
@@ -27,7 +28,6 @@ from judgestats.stats.layouts.count_table import (
 )
 from judgestats.stats.reliability.step_up import replications_needed, spearman_brown
 
-FloatArray = NDArray[np.float64]
 Estimator = Literal["anova", "kappa"]
 
 
@@ -51,7 +51,7 @@ def pair_statistic(estimator: str) -> SumStatistic:
     1.0
     """
 
-    def per_item(counts: NDArray[Any]) -> FloatArray:
+    def per_item(counts: NDArray[Any]) -> Floats:
         r = counts @ np.ones(counts.shape[-1])
         pairs = r * (r - 1.0)
         own = np.einsum("...k,...k->...", counts, counts)

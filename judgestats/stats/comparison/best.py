@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_number, counted
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
@@ -20,8 +21,6 @@ from judgestats.stats.inference.studentized_range import (
     studentized_range_isf,
     studentized_range_sf,
 )
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -208,9 +207,7 @@ def comparisons_with_best(
     )
 
 
-def _all_differences(
-    x: FloatArray, codes: NDArray[np.int64]
-) -> tuple[FloatArray, FloatArray, float]:
+def _all_differences(x: Floats, codes: Ints) -> tuple[Floats, Floats, float]:
     """Differences of means, their standard errors and degrees of freedom."""
     k = x.shape[1]
     difference, error = np.zeros((k, k)), np.zeros((k, k))
@@ -230,12 +227,12 @@ def _all_differences(
 def _row(
     i: int,
     names: tuple[str, ...],
-    difference: FloatArray,
-    error: FloatArray,
-    reach: FloatArray,
+    difference: Floats,
+    error: Floats,
+    reach: Floats,
     df: float,
     level: float,
-    null: FloatArray,
+    null: Floats,
 ) -> Comparison:
     """One condition against the best of the others (Hsu's constrained interval)."""
     others = [j for j in range(len(names)) if j != i]
@@ -271,9 +268,7 @@ def _row(
     )
 
 
-def _items_needed(
-    difference: FloatArray, reach: FloatArray, n: int, margin: float | None
-) -> int | None:
+def _items_needed(difference: Floats, reach: Floats, n: int, margin: float | None) -> int | None:
     """Items after which the leader's lower limits would pass the margin, all else as observed."""
     leader = int(np.argmax(difference.sum(axis=1)))
     others = [j for j in range(len(difference)) if j != leader]

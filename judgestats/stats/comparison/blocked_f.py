@@ -8,9 +8,10 @@ from types import MappingProxyType
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize, special, stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import cluster_sums
 from judgestats.stats.inference.keywords import Permuted, with_keywords
@@ -20,15 +21,13 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, TestResult
 from judgestats.stats.layouts.cell_statistics import check_scores
 
-FloatArray = NDArray[np.float64]
-
 SMALL_P = 0.05
 
 MAX_EXACT = 20
 """Two conditions with up to this many blocks that differ are enumerated (a million signs)."""
 
 
-def _sums_of_squares(y: FloatArray) -> tuple[float, float]:
+def _sums_of_squares(y: Floats) -> tuple[float, float]:
     """Between conditions and residual, after removing the block means (blocks x conditions)."""
     centred = y - y.mean(axis=1, keepdims=True)
     between = y.shape[0] * float(np.sum(centred.mean(axis=0) ** 2))
@@ -38,13 +37,13 @@ def _sums_of_squares(y: FloatArray) -> tuple[float, float]:
     return (between if between > dust else 0.0), (residual if residual > dust else 0.0)
 
 
-def _condition_share(stack: FloatArray) -> FloatArray:
+def _condition_share(stack: Floats) -> Floats:
     """Sum of squared column means of every arrangement; F rises with it, blocks being fixed."""
     means = stack.mean(axis=1)
     return np.asarray(np.sum(means**2, axis=1))
 
 
-def _all_signs(difference: FloatArray) -> FloatArray:
+def _all_signs(difference: Floats) -> Floats:
     """Squared mean of paired differences under every assignment of signs."""
     totals = np.zeros(1)
     for d in difference.tolist():
@@ -53,7 +52,7 @@ def _all_signs(difference: FloatArray) -> FloatArray:
 
 
 def _permutation_p(
-    centred: FloatArray, n_permutations: int, n_comparisons: int, seed: int | None
+    centred: Floats, n_permutations: int, n_comparisons: int, seed: int | None
 ) -> tuple[float, int]:
     """The p of the blocked F when whole cells are exchanged within blocks, and how many were drawn.
 
@@ -251,7 +250,7 @@ def blocked_f_test(
     )
 
 
-def _block_means(y: FloatArray, codes: NDArray[np.int64]) -> FloatArray:
+def _block_means(y: Floats, codes: Ints) -> Floats:
     """Means over the items of each cluster."""
     if not y.shape[0]:
         return y

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.friedman import friedman_test
@@ -22,8 +22,6 @@ from judgestats.stats.inference.result import Comparison, Comparisons, Note, Tes
 from judgestats.stats.layouts.blocks import read_blocks
 from judgestats.stats.layouts.formula import Missing
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Distribution = Literal["chi2", "exact", "permutation"]
 
 
@@ -39,9 +37,9 @@ class CochranResult(TestResult):
     cluster : ndarray of int, or None
     """
 
-    verdicts: FloatArray = dataclasses.field(repr=False, compare=False)
+    verdicts: Floats = dataclasses.field(repr=False, compare=False)
     conditions: tuple[str, ...]
-    cluster: IntArray | None = dataclasses.field(default=None, repr=False, compare=False)
+    cluster: Ints | None = dataclasses.field(default=None, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values without the verdicts (they are the data)."""

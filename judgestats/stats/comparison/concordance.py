@@ -6,8 +6,8 @@ import math
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import one_of
 from judgestats.stats.comparison.matched_effects import undercoverage
 from judgestats.stats.inference.keywords import Resampled, with_keywords
@@ -18,12 +18,10 @@ from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.blocks import read_blocks
 from judgestats.stats.layouts.formula import Missing
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 IntervalMethod = Literal["f", "bootstrap", "none"]
 
 
-def _w(ranks: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+def _w(ranks: Floats, weights: Floats | None = None) -> Floats:
     """Tie-corrected W; with weights (B, N) one value per row of item counts."""
     n, k = ranks.shape
     centred = ranks - (k + 1) / 2
@@ -31,12 +29,12 @@ def _w(ranks: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     between = np.sum((counts @ centred) ** 2, axis=1)
     within = counts @ np.sum(centred**2, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        result: FloatArray = between / (counts.sum(axis=1) * within)
+        result: Floats = between / (counts.sum(axis=1) * within)
     return result
 
 
 def _f_interval(
-    ranks: FloatArray, cluster: IntArray | None, w: float, level: float
+    ranks: Floats, cluster: Ints | None, w: float, level: float
 ) -> tuple[float, float] | None:
     """Limits of the population's concordance by inverting the noncentral F of the rank profiles.
 
@@ -64,9 +62,9 @@ def _f_interval(
 
 
 def concordance_of_ranks(
-    ranks: FloatArray,
+    ranks: Floats,
     *,
-    cluster: IntArray | None,
+    cluster: Ints | None,
     sample: Sample,
     level: float,
     seed: int | None,

@@ -6,9 +6,10 @@ import math
 from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.noncentral import t_noncentrality
@@ -17,7 +18,6 @@ from judgestats.stats.inference.result import Estimate, Interval, Note
 from judgestats.stats.layouts.blocks import as_paired
 from judgestats.stats.layouts.groups import read_two_samples
 
-FloatArray = NDArray[np.float64]
 Spread = Literal["pooled", "average", "second"]
 
 
@@ -133,7 +133,7 @@ def _two_sample(
     )
 
 
-def _d(x: FloatArray, y: FloatArray, spread: Spread) -> float:
+def _d(x: Floats, y: Floats, spread: Spread) -> float:
     """Mean difference over the chosen standard deviation, NaN where that is 0 or undefined."""
     n, m = x.size, y.size
     if n < 2 or m < 2:
@@ -328,12 +328,12 @@ def cohens_dz(
             )
         else:
 
-            def statistic(z: FloatArray, w: FloatArray) -> FloatArray:
+            def statistic(z: Floats, w: Floats) -> Floats:
                 total = w.sum(axis=1)
                 mean = w @ z / total
                 variance = (w @ z**2 - total * mean**2) / (total - 1)
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    result: FloatArray = factor * mean / np.sqrt(np.maximum(variance, 0.0))
+                    result: Floats = factor * mean / np.sqrt(np.maximum(variance, 0.0))
                 return result
 
             boot = cluster_bootstrap(

@@ -6,9 +6,10 @@ import math
 from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import one_of
 from judgestats.stats.comparison.matched_effects import (
     MAX_MATRIX,
@@ -21,18 +22,16 @@ from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.rounding_noise import level_ranks, noise_free
 from judgestats.stats.layouts.groups import read_two_samples
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 IndependentInterval = Literal["cliff", "fisher", "bootstrap", "none"]
 
 
 def dominance(
-    x: FloatArray,
-    y: FloatArray,
+    x: Floats,
+    y: Floats,
     *,
     sample: Sample,
     interval: IndependentInterval | None,
-    cluster: IntArray | None,
+    cluster: Ints | None,
     level: float,
     n_resamples: int = 2000,
     seed: int | None = 0,
@@ -70,10 +69,10 @@ def dominance(
         else:
             signs = np.sign(x[:, None] - y[None])
 
-            def statistic(_: FloatArray, w: FloatArray) -> FloatArray:
+            def statistic(_: Floats, w: Floats) -> Floats:
                 wx, wy = w[:, :n], w[:, n:]
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    result: FloatArray = np.sum((wx @ signs) * wy, axis=1) / (
+                    result: Floats = np.sum((wx @ signs) * wy, axis=1) / (
                         wx.sum(axis=1) * wy.sum(axis=1)
                     )
                 return result
@@ -103,7 +102,7 @@ def dominance(
 
 
 def _cliff_interval(
-    x: FloatArray, y: FloatArray, delta: float, level: float, cluster: IntArray | None
+    x: Floats, y: Floats, delta: float, level: float, cluster: Ints | None
 ) -> Interval | None:
     """Cliff's asymmetric interval; rows and columns by sorting, without the n x m matrix.
 
@@ -139,7 +138,7 @@ def _cliff_interval(
 
 def _two_samples(
     x: ArrayLike | str, y: object, cluster: object, where: str
-) -> tuple[FloatArray, FloatArray, IntArray | None, Sample]:
+) -> tuple[Floats, Floats, Ints | None, Sample]:
     """Both samples, cluster codes (x first, then y) and the sample record."""
     groups = read_two_samples(x, y, where=where, cluster=cluster)
     first, second = groups.split()

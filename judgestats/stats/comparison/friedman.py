@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import one_of
 from judgestats.stats.comparison.concordance import concordance_of_ranks
 from judgestats.stats.comparison.friedman_result import (
@@ -29,8 +29,6 @@ from judgestats.stats.layouts.formula import Missing
 
 __all__ = ["FriedmanResult", "friedman_test", "nemenyi_critical_difference"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Distribution = Literal["chi2", "f", "exact", "permutation"]
 
 _WHY = (
@@ -39,7 +37,7 @@ _WHY = (
 )
 
 
-def _chi_squared(ranks: FloatArray) -> float:
+def _chi_squared(ranks: Floats) -> float:
     """Friedman's chi-squared with R's tie correction; NaN where no block has any order."""
     n, k = ranks.shape
     centre = (k + 1) / 2
@@ -48,7 +46,7 @@ def _chi_squared(ranks: FloatArray) -> float:
     return float((k - 1) * between / within) if within > 0 else math.nan
 
 
-def _refusal(ranks: FloatArray) -> str:
+def _refusal(ranks: Floats) -> str:
     """Why the test cannot be computed, or nothing."""
     if ranks.shape[0] < 2:
         return f"at least 2 complete blocks are required, got {ranks.shape[0]}"
@@ -200,7 +198,7 @@ def friedman_test(
     )
 
 
-def _tied_share(ranks: FloatArray) -> float:
+def _tied_share(ranks: Floats) -> float:
     """Share of the scores that are tied with another one of their block."""
     ordered = np.sort(ranks, axis=1)
     same = np.diff(ordered, axis=1) == 0
@@ -209,7 +207,7 @@ def _tied_share(ranks: FloatArray) -> float:
     return float(tied.mean())
 
 
-def _exact_p(ranks: FloatArray, cluster: IntArray | None) -> float:
+def _exact_p(ranks: Floats, cluster: Ints | None) -> float:
     rows = np.rint(2 * cluster_totals(ranks, cluster)).astype(np.int64)
     values, p = friedman_null(rows)
     observed = int(np.sum(rows.sum(axis=0) ** 2))

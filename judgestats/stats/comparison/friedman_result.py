@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
 from judgestats.stats.inference.keywords import Permutations, with_keywords
@@ -23,9 +23,6 @@ from judgestats.stats.layouts.formula import level_label
 
 _SYMBOLS = {"conover": "t", "nemenyi": "q", "siegel": "z", "versus_control": "z"}
 """Of the statistics of the tests that follow; a difference has none of its own."""
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 def nemenyi_critical_difference(k: int, n_blocks: int, *, alpha: float = 0.05) -> float:
@@ -82,9 +79,9 @@ class FriedmanResult(TestResult):
         Cluster codes of the blocks.
     """
 
-    ranks: FloatArray = dataclasses.field(repr=False, compare=False)
+    ranks: Floats = dataclasses.field(repr=False, compare=False)
     conditions: tuple[str, ...]
-    cluster: IntArray | None = dataclasses.field(default=None, repr=False, compare=False)
+    cluster: Ints | None = dataclasses.field(default=None, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values without the rank matrix (it is as large as the data)."""
@@ -93,9 +90,9 @@ class FriedmanResult(TestResult):
         return {k: v for k, v in plain.items() if k not in {"ranks", "cluster"}}
 
     @property
-    def mean_ranks(self) -> FloatArray:
+    def mean_ranks(self) -> Floats:
         """Mean rank of each condition."""
-        result: FloatArray = self.ranks.mean(axis=0)
+        result: Floats = self.ranks.mean(axis=0)
         return result
 
     @property
@@ -255,7 +252,7 @@ class FriedmanResult(TestResult):
         return self._family(name, method, adjust, (a, b, nothing, nothing, nothing, nothing))
 
     def _normal_family(
-        self, name: str, method: str, adjust: Adjustment, a: IntArray, b: IntArray
+        self, name: str, method: str, adjust: Adjustment, a: Ints, b: Ints
     ) -> Comparisons:
         if self.reason:
             return self._undefined(name, method, adjust)
@@ -327,7 +324,7 @@ class FriedmanResult(TestResult):
         )
 
 
-def cluster_totals(ranks: FloatArray, cluster: IntArray | None) -> FloatArray:
+def cluster_totals(ranks: Floats, cluster: Ints | None) -> Floats:
     """Rank sums by cluster: blocks of a cluster are exchanged together, so only sums matter."""
     if cluster is None:
         return ranks
@@ -336,7 +333,7 @@ def cluster_totals(ranks: FloatArray, cluster: IntArray | None) -> FloatArray:
     return out
 
 
-def iman_davenport_f(chi_squared: float, ranks: FloatArray) -> dict[str, Any]:
+def iman_davenport_f(chi_squared: float, ranks: Floats) -> dict[str, Any]:
     """Iman and Davenport's F with its df and p."""
     n, k = ranks.shape
     df = MappingProxyType({"num df": float(k - 1), "denom df": float((k - 1) * (n - 1))})
@@ -352,7 +349,7 @@ def iman_davenport_f(chi_squared: float, ranks: FloatArray) -> dict[str, Any]:
     return {"statistic": f, "statistic_name": "F", "df": df, "p_value": p}
 
 
-def _log_chance_of_agreement(ranks: FloatArray) -> float:
+def _log_chance_of_agreement(ranks: Floats) -> float:
     """Log probability that all later blocks fall in the first one's order, given their ties."""
     k = ranks.shape[1]
     total = 0.0

@@ -5,18 +5,15 @@ from __future__ import annotations
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats, Ints
 from judgestats.stats.inference.keywords import Permutations
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.layouts.groups import Groups
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
 
 def group_permutation_p(
-    centred: FloatArray, data: Groups, *, side: str, **inference: Unpack[Permutations]
+    centred: Floats, data: Groups, *, side: str, **inference: Unpack[Permutations]
 ) -> tuple[float, str]:
     """Permutation p of a rank statistic of groups, and what was permuted.
 
@@ -27,7 +24,7 @@ def group_permutation_p(
     k = len(data.names)
     codes, cluster = data.codes, data.cluster
     weights, sums = np.ones(codes.size), centred
-    strata: IntArray | None = None
+    strata: Ints | None = None
     what = "over values"
     if cluster is not None:
         n_clusters = int(cluster.max()) + 1
@@ -42,8 +39,8 @@ def group_permutation_p(
             sums = np.bincount(cluster, weights=centred, minlength=n_clusters).astype(float)
             codes, what = first, "over whole clusters"
 
-    def statistic(labels: IntArray) -> FloatArray:
-        total: FloatArray = np.zeros(labels.shape[0])
+    def statistic(labels: Ints) -> Floats:
+        total: Floats = np.zeros(labels.shape[0])
         if side != "two-sided":
             # The mean centred rank of the first group: group sizes vary when clusters move.
             here = labels == 0

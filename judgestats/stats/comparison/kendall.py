@@ -7,9 +7,10 @@ from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.comparison.rank_pairs import (
     SIDE,
@@ -25,11 +26,10 @@ from judgestats.stats.inference.result import Estimate, Interval, Note, TestResu
 from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.formula import Missing
 
-FloatArray = NDArray[np.float64]
 KendallInterval = Literal["asymptotic", "bootstrap", "none"]
 
 
-def _tau_b(x: FloatArray, y: FloatArray) -> float:
+def _tau_b(x: Floats, y: Floats) -> float:
     if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
     if x.size == 2:
@@ -40,7 +40,7 @@ def _tau_b(x: FloatArray, y: FloatArray) -> float:
     return math.copysign(1.0, tau) if abs(abs(tau) - 1) < 1e-12 else tau
 
 
-def _tau_variance(x: FloatArray, y: FloatArray) -> float:
+def _tau_variance(x: Floats, y: Floats) -> float:
     """Null variance of S = concordant - discordant with ties (Kendall), as R's cor.test."""
     n = float(x.size)
     t = np.unique(x, return_counts=True)[1].astype(float)
@@ -55,7 +55,7 @@ def _tau_variance(x: FloatArray, y: FloatArray) -> float:
     return float(base / 18 + pairs + triples)
 
 
-def _tau_b_error(x: FloatArray, y: FloatArray, tau: float) -> float:
+def _tau_b_error(x: Floats, y: Floats, tau: float) -> float:
     """Asymptotic standard error of tau-b (Brown and Benedetti, 1977)."""
     n = x.size
     xs, ys = np.unique(x, return_inverse=True)[1], np.unique(y, return_inverse=True)[1]

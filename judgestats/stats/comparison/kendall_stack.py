@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from judgestats.arrays import Floats
+
 MOST_CELLS = 5_000
 """Cells of the table up to which counting is faster than sorting."""
 
 
-def kendall_of_stack(drawn: FloatArray, fixed: FloatArray) -> FloatArray:
+def kendall_of_stack(drawn: Floats, fixed: Floats) -> Floats:
     """Tau-b of each row of a stack with one array; NaN where one of the two does not vary.
 
     Parameters

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats
 from judgestats.stats.inference.noncentral import share_interval
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import (
@@ -16,12 +16,8 @@ from judgestats.stats.inference.result import (
 )
 from judgestats.stats.layouts.groups import Groups
 
-FloatArray = NDArray[np.float64]
 
-
-def _rank_share(
-    counts: FloatArray, sums: FloatArray, squares: FloatArray, weights: FloatArray
-) -> FloatArray:
+def _rank_share(counts: Floats, sums: Floats, squares: Floats, weights: Floats) -> Floats:
     """Between-group share of the rank variance for rows of cluster counts (B, G).
 
     `counts`, `sums` (G, k) and `squares` (G,) are the clusters' sums over their values.
@@ -31,12 +27,12 @@ def _rank_share(
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = total.sum(axis=1) ** 2 / n
         between = np.sum(np.where(size > 0, total**2 / size, 0.0), axis=1)
-        result: FloatArray = (between - middle) / (weights @ squares - middle)
+        result: Floats = (between - middle) / (weights @ squares - middle)
     return result
 
 
 def rank_share_effects(
-    data: Groups, ranks: FloatArray, h: float, reason: str, level: float, seed: int | None
+    data: Groups, ranks: Floats, h: float, reason: str, level: float, seed: int | None
 ) -> tuple[Estimate, Estimate]:
     """Rank epsilon squared and rank eta squared with the interval of what both estimate."""
     n, k = data.values.size, len(data.names)

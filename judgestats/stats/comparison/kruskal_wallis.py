@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.comparison.group_permutation import group_permutation_p
 from judgestats.stats.comparison.kruskal_effects import rank_share_effects
@@ -32,8 +32,6 @@ from judgestats.stats.layouts.groups import read_groups
 _SYMBOLS = {"conover": "t", "dunn": "z", "nemenyi": "q"}
 """Of the statistics of the tests that follow."""
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Distribution = Literal["chi2", "permutation"]
 
 _WHY = (
@@ -57,8 +55,8 @@ class KruskalResult(TestResult):
     """
 
     groups: tuple[str, ...]
-    sizes: IntArray = dataclasses.field(compare=False)
-    mean_ranks: FloatArray = dataclasses.field(compare=False)
+    sizes: Ints = dataclasses.field(compare=False)
+    mean_ranks: Floats = dataclasses.field(compare=False)
     rank_variance: float
     h: float
 
@@ -101,7 +99,7 @@ class KruskalResult(TestResult):
             (a, b, difference, q, raw),
         )
 
-    def _pairs(self) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+    def _pairs(self) -> tuple[Floats, Floats, Ints, Ints]:
         """Mean-rank differences, 1/n_a + 1/n_b and the index pairs."""
         a, b = np.triu_indices(len(self.groups), 1)
         scale = 1 / self.sizes[a] + 1 / self.sizes[b]

@@ -7,9 +7,10 @@ from functools import partial
 from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import one_of
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.pair_selection import (
@@ -33,18 +34,16 @@ from judgestats.stats.inference.rounding_noise import noise_free_difference
 from judgestats.stats.layouts.blocks import as_paired
 from judgestats.stats.layouts.groups import read_two_samples
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Convention = Literal["walsh", "r"]
 
 MAX_JUMPS = 1_000_000
 """Up to so many averages or differences, crossings are looked up among them (sorting is cheap)."""
 
 
-def walsh_averages(d: FloatArray) -> FloatArray:
+def walsh_averages(d: Floats) -> Floats:
     """Sorted averages (d_i + d_j) / 2 for i <= j."""
     i, j = np.triu_indices(d.size)
-    result: FloatArray = np.sort((d[i] + d[j]) / 2)
+    result: Floats = np.sort((d[i] + d[j]) / 2)
     return result
 
 
@@ -72,7 +71,7 @@ def _unless_collapsed(
 
 
 def _tied_limits(
-    d: FloatArray, centre: float, cluster: IntArray | None, level: float, exact: bool | None
+    d: Floats, centre: float, cluster: Ints | None, level: float, exact: bool | None
 ) -> tuple[tuple[float, float], float, str]:
     """Order statistics of all Walsh averages, zeros kept: closed limits are safe with ties.
 
@@ -172,13 +171,13 @@ def hodges_lehmann_paired(
 
 
 def paired_estimate(
-    d: FloatArray,
+    d: Floats,
     *,
     sample: Sample,
     convention: Convention,
     exact: bool | None,
     correct: bool,
-    cluster: IntArray | None,
+    cluster: Ints | None,
     level: float,
 ) -> Estimate:
     """The pseudomedian of differences d and its interval (see `hodges_lehmann_paired`)."""
@@ -303,8 +302,8 @@ def hodges_lehmann_shift(
 
 
 def shift_estimate(
-    x: FloatArray,
-    y: FloatArray,
+    x: Floats,
+    y: Floats,
     *,
     sample: Sample,
     convention: Convention,

@@ -8,8 +8,9 @@ from types import MappingProxyType
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.comparison.effects_ranks import dominance
 from judgestats.stats.comparison.group_permutation import group_permutation_p
@@ -29,8 +30,6 @@ from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.formula import Missing
 from judgestats.stats.layouts.groups import read_groups, read_two_samples
 
-FloatArray = NDArray[np.float64]
-
 _WHY = (
     "The Mann-Whitney test was used because the two samples are independent; it asks whether a "
     "value of one tends to exceed a value of the other."
@@ -38,7 +37,7 @@ _WHY = (
 
 
 def mann_whitney_outcome(
-    x: FloatArray, y: FloatArray, alternative: Alternative, exact: bool | None, correct: bool
+    x: Floats, y: Floats, alternative: Alternative, exact: bool | None, correct: bool
 ) -> dict[str, Any]:
     """Statistic W (U of x), p-value and method."""
     n, m = x.size, y.size

@@ -6,9 +6,10 @@ import math
 from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import one_of
 from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.resampling import cluster_bootstrap
@@ -16,8 +17,6 @@ from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.rounding_noise import noise_free_difference
 from judgestats.stats.layouts.blocks import as_paired
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 PairedInterval = Literal["jackknife", "fisher", "bootstrap", "none"]
 
 MAX_MATRIX = 2_000_000
@@ -100,17 +99,17 @@ def rank_biserial_paired(
     )
 
 
-def _matched_r(d: FloatArray) -> float:
+def _matched_r(d: Floats) -> float:
     ranks = np.sign(d) * stats.rankdata(np.abs(d))
     return float(ranks.sum() / np.abs(ranks).sum())
 
 
 def matched_estimate(
-    differences: FloatArray,
+    differences: Floats,
     *,
     sample: Sample,
     interval: PairedInterval | None,
-    cluster: IntArray | None,
+    cluster: Ints | None,
     level: float,
     n_resamples: int = 2000,
     seed: int | None = 0,
@@ -146,10 +145,10 @@ def matched_estimate(
             signs = np.sign(d[:, None] + d[None])
             own = np.sign(d)
 
-            def statistic(_: FloatArray, w: FloatArray) -> FloatArray:
+            def statistic(_: Floats, w: Floats) -> Floats:
                 size = w.sum(axis=1)
                 total = np.sum((w @ signs) * w, axis=1) + w @ own
-                result: FloatArray = total / (size * (size + 1))
+                result: Floats = total / (size * (size + 1))
                 return result
 
             boot = cluster_bootstrap(
@@ -176,16 +175,14 @@ def matched_estimate(
     )
 
 
-def _row_signs(d: FloatArray) -> FloatArray:
+def _row_signs(d: Floats) -> Floats:
     """Sum over j of the sign of d_i + d_j, for every i (itself included), by sorting."""
     ordered = np.sort(d)
     above = d.size - np.searchsorted(ordered, -d, "right")
     return np.asarray(above - np.searchsorted(ordered, -d, "left"), dtype=float)
 
 
-def _matched_jackknife(
-    d: FloatArray, r: float, level: float, cluster: IntArray | None
-) -> Interval | None:
+def _matched_jackknife(d: Floats, r: float, level: float, cluster: Ints | None) -> Interval | None:
     """Leave one pair (or cluster) out of the mean sign of Walsh averages, on Fisher's z scale.
 
     The t quantile has one degree of freedom less than there are pairs (or clusters).

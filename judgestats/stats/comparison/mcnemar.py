@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.comparison.wilcoxon import tail_p
 from judgestats.stats.inference.cluster_jackknife import MeanOverClusters, mean_over_clusters
@@ -20,8 +20,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, TestResult
 from judgestats.stats.layouts.square_table import square_table
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 McNemarP = Literal["exact", "mid-p", "chi2"]
 
 
@@ -149,15 +147,15 @@ def mcnemar_test(
     )
 
 
-def _differences(x: object, y: object, labels: tuple[str, ...]) -> FloatArray:
+def _differences(x: object, y: object, labels: tuple[str, ...]) -> Floats:
     """1 where only x has the first category, -1 where only y has it."""
     first = np.array([str(v) == labels[0] for v in np.asarray(x).tolist()], dtype=float)
     second = np.array([str(v) == labels[0] for v in np.asarray(y).tolist()], dtype=float)
-    difference: FloatArray = first - second
+    difference: Floats = first - second
     return difference
 
 
-def _cluster_p(difference: FloatArray, codes: IntArray) -> tuple[float, float]:
+def _cluster_p(difference: Floats, codes: Ints) -> tuple[float, float]:
     """P-value over sign changes of each cluster's b - c, and the total."""
     net = np.rint(np.bincount(codes, weights=difference)).astype(np.int64)
     null = signed_rank_null(np.abs(net))

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.wilcoxon import (
@@ -29,15 +29,12 @@ from judgestats.stats.layouts.blocks import read_blocks
 from judgestats.stats.layouts.formula import Missing
 from judgestats.stats.layouts.groups import read_groups
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
 _SIDE = {"two-sided": "falls or rises", "greater": "rises", "less": "falls"}
 
 
 def _ordered(
     conditions: tuple[str, ...], order: Sequence[Any] | None, where: str
-) -> tuple[IntArray, tuple[str, ...]]:
+) -> tuple[Ints, tuple[str, ...]]:
     """Column indices in the hypothesised order."""
     if order is None:
         return np.arange(len(conditions)), conditions
@@ -212,9 +209,9 @@ def page_trend_test(
 
 
 def _mean_rank_trend(
-    ranks: FloatArray,
-    slope: FloatArray,
-    cluster: IntArray | None,
+    ranks: Floats,
+    slope: Floats,
+    cluster: Ints | None,
     sample: Sample,
     level: float,
     seed: int | None,
@@ -259,7 +256,7 @@ def _mean_rank_trend(
     )
 
 
-def _jonckheere_moments(values: FloatArray, sizes: IntArray) -> tuple[float, float]:
+def _jonckheere_moments(values: Floats, sizes: Ints) -> tuple[float, float]:
     """Mean and tie-corrected variance of the Jonckheere statistic (Hollander & Wolfe)."""
     n = float(values.size)
     t = np.unique(noise_free(values), return_counts=True)[1].astype(float)
@@ -281,14 +278,14 @@ def _jonckheere_moments(values: FloatArray, sizes: IntArray) -> tuple[float, flo
     return float(mean), float(first + second + third)
 
 
-def _mann_whitney_count(x: FloatArray, y: FloatArray) -> float:
+def _mann_whitney_count(x: Floats, y: Floats) -> float:
     """Number of pairs with x below y, ties half."""
     ordered = np.sort(x)
     below = np.searchsorted(ordered, y, "left") + np.searchsorted(ordered, y, "right")
     return float(below.sum()) / 2
 
 
-def _jonckheere_exact(sizes: IntArray) -> FloatArray:
+def _jonckheere_exact(sizes: Ints) -> Floats:
     """Exact null distribution of J without ties: convolution of Mann-Whitney distributions.
 
     J is the sum over groups of U of that group against all earlier ones, which are independent.

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats
 from judgestats.stats.inference.adjust import Adjustment, with_adjusted
 from judgestats.stats.inference.keywords import ClusterPermutations, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
@@ -19,9 +19,6 @@ from judgestats.stats.inference.result import Comparison, Comparisons, Estimate,
 from judgestats.stats.inference.rounding_noise import level_ranks, noise_free
 from judgestats.stats.layouts.blocks import read_blocks
 from judgestats.stats.layouts.formula import Missing
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -38,7 +35,7 @@ class QuadeResult(TestResult):
     conditions : tuple of str
     """
 
-    sums: FloatArray = dataclasses.field(compare=False)
+    sums: Floats = dataclasses.field(compare=False)
     total: float
     n_blocks: int
     conditions: tuple[str, ...]

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.wilcoxon import Alternative
@@ -22,15 +23,12 @@ from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.blocks import as_paired
 from judgestats.stats.layouts.formula import Missing, parse_formula
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
 SIDE = {"two-sided": "not equal to", "greater": "greater than", "less": "less than"}
 
 
 def read_pairs(
     x: ArrayLike | str, y: object, cluster: object, missing: Missing, where: str
-) -> tuple[FloatArray, FloatArray, IntArray | None, Any, tuple[Note, ...], str]:
+) -> tuple[Floats, Floats, Ints | None, Any, tuple[Note, ...], str]:
     """Complete pairs from arrays or ``"y ~ x"`` and a frame."""
     if isinstance(x, str):
         terms = parse_formula(x, where=where)
@@ -71,7 +69,7 @@ def read_pairs(
     return first, second, blocks.cluster, blocks.sample, notes, data_name
 
 
-def refusal(x: FloatArray, y: FloatArray, least: int) -> str:
+def refusal(x: Floats, y: Floats, least: int) -> str:
     """Why no rank correlation can be computed, or nothing."""
     if x.size < least:
         return f"at least {least} complete pairs are required, got {x.size}"
@@ -80,17 +78,17 @@ def refusal(x: FloatArray, y: FloatArray, least: int) -> str:
     return ""
 
 
-def is_untied(x: FloatArray) -> bool:
+def is_untied(x: Floats) -> bool:
     """Whether no two values are equal (to 12 digits)."""
     return bool(np.unique(level_ranks(x)).size == x.size)
 
 
 def clustered_p(
-    x: FloatArray,
-    y: FloatArray,
-    cluster: IntArray,
-    coefficient: Callable[[FloatArray, FloatArray], float],
-    batch: Callable[[FloatArray], FloatArray] | None,
+    x: Floats,
+    y: Floats,
+    cluster: Ints,
+    coefficient: Callable[[Floats, Floats], float],
+    batch: Callable[[Floats], Floats] | None,
     alternative: Alternative,
     n_permutations: int,
     seed: int | None,
@@ -133,10 +131,10 @@ _JACKKNIFE = "jackknife over clusters"
 
 
 def bootstrap_interval(
-    x: FloatArray,
-    y: FloatArray,
-    cluster: IntArray | None,
-    coefficient: Callable[[FloatArray, FloatArray], float],
+    x: Floats,
+    y: Floats,
+    cluster: Ints | None,
+    coefficient: Callable[[Floats, Floats], float],
     level: float,
     n_resamples: int,
     seed: int | None,

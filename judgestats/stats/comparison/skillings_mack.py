@@ -8,21 +8,19 @@ from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.keywords import ON_DEMAND, ClusterPermutations, with_keywords
 from judgestats.stats.inference.result import Estimate, Note, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.blocks import read_incomplete_blocks
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Ties = Literal["adjust", "ignore"]
 
 
-def _scores(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _scores(matrix: Floats) -> tuple[Floats, Floats]:
     """Standardised centred ranks (0 where missing) and the number of scores of each block."""
     present = ~np.isnan(matrix)
     sizes = present.sum(axis=1).astype(float)
@@ -34,9 +32,7 @@ def _scores(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
     return centred * scale[:, None], sizes
 
 
-def _covariance(
-    centred: FloatArray, present: NDArray[np.bool_], sizes: FloatArray, ties: str
-) -> FloatArray:
+def _covariance(centred: Floats, present: Bools, sizes: Floats, ties: str) -> Floats:
     """Covariance of the weighted sums when the scores present are exchanged within blocks."""
     # Without ties each block of size m contributes m I - J on the conditions it holds.
     amount = np.sum(centred**2, axis=1) / (sizes - 1) if ties == "adjust" else sizes
@@ -198,9 +194,9 @@ def skillings_mack_test(
 
 
 def _permutation_p(
-    centred: FloatArray,
-    present: NDArray[np.bool_],
-    inverse: FloatArray,
+    centred: Floats,
+    present: Bools,
+    inverse: Floats,
     observed: float,
     n_permutations: int,
     seed: int | None,

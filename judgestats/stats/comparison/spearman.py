@@ -7,9 +7,10 @@ import math
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import one_of
 from judgestats.stats.comparison.matched_effects import undercoverage
 from judgestats.stats.comparison.rank_pairs import (
@@ -26,19 +27,17 @@ from judgestats.stats.inference.result import Estimate, Interval, Note, TestResu
 from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.formula import Missing
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 SpearmanInterval = Literal["bonett-wright", "fisher", "bootstrap", "none"]
 
 
-def _rho(x: FloatArray, y: FloatArray) -> float:
+def _rho(x: Floats, y: Floats) -> float:
     a, b = level_ranks(x), level_ranks(y)
     a, b = a - a.mean(), b - b.mean()
     scale = math.sqrt(float(a @ a) * float(b @ b))
     return float(np.clip(a @ b / scale, -1.0, 1.0)) if scale > 0 else math.nan
 
 
-def _spearman_exact_tail(x: FloatArray, y: FloatArray, alternative: Alternative) -> float:
+def _spearman_exact_tail(x: Floats, y: Floats, alternative: Alternative) -> float:
     """P-value over all n! arrangements of y's ranks, given the ties (n <= 9)."""
     a = level_ranks(x) * 2
     b = level_ranks(y) * 2
@@ -76,7 +75,7 @@ def _edgeworth_upper(s: float, n: int) -> float:
 
 
 def _spearman_p(
-    x: FloatArray, y: FloatArray, rho: float, alternative: Alternative, exact: bool | None
+    x: Floats, y: Floats, rho: float, alternative: Alternative, exact: bool | None
 ) -> tuple[float, str]:
     """p-value by R's rules, and how."""
     n = x.size
@@ -227,10 +226,10 @@ def spearman_correlation(
 
 
 def _spearman_cluster_p(
-    x: FloatArray,
-    y: FloatArray,
-    cluster: IntArray,
-    centred: FloatArray,
+    x: Floats,
+    y: Floats,
+    cluster: Ints,
+    centred: Floats,
     alternative: Alternative,
     n_permutations: int,
     seed: int | None,
@@ -239,7 +238,7 @@ def _spearman_cluster_p(
     ranks = level_ranks(y)
     scale = math.sqrt(float(centred @ centred) * float(np.sum((ranks - ranks.mean()) ** 2)))
 
-    def batch(rows: FloatArray) -> FloatArray:
+    def batch(rows: Floats) -> Floats:
         return np.asarray(rows @ centred / scale, dtype=float)
 
     return clustered_p(x, ranks, cluster, _rho, batch, alternative, n_permutations, seed)

@@ -8,14 +8,12 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats
 from judgestats.stats.inference.proportions import proportion_limits
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, TestResult
 from judgestats.stats.layouts.square_table import square_table
-
-FloatArray = NDArray[np.float64]
 
 
 def bowker_test(
@@ -158,7 +156,7 @@ def _table_result(
     method: str,
     statistic: float,
     df: float,
-    table: FloatArray,
+    table: Floats,
     n_excluded: int,
     notes: tuple[Note, ...],
     reason: str,

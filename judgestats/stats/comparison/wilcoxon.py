@@ -8,9 +8,10 @@ from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import one_of
 from judgestats.stats.comparison.location_shift import paired_estimate
 from judgestats.stats.comparison.matched_effects import matched_estimate
@@ -22,8 +23,6 @@ from judgestats.stats.inference.rounding_noise import noise_free_difference
 from judgestats.stats.layouts.blocks import Blocks, as_paired, read_blocks
 from judgestats.stats.layouts.formula import Missing
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Alternative = Literal["two-sided", "greater", "less"]
 Zeros = Literal["drop", "pratt"]
 
@@ -37,7 +36,7 @@ CLUSTER_WORK = 40_000_000
 """Elementary steps up to which sign changes of clusters are enumerated exactly by default."""
 
 
-def tail_p(null: FloatArray, observed: int, centre: float, alternative: Alternative) -> float:
+def tail_p(null: Floats, observed: int, centre: float, alternative: Alternative) -> float:
     """p-value from the probabilities of whole-number statistics; two-sided by distance."""
     values = np.arange(null.size)
     if alternative == "greater":
@@ -179,7 +178,7 @@ def wilcoxon_signed_rank(
     )
 
 
-def _shift(d: FloatArray, blocks: Blocks, zeros: Zeros, correct: bool, level: float) -> Estimate:
+def _shift(d: Floats, blocks: Blocks, zeros: Zeros, correct: bool, level: float) -> Estimate:
     """The pseudomedian of the differences that the test is about."""
     kept = d != 0 if zeros == "drop" and np.any(d != 0) else np.ones(d.size, dtype=bool)
     return paired_estimate(
@@ -194,8 +193,8 @@ def _shift(d: FloatArray, blocks: Blocks, zeros: Zeros, correct: bool, level: fl
 
 
 def signed_rank_outcome(
-    d: FloatArray,
-    cluster: IntArray | None,
+    d: Floats,
+    cluster: Ints | None,
     alternative: Alternative,
     exact: bool | None,
     correct: bool,

@@ -9,8 +9,9 @@ from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import format_p
 from judgestats.results.wording import family_text
@@ -20,10 +21,8 @@ Adjustment = Literal["holm", "hochberg", "hommel", "bonferroni", "BH", "BY", "no
 
 ADJUSTMENTS: tuple[str, ...] = get_args(Adjustment)
 
-FloatArray = NDArray[np.float64]
 
-
-def _holm(p: FloatArray) -> FloatArray:
+def _holm(p: Floats) -> Floats:
     m = p.size
     order = np.argsort(p, kind="stable")
     stepped = np.maximum.accumulate((m - np.arange(m)) * p[order])
@@ -32,7 +31,7 @@ def _holm(p: FloatArray) -> FloatArray:
     return out
 
 
-def _step_up(p: FloatArray, factors: FloatArray) -> FloatArray:
+def _step_up(p: Floats, factors: Floats) -> Floats:
     """Cumulative minimum from the largest p down; `factors` belong to the descending order."""
     order = np.argsort(-p, kind="stable")
     out = np.empty(p.size)
@@ -40,21 +39,21 @@ def _step_up(p: FloatArray, factors: FloatArray) -> FloatArray:
     return out
 
 
-def _hochberg(p: FloatArray) -> FloatArray:
+def _hochberg(p: Floats) -> Floats:
     return _step_up(p, np.arange(1, p.size + 1, dtype=float))
 
 
-def _benjamini_hochberg(p: FloatArray) -> FloatArray:
+def _benjamini_hochberg(p: Floats) -> Floats:
     m = p.size
     return _step_up(p, m / np.arange(m, 0, -1))
 
 
-def _benjamini_yekutieli(p: FloatArray) -> FloatArray:
+def _benjamini_yekutieli(p: Floats) -> Floats:
     m = p.size
     return _step_up(p, np.sum(1 / np.arange(1, m + 1)) * m / np.arange(m, 0, -1))
 
 
-def _hommel(p: FloatArray) -> FloatArray:
+def _hommel(p: Floats) -> Floats:
     """Hommel (1988) by the algorithm of Wright (1992), as R's p.adjust."""
     m = p.size
     order = np.argsort(p, kind="stable")
@@ -73,7 +72,7 @@ def _hommel(p: FloatArray) -> FloatArray:
     return out
 
 
-_RULES: dict[str, Callable[[FloatArray], FloatArray]] = {
+_RULES: dict[str, Callable[[Floats], Floats]] = {
     "holm": _holm,
     "hochberg": _hochberg,
     "hommel": _hommel,
@@ -84,7 +83,7 @@ _RULES: dict[str, Callable[[FloatArray], FloatArray]] = {
 }
 
 
-def p_adjust(p_values: ArrayLike, *, method: Adjustment = "holm") -> FloatArray:
+def p_adjust(p_values: ArrayLike, *, method: Adjustment = "holm") -> Floats:
     r"""Adjust p-values for multiplicity within one family.
 
     Parameters

@@ -7,25 +7,24 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats
 from judgestats.errors import one_of
 from judgestats.stats.inference.result import Interval, Note
 
 Method = Literal["bca", "percentile", "basic", "normal"]
 Transform = Literal["identity", "logit", "log", "fisher", "log_complement"]
 
-FloatArray = NDArray[np.float64]
 
-_FORWARD: dict[str, Callable[[FloatArray], FloatArray]] = {
+_FORWARD: dict[str, Callable[[Floats], Floats]] = {
     "identity": lambda x: x,
     "logit": lambda x: np.log(x) - np.log1p(-x),
     "log": np.log,
     "fisher": np.arctanh,
     "log_complement": lambda x: -np.log1p(-x),
 }
-_BACKWARD: dict[str, Callable[[FloatArray], FloatArray]] = {
+_BACKWARD: dict[str, Callable[[Floats], Floats]] = {
     "identity": lambda x: x,
     "logit": lambda x: 1.0 / (1.0 + np.exp(-x)),
     "log": np.exp,
@@ -44,7 +43,7 @@ def undefined_interval(
 
 
 def _bca_levels(
-    column: FloatArray, estimate: float, jackknife: FloatArray, level: float
+    column: Floats, estimate: float, jackknife: Floats, level: float
 ) -> tuple[float, float] | None:
     """The two percentile levels of the bias-corrected, accelerated interval (Efron, 1987)."""
     # Resamples that give the estimate again differ from it in the last bits, by the machine.
@@ -67,9 +66,9 @@ def _bca_levels(
 
 
 def distribution_interval(
-    column: FloatArray,
+    column: Floats,
     estimate: float,
-    jackknife: FloatArray | None,
+    jackknife: Floats | None,
     *,
     level: float,
     method: Method,
@@ -142,7 +141,7 @@ def distribution_interval(
 
 def on_scale(
     transform: str, *, where: str
-) -> tuple[Callable[[FloatArray], FloatArray], Callable[[FloatArray], FloatArray]]:
+) -> tuple[Callable[[Floats], Floats], Callable[[Floats], Floats]]:
     """A named transform and its inverse.
 
     Examples

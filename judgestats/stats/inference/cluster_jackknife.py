@@ -15,16 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.results.wording import FEW_CLUSTERS
 from judgestats.stats.inference.estimable import BEYOND, beyond_use, held_by, not_estimable
 from judgestats.stats.inference.result import Interval, Note
 
-FloatArray = NDArray[np.float64]
-
 MIN_CLUSTERS = 2
 
 
-def cluster_sums(values: FloatArray, codes: NDArray[np.int64]) -> FloatArray:
+def cluster_sums(values: Floats, codes: Ints) -> Floats:
     """Sums of `values` (items, or items x q) over the clusters in `codes`."""
     present, compact = np.unique(codes, return_inverse=True)
     columns = values[:, None] if values.ndim == 1 else values
@@ -45,7 +44,7 @@ def effective_clusters(sizes: NDArray[np.number[Any]]) -> float:
     return float(n.sum() ** 2 / np.sum(n**2))
 
 
-def jackknife_error(left_out: FloatArray, sizes: NDArray[np.number[Any]]) -> tuple[float, float]:
+def jackknife_error(left_out: Floats, sizes: NDArray[np.number[Any]]) -> tuple[float, float]:
     r"""Standard error and degrees of freedom of a statistic from its values without each cluster.
 
     Parameters
@@ -196,7 +195,7 @@ def useful_ratio(
     return None, (not_estimable(f"{why} Judge more items.", of=of),)
 
 
-def log_ratio_of_sums(sums: FloatArray, exponents: tuple[float, ...]) -> LogRatio:
+def log_ratio_of_sums(sums: Floats, exponents: tuple[float, ...]) -> LogRatio:
     r"""Infer :math:`\prod_j (\sum_g s_{gj})^{e_j}` by the jackknife over clusters.
 
     Parameters
@@ -293,7 +292,7 @@ class MeanOverClusters:
         return float(2 * stats.t.sf(abs(self.statistic()), self.df))
 
 
-def mean_over_clusters(values: FloatArray, codes: NDArray[np.int64]) -> MeanOverClusters:
+def mean_over_clusters(values: Floats, codes: Ints) -> MeanOverClusters:
     r"""Mean over items by the jackknife over clusters (see `jackknife_error`).
 
     Notes

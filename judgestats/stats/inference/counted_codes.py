@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from judgestats.arrays import Floats, Ints
+
 MOST_STATES = 200
 """Different rows of counts up to which drawing these takes less time than shuffling the items."""
 
 
-def counts_of_codes(codes: IntArray, n_categories: int) -> FloatArray:
+def counts_of_codes(codes: Ints, n_categories: int) -> Floats:
     """Count codes (-1 = missing) per item: shape (..., n_items, n_categories).
 
     Examples
@@ -58,14 +58,14 @@ class CountedCodes:
 
     n_categories: int
     columns: tuple[int, ...] = ()
-    of: Callable[[FloatArray], FloatArray] | None = None
+    of: Callable[[Floats], Floats] | None = None
 
-    def __call__(self, codes: IntArray) -> FloatArray:
+    def __call__(self, codes: Ints) -> Floats:
         """The data of codes."""
         parts = [counts_of_codes(block, self.n_categories) for block in self._blocks(codes)]
         return self._data(np.concatenate(parts, axis=-1))
 
-    def is_drawn_fast(self, codes: IntArray) -> bool:
+    def is_drawn_fast(self, codes: Ints) -> bool:
         """Whether few different rows of counts are possible."""
         return all(
             math.comb(block.shape[-1] + self.n_categories, self.n_categories) <= MOST_STATES
@@ -74,12 +74,12 @@ class CountedCodes:
 
     def sums(
         self,
-        codes: IntArray,
-        per_item: Callable[[NDArray[Any]], FloatArray],
+        codes: Ints,
+        per_item: Callable[[NDArray[Any]], Floats],
         *,
         size: int,
         seed: Any,
-    ) -> Iterator[FloatArray]:
+    ) -> Iterator[Floats]:
         """Sums over items of what a statistic adds up, each column shuffled over the items.
 
         Which item has which counts does not matter for a sum: how many have each is drawn, column
@@ -101,7 +101,7 @@ class CountedCodes:
             for block in self._blocks(codes)
         ]
         for _ in range(size):
-            total: FloatArray | float = 0.0
+            total: Floats | float = 0.0
             for place, columns in enumerate(blocks):
                 counts, times = _shuffled(columns, len(codes), rng)
                 side_by_side = np.zeros((len(counts), q * len(blocks)))
@@ -109,17 +109,15 @@ class CountedCodes:
                 total = total + times @ per_item(self._data(side_by_side))
             yield np.asarray(total)
 
-    def _data(self, counts: FloatArray) -> FloatArray:
+    def _data(self, counts: Floats) -> Floats:
         return counts if self.of is None else self.of(counts)
 
-    def _blocks(self, codes: IntArray) -> list[IntArray]:
+    def _blocks(self, codes: Ints) -> list[Ints]:
         ends = np.cumsum([0, *(self.columns or codes.shape[-1:])]).tolist()
         return [codes[..., a:b] for a, b in pairwise(ends)]
 
 
-def _shuffled(
-    columns: list[IntArray], n_items: int, rng: np.random.Generator
-) -> tuple[IntArray, IntArray]:
+def _shuffled(columns: list[Ints], n_items: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Rows of counts after a shuffle of every column, and how many items have each.
 
     A column is how often it holds each code, the missing first.

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap_intervals import on_scale, undefined_interval
 from judgestats.stats.inference.cluster_jackknife import effective_clusters, jackknife_error
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes, leave_one_out
 from judgestats.stats.inference.result import Interval, Note
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -42,7 +41,7 @@ class JackknifeResult:
     estimate: float
     interval: Interval
     std_error: float
-    values: FloatArray
+    values: Floats
     n_clusters: int
     notes: tuple[Note, ...] = ()
 
@@ -126,7 +125,7 @@ def cluster_jackknife(
 
 def interval_of_left_out(
     estimate: float,
-    values: FloatArray,
+    values: Floats,
     *,
     sizes: NDArray[np.number[Any]],
     level: float,
@@ -165,7 +164,7 @@ def interval_of_left_out(
     undefined = undefined_interval(level=level, method=title)
     empty = np.empty(0)
 
-    def without(code: str, message: str, values: FloatArray) -> JackknifeResult:
+    def without(code: str, message: str, values: Floats) -> JackknifeResult:
         return JackknifeResult(
             estimate=estimate,
             interval=undefined,

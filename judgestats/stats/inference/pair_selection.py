@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from judgestats.arrays import Floats, Ints
 
 
-def _select(rows: FloatArray, columns: FloatArray, start: NDArray[np.int64], k: int) -> float:
+def _select(rows: Floats, columns: Floats, start: Ints, k: int) -> float:
     """The k-th smallest (from 1) of rows[i] + columns[j], j >= start[i], both sorted.
 
     Bisection over values: each step counts by one binary search a row. When the bounds come no
     closer the smallest sum above the lower one is the value wanted.
     """
 
-    def places(value: float) -> NDArray[np.int64]:
+    def places(value: float) -> Ints:
         # Sums are compared as they are rounded, so the search is corrected by one step either way.
         at = np.searchsorted(columns, value - rows, side="right")
         for _ in range(2):
@@ -47,20 +46,20 @@ _FEW = 64
 """Different values of which all sums are made: those of credits, or of whole scores."""
 
 
-def _few(values: FloatArray) -> tuple[FloatArray, NDArray[np.int64]] | None:
+def _few(values: Floats) -> tuple[Floats, Ints] | None:
     """The different values and how often each stands there; None where these are many."""
     levels, counts = np.unique(values, return_counts=True)
     return (levels, counts.astype(np.int64)) if levels.size <= _FEW else None
 
 
-def _kth_of(sums: FloatArray, counts: NDArray[np.int64], k: int) -> float:
+def _kth_of(sums: Floats, counts: Ints, k: int) -> float:
     """The k-th smallest of sums that stand there several times each."""
     order = np.argsort(sums, kind="stable")
     place = int(np.searchsorted(np.cumsum(counts[order]), k))
     return float(sums[order][place])
 
 
-def kth_average(d: FloatArray, k: int) -> float:
+def kth_average(d: Floats, k: int) -> float:
     """The k-th smallest (from 1) of the Walsh averages (d_i + d_j) / 2, i <= j.
 
     Examples
@@ -77,7 +76,7 @@ def kth_average(d: FloatArray, k: int) -> float:
     return _select(x, x, np.arange(x.size), k) / 2
 
 
-def kth_difference(x: FloatArray, y: FloatArray, k: int) -> float:
+def kth_difference(x: Floats, y: Floats, k: int) -> float:
     """The k-th smallest (from 1) of the differences x_i - y_j.
 
     Examples
@@ -92,7 +91,7 @@ def kth_difference(x: FloatArray, y: FloatArray, k: int) -> float:
     return _select(np.sort(x), np.sort(-y), np.zeros(x.size, dtype=np.int64), k)
 
 
-def median_average(d: FloatArray) -> float:
+def median_average(d: Floats) -> float:
     """Median of the Walsh averages.
 
     Examples
@@ -104,7 +103,7 @@ def median_average(d: FloatArray) -> float:
     return (kth_average(d, (m + 1) // 2) + kth_average(d, m // 2 + 1)) / 2
 
 
-def median_difference(x: FloatArray, y: FloatArray) -> float:
+def median_difference(x: Floats, y: Floats) -> float:
     """Median of the differences x_i - y_j.
 
     Examples

@@ -12,6 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Floats, Ints
 from judgestats.engine import map_blocks
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.blas_threads import one_blas_thread
@@ -20,13 +21,12 @@ from judgestats.stats.inference.permutation_summary import (
     ENOUGH,
     SCHEMES,
     Alternative,
-    FloatArray,
     PermutationResult,
     Scheme,
     permutations_needed,
     summarise_permutations,
 )
-from judgestats.stats.inference.permuters import AnyArray, IntArray, draw_permutations
+from judgestats.stats.inference.permuters import AnyArray, draw_permutations
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import NullReference
 
@@ -44,8 +44,8 @@ def _chunk(
     size: int,
     seed: np.random.SeedSequence,
     vectorized: bool,
-    drawing: tuple[str, list[IntArray], IntArray | None, int, tuple[int, ...]],
-) -> tuple[FloatArray, str]:
+    drawing: tuple[str, list[Ints], Ints | None, int, tuple[int, ...]],
+) -> tuple[Floats, str]:
     """The statistic on `size` permutations, and the first refusal's message."""
     rng = np.random.default_rng(seed)
     # A stack that is large goes in parts, which keeps memory small; with one group the draws of a
@@ -212,7 +212,7 @@ def permutation_distribution(
             observed = float(statistic(*data))
     seeds = np.random.SeedSequence(inference["seed"])
 
-    def more(count: int) -> list[tuple[FloatArray, str]]:
+    def more(count: int) -> list[tuple[Floats, str]]:
         sizes = [min(CHUNK, count - start) for start in range(0, count, CHUNK)]
         jobs = [
             (data, statistic, n, s, vectorized, drawing)
@@ -242,7 +242,7 @@ def permutation_distribution(
     )
 
 
-def _reached(observed: float, distribution: FloatArray, alternative: str) -> int:
+def _reached(observed: float, distribution: Floats, alternative: str) -> int:
     """How many permutations are at least as extreme, on the nearer side where both count."""
     above = int(np.sum(~(distribution < observed)))
     below = int(np.sum(~(distribution > observed)))

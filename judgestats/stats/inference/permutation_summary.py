@@ -7,14 +7,13 @@ import math
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.result import Note, NullReference
 
 Scheme = Literal["replications", "questions", "cells", "positions", "labels", "levels"]
 Alternative = Literal["greater", "less", "two-sided"]
-FloatArray = NDArray[np.float64]
 
 ENOUGH = 20
 """Permutations at least as extreme as the observed value that resolve its p-value."""
@@ -54,7 +53,7 @@ class PermutationResult:
 
     observed: float
     null: NullReference
-    distribution: FloatArray
+    distribution: Floats
     n_failed: int = 0
     notes: tuple[Note, ...] = ()
 
@@ -96,7 +95,7 @@ def permutations_needed(alpha: float = 0.05, n_comparisons: int = 1) -> int:
 
 def summarise_permutations(
     observed: float,
-    distribution: FloatArray,
+    distribution: Floats,
     *,
     scheme: str,
     seed: int | None,

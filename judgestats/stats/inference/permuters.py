@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
+from judgestats.arrays import Ints
+
 AnyArray = NDArray[Any]
 
 
 def _shuffle_groups(
-    x: AnyArray, rng: np.random.Generator, size: int, groups: list[IntArray]
+    x: AnyArray, rng: np.random.Generator, size: int, groups: list[Ints]
 ) -> AnyArray:
     """`size` copies of x, each column shuffled over the rows of each group.
 
@@ -34,7 +35,7 @@ def _permute_axis(
     *,
     axis: int,
     together: tuple[int, ...] = (),
-    cluster: IntArray | None = None,
+    cluster: Ints | None = None,
 ) -> AnyArray:
     """`size` copies of x, permuted along `axis` independently for every level of the other axes.
 
@@ -58,7 +59,7 @@ def _permute_axis(
 
 
 def _shuffle_labels(
-    x: AnyArray, rng: np.random.Generator, size: int, groups: list[IntArray]
+    x: AnyArray, rng: np.random.Generator, size: int, groups: list[Ints]
 ) -> AnyArray:
     """`size` copies of x with whole rows exchanged within groups."""
     index = np.tile(np.arange(x.shape[0]), (size, 1))
@@ -72,8 +73,8 @@ def draw_permutations(
     rng: np.random.Generator,
     size: int,
     scheme: str,
-    groups: list[IntArray],
-    cluster: IntArray | None,
+    groups: list[Ints],
+    cluster: Ints | None,
     axis: int,
     together: tuple[int, ...],
 ) -> AnyArray:

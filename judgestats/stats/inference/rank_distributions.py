@@ -11,12 +11,9 @@ import itertools
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 MAX_WORK = 400_000_000
 """Elementary steps beyond which an exact distribution is refused (a few seconds)."""
@@ -30,7 +27,7 @@ def _refuse_if_heavy(where: str, work: float) -> None:
         )
 
 
-def signed_rank_null(scores: IntArray) -> FloatArray:
+def signed_rank_null(scores: Ints) -> Floats:
     """Null distribution of the sum of scores with random signs' positive part.
 
     Parameters
@@ -66,7 +63,7 @@ def signed_rank_null(scores: IntArray) -> FloatArray:
     return p
 
 
-def rank_sum_null(scores: IntArray, size: int) -> FloatArray:
+def rank_sum_null(scores: Ints, size: int) -> Floats:
     """Null distribution of the sum of `size` of the scores drawn without replacement.
 
     Parameters
@@ -110,7 +107,7 @@ def rank_sum_null(scores: IntArray, size: int) -> FloatArray:
     return np.asarray(p[size], dtype=float)
 
 
-def friedman_null(ranks2: IntArray, *, max_states: int = 300_000) -> tuple[IntArray, FloatArray]:
+def friedman_null(ranks2: Ints, *, max_states: int = 300_000) -> tuple[Ints, Floats]:
     """Null distribution of the sum of squared column sums, rows permuted independently.
 
     Parameters
@@ -158,7 +155,7 @@ def friedman_null(ranks2: IntArray, *, max_states: int = 300_000) -> tuple[IntAr
     weights_of = base ** np.arange(k, dtype=np.int64)
     states = np.sort(ranks2[:1], axis=1)
     chances = np.array([1.0])
-    tables: dict[tuple[int, ...], IntArray] = {}
+    tables: dict[tuple[int, ...], Ints] = {}
     for row in ranks2[1:]:
         key = tuple(sorted(row.tolist()))
         if key not in tables:
@@ -178,19 +175,19 @@ def friedman_null(ranks2: IntArray, *, max_states: int = 300_000) -> tuple[IntAr
                 "permutation p-value."
             )
     squares, index = np.unique((states**2).sum(axis=1), return_inverse=True)
-    totals: FloatArray = np.bincount(index.reshape(-1), weights=chances).astype(np.float64)
+    totals: Floats = np.bincount(index.reshape(-1), weights=chances).astype(np.float64)
     return squares.astype(np.int64), totals
 
 
-def _row_product_null(row: IntArray) -> FloatArray:
+def _row_product_null(row: Ints) -> Floats:
     """Distribution of sum_j j * r_pi(j) over all arrangements, built up subset by subset."""
     k = row.size
     top = int(np.sum(np.arange(1, k + 1) * np.sort(row)))
     _refuse_if_heavy("page_null", float(2**k) * k * top)
-    layers: dict[int, FloatArray] = {0: np.zeros(top + 1)}
+    layers: dict[int, Floats] = {0: np.zeros(top + 1)}
     layers[0][0] = 1.0
     for j in range(1, k + 1):
-        following: dict[int, FloatArray] = {}
+        following: dict[int, Floats] = {}
         for subset, p in layers.items():
             for i in range(k):
                 bit = 1 << i
@@ -203,7 +200,7 @@ def _row_product_null(row: IntArray) -> FloatArray:
     return np.asarray(layers[(1 << k) - 1] / math.factorial(k), dtype=float)
 
 
-def page_null(ranks2: IntArray) -> FloatArray:
+def page_null(ranks2: Ints) -> Floats:
     """Null distribution of twice Page's L, rows permuted independently, given the ties.
 
     Parameters
@@ -239,7 +236,7 @@ def page_null(ranks2: IntArray) -> FloatArray:
     return out
 
 
-def rank_difference_null(k: int, n_blocks: int) -> FloatArray:
+def rank_difference_null(k: int, n_blocks: int) -> Floats:
     """Null distribution of the difference of two rank sums without ties (Eisinga et al., 2017).
 
     Parameters

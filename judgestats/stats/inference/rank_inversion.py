@@ -6,11 +6,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, stats
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from judgestats.arrays import Floats, Ints
 
 
 def paired_limits(
@@ -18,7 +16,7 @@ def paired_limits(
     low: float,
     high: float,
     level: float,
-    jumps: FloatArray | None,
+    jumps: Floats | None,
 ) -> tuple[float, float, float]:
     """Where the standardised statistic crosses its quantiles, as R's uniroot finds it.
 
@@ -43,7 +41,7 @@ def paired_limits(
 
 
 def crossing(
-    f: Callable[[float], float], low: float, high: float, jumps: FloatArray | None = None
+    f: Callable[[float], float], low: float, high: float, jumps: Floats | None = None
 ) -> float:
     """Root of a decreasing step function: the point where it changes sign.
 
@@ -67,9 +65,7 @@ def crossing(
     return float(optimize.brentq(f, low, high, xtol=1e-12, rtol=1e-14))
 
 
-def snap_to_jump(
-    limits: tuple[float, float], x: FloatArray, y: FloatArray | None
-) -> tuple[float, float]:
+def snap_to_jump(limits: tuple[float, float], x: Floats, y: Floats | None) -> tuple[float, float]:
     """Limits moved to the jump they were found at: an average x (or difference x - y) nearby.
 
     The standardised statistic is a step function, so a root search stops a rounding error beside
@@ -95,7 +91,7 @@ def snap_to_jump(
     return out[0], out[1]
 
 
-def paired_z(d: FloatArray, correct: bool, cluster: IntArray | None) -> Callable[[float], float]:
+def paired_z(d: Floats, correct: bool, cluster: Ints | None) -> Callable[[float], float]:
     """The standardised signed-rank statistic of d - shift, as a function of the shift."""
 
     def z(shift: float) -> float:
@@ -115,7 +111,7 @@ def paired_z(d: FloatArray, correct: bool, cluster: IntArray | None) -> Callable
     return z
 
 
-def shift_z(x: FloatArray, y: FloatArray, correct: bool) -> Callable[[float], float]:
+def shift_z(x: Floats, y: Floats, correct: bool) -> Callable[[float], float]:
     """The standardised rank-sum statistic of x - shift against y, as a function of the shift."""
     n, m = x.size, y.size
 
@@ -131,7 +127,7 @@ def shift_z(x: FloatArray, y: FloatArray, correct: bool) -> Callable[[float], fl
 
 
 def order_limits(
-    place: Callable[[int], float], size: int, null: FloatArray, level: float
+    place: Callable[[int], float], size: int, null: Floats, level: float
 ) -> tuple[float, float, float]:
     """Confidence limits among ordered averages or differences, and the level they reach.
 
@@ -150,7 +146,7 @@ def shift_limits(
     low: float,
     high: float,
     level: float,
-    jumps: FloatArray | None,
+    jumps: Floats | None,
 ) -> tuple[float, float]:
     """R's two-sample limits: the end of the range where the crossing lies beyond it."""
     q = float(stats.norm.isf((1 - level) / 2))

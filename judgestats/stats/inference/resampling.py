@@ -14,6 +14,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Floats, Ints
 from judgestats.engine import map_blocks
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.blas_threads import one_blas_thread
@@ -35,8 +36,6 @@ __all__ = [
     "leave_one_out",
 ]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 CHUNK = 250
 """Resamples drawn from one child seed: fixed, so that the number of workers changes nothing."""
@@ -65,10 +64,10 @@ class BootstrapResult:
         Warnings as data.
     """
 
-    estimates: FloatArray
+    estimates: Floats
     intervals: tuple[Interval, ...]
-    distribution: FloatArray
-    std_errors: FloatArray
+    distribution: Floats
+    std_errors: Floats
     n_clusters: int
     n_failed: int
     notes: tuple[Note, ...] = ()
@@ -89,7 +88,7 @@ class BootstrapResult:
         return float(self.std_errors[0])
 
 
-def cluster_codes(cluster: ArrayLike | None, n_items: int, *, where: str) -> IntArray:
+def cluster_codes(cluster: ArrayLike | None, n_items: int, *, where: str) -> Ints:
     """Integer code of each item's cluster, 0 .. G-1; every item its own where `cluster` is None.
 
     Parameters
@@ -142,12 +141,12 @@ def cluster_codes(cluster: ArrayLike | None, n_items: int, *, where: str) -> Int
 def _chunk(
     arrays: tuple[NDArray[Any], ...],
     statistic: Callable[..., Any],
-    codes: IntArray,
+    codes: Ints,
     n_clusters: int,
     size: int,
     seed: np.random.SeedSequence,
     vectorized: bool,
-) -> tuple[FloatArray, str]:
+) -> tuple[Floats, str]:
     """The statistic on `size` resamples of the clusters, and the first refusal's message."""
     rng = np.random.default_rng(seed)
     drawn = rng.integers(n_clusters, size=(size, n_clusters))
@@ -160,15 +159,15 @@ def _chunk(
 def _evaluate(
     arrays: tuple[NDArray[Any], ...],
     statistic: Callable[..., Any],
-    weights: IntArray,
+    weights: Ints,
     vectorized: bool,
-) -> tuple[FloatArray, str]:
+) -> tuple[Floats, str]:
     """The statistic for each row of item counts, shape (B, q); NaN (and why) where refused."""
     if vectorized:
         with np.errstate(divide="ignore", invalid="ignore"):
             values = np.asarray(statistic(*arrays, weights.astype(float)), dtype=float)
         return (values[:, None] if values.ndim == 1 else values), ""
-    rows: list[FloatArray | None] = []
+    rows: list[Floats | None] = []
     refusal = ""
     items = np.arange(weights.shape[1])
     for row in weights:
@@ -329,7 +328,7 @@ def cluster_bootstrap(
             )
         )
 
-    jackknife: FloatArray | None = None
+    jackknife: Floats | None = None
     if method == "bca":
         jackknife = leave_one_out(data, statistic, codes, n_clusters, q, vectorized)
     intervals: list[Interval] = []
@@ -364,11 +363,11 @@ def cluster_bootstrap(
 def leave_one_out(
     data: tuple[NDArray[Any], ...],
     statistic: Callable[..., Any],
-    codes: IntArray,
+    codes: Ints,
     n_clusters: int,
     q: int,
     vectorized: bool,
-) -> FloatArray:
+) -> Floats:
     """The statistic without each cluster in turn, shape (n_clusters, q)."""
     parts = []
     for start in range(0, n_clusters, CHUNK):

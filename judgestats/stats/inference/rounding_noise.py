@@ -9,16 +9,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-FloatArray = NDArray[np.float64]
+from judgestats.arrays import Floats
 
 DIGITS = 12
 """Significant digits that count."""
 
 
-def noise_free(x: FloatArray) -> FloatArray:
+def noise_free(x: Floats) -> Floats:
     """Values rounded to 12 significant digits each: for ranking only.
 
     Examples
@@ -31,11 +30,11 @@ def noise_free(x: FloatArray) -> FloatArray:
         exponent = np.floor(np.log10(np.abs(x)))
     exponent = np.where(np.isfinite(exponent), np.clip(exponent, -290, 290), 0.0)
     scale = 10.0**exponent
-    rounded: FloatArray = np.round(x / scale, DIGITS - 1) * scale
+    rounded: Floats = np.round(x / scale, DIGITS - 1) * scale
     return rounded
 
 
-def noise_free_difference(x: FloatArray, y: FloatArray) -> FloatArray:
+def noise_free_difference(x: Floats, y: Floats) -> Floats:
     """Differences x - y rounded to 12 significant digits of the operands: 8.3 - 8.1 is 0.2.
 
     Examples
@@ -54,7 +53,7 @@ def noise_free_difference(x: FloatArray, y: FloatArray) -> FloatArray:
     return np.asarray(np.round(d, decimals), dtype=float)
 
 
-def level_ranks(x: FloatArray, *, axis: int | None = None) -> FloatArray:
+def level_ranks(x: Floats, *, axis: int | None = None) -> Floats:
     """Ranks with ties averaged, 1 the smallest; values equal to 12 digits are tied.
 
     Examples

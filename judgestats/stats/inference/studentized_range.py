@@ -11,25 +11,24 @@ import functools
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize, special
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
-
-FloatArray = NDArray[np.float64]
 
 _HALF_WIDTH = 12.0
 """Beyond this distance from its peak the range integrand is below exp(-144) of the peak."""
 
 
 @functools.cache
-def _nodes(n: int) -> tuple[FloatArray, FloatArray]:
+def _nodes(n: int) -> tuple[Floats, Floats]:
     """Gauss-Legendre nodes and weights on [-1, 1]."""
     x, w = np.polynomial.legendre.leggauss(n)
     return x, w
 
 
-def _range_sf(q: FloatArray, k: int) -> FloatArray:
+def _range_sf(q: Floats, k: int) -> Floats:
     r"""P(range of k standard normals > q), by quadrature over the smallest of them.
 
     With a = P(Z > z) and d = P(Z > z + q), the density of the smallest being k phi(z) a^(k-1),
@@ -49,7 +48,7 @@ def _range_sf(q: FloatArray, k: int) -> FloatArray:
         bracket = -np.expm1(m * np.log1p(-np.minimum(share, 1.0)))
     density = np.exp(-0.5 * z**2 + m * log_a) / math.sqrt(2 * math.pi)
     total = k * _HALF_WIDTH * np.sum(w * density * bracket, axis=1)
-    result: FloatArray = np.clip(total, 0.0, 1.0).reshape(q.shape)
+    result: Floats = np.clip(total, 0.0, 1.0).reshape(q.shape)
     return result
 
 
@@ -57,9 +56,9 @@ def _studentized_sf(q: float, k: int, df: float) -> float:
     """P(Q > q) for finite df: the range's tail averaged over s, s^2 being chi-square(df) / df."""
     log_constant = math.log(2) + (df / 2) * math.log(df / 2) - special.gammaln(df / 2)
 
-    def log_weight(u: FloatArray) -> FloatArray:
+    def log_weight(u: Floats) -> Floats:
         # Density of u = log s times the Jacobian, on the log scale.
-        result: FloatArray = log_constant + df * u - 0.5 * df * np.exp(2 * u)
+        result: Floats = log_constant + df * u - 0.5 * df * np.exp(2 * u)
         return result
 
     # Coarse look at the integrand for where it lives: far q moves its peak to larger s.
@@ -75,7 +74,7 @@ def _studentized_sf(q: float, k: int, df: float) -> float:
     return float(min(max(value, 0.0), 1.0))
 
 
-def studentized_range_sf(q: ArrayLike, *, k: int, df: float = math.inf) -> FloatArray:
+def studentized_range_sf(q: ArrayLike, *, k: int, df: float = math.inf) -> Floats:
     r"""Upper tail P(Q > q) of the studentised range of k groups.
 
     Parameters

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import expit
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.cluster_jackknife import (
@@ -32,8 +33,6 @@ from judgestats.stats.inference.permutation_summary import summarise_permutation
 from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Note, NullReference, Sample
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 STACK = 40_000
 """Terms of one permutation up to which 250 of them are computed in one stack (80 MB)."""
 
@@ -61,16 +60,16 @@ class SumStatistic:
         the derivative; undefined values are NaN.
     """
 
-    per_item: Callable[[NDArray[Any]], FloatArray]
+    per_item: Callable[[NDArray[Any]], Floats]
     combine: Callable[[NDArray[Any]], NDArray[Any]]
 
-    def value(self, data: NDArray[Any]) -> FloatArray:
+    def value(self, data: NDArray[Any]) -> Floats:
         """The statistic on data (..., n_items, k): one value for each leading index."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.combine(self.per_item(data).sum(axis=-2)), dtype=float)
 
 
-def influence(statistic: SumStatistic, terms: FloatArray) -> FloatArray:
+def influence(statistic: SumStatistic, terms: Floats) -> Floats:
     r"""Influence of each row of terms on the statistic: its gradient times the row.
 
     Parameters
@@ -106,7 +105,7 @@ def influence(statistic: SumStatistic, terms: FloatArray) -> FloatArray:
     return np.asarray(terms @ gradient)
 
 
-def jackknife(statistic: SumStatistic, sums: FloatArray) -> FloatArray:
+def jackknife(statistic: SumStatistic, sums: Floats) -> Floats:
     """The statistic without each row of `sums` (one row per cluster): shape (n_clusters,).
 
     Examples
@@ -163,8 +162,8 @@ def _slope(x: float, scale: Scale, least: float = 0.0) -> float:
 
 def _spread(
     statistic: SumStatistic,
-    terms: FloatArray,
-    codes: IntArray,
+    terms: Floats,
+    codes: Ints,
     *,
     method: str,
     scale: Scale,
@@ -205,8 +204,8 @@ def _at_the_end(theta: float, n: int, level: float) -> Interval:
 
 def _interval(
     statistic: SumStatistic,
-    terms: FloatArray,
-    codes: IntArray,
+    terms: Floats,
+    codes: Ints,
     *,
     theta: float,
     level: float,
@@ -281,8 +280,8 @@ def estimate_from_sums(
     where: str,
     scale: Scale = "log_complement",
     least: float = 0.0,
-    codes: IntArray | None = None,
-    from_codes: Callable[[IntArray], NDArray[Any]] | None = None,
+    codes: Ints | None = None,
+    from_codes: Callable[[Ints], NDArray[Any]] | None = None,
     proportion: bool = False,
     alternative: Literal["greater", "less"] = "greater",
     notes: tuple[Note, ...] = (),
@@ -397,8 +396,8 @@ def estimate_from_sums(
 
 def permutation_reference(
     statistic: SumStatistic,
-    codes: IntArray | None,
-    from_codes: Callable[[IntArray], NDArray[Any]] | None,
+    codes: Ints | None,
+    from_codes: Callable[[Ints], NDArray[Any]] | None,
     *,
     where: str,
     alternative: Literal["greater", "less"] = "greater",

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.special import logsumexp
 
+from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.adjust import Adjustment
 from judgestats.stats.inference.keywords import Seeded, with_keywords
@@ -34,8 +35,6 @@ from judgestats.stats.instrument.strengths import Strengths, rank_intervals
 from judgestats.stats.layouts.count_table import encode_verdicts
 from judgestats.stats.spread.variance_ratio import with_adjusted
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Ties = Literal["davidson", "drop"]
 OUTCOMES = ("a", "b", "tie")
 FEW_CLUSTERS = 20
@@ -45,14 +44,14 @@ FEW_CLUSTERS = 20
 class _Pairs:
     """Read comparisons: outcome 0 first, 1 second, 2 tie; indices of the systems; covariates."""
 
-    outcome: IntArray
-    first: IntArray
-    second: IntArray
-    extra: FloatArray
-    codes: IntArray
+    outcome: Ints
+    first: Ints
+    second: Ints
+    extra: Floats
+    codes: Ints
     systems: tuple[str, ...]
 
-    def kept(self, at: NDArray[np.bool_]) -> _Pairs:
+    def kept(self, at: Bools) -> _Pairs:
         return _Pairs(
             outcome=self.outcome[at], first=self.first[at], second=self.second[at],
             extra=self.extra[at], codes=self.codes[at], systems=self.systems,
@@ -238,7 +237,7 @@ def _refuse_unlinked(pairs: _Pairs) -> None:
         )
 
 
-def _named(systems: Sequence[str], at: NDArray[np.bool_]) -> str:
+def _named(systems: Sequence[str], at: Bools) -> str:
     names = [s for s, here in zip(systems, at, strict=True) if here]
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
@@ -250,7 +249,7 @@ def _in_both_orders(pairs: _Pairs) -> bool:
     return bool((seen & seen.T).any())
 
 
-def _fit(pairs: _Pairs, *, order: bool, with_ties: bool) -> tuple[Fit, FloatArray]:
+def _fit(pairs: _Pairs, *, order: bool, with_ties: bool) -> tuple[Fit, Floats]:
     """The maximum, the last system's strength being 0, and the columns of d."""
     n, k = pairs.outcome.size, len(pairs.systems)
     signed = np.zeros((n, k))
@@ -267,7 +266,7 @@ def _fit(pairs: _Pairs, *, order: bool, with_ties: bool) -> tuple[Fit, FloatArra
     if with_ties:
         design[:, 2, 0] = 1.0
 
-    def parts(beta: FloatArray) -> Parts:
+    def parts(beta: Floats) -> Parts:
         logits = design @ beta
         logp = logits - logsumexp(logits, axis=1, keepdims=True)
         p = np.exp(logp)
@@ -286,7 +285,7 @@ def _fit(pairs: _Pairs, *, order: bool, with_ties: bool) -> tuple[Fit, FloatArra
 
 
 def _result(
-    pairs: _Pairs, fit: Fit, covariance: FloatArray, names: Sequence[str], *, order: bool,
+    pairs: _Pairs, fit: Fit, covariance: Floats, names: Sequence[str], *, order: bool,
     with_ties: bool, sample: Sample, notes: tuple[Note, ...], sandwich: str, adjust: Adjustment,
     level: float, seed: int | None,
 ) -> Strengths:  # fmt: skip

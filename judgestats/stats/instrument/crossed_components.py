@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.estimate_set import Estimates
 from judgestats.stats.inference.keywords import Clustered, with_keywords
@@ -16,7 +17,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 
-FloatArray = NDArray[np.float64]
 Array = NDArray[Any]
 
 TERMS = (
@@ -156,7 +156,7 @@ def crossed_components(scores: ArrayLike, **inference: Unpack[Clustered]) -> Est
     )  # fmt: skip
 
 
-def _columns(x: FloatArray) -> FloatArray:
+def _columns(x: Floats) -> Floats:
     """Of each item: squares within cells, their df, mean 1/r, squares of means, 1, cell means."""
     count = (~np.isnan(x)).sum(axis=3)
     with np.errstate(invalid="ignore"):

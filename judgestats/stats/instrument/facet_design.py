@@ -11,13 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import connected_components
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.instrument.ordinal import coded_levels
 from judgestats.stats.validity.inputs import score_values
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +23,7 @@ class Facets:
     """The names of a facet's levels and the level of each cell."""
 
     levels: tuple[str, ...]
-    of_cell: IntArray
+    of_cell: Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,12 +47,12 @@ class Ratings:
     unread : int
     """
 
-    levels: FloatArray
+    levels: Floats
     counts: csr_matrix
     cells_of: csr_matrix
     facets: Mapping[str, Facets]
     systems: Facets | None
-    cluster: IntArray
+    cluster: Ints
     clustered: bool
     answers: tuple[str, ...]
     extreme: int
@@ -66,7 +64,7 @@ class Ratings:
         return int(self.cells_of.shape[1])
 
 
-def named_codes(values: ArrayLike, n: int, *, name: str, where: str) -> tuple[list[str], IntArray]:
+def named_codes(values: ArrayLike, n: int, *, name: str, where: str) -> tuple[list[str], Ints]:
     """Names in order (numbers by size) and the place of each value.
 
     Examples
@@ -113,7 +111,7 @@ def rated(
     groups = cluster_codes(cluster, y.size, where=where)[read]
     k, coded, n_read = levels.size, coded[read], int(read.sum())
     names, at = named_codes(np.asarray(answer)[read], n_read, name="answer", where=where)
-    of: dict[str, tuple[list[str], IntArray]] = {
+    of: dict[str, tuple[list[str], Ints]] = {
         name: named_codes(_kept(v, y, name, where)[read], n_read, name=name, where=where)
         for name, v in facets.items()
     }
@@ -153,7 +151,7 @@ def rated(
     )
 
 
-def _kept(values: ArrayLike, y: FloatArray, name: str, where: str) -> NDArray[Any]:
+def _kept(values: ArrayLike, y: Floats, name: str, where: str) -> NDArray[Any]:
     given = np.asarray(values)
     if given.shape != y.shape:
         raise InputError(
@@ -163,16 +161,14 @@ def _kept(values: ArrayLike, y: FloatArray, name: str, where: str) -> NDArray[An
     return given
 
 
-def _one_each(at: IntArray, codes: IntArray, name: str, where: str) -> None:
+def _one_each(at: Ints, codes: Ints, name: str, where: str) -> None:
     lowest = np.full(int(at.max()) + 1, np.iinfo(np.int64).max)
     np.minimum.at(lowest, at, codes)
     if np.any(codes != lowest[at]):
         raise InputError(f"{where}: an answer belongs to one {name}, but some have several.")
 
 
-def _refuse_unlinked(
-    at: IntArray, of: Mapping[str, tuple[list[str], IntArray]], *, where: str
-) -> None:
+def _refuse_unlinked(at: Ints, of: Mapping[str, tuple[list[str], Ints]], *, where: str) -> None:
     n = int(at.max()) + 1
     size = np.bincount(at, minlength=n)
     if not np.any(size > 1):
@@ -208,7 +204,7 @@ def _refuse_unlinked(
         )
 
 
-def contrast(n: int) -> FloatArray:
+def contrast(n: int) -> Floats:
     """Effects that sum to zero from the first n - 1 of them.
 
     Examples
@@ -219,7 +215,7 @@ def contrast(n: int) -> FloatArray:
     return np.vstack([np.eye(n - 1), -np.ones((1, n - 1))])
 
 
-def design_of(ratings: Ratings, *, own_steps: bool) -> tuple[FloatArray, dict[str, slice]]:
+def design_of(ratings: Ratings, *, own_steps: bool) -> tuple[Floats, dict[str, slice]]:
     """What each parameter adds to the logit of each cell and level, quality left out.
 
     Parameters
@@ -237,10 +233,10 @@ def design_of(ratings: Ratings, *, own_steps: bool) -> tuple[FloatArray, dict[st
     """
     k, cells = ratings.levels.size, ratings.n_cells
     steps = np.arange(k, dtype=float)
-    blocks: list[FloatArray] = []
+    blocks: list[Floats] = []
     at: dict[str, slice] = {}
 
-    def add(name: str, block: FloatArray) -> None:
+    def add(name: str, block: Floats) -> None:
         start = sum(b.shape[2] for b in blocks)
         blocks.append(block)
         at[name] = slice(start, start + block.shape[2])

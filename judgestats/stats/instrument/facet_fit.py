@@ -7,34 +7,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.instrument.facet_design import Ratings
 from judgestats.stats.instrument.fitting import INFINITE
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fitted:
     """A fitted rating-scale model: parameters of the design, then log sigma."""
 
-    beta: FloatArray
-    covariance: FloatArray
-    std_errors: FloatArray
+    beta: Floats
+    covariance: Floats
+    std_errors: Floats
     loglik: float
-    tables: Mapping[str, FloatArray]
-    quality: FloatArray
-    quality_sd: FloatArray
+    tables: Mapping[str, Floats]
+    quality: Floats
+    quality_sd: Floats
     reliability: float
     change: float
     method: str
     sandwich: str
 
 
-def level_probability(logits: FloatArray, nodes: FloatArray) -> FloatArray:
+def level_probability(logits: Floats, nodes: Floats) -> Floats:
     """Probabilities of the levels of each cell at each node: shape (C, K, Q).
 
     Examples
@@ -46,9 +44,7 @@ def level_probability(logits: FloatArray, nodes: FloatArray) -> FloatArray:
     return np.asarray(softmax(logits[:, :, None] + k[None, :, None] * nodes, axis=1))
 
 
-def level_fit(
-    ratings: Ratings, probability: FloatArray, posterior: FloatArray
-) -> dict[str, FloatArray]:
+def level_fit(ratings: Ratings, probability: Floats, posterior: Floats) -> dict[str, Floats]:
     """Sums by cell that infit and outfit are made of.
 
     Parameters
@@ -72,7 +68,7 @@ def level_fit(
     counts = ratings.counts.tocoo()
     rows, columns, times = counts.row, counts.col, counts.data
 
-    def total(table: FloatArray) -> FloatArray:
+    def total(table: Floats) -> Floats:
         """The posterior mean of each observed (cell, level), summed by cell."""
         values = posterior @ table.reshape(cells * k, -1).T
         sums = np.bincount(columns // k, weights=values[rows, columns] * times, minlength=cells)
@@ -86,9 +82,7 @@ def level_fit(
     }
 
 
-def joint_fit(
-    ratings: Ratings, design: FloatArray, first: int, *, where: str, runaway: str
-) -> Fitted:
+def joint_fit(ratings: Ratings, design: Floats, first: int, *, where: str, runaway: str) -> Fitted:
     """Joint maximum likelihood: a parameter an answer, eliminated in each Newton step.
 
     Parameters

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.result import Estimate, Note, Result, Sample
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +85,8 @@ class ManyFacet(Result):
     reliability: float
     separation: Mapping[str, float]
     information: Mapping[str, tuple[float, ...]]
-    quality: FloatArray
-    quality_sd: FloatArray
+    quality: Floats
+    quality_sd: Floats
     answers: tuple[str, ...]
     extreme: int
     loglik: float

@@ -6,17 +6,15 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from judgestats.arrays import Floats
 from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.instrument.facet_design import Facets, Ratings, contrast
 from judgestats.stats.instrument.facet_fit import Fitted, level_probability
 from judgestats.stats.instrument.facet_result import FacetLevel, ManyFacet
 from judgestats.stats.instrument.fitting import cluster_df, wald_interval
 from judgestats.stats.instrument.strengths import rank_intervals
-
-FloatArray = NDArray[np.float64]
 
 FEW_CLUSTERS = 20
 AT = np.arange(-3.0, 4.0)
@@ -28,7 +26,7 @@ class _Terms:
     """Linear and smooth functions of the parameters, with errors by the delta method."""
 
     def __init__(
-        self, ratings: Ratings, design: FloatArray, at: Mapping[str, slice], fit: Fitted, *,
+        self, ratings: Ratings, design: Floats, at: Mapping[str, slice], fit: Fitted, *,
         level: float,
     ) -> None:  # fmt: skip
         self.ratings, self.design, self.at, self.fitted = ratings, design, at, fit
@@ -42,7 +40,7 @@ class _Terms:
         self.weight = np.asarray(ratings.cells_of.sum(axis=0)).reshape(-1)
         self.few = n_clusters if n_clusters < FEW_CLUSTERS else 0
 
-    def term(self, name: str, label: str, value: float, row: FloatArray) -> Estimate:
+    def term(self, name: str, label: str, value: float, row: Floats) -> Estimate:
         se = math.sqrt(max(float(row @ self.fitted.covariance @ row), 0.0))
         interval = wald_interval(
             value, se, df=self.df, level=self.level, sandwich=self.fitted.sandwich
@@ -52,19 +50,19 @@ class _Terms:
             interval=interval, estimator=self.fitted.method,
         )  # fmt: skip
 
-    def rows(self, name: str, matrix: FloatArray) -> FloatArray:
+    def rows(self, name: str, matrix: Floats) -> Floats:
         """A matrix of one block's parameters as one of all parameters."""
         out = np.zeros((matrix.shape[0], self.fitted.beta.size))
         out[:, self.at[name]] = matrix
         return out
 
-    def points(self, name: str, facet: Facets, matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def points(self, name: str, facet: Facets, matrix: Floats) -> tuple[Floats, Floats]:
         """Expected score under each level of a block less their mean, and its slopes."""
         sign = 1.0 if name == "mean" else -1.0
         levels, steps = self.ratings.levels, np.arange(self.ratings.levels.size, dtype=float)
         part = np.abs(matrix) if name == "mean" else matrix
 
-        def mean(beta: FloatArray) -> FloatArray:
+        def mean(beta: Floats) -> Floats:
             logits = self.design @ beta[:-1]
             rest = logits - self.design[:, :, self.at[name]] @ beta[self.at[name]]
             nodes = math.exp(beta[-1]) * NORMAL
@@ -84,7 +82,7 @@ class _Terms:
             slope[:, i] = (mean(moved) - centre) / 1e-5
         return centre, slope
 
-    def fit(self, facet: Facets) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def fit(self, facet: Facets) -> tuple[Floats, Floats, Floats]:
         """Infit, outfit and number of ratings of each level of a facet."""
         by = {
             key: np.asarray(
@@ -97,7 +95,7 @@ class _Terms:
 
 
 def many_facet_result(
-    ratings: Ratings, design: FloatArray, at: Mapping[str, slice], fit: Fitted, *,
+    ratings: Ratings, design: Floats, at: Mapping[str, slice], fit: Fitted, *,
     own_steps: bool, level: float, seed: int | None,
 ) -> ManyFacet:  # fmt: skip
     """All that the parameters say.
@@ -165,7 +163,7 @@ def many_facet_result(
 
 
 def _levels(
-    terms: _Terms, block: str, facet: str, of: Facets, matrix: FloatArray
+    terms: _Terms, block: str, facet: str, of: Facets, matrix: Floats
 ) -> tuple[FacetLevel, ...]:
     rows = terms.rows(block, matrix)
     value = rows @ terms.fitted.beta

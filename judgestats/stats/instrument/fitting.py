@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import (
     cluster_sums,
@@ -19,9 +19,7 @@ from judgestats.stats.inference.cluster_jackknife import (
 )
 from judgestats.stats.inference.result import Interval
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-Parts = tuple[float, FloatArray, FloatArray]
+Parts = tuple[float, Floats, Floats]
 """Log-likelihood, scores (n, p) and information (p, p)."""
 
 Sandwich = Literal["CR0", "CR1", "CR2"]
@@ -34,15 +32,15 @@ INFINITE = 15.0
 class Fit:
     """A maximum of a likelihood: its parameters, scores of each row, inverse information."""
 
-    beta: FloatArray
+    beta: Floats
     loglik: float
-    scores: FloatArray
-    bread: FloatArray
+    scores: Floats
+    bread: Floats
 
 
 def newton(
-    parts: Callable[[FloatArray], Parts],
-    start: FloatArray,
+    parts: Callable[[Floats], Parts],
+    start: Floats,
     *,
     where: str,
     runaway: str = "",
@@ -115,7 +113,7 @@ def newton(
     )
 
 
-def clustered_covariance(fit: Fit, codes: IntArray, kind: str = "CR1") -> FloatArray:
+def clustered_covariance(fit: Fit, codes: Ints, kind: str = "CR1") -> Floats:
     """Sandwich covariance of a maximum, scores summed by cluster; CR1 multiplies by G / (G - 1).
 
     Examples
@@ -131,9 +129,7 @@ def clustered_covariance(fit: Fit, codes: IntArray, kind: str = "CR1") -> FloatA
     return np.asarray(fit.bread @ (sums.T @ sums) @ fit.bread * factor)
 
 
-def weighted_cr2(
-    x: FloatArray, weight: FloatArray, residual: FloatArray, codes: IntArray, bread: FloatArray
-) -> FloatArray:
+def weighted_cr2(x: Floats, weight: Floats, residual: Floats, codes: Ints, bread: Floats) -> Floats:
     """CR2 covariance of a generalised linear model (Bell & McCaffrey 2002, on the response).
 
     Parameters
@@ -165,7 +161,7 @@ def weighted_cr2(
     return np.asarray(bread @ meat @ bread)
 
 
-def cluster_df(codes: IntArray) -> float:
+def cluster_df(codes: Ints) -> float:
     """Effective degrees of freedom of an interval over clusters, at least 1.
 
     Examples

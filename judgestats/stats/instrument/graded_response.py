@@ -9,10 +9,11 @@ from typing import Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 from scipy.special import expit
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
@@ -23,7 +24,6 @@ from judgestats.stats.instrument.latent_grid import fit_on_grid, grid_of
 from judgestats.stats.instrument.ordinal import coded_levels
 from judgestats.stats.validity.inputs import score_values
 
-FloatArray = NDArray[np.float64]
 WHERE = "graded_response"
 LEAST_JUDGES = 3
 LEAST_ANSWERS = 200
@@ -65,8 +65,8 @@ class GradedResponse(Result):
     thresholds: Mapping[str, tuple[Estimate, ...]]
     information: Mapping[str, tuple[float, ...]]
     reliability: Mapping[str, float]
-    quality: FloatArray
-    quality_sd: FloatArray
+    quality: Floats
+    quality_sd: Floats
     std_errors_model: Mapping[str, list[float]]
     loglik: float
     change: float
@@ -258,9 +258,7 @@ def graded_response(
     )
 
 
-def _columns(
-    own: Sequence[tuple[FloatArray, NDArray[np.int64]]], n: int
-) -> tuple[Columns, FloatArray]:
+def _columns(own: Sequence[tuple[Floats, Ints]], n: int) -> tuple[Columns, Floats]:
     """One column a judge and level; parameters are discriminations, then a * b by judge."""
     judges = len(own)
     p = judges + sum(levels.size - 1 for levels, _ in own)
@@ -291,7 +289,7 @@ def _columns(
     ), np.concatenate(start)  # fmt: skip
 
 
-def _information(a: float, cuts: FloatArray, at: FloatArray) -> FloatArray:
+def _information(a: float, cuts: Floats, at: Floats) -> Floats:
     """Fisher information of one score along quality."""
     upper = expit(a * (at - cuts[:, None]))
     cumulative = np.vstack([np.ones_like(at), upper, np.zeros_like(at)])

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.special import expit
 
+from judgestats.arrays import Bools, Floats
 from judgestats.stats.instrument.latent_grid import Grid, Model, integrated
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,11 +28,11 @@ class Columns:
     """
 
     counts: csr_matrix
-    above: FloatArray
-    below: FloatArray
-    top: NDArray[np.bool_]
-    bottom: NDArray[np.bool_]
-    loading: FloatArray
+    above: Floats
+    below: Floats
+    top: Bools
+    bottom: Bools
+    loading: Floats
 
 
 def cumulative_model(columns: Columns) -> Model:
@@ -47,7 +44,7 @@ def cumulative_model(columns: Columns) -> Model:
         (times, (answer, np.arange(times.size))), shape=(columns.counts.shape[0], times.size)
     )
 
-    def model(beta: FloatArray, grid: Grid) -> tuple[float, FloatArray, FloatArray]:
+    def model(beta: Floats, grid: Grid) -> tuple[float, Floats, Floats]:
         shift = (columns.loading @ beta)[:, None] * grid.x
         upper = np.where(top, np.inf, (columns.above @ beta)[:, None] - shift)
         lower = np.where(bottom, -np.inf, (columns.below @ beta)[:, None] - shift)

@@ -12,14 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.instrument.fitting import Fit
-
-FloatArray = NDArray[np.float64]
 
 REACH = 7.0
 """Standard deviations of quality that the grid spans to either side."""
@@ -34,8 +32,8 @@ PER_SD = 3.0
 class Grid:
     """Equally spaced nodes of a standard normal variable with their log weights."""
 
-    x: FloatArray
-    log_weight: FloatArray
+    x: Floats
+    log_weight: Floats
 
 
 def grid_of(n: int) -> Grid:
@@ -52,7 +50,7 @@ def grid_of(n: int) -> Grid:
     return Grid(x=x, log_weight=log_weight - logsumexp(log_weight))
 
 
-def integrated(loglik: FloatArray, grid: Grid) -> tuple[FloatArray, FloatArray]:
+def integrated(loglik: Floats, grid: Grid) -> tuple[Floats, Floats]:
     """Marginal log-likelihood of each answer and its posterior over the nodes.
 
     Parameters
@@ -78,7 +76,7 @@ def integrated(loglik: FloatArray, grid: Grid) -> tuple[FloatArray, FloatArray]:
     return (largest + np.log(total))[:, 0], weights / total
 
 
-Model = Callable[[FloatArray, Grid], tuple[float, FloatArray, FloatArray]]
+Model = Callable[[Floats, Grid], tuple[float, Floats, Floats]]
 """Parameters and grid to log-likelihood, scores of the answers (N, p), posteriors (N, Q)."""
 
 
@@ -88,11 +86,11 @@ class GridFit:
 
     fit: Fit
     grid: Grid
-    posterior: FloatArray
+    posterior: Floats
     change: float
 
 
-def fit_on_grid(model: Model, start: FloatArray, *, where: str, runaway: str) -> GridFit:
+def fit_on_grid(model: Model, start: Floats, *, where: str, runaway: str) -> GridFit:
     """Maximise a marginal likelihood; the grid is refined until posteriors are wide on it.
 
     Parameters
@@ -140,7 +138,7 @@ def fit_on_grid(model: Model, start: FloatArray, *, where: str, runaway: str) ->
     )
 
 
-def _newton(model: Model, beta: FloatArray, grid: Grid, *, where: str, runaway: str) -> FloatArray:
+def _newton(model: Model, beta: Floats, grid: Grid, *, where: str, runaway: str) -> Floats:
     """The maximum to the last digits; the information is computed anew after each large step."""
     value, scores, _ = model(beta, grid)
     information = _information(model, beta, grid)
@@ -164,14 +162,14 @@ def _newton(model: Model, beta: FloatArray, grid: Grid, *, where: str, runaway: 
     raise InputError(f"{where}: the likelihood has no clear maximum: {runaway}.")
 
 
-def _approached(model: Model, start: FloatArray, grid: Grid) -> FloatArray:
+def _approached(model: Model, start: Floats, grid: Grid) -> Floats:
     """Near the maximum: BFGS on axes that the outer product of the scores makes alike."""
     scores = model(start, grid)[1]
     outer = scores.T @ scores
     outer += 1e-3 * np.trace(outer) / start.size * np.eye(start.size)
     axes = np.linalg.inv(np.linalg.cholesky(outer)).T
 
-    def deviance(z: FloatArray) -> tuple[float, FloatArray]:
+    def deviance(z: Floats) -> tuple[float, Floats]:
         value, each, _ = model(start + axes @ z, grid)
         if not math.isfinite(value):
             return 1e12, np.zeros_like(z)
@@ -183,7 +181,7 @@ def _approached(model: Model, start: FloatArray, grid: Grid) -> FloatArray:
     return np.asarray(start + axes @ optimum.x)
 
 
-def _information(model: Model, beta: FloatArray, grid: Grid) -> FloatArray:
+def _information(model: Model, beta: Floats, grid: Grid) -> Floats:
     """The observed information, from differences of the gradient."""
     step, p = 1e-4, beta.size
     out = np.empty((p, p))
@@ -196,7 +194,7 @@ def _information(model: Model, beta: FloatArray, grid: Grid) -> FloatArray:
     return (out + out.T) / 2
 
 
-def _solved(matrix: FloatArray, vector: FloatArray, where: str, runaway: str) -> FloatArray:
+def _solved(matrix: Floats, vector: Floats, where: str, runaway: str) -> Floats:
     value = np.linalg.eigvalsh(matrix)
     if not value[0] > 1e-9 * max(float(value[-1]), 1e-300):
         raise InputError(f"{where}: {runaway}.")

@@ -9,14 +9,13 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.estimate_set import Estimates
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.inference.sum_statistics import Scale, SumStatistic, estimate_from_sums
 from judgestats.stats.validity.inputs import score_values
-
-FloatArray = NDArray[np.float64]
 
 KEPT = 0.95
 """Share of the scores' variance that a shorter scale must keep."""
@@ -147,8 +146,8 @@ def levels_used(
 
 
 def merged_levels(
-    levels: Sequence[float] | FloatArray,
-    counts: Sequence[float] | FloatArray,
+    levels: Sequence[float] | Floats,
+    counts: Sequence[float] | Floats,
     *,
     kept: float = KEPT,
 ) -> tuple[list[float], float]:
@@ -208,13 +207,13 @@ def _entropy(sums: NDArray[Any]) -> NDArray[Any]:
 _ENTROPY = SumStatistic(per_item=lambda x: x, combine=_entropy)
 
 
-def _share_of(at: NDArray[np.bool_]) -> SumStatistic:
+def _share_of(at: Bools) -> SumStatistic:
     return SumStatistic(
         per_item=lambda x: x, combine=lambda s: (s * at).sum(axis=-1) / s.sum(axis=-1)
     )
 
 
-def _step(levels: FloatArray) -> float:
+def _step(levels: Floats) -> float:
     """The largest usual step that all scores are multiples of; 0 where there is none."""
     for step in (1.0, 0.5, 0.25, 0.1, 0.01):
         if np.allclose(levels / step, np.round(levels / step), atol=1e-6):
@@ -223,7 +222,7 @@ def _step(levels: FloatArray) -> float:
 
 
 def _heaping(
-    levels: FloatArray, step: float, low: float, whole: int, term: Any, sample: Sample
+    levels: Floats, step: float, low: float, whole: int, term: Any, sample: Sample
 ) -> Estimate:
     label = "Heaping on round scores"
     round_at = 1.0 if 0 < step < 1 else 5.0 if step == 1 and whole >= MANY else 0.0
@@ -236,7 +235,7 @@ def _heaping(
         return Estimate(
             name="heaping", label=label, estimate=math.nan, sample=sample, reason=reason
         )
-    scale: FloatArray = low + step * np.arange(whole, dtype=np.float64)
+    scale: Floats = low + step * np.arange(whole, dtype=np.float64)
     share = float(np.mean(_multiple(scale, round_at)))
     estimate: Estimate = term(
         "heaping", label, _share_of(_multiple(levels, round_at)), "logit", True
@@ -255,7 +254,7 @@ def _heaping(
 _FINE = (0.5, 0.25)
 
 
-def _differ(counts: FloatArray) -> float | None:
+def _differ(counts: Floats) -> float | None:
     """How often two scores of one item differ, over items asked about twice or more."""
     n = counts.sum(axis=1)
     pairs, alike = n * (n - 1), np.sum(counts * (counts - 1), axis=1)
@@ -264,11 +263,11 @@ def _differ(counts: FloatArray) -> float | None:
 
 
 def _between(
-    levels: FloatArray, counts: FloatArray, step: float, low: float, again: float | None, whole: int
+    levels: Floats, counts: Floats, step: float, low: float, again: float | None, whole: int
 ) -> Note:
     """What half points mean: how often they are given, and what asking again does to them."""
     given = 1 - float(counts.sum(axis=0) @ _multiple(levels, 1.0)) / float(counts.sum())
-    scale: FloatArray = low + step * np.arange(whole, dtype=np.float64)
+    scale: Floats = low + step * np.arange(whole, dtype=np.float64)
     there = 1 - float(np.mean(_multiple(scale, 1.0)))
     asked = (
         "nothing was asked twice, so that what such a step is worth is not known"
@@ -282,7 +281,7 @@ def _between(
     )
 
 
-def _multiple(values: FloatArray, of: float) -> NDArray[np.bool_]:
+def _multiple(values: Floats, of: float) -> Bools:
     return np.isclose(values / of, np.round(values / of), atol=1e-6)
 
 
@@ -294,7 +293,7 @@ def _unknown_scale(low: float, high: float) -> Note:
     )
 
 
-def _shorter(levels: FloatArray, starts: list[float], kept: float, whole: str) -> Note:
+def _shorter(levels: Floats, starts: list[float], kept: float, whole: str) -> Note:
     ends = [*(levels[levels < s].max() for s in starts[1:]), levels[-1]]
     groups = ", ".join(
         f"{a:g}" if a == b else f"{a:g}-{b:g}" for a, b in zip(starts, ends, strict=True)

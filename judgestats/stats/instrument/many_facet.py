@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.instrument.facet_design import Ratings, design_of, rated
@@ -18,7 +19,6 @@ from judgestats.stats.instrument.facet_terms import many_facet_result
 from judgestats.stats.instrument.fitting import clustered_covariance
 from judgestats.stats.instrument.latent_grid import Grid, fit_on_grid, integrated
 
-FloatArray = NDArray[np.float64]
 WHERE = "many_facet"
 RUNAWAY = (
     "a severity or threshold is without bound: some level is given by one judge alone, or ratings "
@@ -113,7 +113,7 @@ def many_facet(
     )
 
 
-def _marginal_fit(ratings: Ratings, design: FloatArray, at: Mapping[str, slice]) -> Fitted:
+def _marginal_fit(ratings: Ratings, design: Floats, at: Mapping[str, slice]) -> Fitted:
     start = np.zeros(design.shape[2] + 1)
     fitted = fit_on_grid(rating_model(ratings, design), start, where=WHERE, runaway=RUNAWAY)
     beta = fitted.fit.beta
@@ -143,8 +143,8 @@ def _marginal_fit(ratings: Ratings, design: FloatArray, at: Mapping[str, slice])
 
 
 def rating_model(
-    ratings: Ratings, design: FloatArray
-) -> Callable[[FloatArray, Grid], tuple[float, FloatArray, FloatArray]]:
+    ratings: Ratings, design: Floats
+) -> Callable[[Floats, Grid], tuple[float, Floats, Floats]]:
     """The marginal log-likelihood of a rating-scale design: parameters, then log sigma."""
     cells, k, p = design.shape
     flat = design.reshape(cells * k, p)
@@ -155,7 +155,7 @@ def rating_model(
     observed, points = counts @ flat, counts @ steps
     times = np.repeat(counts.reshape(-1, cells, k).sum(axis=2), k, axis=1)
 
-    def model(beta: FloatArray, grid: Grid) -> tuple[float, FloatArray, FloatArray]:
+    def model(beta: Floats, grid: Grid) -> tuple[float, Floats, Floats]:
         sigma = math.exp(min(float(beta[-1]), 20.0))
         prob = level_probability(design @ beta[:-1], sigma * grid.x).reshape(cells * k, -1)
         logp = np.log(np.maximum(prob, 1e-300))

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 from scipy.special import expit
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.estimate_set import Estimates
 from judgestats.stats.inference.keywords import Clustered, with_keywords
@@ -28,13 +29,11 @@ from judgestats.stats.instrument.latent_cumulative import Columns, cumulative_mo
 from judgestats.stats.instrument.latent_grid import fit_on_grid
 from judgestats.stats.validity.inputs import score_values
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 MOST_LEVELS = 100
 RUNAWAY = "a factor decides the scores without exception, so its log odds are infinite"
 
 
-def coded_levels(scores: FloatArray, *, where: str) -> tuple[FloatArray, IntArray]:
+def coded_levels(scores: Floats, *, where: str) -> tuple[Floats, Ints]:
     """The distinct scores in order, and the place of each score among them (-1 where missing).
 
     Examples
@@ -57,8 +56,8 @@ def coded_levels(scores: FloatArray, *, where: str) -> tuple[FloatArray, IntArra
 
 
 def level_likelihood(
-    cut: FloatArray, y: IntArray, eta: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    cut: Floats, y: Ints, eta: Floats
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Probability of each row's level, with the pieces of its derivatives.
 
     Parameters
@@ -87,7 +86,7 @@ def level_likelihood(
     return p, up, low, up * (1 - 2 * upper), low * (1 - 2 * lower)
 
 
-def fit_cumulative_logit(y: IntArray, x: FloatArray, *, where: str) -> Fit:
+def fit_cumulative_logit(y: Ints, x: Floats, *, where: str) -> Fit:
     """Thresholds, then slopes: P(Y <= k) = logistic(threshold_k - x'b), by Newton's method.
 
     Parameters
@@ -117,7 +116,7 @@ def fit_cumulative_logit(y: IntArray, x: FloatArray, *, where: str) -> Fit:
     below[rows[y > 0], y[y > 0] - 1] = 1.0
     above[:, k - 1 :], below[:, k - 1 :] = -x, -x
 
-    def parts(beta: FloatArray) -> Parts:
+    def parts(beta: Floats) -> Parts:
         prob, up, low, up_slope, low_slope = level_likelihood(beta[: k - 1], y, x @ beta[k - 1 :])
         if not np.all(prob > 0):
             return -np.inf, np.zeros_like(above), np.eye(beta.size)
@@ -255,7 +254,7 @@ def cumulative_logit(
     )  # fmt: skip
 
 
-def _answers(answer: ArrayLike, n: int) -> IntArray:
+def _answers(answer: ArrayLike, n: int) -> Ints:
     given = np.asarray(answer)
     if given.shape != (n,):
         raise InputError(
@@ -266,7 +265,7 @@ def _answers(answer: ArrayLike, n: int) -> IntArray:
     return np.unique(given, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _cluster_of_answers(who: IntArray, groups: IntArray) -> IntArray:
+def _cluster_of_answers(who: Ints, groups: Ints) -> Ints:
     """The cluster of each answer, which must be one."""
     present, first = np.unique(who, return_index=True)
     of = groups[first]
@@ -275,7 +274,7 @@ def _cluster_of_answers(who: IntArray, groups: IntArray) -> IntArray:
     return np.asarray(of)
 
 
-def _with_answers(y: IntArray, x: FloatArray, who: IntArray) -> tuple[Fit, float]:
+def _with_answers(y: Ints, x: Floats, who: Ints) -> tuple[Fit, float]:
     """Thresholds, slopes and the standard deviation of answers, whose quality is integrated out."""
     where = "cumulative_logit"
     who = np.unique(who, return_inverse=True)[1].reshape(-1)
@@ -308,10 +307,10 @@ def _few(df: float) -> Note:
     return Note(code="few_clusters", message=message)
 
 
-def _columns(factors: Mapping[str, ArrayLike], n: int) -> tuple[FloatArray, list[str]]:
+def _columns(factors: Mapping[str, ArrayLike], n: int) -> tuple[Floats, list[str]]:
     """Numbers as they are, words as differences from their first level."""
     where = "cumulative_logit"
-    columns: list[FloatArray] = []
+    columns: list[Floats] = []
     names: list[str] = []
     for name, given in factors.items():
         values = np.asarray(given)
@@ -332,7 +331,7 @@ def _columns(factors: Mapping[str, ArrayLike], n: int) -> tuple[FloatArray, list
     return np.column_stack(columns) if columns else np.zeros((n, 1)), names or [*factors]
 
 
-def dummies(groups: Sequence[str] | NDArray[np.str_], names: Sequence[str]) -> FloatArray:
+def dummies(groups: Sequence[str] | NDArray[np.str_], names: Sequence[str]) -> Floats:
     """One column for each name but the first.
 
     Examples

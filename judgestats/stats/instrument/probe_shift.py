@@ -6,9 +6,10 @@ import math
 from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
@@ -16,7 +17,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Sample, TestResult
 from judgestats.stats.layouts.score_matrix import score_matrix
 
-Floats = NDArray[np.float64]
 _POWER = 0.8
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.keywords import Permuted, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
@@ -18,8 +19,6 @@ from judgestats.stats.inference.sum_statistics import (
     SumStatistic,
     estimate_from_sums,
 )
-
-FloatArray = NDArray[np.float64]
 
 
 @with_keywords()
@@ -147,7 +146,7 @@ def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> Test
     )
 
 
-def _columns(x: FloatArray) -> FloatArray:
+def _columns(x: Floats) -> Floats:
     """Of each item: within its cells, between its prompts (sums of squares, df), 1 / r, prompts."""
     count = (~np.isnan(x)).sum(axis=2)
     there = count > 0
@@ -163,7 +162,7 @@ def _columns(x: FloatArray) -> FloatArray:
     ).astype(float)
 
 
-def _flips(x: FloatArray) -> tuple[FloatArray, ...]:
+def _flips(x: Floats) -> tuple[Floats, ...]:
     """Of each item: pairs of scores that differ and all pairs, in one wording and in two."""
     flat = x.reshape(len(x), x.shape[1] * x.shape[2])
     prompt = np.repeat(np.arange(x.shape[1]), x.shape[2])
@@ -179,39 +178,39 @@ def _flips(x: FloatArray) -> tuple[FloatArray, ...]:
     return tuple(out)
 
 
-def _variances(sums: FloatArray) -> tuple[float, float]:
+def _variances(sums: Floats) -> tuple[float, float]:
     repeat = sums[0] / sums[1]
     return float(sums[2] / sums[3] - repeat * sums[4] / sums[5]), float(repeat)
 
 
-def _parts(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _parts(sums: Floats) -> tuple[Floats, Floats]:
     repeat = sums[..., 0] / sums[..., 1]
     return sums[..., 2] / sums[..., 3] - repeat * sums[..., 4] / sums[..., 5], repeat
 
 
-def _share(sums: FloatArray) -> FloatArray:
+def _share(sums: Floats) -> Floats:
     wording, repeat = _parts(sums)
     return np.asarray(wording / (wording + repeat))
 
 
-def _same(sums: FloatArray) -> FloatArray:
+def _same(sums: Floats) -> Floats:
     return np.asarray(np.sqrt(_parts(sums)[1]))
 
 
-def _reworded(sums: FloatArray) -> FloatArray:
+def _reworded(sums: Floats) -> Floats:
     wording, repeat = _parts(sums)
     return np.asarray(np.sqrt(np.maximum(np.real(wording + repeat), 0.0)))
 
 
-def _flips_repeated(sums: FloatArray) -> FloatArray:
+def _flips_repeated(sums: Floats) -> Floats:
     return np.asarray(sums[..., 6] / sums[..., 7])
 
 
-def _flips_reworded(sums: FloatArray) -> FloatArray:
+def _flips_reworded(sums: Floats) -> Floats:
     return np.asarray(sums[..., 8] / sums[..., 9])
 
 
-def _ratio(x: FloatArray) -> FloatArray:
+def _ratio(x: Floats) -> Floats:
     """Mean square between prompts over that within, for a stack of tables."""
     count = (~np.isnan(x)).sum(axis=3)
     there = count > 0
@@ -225,7 +224,7 @@ def _ratio(x: FloatArray) -> FloatArray:
     return np.asarray(np.where(np.isnan(out), 1.0, out))
 
 
-_EFFECTS: tuple[tuple[str, str, Callable[[FloatArray], FloatArray], Scale], ...] = (
+_EFFECTS: tuple[tuple[str, str, Callable[[Floats], Floats], Scale], ...] = (
     ("wording_share", "Share of the scatter that is the wording's", _share, "log_complement"),
     ("sd_repeated", "Standard deviation, same wording", _same, "identity"),
     ("sd_reworded", "Standard deviation, another wording", _reworded, "identity"),
@@ -239,7 +238,7 @@ CHUNK = 50
 """Permutations held in memory at once."""
 
 
-def _p_value(x: FloatArray, n: int, seed: int | None) -> float:
+def _p_value(x: Floats, n: int, seed: int | None) -> float:
     """Of the ratio, the scores of an item exchanged over the places that were read."""
     rng = np.random.default_rng(seed)
     observed = _ratio(x[None])[0]

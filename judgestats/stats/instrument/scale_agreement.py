@@ -7,9 +7,10 @@ from itertools import combinations
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import jackknife_error, t_of_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
@@ -17,7 +18,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Sample, TestResult
 from judgestats.stats.layouts.score_matrix import score_matrix
 
-Floats = NDArray[np.float64]
 _REACH = 4.0
 """One of n items that goes from one end of the order to the other costs gamma at most 4 / n."""
 _ROWS = 256
@@ -182,7 +182,7 @@ def _effects(
     return tuple(out)
 
 
-def _orders(one: Floats, other: Floats, codes: NDArray[np.int64]) -> Floats:
+def _orders(one: Floats, other: Floats, codes: Ints) -> Floats:
     """Loss and agreements, of all items in row 0, then without each cluster."""
     sides = one.T, other.T
     between = _correlation([(a, b) for a in sides[0] for b in sides[1]], codes)
@@ -192,7 +192,7 @@ def _orders(one: Floats, other: Floats, codes: NDArray[np.int64]) -> Floats:
     return np.column_stack([np.sqrt(usable) - between, between, *within])
 
 
-def _correlation(pairs: list[tuple[Floats, Floats]], codes: NDArray[np.int64]) -> Floats:
+def _correlation(pairs: list[tuple[Floats, Floats]], codes: Ints) -> Floats:
     """Mean over pairs of columns of sin(pi gamma / 2), whole and without each cluster."""
     correlations = [np.sin(np.pi / 2 * _gamma(a, b, codes)) for a, b in pairs]
     if not correlations:
@@ -204,7 +204,7 @@ def _correlation(pairs: list[tuple[Floats, Floats]], codes: NDArray[np.int64]) -
     return np.where(count > 0, total / np.maximum(count, 1), math.nan)
 
 
-def _gamma(a: Floats, b: Floats, codes: NDArray[np.int64]) -> Floats:
+def _gamma(a: Floats, b: Floats, codes: Ints) -> Floats:
     """Goodman and Kruskal's gamma of two columns, of all items and without each cluster."""
     n, groups = a.size, int(codes.max(initial=-1)) + 1
     net, ordered = np.zeros(n), np.zeros(n)

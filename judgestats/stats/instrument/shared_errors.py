@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.agreement.cohen import cohen_kappa
 from judgestats.stats.inference.adjust import Adjustment
@@ -19,10 +20,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Comparison, Comparisons, Interval, Note, Sample
 from judgestats.stats.layouts.count_table import encode_verdicts
 from judgestats.stats.spread.variance_ratio import with_adjusted
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 
 @with_keywords()
@@ -172,9 +169,7 @@ def shared_errors(
     )
 
 
-def _kappa(
-    a: BoolArray, b: BoolArray, groups: IntArray, level: float
-) -> tuple[float, Interval | None, str]:
+def _kappa(a: Bools, b: Bools, groups: Ints, level: float) -> tuple[float, Interval | None, str]:
     """Cohen's kappa of two judges' errors with its interval, or why it is undefined."""
     if a.size == 0:
         return math.nan, None, "no item was judged by both"
@@ -184,7 +179,7 @@ def _kappa(
     return kappa.estimate, kappa.interval, reason
 
 
-def _strata(a: BoolArray, b: BoolArray, others: IntArray) -> FloatArray:
+def _strata(a: Bools, b: Bools, others: Ints) -> Floats:
     """Items, errors of each and of both by number of others that erred: shape (strata, 4)."""
     rows = []
     for s in np.unique(others):
@@ -193,13 +188,13 @@ def _strata(a: BoolArray, b: BoolArray, others: IntArray) -> FloatArray:
     return np.array(rows, dtype=float).reshape(-1, 4)
 
 
-def _odds_parts(tables: FloatArray) -> FloatArray:
+def _odds_parts(tables: Floats) -> Floats:
     """Numerator and denominator of Mantel and Haenszel's odds ratio."""
     n, a, b, both = tables.T
     return np.array([np.sum(both * (n - a - b + both) / n), np.sum((a - both) * (b - both) / n)])
 
 
-def _exact(tables: FloatArray, odds: float) -> tuple[float, float]:
+def _exact(tables: Floats, odds: float) -> tuple[float, float]:
     """Chance of as many errors together as seen, and the number expected, at an odds ratio."""
     law = np.ones(1)
     for n, a, b, _ in tables.astype(int):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
@@ -22,9 +23,6 @@ from judgestats.stats.instrument.fitting import (
 )
 from judgestats.stats.instrument.ordinal import coded_levels, dummies, fit_cumulative_logit
 from judgestats.stats.validity.inputs import score_values
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 LEAST = 30
 """Questions of each source below which nothing is tested."""
@@ -150,7 +148,7 @@ def dif_test(
 
 def _conditioner(
     quality: ArrayLike | None, rest: ArrayLike | None, shape: tuple[int, ...]
-) -> tuple[FloatArray, str]:
+) -> tuple[Floats, str]:
     where = "dif_test"
     if quality is None and rest is None:
         raise InputError(
@@ -167,7 +165,7 @@ def _conditioner(
     return z, name
 
 
-def _sources(groups: NDArray[Any], codes: IntArray, reference: str | None) -> list[str]:
+def _sources(groups: NDArray[Any], codes: Ints, reference: str | None) -> list[str]:
     """The sources with enough questions, the reference first."""
     where = "dif_test"
     counts = {str(g): int(np.unique(codes[groups == g]).size) for g in np.unique(groups)}
@@ -188,7 +186,7 @@ def _sources(groups: NDArray[Any], codes: IntArray, reference: str | None) -> li
     return [reference, *(g for g in enough if g != reference)]
 
 
-def _refuse_if_told(z: FloatArray, who: FloatArray) -> None:
+def _refuse_if_told(z: Floats, who: Floats) -> None:
     where = "dif_test"
     total = float(np.sum((z - z.mean()) ** 2))
     if total <= 1e-12 * max(float(np.sum(z**2)), 1.0):
@@ -206,13 +204,13 @@ def _refuse_if_told(z: FloatArray, who: FloatArray) -> None:
         )
 
 
-def _wald(fit: Fit, covariance: FloatArray, at: slice) -> float:
+def _wald(fit: Fit, covariance: Floats, at: slice) -> float:
     b = fit.beta[at]
     return float(b @ np.linalg.solve(covariance[at, at], b)) / b.size
 
 
 def _tested(
-    fits: list[Fit], names: list[str], codes: IntArray, sample: Sample, *, what: str,
+    fits: list[Fit], names: list[str], codes: Ints, sample: Sample, *, what: str,
     classes: str, level: float,
 ) -> TestResult:  # fmt: skip
     null, base, uniform, crossed = fits

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.result import (
     Comparison,
@@ -20,12 +20,11 @@ from judgestats.stats.inference.result import (
     Sample,
 )
 
-FloatArray = NDArray[np.float64]
 DRAWS = 20_000
 
 
 def rank_intervals(
-    values: FloatArray, covariance: FloatArray, *, df: float, level: float, seed: int | None
+    values: Floats, covariance: Floats, *, df: float, level: float, seed: int | None
 ) -> tuple[tuple[int, int], ...]:
     """Highest and lowest rank that each value may have, all intervals holding at once.
 
@@ -101,7 +100,7 @@ class Strengths(Result):
     others: tuple[Estimate, ...]
     pairs: tuple[Comparison, ...]
     ranks: tuple[tuple[int, int], ...]
-    covariance: FloatArray
+    covariance: Floats
     loglik: float
     adjust: str
     sandwich: str

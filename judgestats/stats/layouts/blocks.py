@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Note, Sample
@@ -23,9 +24,6 @@ from judgestats.stats.layouts.formula import (
     need_columns,
     parse_formula,
 )
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -47,10 +45,10 @@ class Blocks:
     notes : tuple of Note
     """
 
-    scores: FloatArray
+    scores: Floats
     conditions: tuple[str, ...]
     levels: tuple[Any, ...]
-    cluster: IntArray | None
+    cluster: Ints | None
     sample: Sample
     data_name: str
     notes: tuple[Note, ...] = ()
@@ -115,7 +113,7 @@ def _block_matrix(
     names: Sequence[Any] | None,
     cluster: object,
     min_conditions: int,
-) -> tuple[FloatArray, tuple[Any, ...], NDArray[Any] | None, str]:
+) -> tuple[Floats, tuple[Any, ...], NDArray[Any] | None, str]:
     """Matrix (NaN where missing), levels, cluster labels and the data's name."""
     labels: NDArray[Any] | None
     if isinstance(scores, str):
@@ -213,7 +211,7 @@ def read_incomplete_blocks(
 
 def _blocks_from_formula(
     formula: str, data: object, cluster: object, where: str
-) -> tuple[FloatArray, tuple[Any, ...], NDArray[Any] | None, str]:
+) -> tuple[Floats, tuple[Any, ...], NDArray[Any] | None, str]:
     """Matrix, levels, cluster labels by block and name of the data."""
     terms = parse_formula(formula, where=where)
     if not terms.block:
@@ -258,7 +256,7 @@ def _blocks_from_formula(
 
 
 def _complete(
-    matrix: FloatArray,
+    matrix: Floats,
     levels: tuple[Any, ...],
     labels: NDArray[Any] | None,
     data_name: str,

@@ -17,14 +17,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Result, Sample
 from judgestats.stats.layouts.cells_from_frame import scores_from_frame
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 MAX_SUBSETS = 256
 """Subsets over which the mean distance from the mean is averaged where numbers of scores differ."""
@@ -59,15 +57,15 @@ class Cells(Result):
     """
 
     conditions: tuple[str, ...]
-    n_scores: IntArray
-    mean: FloatArray
-    median: FloatArray
-    variance: FloatArray
-    from_mean: FloatArray
-    from_median: FloatArray
+    n_scores: Ints
+    mean: Floats
+    median: Floats
+    variance: Floats
+    from_mean: Floats
+    from_median: Floats
     common_r: int
     ddof: int
-    cluster: IntArray
+    cluster: Ints
 
     @property
     def equal_r(self) -> bool:
@@ -79,7 +77,7 @@ class Cells(Result):
         """Number of clusters of items."""
         return int(np.unique(self.cluster).size)
 
-    def spread(self, center: str) -> FloatArray:
+    def spread(self, center: str) -> Floats:
         """The cell statistic by name: ``mean``, ``median`` (mean |x - centre|) or ``variance``."""
         named = {"mean": self.from_mean, "median": self.from_median, "variance": self.variance}
         one_of(
@@ -87,7 +85,7 @@ class Cells(Result):
         )
         return named[center]
 
-    def sample(self, used: NDArray[np.bool_], *, reason: str) -> Sample:
+    def sample(self, used: Bools, *, reason: str) -> Sample:
         """The sample of an analysis of the items marked in `used`."""
         n_lost = int(np.sum(~used))
         scores = self.n_scores[used]
@@ -149,7 +147,7 @@ class Cells(Result):
 
 def check_scores(
     x: ArrayLike, *, function: str, conditions: Sequence[object] | None, ndims: tuple[int, ...]
-) -> tuple[FloatArray, tuple[str, ...]]:
+) -> tuple[Floats, tuple[str, ...]]:
     """The scores as floats with names of the conditions (axis 1), or a readable refusal."""
     shapes = " or ".join(
         {2: "2-d (items x conditions)", 3: "3-d (items x conditions x replications)"}[d]
@@ -255,7 +253,7 @@ def mean_distance_from_median(x: ArrayLike, *, at: int | None = None) -> float:
 
 
 @lru_cache(maxsize=512)
-def _subsets(n: int, m: int) -> IntArray:
+def _subsets(n: int, m: int) -> Ints:
     """Index sets of m of n sorted scores: all of them up to 256, else 256 drawn at random."""
     if math.comb(n, m) <= MAX_SUBSETS:
         return np.array(list(itertools.combinations(range(n), m)), dtype=np.int64)
@@ -263,7 +261,7 @@ def _subsets(n: int, m: int) -> IntArray:
     return drawn[:, :m].astype(np.int64)
 
 
-def _distance_from_mean_at(scores: FloatArray, m: int) -> FloatArray:
+def _distance_from_mean_at(scores: Floats, m: int) -> Floats:
     """Mean |x - mean| of each row of sorted scores, averaged over subsets of m scores."""
     index = _subsets(scores.shape[1], m)
     out = np.empty(scores.shape[0])
@@ -355,9 +353,7 @@ def cell_statistics(
     )
 
 
-def statistics_of_sorted(
-    ordered: FloatArray, common_r: int, *, ddof: int
-) -> dict[str, NDArray[Any]]:
+def statistics_of_sorted(ordered: Floats, common_r: int, *, ddof: int) -> dict[str, NDArray[Any]]:
     """The per-cell fields of `Cells` from ascending scores (NaN last), shape (N, k, R)."""
     n = np.sum(~np.isnan(ordered), axis=2)
     filled = n > 0

@@ -9,18 +9,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.layouts.cell_statistics import Cells, check_scores, statistics_of_sorted
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 ELEMENTS = 4_000_000
 """Scores spelled out at once."""
 
 
-def distinct_rows(table: NDArray[Any]) -> tuple[IntArray, IntArray]:
+def distinct_rows(table: NDArray[Any]) -> tuple[Ints, Ints]:
     """Where each different row of small whole numbers first stands, and which one every row is.
 
     Parameters

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.counted_codes import counts_of_codes
 from judgestats.stats.inference.result import Note, Sample
@@ -25,9 +26,6 @@ __all__ = [
     "rare_category_notes",
     "table_from_counts",
 ]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -47,9 +45,9 @@ class CountTable:
         Whether the caller named the categories; if not they are those that occur.
     """
 
-    counts: FloatArray
+    counts: Floats
     categories: tuple[Any, ...]
-    codes: IntArray | None = None
+    codes: Ints | None = None
     given: bool = False
 
     @property
@@ -58,7 +56,7 @@ class CountTable:
         return int(self.counts.shape[0])
 
     @property
-    def per_item(self) -> FloatArray:
+    def per_item(self) -> Floats:
         """Number of judgments read for each item."""
         # numpy's own sum over a short last axis is much slower.
         return np.asarray(self.counts @ np.ones(self.counts.shape[1]))
@@ -68,7 +66,7 @@ class CountTable:
         """Whether the order of the categories means something: named by the caller, or numbers."""
         return self.given or all(isinstance(c, (int, float)) for c in self.categories)
 
-    def values(self) -> FloatArray:
+    def values(self) -> Floats:
         """Numeric value of each category: itself if a number, else its rank 1, 2, ..."""
         if all(isinstance(c, (int, float)) and not isinstance(c, bool) for c in self.categories):
             return np.asarray(self.categories, dtype=float)
@@ -101,7 +99,7 @@ def _is_text(value: Any) -> bool:
 
 def encode_verdicts(
     verdicts: ArrayLike, *, categories: Sequence[Any] | None = None, where: str = "encode_verdicts"
-) -> tuple[IntArray, tuple[Any, ...]]:
+) -> tuple[Ints, tuple[Any, ...]]:
     """Turn verdicts into category indices; missing (None, NaN, empty text) becomes -1.
 
     Parameters

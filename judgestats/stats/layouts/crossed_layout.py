@@ -8,12 +8,11 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Term = frozenset[str]
 
 DESIGNS: dict[str, tuple[str, ...]] = {
@@ -105,10 +104,10 @@ class Layout:
         cell holds the same number of judgments; else None.
     """
 
-    y: FloatArray
-    codes: Mapping[str, IntArray]
+    y: Floats
+    codes: Mapping[str, Ints]
     levels: Mapping[str, int]
-    cells: FloatArray | None
+    cells: Floats | None
 
     @cached_property
     def balanced(self) -> bool:
@@ -116,7 +115,7 @@ class Layout:
         return self.cells is not None
 
 
-def array_layout(scores: FloatArray, factors: tuple[str, ...]) -> Layout:
+def array_layout(scores: Floats, factors: tuple[str, ...]) -> Layout:
     """Layout of an array with one axis per facet (a last, further axis: judgments in the cell).
 
     Examples
@@ -136,7 +135,7 @@ def array_layout(scores: FloatArray, factors: tuple[str, ...]) -> Layout:
     return long_layout(cells[present], {f: index[a] for a, f in enumerate(factors)}, factors)
 
 
-def long_layout(y: FloatArray, facets: Mapping[str, ArrayLike], factors: tuple[str, ...]) -> Layout:
+def long_layout(y: Floats, facets: Mapping[str, ArrayLike], factors: tuple[str, ...]) -> Layout:
     """Layout of one score per judgment with the labels of its facets.
 
     Examples
@@ -147,7 +146,7 @@ def long_layout(y: FloatArray, facets: Mapping[str, ArrayLike], factors: tuple[s
     False
     """
     present = ~np.isnan(y)
-    codes: dict[str, IntArray] = {}
+    codes: dict[str, Ints] = {}
     levels: dict[str, int] = {}
     for factor in factors:
         labels = np.asarray(facets[factor])[present]
@@ -157,7 +156,7 @@ def long_layout(y: FloatArray, facets: Mapping[str, ArrayLike], factors: tuple[s
     values = y[present]
     shape = tuple(levels.values())
     n_cells = int(np.prod(shape))
-    cells: FloatArray | None = None
+    cells: Floats | None = None
     if values.size and values.size % n_cells == 0:
         flat = np.ravel_multi_index(tuple(codes.values()), shape)
         per_cell = values.size // n_cells
@@ -178,7 +177,7 @@ class Stratum:
     term: Term
     sum_of_squares: float
     df: float
-    coefficients: FloatArray
+    coefficients: Floats
 
     @property
     def mean_square(self) -> float:
@@ -186,7 +185,7 @@ class Stratum:
         return self.sum_of_squares / self.df
 
 
-def strata_of(layout: Layout, terms: tuple[str, ...]) -> tuple[list[Stratum], FloatArray]:
+def strata_of(layout: Layout, terms: tuple[str, ...]) -> tuple[list[Stratum], Floats]:
     """Strata of a balanced layout with the same expectation merged, and the mean's coefficients.
 
     Returns
@@ -206,13 +205,13 @@ def strata_of(layout: Layout, terms: tuple[str, ...]) -> tuple[list[Stratum], Fl
     centred = cells - grand
     keys = [frozenset(t.split(":")) for t in terms]
 
-    def coefficients(part: Term) -> FloatArray:
+    def coefficients(part: Term) -> Floats:
         row = [n / np.prod([layout.levels[f] for f in key]) if part <= key else 0.0 for key in keys]
         return np.array([*row, 1.0])
 
     merged: dict[tuple[float, ...], list[float]] = {}
     used_ss, used_df = 0.0, 0
-    effects: dict[Term, FloatArray] = {}
+    effects: dict[Term, Floats] = {}
     for size in range(1, len(factors) + 1):
         for names in combinations(factors, size):
             part = frozenset(names)

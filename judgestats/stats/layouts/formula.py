@@ -15,10 +15,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Missing = Literal["drop", "raise"]
 
 _NAME = r"\s*(?:`([^`]+)`|([A-Za-z_.][\w.]*))\s*"
@@ -91,7 +90,7 @@ def need_columns(data: object, names: Sequence[str], where: str) -> pd.DataFrame
     return data
 
 
-def as_numbers(values: object, what: str, where: str) -> FloatArray:
+def as_numbers(values: object, what: str, where: str) -> Floats:
     """Float array of numbers, NaN for missing; infinite values and text are refused."""
     try:
         out = np.asarray(
@@ -113,7 +112,7 @@ def as_numbers(values: object, what: str, where: str) -> FloatArray:
     return out
 
 
-def factor_codes(column: pd.Series[Any]) -> tuple[IntArray, tuple[Any, ...]]:
+def factor_codes(column: pd.Series[Any]) -> tuple[Ints, tuple[Any, ...]]:
     """Codes and levels: categories in their order, numbers ascending, text as it first appears."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         used = column.cat.remove_unused_categories()

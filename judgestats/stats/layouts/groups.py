@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Note, Sample
@@ -23,30 +24,27 @@ from judgestats.stats.layouts.formula import (
     parse_formula,
 )
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Groups:
     """Independent groups: `values` with the code of each value's group."""
 
-    values: FloatArray
-    codes: IntArray
+    values: Floats
+    codes: Ints
     names: tuple[str, ...]
     levels: tuple[Any, ...]
-    cluster: IntArray | None
+    cluster: Ints | None
     sample: Sample
     data_name: str
     notes: tuple[Note, ...] = ()
 
     @property
-    def sizes(self) -> IntArray:
+    def sizes(self) -> Ints:
         """Number of values of each group."""
-        result: IntArray = np.bincount(self.codes, minlength=len(self.names))
+        result: Ints = np.bincount(self.codes, minlength=len(self.names))
         return result
 
-    def split(self) -> list[FloatArray]:
+    def split(self) -> list[Floats]:
         """The values of each group, in the order of `names`."""
         return [self.values[self.codes == g] for g in range(len(self.names))]
 
@@ -147,7 +145,7 @@ def read_groups(
 
 def _groups_from_arrays(
     values: object, groups: object, names: Sequence[Any] | None, where: str
-) -> tuple[FloatArray, IntArray, tuple[Any, ...], str]:
+) -> tuple[Floats, Ints, tuple[Any, ...], str]:
     """Values, codes, levels and name of the data, from what is not a formula."""
     if groups is not None:
         x = as_numbers(values, "values", where)
@@ -159,7 +157,7 @@ def _groups_from_arrays(
             )
         codes, levels = factor_codes(column)
         return x, codes, levels, "values by groups"
-    samples: list[FloatArray]
+    samples: list[Floats]
     if isinstance(values, Mapping):
         levels = tuple(values)
         samples = [as_numbers(v, f"group {k!r}", where) for k, v in values.items()]

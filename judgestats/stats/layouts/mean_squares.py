@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from judgestats.arrays import Floats
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -32,16 +31,16 @@ class MeanSquares:
         Degrees of freedom of `within`.
     """
 
-    items: float | FloatArray
-    replications: float | FloatArray
-    residual: float | FloatArray
-    within: float | FloatArray
-    n: float | FloatArray
+    items: float | Floats
+    replications: float | Floats
+    residual: float | Floats
+    within: float | Floats
+    n: float | Floats
     k: float
-    df_within: float | FloatArray
+    df_within: float | Floats
 
 
-def mean_squares(x: FloatArray) -> MeanSquares:
+def mean_squares(x: Floats) -> MeanSquares:
     """Mean squares of complete layouts, shape (n, k) or a stack (B, n, k).
 
     Examples
@@ -76,7 +75,7 @@ def mean_squares(x: FloatArray) -> MeanSquares:
     )
 
 
-def one_way_mean_squares(x: FloatArray) -> MeanSquares:
+def one_way_mean_squares(x: Floats) -> MeanSquares:
     """Mean squares between and within items that may have unequal numbers of judgments.
 
     `k` is n0 = (sum n_i - sum n_i^2 / sum n_i) / (N - 1); columns play no part, so the two-way
@@ -108,7 +107,7 @@ def one_way_mean_squares(x: FloatArray) -> MeanSquares:
     )
 
 
-def resampled_mean_squares(x: FloatArray, weights: FloatArray) -> MeanSquares:
+def resampled_mean_squares(x: Floats, weights: Floats) -> MeanSquares:
     """Mean squares of resamples of the items of a complete layout, from item counts (B, n).
 
     Examples
@@ -143,7 +142,7 @@ def resampled_mean_squares(x: FloatArray, weights: FloatArray) -> MeanSquares:
     )
 
 
-def row_sums(x: FloatArray) -> FloatArray:
+def row_sums(x: Floats) -> Floats:
     """What `mean_squares_of_sums` needs of each item: 1, scores, squared sum, sum of squares.
 
     Parameters
@@ -165,7 +164,7 @@ def row_sums(x: FloatArray) -> FloatArray:
     return np.column_stack([np.ones(x.shape[0]), x, x.sum(axis=1) ** 2, squares])
 
 
-def mean_squares_of_sums(sums: FloatArray) -> MeanSquares:
+def mean_squares_of_sums(sums: Floats) -> MeanSquares:
     """Mean squares of complete layouts from `row_sums` added up over items.
 
     Parameters

@@ -6,17 +6,17 @@ import dataclasses
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Note, Sample
 
 Missing = Literal["refuse", "listwise", "pairwise", "em"]
-FloatArray = NDArray[np.float64]
 
 
-def score_matrix(scores: ArrayLike, *, where: str) -> FloatArray:
+def score_matrix(scores: ArrayLike, *, where: str) -> Floats:
     """Scores as a float matrix, items in rows and replications in columns, NaN where missing.
 
     Parameters
@@ -70,8 +70,8 @@ class Prepared:
     ``pairwise`` and ``em``.
     """
 
-    x: FloatArray
-    cluster: NDArray[np.int64] | None
+    x: Floats
+    cluster: Ints | None
     sample: Sample
     reason: str = ""
     notes: tuple[Note, ...] = ()
@@ -173,7 +173,7 @@ def prepare_scores(
     return Prepared(x=x, cluster=codes, sample=sample, reason=reason)
 
 
-def stacked_covariances(x: FloatArray) -> FloatArray:
+def stacked_covariances(x: Floats) -> Floats:
     """Covariance matrices (n - 1) of a stack of score matrices, shape (B, n, k) to (B, k, k).
 
     Examples
@@ -188,11 +188,11 @@ def stacked_covariances(x: FloatArray) -> FloatArray:
     constant = np.ptp(x, axis=-2, keepdims=True) == 0
     if constant.any():
         centred = np.where(constant, 0.0, centred)
-    out: FloatArray = np.swapaxes(centred, -1, -2) @ centred / (x.shape[-2] - 1)
+    out: Floats = np.swapaxes(centred, -1, -2) @ centred / (x.shape[-2] - 1)
     return out
 
 
-def resampled_covariances(x: FloatArray, weights: FloatArray) -> FloatArray:
+def resampled_covariances(x: Floats, weights: Floats) -> Floats:
     """Covariance matrices of resamples given by item counts, shape (B, n) to (B, k, k).
 
     Two matrix products for all resamples at once, whatever the number of items.
@@ -211,7 +211,7 @@ def resampled_covariances(x: FloatArray, weights: FloatArray) -> FloatArray:
     products = (centred[:, :, None] * centred[:, None, :]).reshape(x.shape[0], k * k)
     second = (weights @ products).reshape(-1, k, k)
     second -= n[:, None, None] * means[:, :, None] * means[:, None, :]
-    out: FloatArray = second / (n - 1)[:, None, None]
+    out: Floats = second / (n - 1)[:, None, None]
     # A column that is constant in a resample has variance exactly 0, not a rounding error.
     variances = np.einsum("bkk->bk", out)
     constant = variances < 1e-13 * np.mean(centred**2, axis=0)
@@ -220,7 +220,7 @@ def resampled_covariances(x: FloatArray, weights: FloatArray) -> FloatArray:
     return out
 
 
-def correlations(covariance: FloatArray) -> FloatArray:
+def correlations(covariance: Floats) -> Floats:
     """Correlation matrices of one or a stack of covariance matrices, NaN for zero variances.
 
     Examples
@@ -232,13 +232,13 @@ def correlations(covariance: FloatArray) -> FloatArray:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         deviations = np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
-        out: FloatArray = covariance / (deviations[..., :, None] * deviations[..., None, :])
+        out: Floats = covariance / (deviations[..., :, None] * deviations[..., None, :])
     return out
 
 
 def _pair_moments(
-    x: FloatArray,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+    x: Floats,
+) -> tuple[Floats, Floats, Floats]:
     """Pair counts, covariances, and the variance of each column over the rows of each pair."""
     present = (~np.isnan(x)).astype(float)
     with np.errstate(invalid="ignore"):
@@ -252,7 +252,7 @@ def _pair_moments(
     return n, covariance, variance
 
 
-def pairwise_covariance(x: FloatArray) -> FloatArray:
+def pairwise_covariance(x: Floats) -> Floats:
     """Covariances from the rows in which both columns are present, as R's ``use = "pairwise"``.
 
     Examples
@@ -262,11 +262,11 @@ def pairwise_covariance(x: FloatArray) -> FloatArray:
     array([[4., 2.],
            [2., 2.]])
     """
-    covariance: FloatArray = _pair_moments(x)[1]
+    covariance: Floats = _pair_moments(x)[1]
     return covariance
 
 
-def pairwise_correlation(x: FloatArray) -> FloatArray:
+def pairwise_correlation(x: Floats) -> Floats:
     """Correlations from the rows in which both columns are present, as R's ``use = "pairwise"``.
 
     The variances, too, come from the rows of the pair (unlike the correlation matrix of
@@ -281,13 +281,13 @@ def pairwise_correlation(x: FloatArray) -> FloatArray:
     """
     _, covariance, variance = _pair_moments(x)
     with np.errstate(divide="ignore", invalid="ignore"):
-        out: FloatArray = covariance / np.sqrt(variance * variance.T)
+        out: Floats = covariance / np.sqrt(variance * variance.T)
     return out
 
 
 def em_covariance(
-    x: FloatArray, *, tolerance: float = 1e-11, max_iterations: int = 5000
-) -> tuple[FloatArray, bool]:
+    x: Floats, *, tolerance: float = 1e-11, max_iterations: int = 5000
+) -> tuple[Floats, bool]:
     """Maximum likelihood covariance (divisor n) of normal data with values missing at random.
 
     Parameters
@@ -326,7 +326,7 @@ def em_covariance(
         (pattern, x[member.reshape(-1) == g][:, ~pattern]) for g, pattern in enumerate(patterns)
     ]
     mean = np.nanmean(x, axis=0)
-    covariance: FloatArray = np.diag(np.nanvar(x, axis=0))
+    covariance: Floats = np.diag(np.nanvar(x, axis=0))
     n, k = x.shape
     for _ in range(max_iterations):
         total, product = np.zeros(k), np.zeros((k, k))
@@ -347,7 +347,7 @@ def em_covariance(
             total += filled.sum(axis=0)
             product += filled.T @ filled
         new_mean = total / n
-        new: FloatArray = product / n - np.outer(new_mean, new_mean)
+        new: Floats = product / n - np.outer(new_mean, new_mean)
         change = np.max(np.abs(new - covariance)) / max(float(np.max(np.diag(new))), 1e-300)
         mean, covariance = new_mean, new
         if change < tolerance:

@@ -7,17 +7,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 def square_table(
     x: object, y: object = None, *, where: str, categories: Sequence[Any] | None = None
-) -> tuple[FloatArray, tuple[str, ...], int]:
+) -> tuple[Floats, tuple[str, ...], int]:
     """Square table of paired verdicts, its labels and the number of incomplete pairs.
 
     Parameters

@@ -8,14 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import Note, Result, format_number
 from judgestats.stats.layouts.cell_statistics import cell_statistics
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -50,7 +49,7 @@ class PilotComponents(Result):
     heterogeneity: float = 0.0
     means: tuple[float, ...] = ()
     notes: tuple[Note, ...] = ()
-    residuals: FloatArray | None = dataclasses.field(default=None, repr=False, compare=False)
+    residuals: Floats | None = dataclasses.field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         values = (
@@ -181,9 +180,7 @@ def pilot_components(
     )
 
 
-def _residuals(
-    scores: FloatArray, mean: FloatArray, n: FloatArray, residual: FloatArray
-) -> FloatArray:
+def _residuals(scores: Floats, mean: Floats, n: Floats, residual: Floats) -> Floats:
     """Each item's residuals under all conditions, inflated to the cells' unbiased variance."""
     size = np.sqrt(n / (n - 1) / np.where(residual > 0, residual, np.nan))
     centred = (scores - mean[:, :, None]) * size[:, :, None]

@@ -6,14 +6,12 @@ import dataclasses
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats
 from judgestats.stats.inference.estimable import BEYOND
 from judgestats.stats.planning.pilot import PilotComponents
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
-
-FloatArray = NDArray[np.float64]
 
 BATCH_SCORES = 2_000_000
 """Scores drawn at once; bounds memory."""
@@ -68,9 +66,7 @@ def simulate_design(
     return power, float(np.median(np.concatenate(widths)))
 
 
-def _draw(
-    model: PilotComponents, design: Design, size: int, rng: np.random.Generator
-) -> FloatArray:
+def _draw(model: PilotComponents, design: Design, size: int, rng: np.random.Generator) -> Floats:
     """Scores of `size` studies: studies x items x conditions x orders x replications."""
     n, r, o = design.n_items, design.n_replications, design.n_orders
     k = len(model.residual_variance)
@@ -89,9 +85,7 @@ def _draw(
     return np.asarray(means[:, None, None] + item + shift + order + noise)
 
 
-def _of_pilot_items(
-    residuals: FloatArray, shape: tuple[int, ...], rng: np.random.Generator
-) -> FloatArray:
+def _of_pilot_items(residuals: Floats, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
     """Residuals of pilot items drawn with replacement, each from the item's own."""
     read = np.isfinite(residuals)
     # What was read stands first in each row, so that a place below the count is a residual.
@@ -103,7 +97,7 @@ def _of_pilot_items(
     return np.asarray(packed[item, place])
 
 
-def blocked_f_p(y: FloatArray) -> FloatArray:
+def blocked_f_p(y: Floats) -> Floats:
     """P of the blocked F test for a stack of tables, studies x items x conditions."""
     _, n, k = y.shape
     centred = y - y.mean(axis=2, keepdims=True)
@@ -117,7 +111,7 @@ def blocked_f_p(y: FloatArray) -> FloatArray:
     return np.where(np.isnan(p), 1.0, p)
 
 
-def _ratio_widths(a: FloatArray, b: FloatArray, alpha: float) -> FloatArray:
+def _ratio_widths(a: Floats, b: Floats, alpha: float) -> Floats:
     """Upper over lower end of the variance ratio's interval, as `variance_ratio` makes it."""
     n = a.shape[1]
     total_a, total_b = a.sum(axis=1, keepdims=True), b.sum(axis=1, keepdims=True)
@@ -135,7 +129,7 @@ def _ratio_widths(a: FloatArray, b: FloatArray, alpha: float) -> FloatArray:
     return np.where(np.isnan(width) | lost, np.inf, width)
 
 
-def _icc_widths(x: FloatArray, alpha: float) -> FloatArray:
+def _icc_widths(x: Floats, alpha: float) -> Floats:
     """Width of the interval of ICC(1), as `icc` makes it; orders are further replications."""
     scores = x[:, :, 0].reshape(x.shape[0], x.shape[1], -1)
     intervals = (

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, owens_t
 
-Floats = NDArray[np.float64]
+from judgestats.arrays import Floats
 
 
 def bivariate_normal_cdf(h: ArrayLike, k: ArrayLike, rho: ArrayLike) -> Floats:

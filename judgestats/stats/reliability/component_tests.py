@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.keywords import NULL, Permutations, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
@@ -29,8 +30,6 @@ from judgestats.stats.reliability.reml import (
     unbalanced_criterion,
 )
 from judgestats.stats.reliability.variance_components import variance_components
-
-FloatArray = NDArray[np.float64]
 
 
 def component_likelihood_ratio(
@@ -179,7 +178,7 @@ def component_null(
         )
     index = [*terms, "residual"].index(facet)
 
-    def estimate(cells: FloatArray) -> float:
+    def estimate(cells: Floats) -> float:
         strata, _ = strata_of(array_layout(cells, factors), terms)
         expected = np.array([s.coefficients for s in strata])
         squares = np.array([s.mean_square for s in strata])

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Floats
 from judgestats.errors import one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.estimable import only, useful_reliability
@@ -34,8 +35,7 @@ from judgestats.stats.layouts.score_matrix import (
 )
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 
-FloatArray = NDArray[np.float64]
-Coefficient = Callable[[FloatArray], FloatArray]
+Coefficient = Callable[[Floats], Floats]
 """From a stack of covariance (or correlation) matrices, shape (B, k, k), to B values."""
 IntervalMethod = Literal["auto", "feldt", "bonett", "jackknife", "bca", "percentile", "none"]
 
@@ -54,7 +54,7 @@ def _bonett(alpha: float, n: int, k: int, level: float) -> tuple[float, float]:
     return -math.expm1(math.log1p(-alpha) + z), -math.expm1(math.log1p(-alpha) - z)
 
 
-def _why_undefined(x: FloatArray, correlation_based: bool) -> str:
+def _why_undefined(x: Floats, correlation_based: bool) -> str:
     spread = np.nanmax(x, axis=0) - np.nanmin(x, axis=0)
     if not np.any(spread > 0):
         return "no replication varies over items, so there is no variance to be reliable"
@@ -108,9 +108,9 @@ def covariance_estimate(
     interval: IntervalMethod,
     missing: Missing,
     n_jobs: int,
-    correlation_of_missing: Callable[[FloatArray], FloatArray] | None = None,
-    details: Callable[[FloatArray, int], dict[str, Any]] | None = None,
-    std_error: Callable[[FloatArray, int], float] | None = None,
+    correlation_of_missing: Callable[[Floats], Floats] | None = None,
+    details: Callable[[Floats, int], dict[str, Any]] | None = None,
+    std_error: Callable[[Floats, int], float] | None = None,
     **inference: Unpack[Inference],
 ) -> Estimate:
     """Estimate, interval and null of a function of the covariance matrix (shared by this file).
@@ -135,10 +135,10 @@ def covariance_estimate(
     x, complete = prepared.x, prepared.complete
     n, k = x.shape
 
-    def of_covariance(covariance: FloatArray) -> FloatArray:
+    def of_covariance(covariance: Floats) -> Floats:
         return coefficient(covariance if on == "covariance" else correlations(covariance))
 
-    def of_matrix(data: FloatArray) -> float:
+    def of_matrix(data: Floats) -> float:
         if np.isnan(data).any() and on == "correlation" and correlation_of_missing is not None:
             return float(coefficient(correlation_of_missing(data)[None])[0])
         return float(of_covariance(_covariance(data, missing)[None])[0])
@@ -228,9 +228,9 @@ def bootstrap_note(n_clusters: int, method: str) -> tuple[Note, ...]:
     return (Note(code="bootstrap_undercovers", message=message),)
 
 
-def _covariance(x: FloatArray, missing: Missing) -> FloatArray:
+def _covariance(x: Floats, missing: Missing) -> Floats:
     if not np.isnan(x).any():
-        out: FloatArray = stacked_covariances(x[None])[0]
+        out: Floats = stacked_covariances(x[None])[0]
         return out
     return em_covariance(x)[0] if missing == "em" else pairwise_covariance(x)
 

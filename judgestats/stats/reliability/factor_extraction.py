@@ -9,10 +9,9 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-Floats = NDArray[np.float64]
+from judgestats.arrays import Floats
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,9 @@ import math
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Bools, Floats
 from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.layouts.score_matrix import (
@@ -23,10 +24,8 @@ from judgestats.stats.layouts.score_matrix import (
 )
 from judgestats.stats.reliability.covariance_estimate import IntervalMethod, covariance_estimate
 
-FloatArray = NDArray[np.float64]
 
-
-def alpha_from_covariance(covariance: FloatArray) -> FloatArray:
+def alpha_from_covariance(covariance: Floats) -> Floats:
     r"""Alpha of one or a stack of covariance (or correlation) matrices.
 
     Parameters
@@ -51,11 +50,11 @@ def alpha_from_covariance(covariance: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         value = k / (k - 1) * (1 - trace / total)
     # Columns that cancel leave a total of rounding errors: no variance, hence no reliability.
-    out: FloatArray = np.where(total > 1e-12 * trace, value, np.nan)
+    out: Floats = np.where(total > 1e-12 * trace, value, np.nan)
     return out
 
 
-def lambda2_from_covariance(covariance: FloatArray) -> FloatArray:
+def lambda2_from_covariance(covariance: Floats) -> Floats:
     """Guttman's lambda-2 of one or a stack of covariance matrices, shape (..., k, k) to (...)."""
     k = covariance.shape[-1]
     trace = np.trace(covariance, axis1=-2, axis2=-1)
@@ -64,11 +63,11 @@ def lambda2_from_covariance(covariance: FloatArray) -> FloatArray:
     off = np.maximum((covariance**2).sum(axis=(-2, -1)) - (diagonal**2).sum(axis=-1), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         value = 1 - trace / total + np.sqrt(k / (k - 1) * off) / total
-    out: FloatArray = np.where(total > 1e-12 * trace, value, np.nan)
+    out: Floats = np.where(total > 1e-12 * trace, value, np.nan)
     return out
 
 
-def squared_multiple_correlations(correlation: FloatArray) -> FloatArray:
+def squared_multiple_correlations(correlation: Floats) -> Floats:
     """R squared of each column on all others, shape (..., k, k) to (..., k).
 
     Defined for a singular matrix, too: a column that the others reproduce has 1 (R packages smooth
@@ -82,8 +81,8 @@ def squared_multiple_correlations(correlation: FloatArray) -> FloatArray:
     """
     flat = correlation.reshape(-1, *correlation.shape[-2:])
     out = np.full(flat.shape[:-1], np.nan)
-    defined: NDArray[np.bool_] = np.logical_not(np.isnan(flat).any(axis=(1, 2)))
-    regular: NDArray[np.bool_] = np.array(defined)
+    defined: Bools = np.logical_not(np.isnan(flat).any(axis=(1, 2)))
+    regular: Bools = np.array(defined)
     regular[defined] = np.linalg.eigvalsh(flat[defined])[:, 0] > 1e-10
     if regular.any():
         inverse = np.linalg.inv(flat[regular])
@@ -94,21 +93,21 @@ def squared_multiple_correlations(correlation: FloatArray) -> FloatArray:
             others, with_column = flat[index][np.ix_(rest, rest)], flat[index][rest, column]
             solved = np.linalg.pinv(others, rcond=1e-10, hermitian=True) @ with_column
             out[index, column] = with_column @ solved
-    clipped: FloatArray = np.clip(out, 0.0, 1.0).reshape(correlation.shape[:-1])
+    clipped: Floats = np.clip(out, 0.0, 1.0).reshape(correlation.shape[:-1])
     return clipped
 
 
-def _lambda6(correlation: FloatArray) -> FloatArray:
+def _lambda6(correlation: Floats) -> Floats:
     k = correlation.shape[-1]
     total = correlation.sum(axis=(-2, -1))
     smc = squared_multiple_correlations(correlation)
     with np.errstate(divide="ignore", invalid="ignore"):
         value = 1 - (k - smc.sum(axis=-1)) / total
-    out: FloatArray = np.where(total > 1e-12, value, np.nan)
+    out: Floats = np.where(total > 1e-12, value, np.nan)
     return out
 
 
-def duhachek_std_error(covariance: FloatArray, n: int) -> float:
+def duhachek_std_error(covariance: Floats, n: int) -> float:
     """Standard error of raw alpha by Duhachek and Iacobucci (2004), psych's ``ase``.
 
     Examples
@@ -190,7 +189,7 @@ def cronbach_alpha(
     (0.9823, 'jackknife over items of log(MSb/MSe)')
     """
 
-    def details(covariance: FloatArray, n: int) -> dict[str, Any]:
+    def details(covariance: Floats, n: int) -> dict[str, Any]:
         k = covariance.shape[0]
         r = correlations(covariance)
         average = float((r.sum() - k) / (k * (k - 1)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.result import Estimate, Sample
@@ -13,8 +12,6 @@ from judgestats.stats.layouts.cell_statistics import Cells
 from judgestats.stats.layouts.mean_squares import MeanSquares
 from judgestats.stats.reliability.intraclass import FORMS, icc_value
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
-
-FloatArray = NDArray[np.float64]
 
 
 def icc_of_cells(cells: Cells, condition: str, *, level: float = 0.95) -> Estimate:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.result import Note, Result, Sample
 from judgestats.stats.layouts.score_matrix import (
@@ -24,8 +25,6 @@ from judgestats.stats.reliability.internal_consistency import (
     duhachek_std_error,
     squared_multiple_correlations,
 )
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -79,7 +78,7 @@ class ColumnStatistics(Result):
         return "\n".join([*lines, *(f"warning: {n.message}" for n in self.notes), ""])
 
 
-def _of_matrix(covariance: FloatArray, n: int) -> dict[str, float]:
+def _of_matrix(covariance: Floats, n: int) -> dict[str, float]:
     """Alpha and its companions of one covariance matrix (psych's ``alpha.1``)."""
     k = covariance.shape[0]
     r = correlations(covariance)
@@ -188,7 +187,7 @@ def column_statistics(
     )
 
 
-def _correlation(a: FloatArray, b: FloatArray) -> float:
+def _correlation(a: Floats, b: Floats) -> float:
     if a.size < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return math.nan
     return float(np.corrcoef(a, b)[0, 1])

@@ -12,8 +12,9 @@ from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.keywords import (
     NULL,
@@ -35,8 +36,6 @@ from judgestats.stats.reliability.covariance_estimate import (
     covariance_estimate,
 )
 from judgestats.stats.reliability.internal_consistency import alpha_from_covariance
-
-FloatArray = NDArray[np.float64]
 
 ALL_SPLITS_UP_TO = 16
 """Columns up to which every split is enumerated (6,435 splits); beyond, splits are drawn."""
@@ -60,7 +59,7 @@ class SplitHalves(Result):
     reason : str
     """
 
-    values: FloatArray
+    values: Floats
     largest: float
     smallest: float
     mean: float
@@ -181,7 +180,7 @@ def split_halves(
     )
 
 
-def _all_signs(k: int) -> FloatArray:
+def _all_signs(k: int) -> Floats:
     """Every split into halves as a row of +1 and -1; for even k each split once."""
     half = k // 2
     chosen = combinations(range(k), half)
@@ -191,7 +190,7 @@ def _all_signs(k: int) -> FloatArray:
     return signs
 
 
-def _drawn_signs(k: int, n_splits: int, seed: int | None) -> FloatArray:
+def _drawn_signs(k: int, n_splits: int, seed: int | None) -> Floats:
     base = np.tile(np.r_[np.ones(k // 2), -np.ones(k - k // 2)], (n_splits, 1))
     return np.random.default_rng(seed).permuted(base, axis=1)
 
@@ -247,7 +246,7 @@ def ten_berge_mu(
     if order < 0:
         raise InputError(f"ten_berge_mu: order must be 0 or more, got {order}. Use 1, 2 or 3.")
 
-    def coefficient(matrices: FloatArray) -> FloatArray:
+    def coefficient(matrices: Floats) -> Floats:
         k = matrices.shape[-1]
         off = matrices * (1 - np.eye(k))
         powers = [(off ** (2**h)).sum(axis=(-2, -1)) for h in range(order + 1)]
@@ -257,7 +256,7 @@ def ten_berge_mu(
             inner = p + np.sqrt(np.maximum(inner, 0.0))
         trace = np.trace(matrices, axis1=-2, axis2=-1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            out: FloatArray = np.where(total > 1e-12 * trace, inner / total, np.nan)
+            out: Floats = np.where(total > 1e-12 * trace, inner / total, np.nan)
         return out
 
     return covariance_estimate(
@@ -327,9 +326,9 @@ def greatest_lower_bound(
     >>> bool(glb >= alpha)
     True
     """
-    thetas: list[FloatArray] = []
+    thetas: list[Floats] = []
 
-    def coefficient(matrices: FloatArray) -> FloatArray:
+    def coefficient(matrices: Floats) -> Floats:
         values = np.full(matrices.shape[0], np.nan)
         for index, matrix in enumerate(matrices):
             total = float(matrix.sum())
@@ -343,7 +342,7 @@ def greatest_lower_bound(
             values[index] = 1 - float(theta.sum()) / total
         return values
 
-    def details(covariance: FloatArray, _: int) -> dict[str, Any]:
+    def details(covariance: Floats, _: int) -> dict[str, Any]:
         return {"error_variances": thetas[0] if thetas else np.full(covariance.shape[0], np.nan)}
 
     out = covariance_estimate(
@@ -369,7 +368,7 @@ def greatest_lower_bound(
     return out
 
 
-def _largest_errors(covariance: FloatArray) -> FloatArray:
+def _largest_errors(covariance: Floats) -> Floats:
     """Non-negative diagonal of largest sum that leaves the matrix positive semidefinite.
 
     Barrier method: Newton steps on sum(theta) + mu (log det + sum log theta), mu to 0. Where the
@@ -391,7 +390,7 @@ def _largest_errors(covariance: FloatArray) -> FloatArray:
     value = np.full(free.size, 0.5 * float(eigenvalues[~null][0]))
     mu = float(value.sum())
 
-    def inverse_of(candidate: FloatArray) -> FloatArray | None:
+    def inverse_of(candidate: Floats) -> Floats | None:
         left = core - (lead.T * candidate) @ lead
         try:
             np.linalg.cholesky(left)

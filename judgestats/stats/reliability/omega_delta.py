@@ -13,14 +13,13 @@ import math
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import expit, logit
 
+from judgestats.arrays import Bools, Floats, Ints
 from judgestats.stats.reliability.one_factor_solvers import ml_derivatives
 
 Information = Literal["expected", "observed", "robust"]
-Floats = NDArray[np.float64]
 
 
 def omega_gradient(
@@ -59,8 +58,8 @@ def omega_std_error(
     information: Information = "robust",
     equal_loadings: bool = False,
     standardize: bool = False,
-    held: NDArray[np.bool_] | None = None,
-    cluster: NDArray[np.int64] | None = None,
+    held: Bools | None = None,
+    cluster: Ints | None = None,
 ) -> float:
     """Delta-method standard error of omega (model denominator) at an ML solution.
 

@@ -12,17 +12,15 @@ import dataclasses
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import minimize
 
+from judgestats.arrays import Floats, Ints
 from judgestats.stats.inference.estimable import only, useful_reliability
 from judgestats.stats.inference.result import Interval, Note
 from judgestats.stats.reliability.omega_delta import logit_interval
 from judgestats.stats.reliability.omega_result import TARGETS, OmegaEstimate, replications_needed
 from judgestats.stats.reliability.one_factor import Model
-
-Floats = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -152,9 +150,7 @@ def fiml_one_factor(X: Floats, *, model: Model, lower: float | None) -> FimlFit:
     )
 
 
-def fiml_omega(
-    X: Floats, fit: FimlFit, *, cluster: NDArray[np.int64] | None = None
-) -> tuple[float, float]:
+def fiml_omega(X: Floats, fit: FimlFit, *, cluster: Ints | None = None) -> tuple[float, float]:
     """Omega (model denominator) of a FIML solution and its sandwich standard error.
 
     Parameters
@@ -205,7 +201,7 @@ def fiml_omega(
 def fiml_estimate(
     base: OmegaEstimate,
     X: Floats,
-    codes: NDArray[np.int64] | None,
+    codes: Ints | None,
     *,
     lower: float | None,
     interval: str | None,

@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats
 from judgestats.stats.inference.result import Note, format_number
 from judgestats.stats.reliability.omega_result import OmegaEstimate
 from judgestats.stats.reliability.one_factor import (
@@ -20,8 +20,6 @@ from judgestats.stats.reliability.one_factor import (
     parallel_solution,
     singular_reason,
 )
-
-Floats = NDArray[np.float64]
 
 EQUAL_SPREAD = (
     "The chi-squared of the fit takes items to be equally spread: where they are not, it rejects "

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Sample
 from judgestats.stats.reliability.one_factor import Denominator, Estimator, Model
 
-Floats = NDArray[np.float64]
 IntervalMethod = Literal[
     "auto",
     "feldt",
@@ -102,7 +102,7 @@ def check_missing(
 
 def prepare(
     X: ArrayLike, cluster: ArrayLike | None, *, keep_incomplete: bool = False
-) -> tuple[Floats, Sample, NDArray[np.int64] | None]:
+) -> tuple[Floats, Sample, Ints | None]:
     """Usable rows as floats, what was left out, and the cluster codes of what is left.
 
     Rows with a missing score are left out, or with `keep_incomplete` only those without any score.

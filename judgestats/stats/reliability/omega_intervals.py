@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.stats.inference.estimable import only, useful_reliability
 from judgestats.stats.inference.jackknife import cluster_jackknife
 from judgestats.stats.inference.resampling import Method, Transform, cluster_bootstrap
@@ -20,13 +20,11 @@ from judgestats.stats.reliability.omega_fit import weighted_covariances
 from judgestats.stats.reliability.omega_input import IntervalMethod
 from judgestats.stats.reliability.omega_result import OmegaEstimate
 
-Floats = NDArray[np.float64]
-
 
 def with_interval(
     fitted: OmegaEstimate,
     data: Floats,
-    codes: NDArray[np.int64] | None,
+    codes: Ints | None,
     statistic: Callable[[Floats], Floats],
     *,
     interval: IntervalMethod,
@@ -138,7 +136,7 @@ def no_interval(fitted: OmegaEstimate, why: str) -> OmegaEstimate:
 def delta_interval(
     fitted: OmegaEstimate,
     data: Floats,
-    codes: NDArray[np.int64] | None,
+    codes: Ints | None,
     *,
     method: str,
     level: float,
@@ -186,7 +184,7 @@ def delta_interval(
 def bootstrap_interval(
     fitted: OmegaEstimate,
     data: Floats,
-    codes: NDArray[np.int64] | None,
+    codes: Ints | None,
     statistic: Callable[[Floats], Floats],
     *,
     method: str,

@@ -7,13 +7,12 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.result import Estimate, format_number, format_p
 from judgestats.stats.reliability.one_factor import OneFactorFit
 
-Floats = NDArray[np.float64]
 TARGETS = (0.80, 0.90)
 
 

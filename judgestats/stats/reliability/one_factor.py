@@ -13,9 +13,9 @@ import math
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats
 from judgestats.stats.reliability.one_factor_solvers import (
     Solution,
     minres_one_factor,
@@ -25,7 +25,6 @@ from judgestats.stats.reliability.one_factor_solvers import (
 Model = Literal["parallel", "tau-equivalent", "congeneric"]
 Estimator = Literal["ml", "minres"]
 Denominator = Literal["model", "observed", "residual"]
-Floats = NDArray[np.float64]
 
 DEFAULT_LOWER: dict[str, float] = {"ml": 0.005, "minres": 0.0}
 BATCH_CELLS = 3_000_000  # numbers per working array, so that wide data do not exhaust memory

@@ -17,8 +17,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from judgestats.arrays import Bools, Floats
 
 GRADIENT_TOLERANCE = 1e-9
 HALVINGS = 40

@@ -7,9 +7,10 @@ import math
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.blas_threads import one_blas_thread
 from judgestats.stats.inference.keywords import Resampled, with_keywords
@@ -18,8 +19,6 @@ from judgestats.stats.inference.result import Estimate, Note, Sample, format_num
 from judgestats.stats.reliability.bivariate_normal import bivariate_normal_cdf
 from judgestats.stats.reliability.one_factor_solvers import minres_one_factor
 from judgestats.stats.reliability.polychoric import Polychoric, polychoric
-
-Floats = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
+from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError
 from judgestats.stats.reliability.bivariate_normal import bivariate_normal_cdf, bivariate_normal_pdf
 
-Floats = NDArray[np.float64]
 EDGE = 0.9999  # a correlation whose likelihood rises to +-1 is stopped here, and noted
 
 
@@ -147,7 +147,7 @@ def _probabilities(h: Floats, k: Floats, rho: Floats) -> tuple[Floats, Floats, F
     return P, _cells(density), _cells(slope)
 
 
-def _maximise(table: Floats, h: Floats, k: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def _maximise(table: Floats, h: Floats, k: Floats) -> tuple[Floats, Bools]:
     """Root of the score in rho for each pair, by Newton inside a bracket."""
     size = table.shape[0]
     low, high = np.full(size, -EDGE), np.full(size, EDGE)

@@ -14,8 +14,9 @@ import math
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.blas_threads import one_blas_thread
 from judgestats.stats.inference.keywords import NULL, Permutations, with_keywords
@@ -23,8 +24,6 @@ from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.result import Estimate, Note, NullReference, Sample
 from judgestats.stats.reliability._factor_analyzer import factor_analysis
 from judgestats.stats.reliability.factor_extraction import minres_factors, oblimin
-
-Floats = NDArray[np.float64]
 
 N_FACTORS = 3
 NO_ANSWER = 6.0

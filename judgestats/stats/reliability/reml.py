@@ -14,13 +14,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize
 
+from judgestats.arrays import Floats, Ints
 from judgestats.stats.layouts.crossed_layout import Layout, Stratum
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 LOG_2PI = math.log(2 * math.pi)
 
 
@@ -30,7 +28,7 @@ class Criterion(Protocol):
     n_components: int
     scale: float
 
-    def __call__(self, variances: FloatArray) -> tuple[float, FloatArray]:
+    def __call__(self, variances: Floats) -> tuple[float, Floats]:
         """The criterion and its gradient."""
         ...
 
@@ -39,7 +37,7 @@ class BalancedCriterion:
     """The criterion of a balanced layout from its strata: exact, in microseconds."""
 
     def __init__(
-        self, strata: list[Stratum], of_mean: FloatArray, n: int, *, restricted: bool = True
+        self, strata: list[Stratum], of_mean: Floats, n: int, *, restricted: bool = True
     ) -> None:
         self.rows = np.array([s.coefficients for s in strata])
         self.df = np.array([s.df for s in strata], dtype=float)
@@ -50,7 +48,7 @@ class BalancedCriterion:
         self.n_components = of_mean.size
         self.scale = float(self.ss.sum() / max(self.df.sum(), 1.0))
 
-    def __call__(self, variances: FloatArray) -> tuple[float, FloatArray]:
+    def __call__(self, variances: Floats) -> tuple[float, Floats]:
         """The criterion and its gradient."""
         expected = self.rows @ variances
         if np.any(expected <= 0):
@@ -92,7 +90,7 @@ class UnbalancedCriterion:
         columns = [np.zeros(self.n, dtype=np.int64), *columns]
         self._prepare(layout, labels, np.column_stack(columns).astype(np.int64))
 
-    def _prepare(self, layout: Layout, labels: list[IntArray], columns: IntArray) -> None:
+    def _prepare(self, layout: Layout, labels: list[Ints], columns: Ints) -> None:
         """Items with the same pattern of judgments share their covariance block."""
         order = np.lexsort((*columns.T, *(labels[t] for t in self.inside), layout.codes["item"]))
         item = layout.codes["item"][order]
@@ -109,7 +107,7 @@ class UnbalancedCriterion:
         self.B = np.zeros((count, widest, width))
         self.same = np.zeros((len(self.inside), count, widest, widest))
         self.members = np.zeros(count)
-        self.sums: FloatArray = np.zeros((count, widest))
+        self.sums: Floats = np.zeros((count, widest))
         self.products = np.zeros((count, widest, widest))
         centre = layout.y.mean()
         for p, begins in enumerate(patterns.values()):
@@ -126,7 +124,7 @@ class UnbalancedCriterion:
             self.sums[p, :size] = data.sum(axis=0)
             self.products[p, :size, :size] = data.T @ data
 
-    def __call__(self, variances: FloatArray) -> tuple[float, FloatArray]:
+    def __call__(self, variances: Floats) -> tuple[float, Floats]:
         """The criterion and its gradient."""
         if variances[-1] <= 0:
             return math.inf, np.zeros(self.n_components)
@@ -154,7 +152,7 @@ class UnbalancedCriterion:
             gradient[t] = float(np.diag(left)[mine].sum() - (score[mine] ** 2).sum())
         return value, gradient
 
-    def _blocks(self, variances: FloatArray) -> tuple[float, FloatArray, FloatArray, float]:
+    def _blocks(self, variances: Floats) -> tuple[float, Floats, Floats, float]:
         """Log det V0, B'V0^-1 B, B'V0^-1 y and y'V0^-1 y, V0 without the shared terms."""
         widest = self.present.shape[1]
         block = np.einsum("t,tpij->pij", variances[self.inside], self.same)
@@ -169,7 +167,7 @@ class UnbalancedCriterion:
             float(np.einsum("pij,pij->", self._inverse, self.products)),
         )
 
-    def _inside_gradient(self, trace_inverse: FloatArray, effects: FloatArray) -> FloatArray:
+    def _inside_gradient(self, trace_inverse: Floats, effects: Floats) -> Floats:
         """Gradient of the terms that hold the item and of the residual; zeros elsewhere."""
         # For each pattern: sum over its items of r r' with r = V0^-1 (y - B effects).
         fitted = self.B @ effects
@@ -196,8 +194,8 @@ class ItemOnlyCriterion(UnbalancedCriterion):
     def _prepare(
         self,
         layout: Layout,
-        labels: list[IntArray],  # noqa: ARG002 (the general form's signature)
-        columns: IntArray,
+        labels: list[Ints],  # noqa: ARG002 (the general form's signature)
+        columns: Ints,
     ) -> None:
         """Counts by item and column, sums by item, and the cross-products over all judgments."""
         item = layout.codes["item"]
@@ -213,7 +211,7 @@ class ItemOnlyCriterion(UnbalancedCriterion):
             for b in columns.T:
                 pairs = np.bincount(a * width + b, minlength=width * width)
                 self._b_b += pairs.reshape(width, width)
-        self.judged: FloatArray = np.bincount(item, minlength=n_items).astype(float)
+        self.judged: Floats = np.bincount(item, minlength=n_items).astype(float)
         self.sums = np.bincount(item, weights=y, minlength=n_items).astype(float)
         self._y_y = float(y @ y)
         # Items that lost all their judgments are no items.
@@ -221,7 +219,7 @@ class ItemOnlyCriterion(UnbalancedCriterion):
         self.counts, self.judged = self.counts[used], self.judged[used]
         self.sums = self.sums[used]
 
-    def _blocks(self, variances: FloatArray) -> tuple[float, FloatArray, FloatArray, float]:
+    def _blocks(self, variances: Floats) -> tuple[float, Floats, Floats, float]:
         self._error, item = float(variances[-1]), float(variances[self.inside[0]])
         total = self._error + self.judged * item
         self._shrink, self._per_item = item / total, 1.0 / total
@@ -234,7 +232,7 @@ class ItemOnlyCriterion(UnbalancedCriterion):
             (self._y_y - float(self._shrink @ self.sums**2)) / self._error,
         )
 
-    def _inside_gradient(self, trace_inverse: FloatArray, effects: FloatArray) -> FloatArray:
+    def _inside_gradient(self, trace_inverse: Floats, effects: Floats) -> Floats:
         per, error = self._per_item, self._error
         left = self.sums - self.counts @ effects
         on_item = per[:, None] * self.counts
@@ -264,7 +262,7 @@ def unbalanced_criterion(
     return kind(layout, terms, restricted=restricted)
 
 
-def _combined(layout: Layout, facets: frozenset[str]) -> NDArray[np.int64]:
+def _combined(layout: Layout, facets: frozenset[str]) -> Ints:
     """One label per combination of the levels of `facets` (0 for none)."""
     out = np.zeros(layout.y.size, dtype=np.int64)
     for factor in sorted(facets):
@@ -276,14 +274,14 @@ def _combined(layout: Layout, facets: frozenset[str]) -> NDArray[np.int64]:
 class Optimum:
     """Where the criterion is smallest, and whether the search says so."""
 
-    variances: FloatArray
+    variances: Floats
     criterion: float
     converged: bool
 
 
 def minimise(
     criterion: Criterion,
-    start: FloatArray,
+    start: Floats,
     *,
     fixed: dict[int, float] | None = None,
     polish: bool = True,
@@ -300,7 +298,7 @@ def minimise(
     for index, value in held.items():
         full[index] = value
 
-    def scaled(part: FloatArray) -> tuple[float, FloatArray]:
+    def scaled(part: Floats) -> tuple[float, Floats]:
         point = full.copy()
         point[free] = part * scale
         value, slope = criterion(point)
@@ -326,8 +324,8 @@ def minimise(
 
 
 def _polish(
-    scaled: Callable[[FloatArray], tuple[float, FloatArray]], point: FloatArray, floor: FloatArray
-) -> tuple[FloatArray, float]:
+    scaled: Callable[[Floats], tuple[float, Floats]], point: Floats, floor: Floats
+) -> tuple[Floats, float]:
     """Newton steps on the components off their bound, and the largest slope that is left."""
     slope = scaled(point)[1]
     at_bound = (point <= floor + 1e-7) & (slope > 0)

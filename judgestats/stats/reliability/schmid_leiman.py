@@ -7,8 +7,9 @@ import math
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.blas_threads import one_blas_thread
 from judgestats.stats.inference.keywords import Resampled, with_keywords
@@ -22,8 +23,6 @@ from judgestats.stats.inference.result import Estimate, Note, Sample, format_num
 from judgestats.stats.reliability.factor_extraction import minres_factors, oblimin
 from judgestats.stats.reliability.one_factor import singular_reason
 from judgestats.stats.reliability.one_factor_solvers import minres_one_factor
-
-Floats = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

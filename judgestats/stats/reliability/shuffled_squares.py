@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from judgestats.arrays import Floats
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.layouts.mean_squares import MeanSquares, mean_squares
 
-FloatArray = NDArray[np.float64]
-
 
 def shuffled_mean_squares(
-    x: FloatArray, *, n_permutations: int, seed: int | None, n_jobs: int = 1
+    x: Floats, *, n_permutations: int, seed: int | None, n_jobs: int = 1
 ) -> MeanSquares:
     """Mean squares of a complete layout under shuffles of each column over the rows.
 
@@ -66,7 +65,7 @@ def shuffled_mean_squares(
 @lru_cache(maxsize=1)
 def _between(
     centred: bytes, shape: tuple[int, int], n_permutations: int, seed: int | None, n_jobs: int
-) -> FloatArray:
+) -> Floats:
     """Sum of squares between items in each shuffle, columns having mean 0."""
     x = np.frombuffer(centred).reshape(shape)
     values, codes = np.unique(x, return_inverse=True)
@@ -74,7 +73,7 @@ def _between(
     small = len(values) <= 256
     shuffled = codes.reshape(shape).astype(np.uint8) if small else x
 
-    def squares(stack: NDArray[Any]) -> FloatArray:
+    def squares(stack: NDArray[Any]) -> Floats:
         total = np.zeros(stack.shape[:-1])
         for column in range(shape[1]):
             own = stack[..., column]

@@ -10,8 +10,9 @@ import dataclasses
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.cluster_jackknife import cluster_sums
 from judgestats.stats.inference.estimable import only, useful_reliability
@@ -30,9 +31,6 @@ from judgestats.stats.reliability.intraclass import (
     interval_of_judges,
 )
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -72,10 +70,10 @@ class TwoWaySums:
                 f"{self.n_clusters}, {self.shift}."
             )
         # By cluster: items, sums of columns, squared row sums, squares.
-        self._by_cluster: FloatArray = np.zeros((self.n_clusters, self.k + 3))
-        self._cross: FloatArray = np.zeros((self.k, self.k))
-        self._low: FloatArray = np.full(self.k, math.inf)
-        self._high: FloatArray = np.full(self.k, -math.inf)
+        self._by_cluster: Floats = np.zeros((self.n_clusters, self.k + 3))
+        self._cross: Floats = np.zeros((self.k, self.k))
+        self._low: Floats = np.full(self.k, math.inf)
+        self._high: Floats = np.full(self.k, -math.inf)
 
     def add(self, x: ArrayLike, cluster: ArrayLike) -> None:
         """Take in a block of items.
@@ -131,11 +129,11 @@ class TwoWaySums:
             excluded={"a missing judgment (listwise deletion)": lost},
         )
 
-    def covariance(self) -> FloatArray:
+    def covariance(self) -> Floats:
         """Covariance matrix of the replications (divisor n - 1), shape (k, k)."""
         total = self._by_cluster.sum(axis=0)
         sums = total[1 : self.k + 1]
-        out: FloatArray = (self._cross - np.outer(sums, sums) / total[0]) / (total[0] - 1)
+        out: Floats = (self._cross - np.outer(sums, sums) / total[0]) / (total[0] - 1)
         constant = self._low == self._high
         out[constant, :] = 0.0
         out[:, constant] = 0.0

@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize, stats
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.result import Interval, Note, Result, Sample, format_number
 from judgestats.stats.layouts.crossed_layout import (
@@ -30,7 +31,6 @@ from judgestats.stats.reliability.reml import (
     unbalanced_criterion,
 )
 
-FloatArray = NDArray[np.float64]
 Method = Literal["reml", "ml", "anova"]
 
 
@@ -290,7 +290,7 @@ def variance_components(
     )
 
 
-def _named(names: tuple[str, ...], values: FloatArray) -> dict[str, float]:
+def _named(names: tuple[str, ...], values: Floats) -> dict[str, float]:
     return {name: float(value) for name, value in zip(names, values, strict=True)}
 
 
@@ -356,7 +356,7 @@ def _why_not(layout: Layout, terms: tuple[str, ...]) -> str:
 
 
 def _profile(
-    criterion: Criterion, start: FloatArray, names: tuple[str, ...], level: float
+    criterion: Criterion, start: Floats, names: tuple[str, ...], level: float
 ) -> dict[str, Interval]:
     """Profile-likelihood intervals of standard deviations (full likelihood)."""
     best = minimise(criterion, np.maximum(start, 1e-3 * criterion.scale))
@@ -366,7 +366,7 @@ def _profile(
         centre = math.sqrt(best.variances[index])
         latest = best.variances.copy()
 
-        def excess(deviation: float, index: int = index, latest: FloatArray = latest) -> float:
+        def excess(deviation: float, index: int = index, latest: Floats = latest) -> float:
             optimum = minimise(criterion, latest, fixed={index: deviation**2}, polish=False)
             latest[:] = optimum.variances  # the next value of the profile starts here
             # The root of the deviance is nearly linear, so that few steps reach its crossing.

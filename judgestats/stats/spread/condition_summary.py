@@ -13,9 +13,10 @@ from typing import Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import (
     mean_over_clusters,
@@ -33,8 +34,6 @@ from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 from judgestats.stats.spread.variance_ratio import (
     pooled_of_column,
 )
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -277,15 +276,13 @@ def _row(cells: Cells, c: int, level: float) -> ConditionRow:
 _PER_CELL = ("n_scores", "mean", "median", "variance", "from_mean", "from_median")
 
 
-def _spearman(x: FloatArray, y: FloatArray) -> float:
+def _spearman(x: Floats, y: Floats) -> float:
     if x.size < 3 or np.all(x == x[0]) or np.all(y == y[0]):
         return math.nan
     return float(np.corrcoef(stats.rankdata(x), stats.rankdata(y))[0, 1])
 
 
-def _between_items(
-    column: Cells, several: NDArray[np.bool_], level: float
-) -> tuple[Estimate, Estimate]:
+def _between_items(column: Cells, several: Bools, level: float) -> tuple[Estimate, Estimate]:
     """Between-item variance and ICC(1) of one condition by one-way analysis of variance."""
     name = column.conditions[0]
     sample = column.sample(several, reason="fewer than 2 scores")

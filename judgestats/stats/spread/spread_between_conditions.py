@@ -14,8 +14,9 @@ from typing import Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Bools, Floats
 from judgestats.errors import one_of
 from judgestats.results.numbers import adjusted_p, apa_estimate, apa_p
 from judgestats.results.wording import hangs_on
@@ -40,8 +41,6 @@ from judgestats.stats.spread.variance_ratio import (
     need_two_conditions,
     variance_ratio,
 )
-
-FloatArray = NDArray[np.float64]
 
 STATISTICS = {
     "mean": "mean |x - cell mean|",
@@ -95,7 +94,7 @@ class SpreadResult(Result):
     shifts: Comparisons | None
     summary: ConditionSummary | None
     sample: Sample
-    values: FloatArray = dataclasses.field(repr=False, compare=False)
+    values: Floats = dataclasses.field(repr=False, compare=False)
     notes: tuple[Note, ...] = ()
 
     @property
@@ -267,7 +266,7 @@ def spread_test(
     )
     need_two_conditions(cells.conditions, function=function)
     names, k = cells.conditions, len(cells.conditions)
-    complete: NDArray[np.bool_] = np.logical_not(np.isnan(values).any(axis=1))
+    complete: Bools = np.logical_not(np.isnan(values).any(axis=1))
     scored = bool(cells.n_scores.any())
     why = "fewer than 2 scores in some condition" if scored else "a missing variance"
     sample = _sample(cells, complete, why)
@@ -366,7 +365,7 @@ def _cell_values(
     center: str,
     *,
     function: str,
-) -> tuple[Cells, FloatArray, str]:
+) -> tuple[Cells, Floats, str]:
     """Cells, the statistic compared and its name."""
     if isinstance(X, Cells):
         cells = X
@@ -383,14 +382,14 @@ def _cell_values(
     return cells, cells.spread(center), STATISTICS[center]
 
 
-def _sample(cells: Cells, complete: NDArray[np.bool_], why: str) -> Sample:
+def _sample(cells: Cells, complete: Bools, why: str) -> Sample:
     sample = cells.sample(complete, reason=why)
     if cells.n_scores.any():
         return sample
     return dataclasses.replace(sample, n_replications=None, n_replications_max=None)
 
 
-def _warnings(cells: Cells, complete: NDArray[np.bool_], why: str) -> tuple[Note, ...]:
+def _warnings(cells: Cells, complete: Bools, why: str) -> tuple[Note, ...]:
     notes = []
     lost = int(np.sum(~complete))
     if lost:

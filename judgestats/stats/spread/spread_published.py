@@ -12,15 +12,15 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.result import Note, Sample, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks, noise_free_difference
 from judgestats.stats.layouts.cell_statistics import cell_statistics, check_scores
 
-FloatArray = NDArray[np.float64]
 PublishedTest = Literal["levene", "brown-forsythe", "fligner", "bartlett"]
 
 TESTS: tuple[str, ...] = get_args(PublishedTest)
@@ -47,7 +47,7 @@ OF_VARIANCES = Note(
 )
 
 
-def centred_scores(X: ArrayLike, *, center: str = "mean") -> FloatArray:
+def centred_scores(X: ArrayLike, *, center: str = "mean") -> Floats:
     """Scores minus their own item x condition cell's mean or median; never over conditions.
 
     Parameters
@@ -202,7 +202,7 @@ def levene_of_variances(
 
 
 def _on_groups(
-    groups: list[FloatArray], names: tuple[str, ...], test: str, sample: Sample
+    groups: list[Floats], names: tuple[str, ...], test: str, sample: Sample
 ) -> TestResult:
     """One test of equal spread of independent groups."""
     title, symbol = _TITLES[test]
@@ -245,7 +245,7 @@ def _on_groups(
     return result.replace(statistic=statistic, p_value=p)
 
 
-def _fligner(groups: list[FloatArray]) -> tuple[float, float]:
+def _fligner(groups: list[Floats]) -> tuple[float, float]:
     """Fligner and Killeen's chi-squared, and its p.
 
     As R's fligner.test, but distances that are equal on paper and differ in the last digit are
@@ -260,7 +260,7 @@ def _fligner(groups: list[FloatArray]) -> tuple[float, float]:
     return statistic, float(stats.chi2.sf(statistic, len(groups) - 1))
 
 
-def _refusal(groups: list[FloatArray], test: str) -> str:
+def _refusal(groups: list[Floats], test: str) -> str:
     """Why the test is undefined, or nothing."""
     if len(groups) < 2:
         return "one condition has nothing to be compared with"

@@ -8,9 +8,10 @@ from types import MappingProxyType
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.kendall_stack import kendall_of_stack
@@ -22,13 +23,11 @@ from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks, noise_free
 from judgestats.stats.layouts.cell_statistics import check_scores
 
-FloatArray = NDArray[np.float64]
-
 KENDALL_PERMUTATIONS = 999
 """Kendall's tau over all cells is slow; more permutations are spent on Spearman's rho."""
 
 
-def _positions(at: Sequence[float] | None, names: tuple[str, ...], *, function: str) -> FloatArray:
+def _positions(at: Sequence[float] | None, names: tuple[str, ...], *, function: str) -> Floats:
     """Values of the conditions along the order; 1..k where none are given."""
     if at is None:
         return np.arange(1.0, len(names) + 1)
@@ -41,7 +40,7 @@ def _positions(at: Sequence[float] | None, names: tuple[str, ...], *, function: 
     return values
 
 
-def _over_cells(y: FloatArray, at: FloatArray, kind: str) -> Callable[..., FloatArray]:
+def _over_cells(y: Floats, at: Floats, kind: str) -> Callable[..., Floats]:
     """Spearman's rho or Kendall's tau-b between condition and value over all cells.
 
     Parameters
@@ -65,10 +64,10 @@ def _over_cells(y: FloatArray, at: FloatArray, kind: str) -> Callable[..., Float
     along = stats.rankdata(at)
     along -= along.mean()
 
-    def by_level(w: FloatArray) -> FloatArray:
+    def by_level(w: Floats) -> Floats:
         return np.asarray(np.add.reduceat(w, starts, axis=1))
 
-    def spearman(_: FloatArray, weights: FloatArray) -> FloatArray:
+    def spearman(_: Floats, weights: Floats) -> Floats:
         w = weights[:, item]
         counts = by_level(w)
         cells = counts.sum(axis=1, keepdims=True)
@@ -77,7 +76,7 @@ def _over_cells(y: FloatArray, at: FloatArray, kind: str) -> Callable[..., Float
         scale = np.sum(counts * ranks**2, axis=1) * cells[:, 0] / k * np.sum(along**2)
         return np.asarray(crossed / np.sqrt(np.where(scale > 0, scale, np.nan)))
 
-    def kendall(_: FloatArray, weights: FloatArray) -> FloatArray:
+    def kendall(_: Floats, weights: Floats) -> Floats:
         w = weights[:, item]
         earlier, score = np.zeros((len(w), starts.size)), np.zeros(len(w))
         for c in range(k):  # against the values under earlier conditions, below it and above it
@@ -222,9 +221,9 @@ def trend_over_cells(
 
 
 def _trend_p(
-    y: FloatArray,
-    places: FloatArray,
-    codes: NDArray[np.int64],
+    y: Floats,
+    places: Floats,
+    codes: Ints,
     kind: str,
     n_permutations: int,
     seed: int | None,

@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.noncentral import share_interval
 from judgestats.stats.inference.result import Estimate, Interval, Note, TestResult
@@ -22,7 +22,6 @@ from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.formula import Missing
 from judgestats.stats.layouts.groups import Groups, read_groups
 
-FloatArray = NDArray[np.float64]
 Center = Literal["mean", "median", "trimmed"]
 
 _CAUTION = Note(
@@ -86,7 +85,7 @@ def _result(
     )
 
 
-def _trimmed_mean(x: FloatArray, trim: float) -> float:
+def _trimmed_mean(x: Floats, trim: float) -> float:
     """R's mean(x, trim): floor(n trim) values are cut at each end."""
     cut = int(x.size * trim + 1e-12)
     return float(np.sort(x)[cut : x.size - cut].mean())
@@ -145,7 +144,7 @@ def levene_test(
     (6.1463, 0.02075)
     """
     where = "levene_test"
-    centres: dict[str, Callable[[FloatArray], float]] = {
+    centres: dict[str, Callable[[Floats], float]] = {
         "mean": lambda x: float(x.mean()),
         "median": lambda x: float(np.median(x)),
         "trimmed": lambda x: _trimmed_mean(x, trim),

@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.adjust import p_adjust
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
@@ -20,8 +21,6 @@ from judgestats.stats.inference.result import Note, Result, Sample
 from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.validity.clustered_share import cluster_variance
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Scoring = Literal["accuracy", "neg_rmse"]
 Clusters = Literal["unequal", "equal"]
 
@@ -263,7 +262,7 @@ def _numbered(m: int) -> tuple[str, ...]:
 
 def coded_labels(
     judge: ArrayLike, labels: ArrayLike, scoring: Scoring, where: str
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[Floats, Floats]:
     """Labels as numbers: codes of words, or the scores themselves."""
     f, y = np.asarray(judge, dtype=object), np.asarray(labels, dtype=object)
     if f.ndim != 1 or y.ndim != 2 or y.shape[0] != f.size or f.size == 0 or y.shape[1] < 2:
@@ -297,7 +296,7 @@ def _key(value: object) -> str:
     return str(value)
 
 
-def _closeness(mine: FloatArray, others: FloatArray, scoring: Scoring) -> FloatArray:
+def _closeness(mine: Floats, others: Floats, scoring: Scoring) -> Floats:
     """How close each label is to the others' of its item."""
     present = ~np.isnan(others)
     count = present.sum(axis=1)
@@ -308,14 +307,14 @@ def _closeness(mine: FloatArray, others: FloatArray, scoring: Scoring) -> FloatA
 
 
 def _test(
-    f: FloatArray,
-    y: FloatArray,
-    codes: IntArray,
+    f: Floats,
+    y: Floats,
+    codes: Ints,
     names: tuple[str, ...],
     settings: _Settings,
     sample: Sample,
 ) -> AlternativeAnnotator:
-    rows: list[tuple[str, FloatArray, FloatArray, IntArray]] = []
+    rows: list[tuple[str, Floats, Floats, Ints]] = []
     skipped = []
     for j, name in enumerate(names):
         here = ~np.isnan(y[:, j])
@@ -375,8 +374,8 @@ def _test(
 
 
 def _p_values(
-    rows: Sequence[tuple[str, FloatArray, FloatArray, IntArray]], eps: float, clusters: Clusters
-) -> FloatArray:
+    rows: Sequence[tuple[str, Floats, Floats, Ints]], eps: float, clusters: Clusters
+) -> Floats:
     out = []
     for _, judge, person, codes in rows:
         d = (person >= judge).astype(float) - (judge >= person)
@@ -392,7 +391,7 @@ def _p_values(
     return np.array(out)
 
 
-def _majority(y: FloatArray, scoring: Scoring) -> FloatArray:
+def _majority(y: Floats, scoring: Scoring) -> Floats:
     """The people's most common label (the first of equals), or their median score."""
     if scoring == "neg_rmse":
         return np.asarray(np.nanmedian(y, axis=1))
@@ -402,8 +401,8 @@ def _majority(y: FloatArray, scoring: Scoring) -> FloatArray:
 
 
 def _power(
-    y: FloatArray,
-    codes: IntArray,
+    y: Floats,
+    codes: Ints,
     names: tuple[str, ...],
     settings: _Settings,
     sample: Sample,

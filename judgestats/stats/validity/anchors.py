@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
@@ -16,8 +17,6 @@ from judgestats.stats.validity.clustered_share import (
     effective_clusters,
 )
 from judgestats.stats.validity.inputs import score_values
-
-FloatArray = NDArray[np.float64]
 
 
 def anchored_change(
@@ -133,9 +132,7 @@ def anchored_change(
 _PARTS = {"judge": "Change of the judge", "system": "Change of the system (today's judge)"}
 
 
-def _codes(
-    before: ArrayLike | None, after: ArrayLike | None, n: int, m: int, where: str
-) -> NDArray[np.int64]:
+def _codes(before: ArrayLike | None, after: ArrayLike | None, n: int, m: int, where: str) -> Ints:
     """Clusters of both sides; a question on both sides is one."""
     if before is None and after is None:
         return np.arange(n + m)
@@ -152,8 +149,8 @@ def _estimate(
     name: str,
     label: str,
     value: float,
-    influence: FloatArray,
-    codes: NDArray[np.int64],
+    influence: Floats,
+    codes: Ints,
     df: float,
     sample: Sample,
     level: float,

@@ -8,16 +8,15 @@ from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.validity.alternative_annotator import coded_labels
-
-FloatArray = NDArray[np.float64]
 
 _SHARES = (
     ("judge_person_agreement", "Judge agrees with one person"),
@@ -98,18 +97,18 @@ def agreement_ceiling(
     }
 
 
-def _apart(a: FloatArray, b: FloatArray, *, scores: bool) -> FloatArray:
+def _apart(a: Floats, b: Floats, *, scores: bool) -> Floats:
     """Distance of two columns of scores, agreement of two of verdicts; NaN where one is missing."""
     return np.abs(a - b) if scores else np.where(np.isnan(a + b), np.nan, (a == b).astype(float))
 
 
-def _mean(columns: list[FloatArray]) -> FloatArray:
+def _mean(columns: list[Floats]) -> Floats:
     """Of each item, over those known."""
     return np.asarray(np.nanmean(np.column_stack(columns), axis=1))
 
 
 def _estimate(
-    values: FloatArray, codes: NDArray[np.int64], name: str, label: str, sample: Sample,
+    values: Floats, codes: Ints, name: str, label: str, sample: Sample,
     level: float,
 ) -> Estimate:  # fmt: skip
     over = mean_over_clusters(values, codes)

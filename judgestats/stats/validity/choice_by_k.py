@@ -7,15 +7,15 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Sample
 from judgestats.stats.validity.error_parts import AccuracyByK, accuracy_of_credits
 from judgestats.stats.validity.inputs import score_values
 
-FloatArray = NDArray[np.float64]
 MOST_SUBSETS = 100
 
 
@@ -104,13 +104,13 @@ def choice_accuracy_by_k(
 
 
 def _credit(
-    x: FloatArray,
-    right: NDArray[np.bool_],
-    start: NDArray[np.int64],
-    sizes: NDArray[np.int64],
+    x: Floats,
+    right: Bools,
+    start: Ints,
+    sizes: Ints,
     k: int,
     seed: int,
-) -> FloatArray:
+) -> Floats:
     """Credit of each question, averaged over subsets of k scores."""
     sums = np.round(x @ subset_weights(x.shape[1], k, seed), 9)
     top = np.repeat(np.maximum.reduceat(sums, start, axis=0), sizes, axis=0)
@@ -120,7 +120,7 @@ def _credit(
     return np.asarray(credit.mean(axis=1))
 
 
-def subset_weights(most: int, k: int, seed: int) -> FloatArray:
+def subset_weights(most: int, k: int, seed: int) -> Floats:
     """A column for each subset of k of `most`: all, or 100 drawn ones.
 
     Examples

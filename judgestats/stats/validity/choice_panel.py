@@ -8,8 +8,9 @@ from typing import Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.result import Note
@@ -22,8 +23,6 @@ from judgestats.stats.validity.panels import (
     labelled_panel,
     near_copies,
 )
-
-FloatArray = NDArray[np.float64]
 
 
 @with_keywords()
@@ -120,7 +119,7 @@ def panel_of_choices(
     )
 
 
-def _credit(votes: FloatArray, right: FloatArray, weights: FloatArray) -> FloatArray:
+def _credit(votes: Floats, right: Floats, weights: Floats) -> Floats:
     """Of each item, the share of the answers with most weight that is the right one."""
     out = np.zeros(right.size)
     for i, (row, true) in enumerate(zip(votes, right, strict=True)):

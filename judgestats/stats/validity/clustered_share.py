@@ -12,16 +12,13 @@ import dataclasses
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from judgestats.arrays import Floats, Ints
 from judgestats.stats.inference.proportions import proportion_limits
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
-
-def effective_clusters(codes: IntArray, weights: FloatArray | None = None) -> float:
+def effective_clusters(codes: Ints, weights: Floats | None = None) -> float:
     r"""Kish's effective number of clusters, :math:`(\sum m_g)^2 / \sum m_g^2`.
 
     Examples
@@ -34,7 +31,7 @@ def effective_clusters(codes: IntArray, weights: FloatArray | None = None) -> fl
     return total**2 / float(np.sum(m**2)) if total > 0 else 0.0
 
 
-def cluster_variance(influence: FloatArray, codes: IntArray) -> float:
+def cluster_variance(influence: Floats, codes: Ints) -> float:
     r"""Variance of a statistic from the influence of its items, summed within clusters.
 
     :math:`\frac{G}{G-1}\sum_g (u_g - \bar u)^2`; NaN with one cluster.
@@ -53,7 +50,7 @@ def cluster_variance(influence: FloatArray, codes: IntArray) -> float:
     return g / (g - 1) * float(np.sum((sums - sums.mean()) ** 2))
 
 
-def df_of_influence(influence: FloatArray, codes: IntArray, effective: float) -> float:
+def df_of_influence(influence: Floats, codes: Ints, effective: float) -> float:
     r"""Degrees of freedom of a variance over clusters: what the sums of influence leave of them.
 
     The smaller of the effective number of clusters minus 1 and :math:`2 G / (\kappa - 1)`, of G
@@ -77,7 +74,7 @@ def df_of_influence(influence: FloatArray, codes: IntArray, effective: float) ->
     return max(least, 1.0)
 
 
-def design_effect(influence: FloatArray, codes: IntArray, labelled: IntArray) -> float:
+def design_effect(influence: Floats, codes: Ints, labelled: Ints) -> float:
     """Variance over clusters divided by the variance of independent items, at least 1.
 
     Parameters
@@ -131,13 +128,13 @@ class Share:
 
 
 def share_over_clusters(
-    success: FloatArray,
-    trial: FloatArray,
-    codes: IntArray,
+    success: Floats,
+    trial: Floats,
+    codes: Ints,
     *,
     clustered: bool,
     level: float = 0.95,
-    stratum: IntArray | None = None,
+    stratum: Ints | None = None,
 ) -> Share:
     r"""The share :math:`\sum s / \sum t` with Wilson's limits on effective numbers.
 

@@ -9,9 +9,10 @@ from typing import Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize, stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
 from judgestats.stats.inference.keywords import Seeded, with_keywords
@@ -26,9 +27,6 @@ from judgestats.stats.inference.result import (
 from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.validity.clustered_share import share_over_clusters
 from judgestats.stats.validity.inputs import FAIL_PASS, score_values, verdict_values
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 FOLDS = 5
 
@@ -210,7 +208,7 @@ def confidence_calibration(
     )
 
 
-def _parts(p: FloatArray, y: FloatArray, group: IntArray) -> dict[str, float]:
+def _parts(p: Floats, y: Floats, group: Ints) -> dict[str, float]:
     """Murphy's parts of the Brier score over groups, with what is left within them."""
     n = np.bincount(group).astype(float)
     held = n > 0
@@ -230,14 +228,14 @@ def _parts(p: FloatArray, y: FloatArray, group: IntArray) -> dict[str, float]:
     }
 
 
-def _ece(p: FloatArray, y: FloatArray, place: IntArray, bins: int) -> FloatArray:
+def _ece(p: Floats, y: Floats, place: Ints, bins: int) -> Floats:
     """Expected calibration error of each row of labels."""
     member = (place[:, None] == np.arange(bins)[None, :]).astype(float)
     return np.asarray(np.abs(y @ member - (p @ member)[None, :]).sum(axis=1) / p.size)
 
 
 def _null(
-    p: FloatArray, y: FloatArray, place: IntArray, bins: int, n_draws: int, seed: int | None
+    p: Floats, y: Floats, place: Ints, bins: int, n_draws: int, seed: int | None
 ) -> NullReference:
     rng = np.random.default_rng(seed)
     drawn = _ece(p, (rng.random((n_draws, p.size)) < p).astype(float), place, bins)
@@ -254,7 +252,7 @@ def _null(
     )
 
 
-def isotonic_steps(p: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+def isotonic_steps(p: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Distinct confidences and the calibrated chance at each (pool adjacent violators).
 
     Examples
@@ -268,7 +266,7 @@ def isotonic_steps(p: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray
     return at, np.asarray(fit.x)
 
 
-def _cross_fitted(p: FloatArray, y: FloatArray, codes: IntArray, seed: int | None) -> float:
+def _cross_fitted(p: Floats, y: Floats, codes: Ints, seed: int | None) -> float:
     """Brier score after isotonic recalibration fitted on the other folds."""
     kinds = np.unique(codes)
     if kinds.size < 2 * FOLDS:
@@ -283,7 +281,7 @@ def _cross_fitted(p: FloatArray, y: FloatArray, codes: IntArray, seed: int | Non
     return float(np.mean((moved - y) ** 2))
 
 
-def _area(p: FloatArray, y: FloatArray) -> float:
+def _area(p: Floats, y: Floats) -> float:
     ones, zeros = int(y.sum()), int(y.size - y.sum())
     if not ones or not zeros:
         return math.nan
@@ -292,10 +290,10 @@ def _area(p: FloatArray, y: FloatArray) -> float:
 
 
 def _diagram(
-    p: FloatArray,
-    y: FloatArray,
-    place: IntArray,
-    codes: IntArray,
+    p: Floats,
+    y: Floats,
+    place: Ints,
+    codes: Ints,
     bins: int,
     clustered: bool,
     level: float,

@@ -9,16 +9,16 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Result
 from judgestats.stats.validity.clustered_share import critical_value
 from judgestats.stats.validity.inputs import score_values
 
-FloatArray = NDArray[np.float64]
 SequenceMethod = Literal["asymptotic", "empirical-bernstein", "betting"]
 METHODS = ("asymptotic", "empirical-bernstein", "betting")
 
@@ -48,12 +48,12 @@ class ConfidenceSequence(Result):
     method : str
     """
 
-    average: FloatArray
-    low: FloatArray
-    high: FloatArray
-    fixed_low: FloatArray
-    fixed_high: FloatArray
-    n: NDArray[np.int64]
+    average: Floats
+    low: Floats
+    high: Floats
+    fixed_low: Floats
+    fixed_high: Floats
+    n: Ints
     level: float
     method: str
 
@@ -177,7 +177,7 @@ def confidence_sequence(
     else:
         low, high = np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
 
-    def back(v: FloatArray) -> FloatArray:
+    def back(v: Floats) -> Floats:
         return least + (most - least) * v
 
     return ConfidenceSequence(
@@ -193,8 +193,8 @@ def confidence_sequence(
 
 
 def _by_cluster(
-    x: FloatArray, observed: NDArray[np.bool_], cluster: ArrayLike | None, where: str
-) -> tuple[FloatArray, FloatArray]:
+    x: Floats, observed: Bools, cluster: ArrayLike | None, where: str
+) -> tuple[Floats, Floats]:
     """Sum and size of each cluster in the order of first appearance."""
     if cluster is None:
         return x[observed], np.ones(int(observed.sum()))
@@ -210,7 +210,7 @@ def _by_cluster(
     return np.bincount(codes, x[observed]).astype(float), np.bincount(codes).astype(float)
 
 
-def _variances(sums: FloatArray, sizes: FloatArray, prior: float) -> FloatArray:
+def _variances(sums: Floats, sizes: Floats, prior: float) -> Floats:
     """Running variance of a cluster's sum around its share of the average, by mean size."""
     t = np.arange(1, sums.size + 1)
     s, m = np.cumsum(sums), np.cumsum(sizes)
@@ -219,16 +219,14 @@ def _variances(sums: FloatArray, sizes: FloatArray, prior: float) -> FloatArray:
     return np.asarray((np.maximum(squares, 0) / (m / t) ** 2 + prior / 4) / (t + prior))
 
 
-def _standard_error(sums: FloatArray, sizes: FloatArray) -> FloatArray:
+def _standard_error(sums: Floats, sizes: Floats) -> Floats:
     if not sums.size:
         return np.empty(0)
     t = np.arange(1, sums.size + 1)
     return np.asarray(np.sqrt(_variances(sums, sizes, 0.0) / t))
 
 
-def _score_limits(
-    average: FloatArray, sd: FloatArray, t: FloatArray, z: float
-) -> tuple[FloatArray, FloatArray]:
+def _score_limits(average: Floats, sd: Floats, t: Floats, z: float) -> tuple[Floats, Floats]:
     """Wilson's limits on the effective number: a stream without a failure is not sure of itself."""
     spread = average * (1 - average)
     variance = np.square(sd) / t
@@ -246,7 +244,7 @@ def _rho2(alpha: float) -> float:
     return (a + math.log(a + 1)) / TUNED_TO
 
 
-def _asymptotic(sums: FloatArray, sizes: FloatArray, alpha: float) -> FloatArray:
+def _asymptotic(sums: Floats, sizes: Floats, alpha: float) -> Floats:
     if not sums.size:
         return np.empty(0)
     t = np.arange(1, sums.size + 1)
@@ -257,7 +255,7 @@ def _asymptotic(sums: FloatArray, sizes: FloatArray, alpha: float) -> FloatArray
     return np.asarray(np.where(t < FIRST_LOOK, np.nan, half))
 
 
-def _empirical_bernstein(x: FloatArray, alpha: float) -> FloatArray:
+def _empirical_bernstein(x: Floats, alpha: float) -> Floats:
     """Stitched boundary, alpha / 2 for each side, values in 0-1."""
     if not x.size:
         return np.empty(0)
@@ -272,7 +270,7 @@ def _empirical_bernstein(x: FloatArray, alpha: float) -> FloatArray:
     return np.asarray((np.sqrt(k1**2 * v * ell + (k2 * ell) ** 2) + k2 * ell) / t)
 
 
-def _hedged(x: FloatArray, alpha: float, grid: int = 1000) -> tuple[FloatArray, FloatArray]:
+def _hedged(x: Floats, alpha: float, grid: int = 1000) -> tuple[Floats, Floats]:
     """Hedged capital over a grid of means, running intersection, one step outward."""
     n = x.size
     if not n:

@@ -9,8 +9,9 @@ from typing import Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
@@ -18,8 +19,6 @@ from judgestats.stats.inference.result import Note, Result, Sample
 from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.validity.clustered_share import share_over_clusters
 from judgestats.stats.validity.inputs import FAIL_PASS, verdict_values
-
-FloatArray = NDArray[np.float64]
 
 LEAST_GOLD = 20
 LEAST_OF_ONE = 5
@@ -47,7 +46,7 @@ class JudgeErrors(Result):
 
     rows: pd.DataFrame
     prevalence: float
-    posterior: FloatArray
+    posterior: Floats
     sample: Sample
     notes: tuple[Note, ...] = ()
     reason: str = ""
@@ -199,7 +198,7 @@ def dawid_skene(
     )  # fmt: skip
 
 
-def _too_little(labels: FloatArray, n: int) -> str:
+def _too_little(labels: Floats, n: int) -> str:
     if labels.size < LEAST_GOLD:
         return f"{labels.size} of {n} items are labelled, at least {LEAST_GOLD} are needed"
     fewest = int(min(labels.sum(), (1 - labels).sum()))
@@ -209,8 +208,8 @@ def _too_little(labels: FloatArray, n: int) -> str:
 
 
 def _fitted(
-    patterns: FloatArray, counts: FloatArray, *, start: FloatArray | None = None
-) -> tuple[FloatArray, float, FloatArray]:
+    patterns: Floats, counts: Floats, *, start: Floats | None = None
+) -> tuple[Floats, float, Floats]:
     """Sensitivity and specificity of each judge, prevalence, chance of a pass by pattern."""
     votes, label = patterns[:, :-1], patterns[:, -1]
     read = ~np.isnan(votes)

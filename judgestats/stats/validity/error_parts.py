@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
@@ -20,8 +21,6 @@ from judgestats.stats.inference.result import Estimate, Interval, Note, Result, 
 from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.validity.inputs import FAIL_PASS, score_values, verdict_values
-
-FloatArray = NDArray[np.float64]
 
 
 @with_keywords()
@@ -278,8 +277,8 @@ def accuracy_by_k(
 
 
 def accuracy_of_credits(
-    by_k: Mapping[int, FloatArray],
-    codes: NDArray[np.int64],
+    by_k: Mapping[int, Floats],
+    codes: Ints,
     sample: Sample,
     *,
     margin: float,
@@ -330,7 +329,7 @@ def _upper(e: Estimate) -> float:
     return e.interval.high if e.interval is not None else math.inf
 
 
-def majority_credit(right: NDArray[np.int64], most: int, k: int) -> FloatArray:
+def majority_credit(right: Ints, most: int, k: int) -> Floats:
     """Chance that the majority of k of `most` verdicts is right, `right` of them being so.
 
     Examples
@@ -346,8 +345,8 @@ def majority_credit(right: NDArray[np.int64], most: int, k: int) -> FloatArray:
 
 
 def _mean(
-    values: FloatArray,
-    codes: NDArray[np.int64],
+    values: Floats,
+    codes: Ints,
     name: str,
     label: str,
     sample: Sample,

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note, Result, Sample
@@ -26,9 +27,6 @@ from judgestats.stats.validity.inputs import (
     policy_notes,
 )
 from judgestats.stats.validity.label_draws import LabelsDrawn
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 FEW_IN_CLASS = 10
 _UNREAD = 2
@@ -285,13 +283,13 @@ def error_rates(
     )
 
 
-def majority(items: LabelledItems) -> FloatArray:
+def majority(items: LabelledItems) -> Floats:
     """The majority verdict of the repeats, which a draw by verdict goes by; a tie is NaN."""
     f = items.judge
     return np.where(np.isnan(f) | (f == 0.5), np.nan, (f > 0.5).astype(float))
 
 
-def _parts(items: LabelledItems, verdict: FloatArray, drawn: str | None) -> IntArray | None:
+def _parts(items: LabelledItems, verdict: Floats, drawn: str | None) -> Ints | None:
     """The part of the items that each was drawn from, None under simple random sampling."""
     if drawn == "stratified":
         return items.stratum
@@ -301,8 +299,8 @@ def _parts(items: LabelledItems, verdict: FloatArray, drawn: str | None) -> IntA
 
 
 def _weights(
-    items: LabelledItems, part: IntArray | None, *, spared: int | None = None
-) -> tuple[FloatArray, str]:
+    items: LabelledItems, part: Ints | None, *, spared: int | None = None
+) -> tuple[Floats, str]:
     """Items that a label stands for, and why the weights are undefined.
 
     The part `spared` may be without labels: nothing stands for it.
@@ -324,14 +322,14 @@ def _weights(
 def _share(
     name: str,
     label: str,
-    success: FloatArray,
-    trial: FloatArray,
-    codes: IntArray,
+    success: Floats,
+    trial: Floats,
+    codes: Ints,
     clustered: bool,
     level: float,
     sample: Sample,
     none: str,
-    stratum: IntArray | None,
+    stratum: Ints | None,
     reason: str,
     weighted: bool,
 ) -> Estimate:
@@ -418,7 +416,7 @@ def _no_better(rates: Mapping[str, Estimate]) -> list[Note]:
     return [Note(code="no_better_than_chance", message=message)]
 
 
-def _class_notes(y: FloatArray, words: Mapping[str, str]) -> list[Note]:
+def _class_notes(y: Floats, words: Mapping[str, str]) -> list[Note]:
     notes = []
     for value, word in ((1.0, words["positive"]), (0.0, words["negative"])):
         k = int(np.sum(y == value))

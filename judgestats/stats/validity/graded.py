@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note, Result, Sample
@@ -22,8 +23,6 @@ from judgestats.stats.validity.clustered_share import (
     effective_clusters,
 )
 from judgestats.stats.validity.inputs import LabelledItems, labelled_items
-
-FloatArray = NDArray[np.float64]
 
 MOST_LEVELS = 12
 
@@ -153,7 +152,7 @@ def graded_agreement(
 
 
 def _bias(
-    d: FloatArray, codes: NDArray[np.int64], items: LabelledItems, sample: Sample, level: float
+    d: Floats, codes: Ints, items: LabelledItems, sample: Sample, level: float
 ) -> dict[str, Estimate]:
     mean = float(d.mean())
     out: dict[str, Estimate] = {}
@@ -197,7 +196,7 @@ def _bias(
 _LIMITS = (("lower_limit", "Lower limit of agreement"), ("upper_limit", "Upper limit of agreement"))
 
 
-def _moments(data: NDArray[Any]) -> FloatArray:
+def _moments(data: NDArray[Any]) -> Floats:
     x, y = data[..., 0], data[..., 1]
     return np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
 
@@ -238,9 +237,7 @@ def _within(estimate: Estimate) -> Estimate:
     )
 
 
-def _curve(
-    x: FloatArray, y: FloatArray, codes: NDArray[np.int64], clustered: bool, level: float
-) -> pd.DataFrame:
+def _curve(x: Floats, y: Floats, codes: Ints, clustered: bool, level: float) -> pd.DataFrame:
     """People's mean where the judge gives a score."""
     levels = np.unique(x)
     if levels.size <= MOST_LEVELS:

@@ -7,16 +7,13 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Bools, Floats, Ints, Objects
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Note
 from judgestats.stats.validity.label_draws import LABELS_DRAWN
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 FAIL_PASS = ("fail", "pass")
 """The verdicts' words, the negative one first."""
@@ -30,7 +27,7 @@ def _absent(value: object) -> bool:
 
 def verdict_values(
     values: ArrayLike, *, categories: Sequence[str] = FAIL_PASS, where: str, name: str
-) -> FloatArray:
+) -> Floats:
     """Verdicts as 1 (the second category), 0 (the first) and NaN (none).
 
     Parameters
@@ -93,7 +90,7 @@ def verdict_values(
     return out.reshape(array.shape)
 
 
-def score_values(values: ArrayLike, *, where: str, name: str) -> FloatArray:
+def score_values(values: ArrayLike, *, where: str, name: str) -> Floats:
     """Scores as floats, NaN where there is none.
 
     Raises
@@ -137,17 +134,17 @@ class LabelledItems:
     notes : tuple of Note
     """
 
-    judge: FloatArray
-    human: FloatArray
-    codes: IntArray
+    judge: Floats
+    human: Floats
+    codes: Ints
     clustered: bool
-    stratum: IntArray
+    stratum: Ints
     strata: tuple[str, ...] = ("",)
     n_repeats: int = 1
     notes: tuple[Note, ...] = ()
 
     @property
-    def labelled(self) -> BoolArray:
+    def labelled(self) -> Bools:
         """Which items have a label."""
         return ~np.isnan(self.human)
 
@@ -251,7 +248,7 @@ def labels_by_item(
     label: Sequence[Any],
     *,
     judged: Sequence[Hashable],
-) -> tuple[NDArray[np.object_], tuple[str, ...]]:
+) -> tuple[Objects, tuple[str, ...]]:
     """Labels in long form as one row for each item judged and one column for each annotator.
 
     Parameters
@@ -347,7 +344,7 @@ def policy_notes(labels_drawn: str | None, *, where: str) -> tuple[Note, ...]:
     return ()
 
 
-def chance_weights(items: LabelledItems, chance: ArrayLike | None, where: str) -> FloatArray | None:
+def chance_weights(items: LabelledItems, chance: ArrayLike | None, where: str) -> Floats | None:
     """Items that each label stands for, 1 / chance; 0 where there is no label.
 
     Raises

@@ -8,16 +8,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Note, Result
 from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.validity.clustered_share import critical_value
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 LEAST_PER_CLASS = 10
 
@@ -216,7 +214,7 @@ def allocate_labels(
     *,
     available: Sequence[int] | None = None,
     least: int = LEAST_PER_CLASS,
-) -> IntArray:
+) -> Ints:
     r"""Spread labels over classes for the least variance (Neyman), with a least number each.
 
     Parameters
@@ -288,9 +286,7 @@ def allocate_labels(
     return np.asarray(whole)
 
 
-def draw_labels(
-    classes: ArrayLike, counts: Mapping[str, int], *, seed: int
-) -> tuple[IntArray, FloatArray]:
+def draw_labels(classes: ArrayLike, counts: Mapping[str, int], *, seed: int) -> tuple[Ints, Floats]:
     """Draw items to be labelled, fixed numbers from each class, with the chance of every item.
 
     Parameters
@@ -337,7 +333,7 @@ def draw_labels(
 
 def split_labels(
     n_items: int, *, cluster: ArrayLike | None = None, validation: float = 0.5, seed: int
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Split labelled items into a tuning and a validation part that keep questions together.
 
     Parameters

@@ -9,8 +9,9 @@ from typing import Literal, Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
 from judgestats.stats.inference.keywords import Seeded, with_keywords
@@ -19,8 +20,6 @@ from judgestats.stats.inference.result import Estimate, Note, Result, Sample
 from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.validity.inputs import FAIL_PASS, score_values, verdict_values
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 PanelRule = Literal["majority", "weighted", "mean", "median"]
 
 COPY = 0.9
@@ -31,7 +30,7 @@ LEAST_LABELS = 20
 
 def panel_votes(
     votes: ArrayLike, *, rule: PanelRule = "majority", weights: ArrayLike | None = None
-) -> FloatArray:
+) -> Floats:
     """One verdict or score of several judges.
 
     Parameters
@@ -84,7 +83,7 @@ def panel_votes(
     return np.where(np.abs(total) < 1e-12, np.nan, (total > 0).astype(float))
 
 
-def vote_weights(votes: FloatArray, y: FloatArray) -> FloatArray:
+def vote_weights(votes: Floats, y: Floats) -> Floats:
     """Log odds for a pass of each judge's pass and fail verdict, from labels (half a label added).
 
     Examples
@@ -264,15 +263,15 @@ def panel_of_judges(
 
 
 def labelled_panel(
-    judged: FloatArray,
-    y: FloatArray,
+    judged: Floats,
+    y: Floats,
     names: Sequence[str],
     cluster: ArrayLike | None,
     *,
     where: str,
     reserved: Sequence[str],
     complete: bool = False,
-) -> tuple[FloatArray, FloatArray, IntArray, Sample]:
+) -> tuple[Floats, Floats, Ints, Sample]:
     """What judges and people said of the labelled items, their clusters and the sample.
 
     Names must tell judges from one another and from the panels made of them; with `complete` an
@@ -310,21 +309,21 @@ def labelled_panel(
     return judged[used], y[used], codes, sample
 
 
-def folds_of(codes: IntArray, seed: int | None) -> IntArray:
+def folds_of(codes: Ints, seed: int | None) -> Ints:
     """The fold of each item; those of a cluster stay together."""
     kinds = np.unique(codes)
     fold = np.random.default_rng(seed).permutation(np.arange(kinds.size) % FOLDS)
     return np.asarray(fold[np.searchsorted(kinds, codes)])
 
 
-def _credit(verdict: FloatArray, y: FloatArray) -> FloatArray:
+def _credit(verdict: Floats, y: Floats) -> Floats:
     """1 right, 0 wrong, half for a tie."""
     return np.where(np.isnan(verdict), 0.5, (verdict == y).astype(float))
 
 
 def _cross_fitted(
-    f: FloatArray, y: FloatArray, right: FloatArray, codes: IntArray, seed: int | None
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+    f: Floats, y: Floats, right: Floats, codes: Ints, seed: int | None
+) -> tuple[Floats, Floats, Floats]:
     """Credit of the majority, the weighted panel and the best member, the last two out of fold."""
     of = folds_of(codes, seed)
     weighted, best = np.empty(y.size), np.empty(y.size)
@@ -337,7 +336,7 @@ def _cross_fitted(
 
 
 def accuracy_over_clusters(
-    values: FloatArray, codes: IntArray, name: str, sample: Sample, level: float, *,
+    values: Floats, codes: Ints, name: str, sample: Sample, level: float, *,
     share: bool = True,
 ) -> Estimate:  # fmt: skip
     """Accuracy, or a difference of accuracies, with an interval over clusters."""
@@ -358,14 +357,14 @@ def accuracy_over_clusters(
     )
 
 
-def effective_judges(errors: FloatArray) -> float:
+def effective_judges(errors: Floats) -> float:
     """Mean variance of the judges' errors over the variance of their mean."""
     whole = float(np.var(errors.mean(axis=1), ddof=1))
     each = float(np.mean(np.var(errors, axis=0, ddof=1)))
     return each / whole if whole > 0 else math.nan
 
 
-def near_copies(errors: FloatArray, names: Sequence[str]) -> tuple[tuple[str, str, float], ...]:
+def near_copies(errors: Floats, names: Sequence[str]) -> tuple[tuple[str, str, float], ...]:
     """Pairs of judges that err alike, with the correlation of their errors."""
     sd = errors.std(axis=0)
     out = []

@@ -7,8 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.validity.clustered_share import (
@@ -19,9 +19,6 @@ from judgestats.stats.validity.clustered_share import (
     wilson_limits,
 )
 from judgestats.stats.validity.inputs import LabelledItems
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 FAIL, PASS, UNREAD, TIE = 0, 1, 2, 3
 N_CLASSES = 4
@@ -35,10 +32,10 @@ smaller one hardly moves the rate, whose interval keeps its level (docs/simulati
 
 
 def mover_limits(
-    weights: FloatArray,
-    shares: FloatArray,
-    lows: FloatArray,
-    highs: FloatArray,
+    weights: Floats,
+    shares: Floats,
+    lows: Floats,
+    highs: Floats,
     between: float = 0.0,
 ) -> tuple[float, float]:
     r"""Limits of :math:`\sum w_c p_c` from the limits of the shares (MOVER).
@@ -76,7 +73,7 @@ def mover_limits(
 
 @dataclasses.dataclass(frozen=True)
 class _Classes:
-    code: IntArray
+    code: Ints
     """Class of each item."""
     notes: tuple[Note, ...]
     people_only: bool
@@ -84,14 +81,14 @@ class _Classes:
     reason: str = ""
 
 
-def verdict_codes(items: LabelledItems) -> IntArray:
+def verdict_codes(items: LabelledItems) -> Ints:
     """0 fail, 1 pass, 2 unread, 3 a tie (of the repeats, or as an outcome)."""
     f = items.judge
     decided = np.where(f == 0.5, TIE, (f > 0.5).astype(int))
     return np.where(np.isnan(f), UNREAD, decided).astype(np.int64)
 
 
-def _classes(items: LabelledItems, verdict: IntArray) -> _Classes:
+def _classes(items: LabelledItems, verdict: Ints) -> _Classes:
     """Stratum by verdict, joined where a class has no label."""
     code = verdict.copy()
     notes: list[Note] = []
@@ -135,7 +132,7 @@ def poststratified_rate(
     *,
     use_judge: bool = True,
     mix: Mapping[str, float] | None = None,
-    weight: FloatArray | None = None,
+    weight: Floats | None = None,
     finite: bool = False,
     join: bool = True,
     level: float = 0.95,
@@ -287,7 +284,7 @@ def _strata_only(items: LabelledItems) -> _Classes:
     return _Classes(N_CLASSES * items.stratum + PASS, (), False)
 
 
-def stratum_shares(items: LabelledItems, mix: Mapping[str, float] | None) -> FloatArray:
+def stratum_shares(items: LabelledItems, mix: Mapping[str, float] | None) -> Floats:
     """Share of each stratum: in the items, or as stated."""
     if mix is None:
         return np.bincount(items.stratum, minlength=len(items.strata)) / items.n_items
@@ -302,7 +299,7 @@ def stratum_shares(items: LabelledItems, mix: Mapping[str, float] | None) -> Flo
 
 
 def _inflation(
-    items: LabelledItems, influence: FloatArray, binomial: float, level: float, *, weighted: bool
+    items: LabelledItems, influence: Floats, binomial: float, level: float, *, weighted: bool
 ) -> tuple[float, float, float, float]:
     """By what the binomial variances are to be multiplied: inflation, df, design effect, Kish."""
     of_labels = items.codes[items.labelled]

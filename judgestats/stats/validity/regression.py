@@ -6,9 +6,9 @@ import math
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.arrays import Floats, Ints
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.validity.clustered_share import (
     cluster_variance,
@@ -16,8 +16,6 @@ from judgestats.stats.validity.clustered_share import (
     effective_clusters,
 )
 from judgestats.stats.validity.inputs import LabelledItems
-
-FloatArray = NDArray[np.float64]
 
 _LABELS = {
     "people_only": "People's labels alone",
@@ -81,7 +79,7 @@ def _cluster_df(items: LabelledItems) -> float:
     return max(effective_clusters(items.codes[items.labelled]) - 1.0, 1.0)
 
 
-def _rest(codes: NDArray[np.int64]) -> FloatArray:
+def _rest(codes: Ints) -> Floats:
     """Of each label, the share of the labels that its cluster does not hold (at least .05).
 
     Residuals are divided by it, as the jackknife does: a fit lies near the large clusters. Without
@@ -172,7 +170,7 @@ def greg_mean(items: LabelledItems, *, finite: bool = False, level: float = 0.95
         of_all = np.zeros(big) if finite else slope * (f - f.mean()) / big
         kept = lab if finite else np.ones(big, dtype=bool)
 
-        def by_sums(of_labels: FloatArray) -> float:
+        def by_sums(of_labels: Floats) -> float:
             influence = of_all.copy()
             influence[lab] += of_labels / n
             return math.sqrt(cluster_variance(influence[kept], items.codes[kept]))
@@ -193,7 +191,7 @@ def greg_mean(items: LabelledItems, *, finite: bool = False, level: float = 0.95
     return _joined_for_skew(estimate, skew, n, df, level) if abs(skew) >= _SKEWED else estimate
 
 
-def _skewness(r: FloatArray) -> float:
+def _skewness(r: Floats) -> float:
     """Adjusted Fisher-Pearson skewness; 0 where nothing varies."""
     return float(stats.skew(r, bias=False)) if np.ptp(r) > 0 else 0.0
 
@@ -296,7 +294,7 @@ def ppi_mean(
 
 def stratified_mean(
     items: LabelledItems,
-    shares: FloatArray,
+    shares: Floats,
     *,
     use_judge: bool = True,
     slope: float | None = None,
@@ -368,7 +366,7 @@ def stratified_mean(
     )
 
 
-def skew_notes(y: FloatArray) -> tuple[Note, ...]:
+def skew_notes(y: Floats) -> tuple[Note, ...]:
     """Few labels of a skewed score: Student's t covers less than it says."""
     if not 3 <= y.size < 50 or np.ptp(y) == 0:
         return ()

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgestats.arrays import Floats
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.result import Estimate, Note
@@ -21,8 +22,6 @@ from judgestats.stats.validity.panels import (
     near_copies,
     panel_votes,
 )
-
-FloatArray = NDArray[np.float64]
 
 
 @with_keywords()
@@ -90,7 +89,7 @@ def panel_of_scores(
         "weighted": weighted,
     }
 
-    def part(values: FloatArray, name: str, label: str) -> Estimate:
+    def part(values: Floats, name: str, label: str) -> Estimate:
         over = mean_over_clusters(values, codes)
         iv = over.interval(inference["level"])
         notes = () if iv else (Note(code="no_interval", message=f"No interval: {over.reason}."),)
@@ -117,11 +116,11 @@ def panel_of_scores(
     )
 
 
-def _weighted(x: FloatArray, y: FloatArray, new: FloatArray) -> FloatArray:
+def _weighted(x: Floats, y: Floats, new: Floats) -> Floats:
     """People's score by least squares, the judges' deviations from their mean shrunk to 0."""
     judges = x.shape[1]
 
-    def columns(of: FloatArray) -> FloatArray:
+    def columns(of: Floats) -> Floats:
         mean = of.mean(axis=1, keepdims=True)
         return np.column_stack([np.ones(len(of)), mean, of - mean])
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize, special, stats
 
+from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import cluster_sums, effective_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
@@ -20,7 +21,6 @@ from judgestats.stats.validity.choice_by_k import subset_weights
 from judgestats.stats.validity.error_parts import AccuracyByK, accuracy_of_credits
 from judgestats.stats.validity.inputs import score_values
 
-FloatArray = NDArray[np.float64]
 _EDGE = 1e-9
 
 
@@ -166,7 +166,7 @@ def separation_by_k(
     )
 
 
-def shares_on_the_right_side(scores: FloatArray, passed: FloatArray) -> FloatArray:
+def shares_on_the_right_side(scores: Floats, passed: Floats) -> Floats:
     """Of each labelled item the share of the other kind that its score stands rightly to.
 
     Examples
@@ -182,7 +182,7 @@ def shares_on_the_right_side(scores: FloatArray, passed: FloatArray) -> FloatArr
     return out
 
 
-def _labels(x: FloatArray, passed: ArrayLike, where: str) -> FloatArray:
+def _labels(x: Floats, passed: ArrayLike, where: str) -> Floats:
     y = score_values(passed, where=where, name="passed")
     if y.shape != x.shape[:1]:
         raise InputError(
@@ -194,7 +194,7 @@ def _labels(x: FloatArray, passed: ArrayLike, where: str) -> FloatArray:
     return y
 
 
-def _sample(used: NDArray[np.bool_], codes: NDArray[np.int64], clustered: bool, k: int) -> Sample:
+def _sample(used: Bools, codes: Ints, clustered: bool, k: int) -> Sample:
     n_out = int(np.sum(~used))
     return Sample(
         n_items=codes.size, n_clusters=int(np.unique(codes).size) if clustered else None,
@@ -203,7 +203,7 @@ def _sample(used: NDArray[np.bool_], codes: NDArray[np.int64], clustered: bool, 
     )  # fmt: skip
 
 
-def _components(x: FloatArray, right: NDArray[np.bool_]) -> FloatArray:
+def _components(x: Floats, right: Bools) -> Floats:
     """Of each item in each column the share of the other kind on its right side, a tie half.
 
     Examples
@@ -220,7 +220,7 @@ def _components(x: FloatArray, right: NDArray[np.bool_]) -> FloatArray:
     return out
 
 
-def _influence(placed: FloatArray, right: NDArray[np.bool_], area: float) -> FloatArray:
+def _influence(placed: Floats, right: Bools, area: float) -> Floats:
     """What each item moves the area by; they sum to 0."""
     return np.asarray((placed - area) / np.where(right, right.sum(), (~right).sum()))
 
@@ -235,9 +235,7 @@ class _Spread:
     sizes: tuple[int, int]
 
 
-def _spread(
-    placed: FloatArray, right: NDArray[np.bool_], codes: NDArray[np.int64], area: float
-) -> _Spread:
+def _spread(placed: Floats, right: Bools, codes: Ints, area: float) -> _Spread:
     moved = _influence(placed, right, area)
     by_cluster = cluster_sums(moved, codes)
     g, n = by_cluster.size, moved.size

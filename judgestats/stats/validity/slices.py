@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Bools
 from judgestats.errors import one_of
 from judgestats.stats.inference.adjust import Adjustment, with_adjusted
 from judgestats.stats.inference.keywords import Clustered, with_keywords
@@ -18,7 +19,6 @@ from judgestats.stats.validity.clustered_share import cluster_variance, effectiv
 from judgestats.stats.validity.error_rates import error_rates
 from judgestats.stats.validity.inputs import FAIL_PASS, LabelledItems, labelled_items
 
-FloatArray = NDArray[np.float64]
 Measure = Literal["accuracy", "sensitivity", "specificity"]
 LEAST_IN_SLICE = 10
 MOST_BY_HOLM = 10
@@ -123,7 +123,7 @@ def error_rates_by_slice(
     )
 
 
-def _counted(items: LabelledItems, measure: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _counted(items: LabelledItems, measure: str) -> tuple[Bools, Bools]:
     """Which items the measure counts, and on which the judge is right."""
     y = items.human
     base = {
@@ -144,9 +144,9 @@ def _no_row(name: str, n: int, reason: str) -> Comparison:
 def _against_rest(
     name: str,
     items: LabelledItems,
-    base: NDArray[np.bool_],
-    right: NDArray[np.bool_],
-    inside: NDArray[np.bool_],
+    base: Bools,
+    right: Bools,
+    inside: Bools,
 ) -> Comparison:
     here, rest = base & inside, base & ~inside
     n = int(here.sum())

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.adjust import Adjustment, with_adjusted
 from judgestats.stats.inference.keywords import Clustered, with_keywords
@@ -35,8 +36,6 @@ from judgestats.stats.validity.label_draws import LabelsDrawn
 from judgestats.stats.validity.paired_shares import tango_limits
 from judgestats.stats.validity.poststratified import poststratified_rate
 from judgestats.stats.validity.regression import greg_mean, people_mean
-
-FloatArray = NDArray[np.float64]
 
 OUTCOME = {"win": 1.0, "tie": 0.5, "loss": 0.0}
 
@@ -164,16 +163,14 @@ def corrected_differences(
     )
 
 
-def _reader(
-    kind: str, categories: Sequence[str], where: str
-) -> Callable[[ArrayLike, str], FloatArray]:
+def _reader(kind: str, categories: Sequence[str], where: str) -> Callable[[ArrayLike, str], Floats]:
     if kind == "verdict":
         return lambda v, name: verdict_values(v, categories=categories, where=where, name=name)
     return lambda v, name: score_values(v, where=where, name=name)
 
 
 def _pair(
-    f: FloatArray, y: FloatArray, cluster: ArrayLike | None, keep: NDArray[np.bool_], where: str
+    f: Floats, y: Floats, cluster: ArrayLike | None, keep: Bools, where: str
 ) -> LabelledItems:
     """The items on which both outputs were read, as labelled items."""
     if not keep.any():
@@ -222,7 +219,7 @@ def _row(a: str, b: str, items: LabelledItems, drawn: str | None, level: float) 
     )
 
 
-def _score_row(a: str, b: str, labels: FloatArray, level: float) -> Comparison:
+def _score_row(a: str, b: str, labels: Floats, level: float) -> Comparison:
     """Tango's limits of the labels' difference, where it does not vary."""
     first, second, n = int(np.sum(labels > 0)), int(np.sum(labels < 0)), int(labels.size)
     low, high = tango_limits(first, second, n, level=level)
@@ -312,7 +309,7 @@ def corrected_win_rate(
     )
 
 
-def _outcomes(values: ArrayLike, name: str, where: str) -> FloatArray:
+def _outcomes(values: ArrayLike, name: str, where: str) -> Floats:
     array = np.asarray(values, dtype=object)
     out = np.full(array.size, np.nan)
     for i, v in enumerate(array.reshape(-1)):

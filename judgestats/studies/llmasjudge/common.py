@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats
 from judgestats.results.numbers import apa_number
 from judgestats.stats.inference.adjust import Family
 from judgestats.stats.inference.result import Comparisons, TestResult, format_p
@@ -19,7 +19,6 @@ MARGIN = 1.5
 """Declared margin: a ratio of variances between 1/1.5 and 1.5 matters little."""
 
 MINI = "gpt-4o-mini"
-Floats = NDArray[np.float64]
 
 
 def judges_of(data: LLMasJudgeData) -> list[str]:

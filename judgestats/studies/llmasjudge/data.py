@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 
-Floats = NDArray[np.float64]
 Cell = tuple[float, str]
 """Temperature and judge."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgestats.analysis.outcome import NamedResult
+from judgestats.arrays import Floats
 from judgestats.stats.comparison.kruskal_wallis import kruskal_test
 from judgestats.stats.comparison.mann_whitney import mann_whitney_test
 from judgestats.stats.inference.result import Comparison, TestResult, format_p
@@ -17,7 +17,6 @@ from judgestats.studies.claims import Claim, Options, not_examined, now, then
 from judgestats.studies.llmasjudge.common import (
     MARGIN,
     MINI,
-    Floats,
     listed,
     no_difference,
     paired,
@@ -208,7 +207,7 @@ def reasoning_by_judge(data: LLMasJudgeData, options: Options) -> Claim:
     )
 
 
-def _stacked(tables: list[Floats]) -> NDArray[np.float64]:
+def _stacked(tables: list[Floats]) -> Floats:
     """Items x judges x trials, filled up with NaN where a judge has fewer trials."""
     width = max(t.shape[1] for t in tables)
     full = [np.pad(t, ((0, 0), (0, width - t.shape[1])), constant_values=np.nan) for t in tables]

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.studies.reading import file_of, records_of
 
-Floats = NDArray[np.float64]
 FULL, MINI, NANO = "gpt-5.4", "gpt-5.4-mini", "gpt-5.4-nano"
 _FILES: Mapping[tuple[str, float], tuple[str, str]] = {
     (FULL, 1.0): ("base_both_k8.jsonl", "full_scores"),

@@ -7,8 +7,8 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.items.files import read_source
 from judgestats.results.numbers import apa_number
@@ -17,8 +17,6 @@ from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.inference.result import Estimate, Sample
 from judgestats.studies.claims import Claim, Options, not_examined, now, then
 from judgestats.studies.paper_tables import omega_tables
-
-Floats = NDArray[np.float64]
 
 _FILE = "head_to_tail.csv"
 _CODES = {"1": 1.0, "0": 0.0, "_": np.nan}

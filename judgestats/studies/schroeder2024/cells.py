@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from judgestats.arrays import Objects
 from judgestats.stats.agreement.gwet import gwet_ac1
 from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.inference.result import Estimate
@@ -23,8 +23,6 @@ UNREAD = ("no_answer", "multiple", "")
 _SHUFFLINGS = 99
 """Of the published omega, which refits a factor model each time."""
 _HALF_DIGIT = 5e-4 + 1e-9
-
-Objects = NDArray[np.object_]
 
 
 @dataclass(frozen=True, kw_only=True)

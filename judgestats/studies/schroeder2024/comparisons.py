@@ -6,16 +6,16 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgestats.analysis.best_of_n_reliability import disagreement
 from judgestats.analysis.outcome import NamedResult
+from judgestats.arrays import Floats, Objects
 from judgestats.results.numbers import apa_number
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
 from judgestats.stats.inference.result import Estimate
 from judgestats.studies.claims import Claim, Options, not_examined, now
-from judgestats.studies.schroeder2024.cells import Cell, Objects, above_zero
+from judgestats.studies.schroeder2024.cells import Cell, above_zero
 from judgestats.studies.schroeder2024.data import BENCHMARKS
 from judgestats.studies.schroeder2024.tables import PAPER_JUDGES
 
@@ -36,7 +36,7 @@ def _own_category(cell: Cell) -> Objects:
     return np.where(cell.read == "", np.where(cell.verdicts == "", "", "(none)"), cell.read)
 
 
-def _disagreement_on(items: Sequence[str], cell: Cell) -> NDArray[np.float64]:
+def _disagreement_on(items: Sequence[str], cell: Cell) -> Floats:
     rows = [cell.items.index(item) for item in items]
     return disagreement(_own_category(cell)[rows])
 

@@ -1,0 +1,11 @@
+"""The types of arrays that pass between functions."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Objects = NDArray[np.object_]
