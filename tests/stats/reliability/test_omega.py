@@ -314,7 +314,7 @@ def test_fiml_refusals():
     holes[0, 0] = np.nan
     with pytest.raises(InputError, match="missing='fiml' needs"):
         omega_total(holes, missing="fiml", estimator="minres")
-    with pytest.raises(InputError, match="listwise or fiml"):
+    with pytest.raises(InputError, match="listwise, fiml"):
         omega_total(holes, missing="mean")
     few = scores(6, n=5)
     few[0, 0] = np.nan
