@@ -1,7 +1,7 @@
 """Seconds from a command to its result, with and without a report, as ratios to imports alone.
 
     python benchmarks/seconds.py --tree PATH --column before --write
-    python benchmarks/seconds.py --write
+    python benchmarks/seconds.py --write --quarto build/quarto/bin/quarto
 
 Every command starts in an empty folder, so that it makes its own store and journal. The commands
 take turns with a Python that imports mlflow, pandas and scipy.stats, which no run can do without;
@@ -21,10 +21,19 @@ from checkout import DOCS, PROJECT, Figures, about, arguments, heading, python, 
 
 AUDITED = PROJECT.parent / "shared" / "data" / "rewardbench2_k8" / "base_both_k8.jsonl.gz"
 BESIDE = "import mlflow, pandas, scipy.stats"
+BY_QUARTO = """
+import os, sys
+from pathlib import Path
+from judgestats.cli import main
+os.environ["PATH"] = sys.argv[1] + os.pathsep + os.environ["PATH"]
+assert main(["run", "temperature"]) == 0
+[page] = Path("mlruns").glob("*/*/artifacts/report.html")
+assert 'content="quarto-' in page.read_text("utf-8"), "the built-in renderer served"
+"""
 KINDS = ("wall s", "CPU s", "wall ratio", "CPU ratio")
 
 
-def commands(audited: Path) -> dict[str, tuple[object, ...]]:
+def commands(audited: Path, quarto: Path | None) -> dict[str, tuple[object, ...]]:
     """The words of every command timed, by the name of its row."""
     run = ("-m", "judgestats", "run", "temperature")
     rows: dict[str, tuple[object, ...]] = {
@@ -33,6 +42,9 @@ def commands(audited: Path) -> dict[str, tuple[object, ...]]:
         "run temperature, no report, traces": (*run, "--report", "none", "--traces", "on"),
         "run temperature, HTML and PDF": run,
     }
+    if quarto is not None:
+        by_quarto = ("-c", BY_QUARTO, quarto.resolve().parent)
+        rows["run temperature, HTML and PDF by Quarto"] = by_quarto
     if audited.exists():
         audit = ("-m", "judgestats", "analyze", audited, "--reader", "rewardbench2-k8")
         rows["analyze rewardbench2-k8, no report"] = (*audit, "--report", "none")
@@ -40,7 +52,7 @@ def commands(audited: Path) -> dict[str, tuple[object, ...]]:
     return rows
 
 
-def seconds(tree: Path, audited: Path, repeats: int) -> dict[str, Figures]:
+def seconds(tree: Path, audited: Path, quarto: Path | None, repeats: int) -> dict[str, Figures]:
     """Wall and CPU seconds of each command, and their ratio to the imports' in the same run."""
 
     def timed(words: tuple[object, ...]) -> Callable[[], None]:
@@ -52,7 +64,7 @@ def seconds(tree: Path, audited: Path, repeats: int) -> dict[str, Figures]:
 
     compileall.compile_dir(tree / "judgestats", quiet=2)
     timed(("-c", BESIDE))()
-    calls = {name: timed(words) for name, words in commands(audited).items()}
+    calls = {name: timed(words) for name, words in commands(audited, quarto).items()}
     took = turns(calls, repeats, warm=False)
     beside = took[BESIDE]
     return {
@@ -88,6 +100,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--repeats", type=int, default=3, help="turns of every command (3)")
     parser.add_argument("--audited", type=Path, default=AUDITED, help="the file to analyze")
+    parser.add_argument("--quarto", type=Path, help="a quarto (.ci/real_quarto.py) beside ours")
     given = parser.parse_args()
     tree = given.tree.resolve()
     figures: Figures = {}
@@ -95,7 +108,7 @@ def main() -> None:
         figures = {
             "about": about(tree),
             "repeats": given.repeats,
-            "seconds": seconds(tree, given.audited.resolve(), given.repeats),
+            "seconds": seconds(tree, given.audited.resolve(), given.quarto, given.repeats),
         }
     text = page(update("seconds", given.column, figures, write=given.write))
     print(text)

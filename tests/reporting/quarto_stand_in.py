@@ -7,7 +7,6 @@ What it accepts it answers with a file that holds the title, the format and the 
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -17,9 +16,9 @@ from pathlib import Path
 import yaml
 
 WEB_FONTS = {
-    "cosmo", "cyborg", "darkly", "flatly", "journal", "litera", "lumen", "lux", "materia", "minty",
-    "morph", "pulse", "quartz", "sandstone", "simplex", "sketchy", "slate", "solar", "spacelab",
-    "superhero", "united", "vapor", "yeti", "zephyr", "cerulean",
+    "cosmo", "cyborg", "darkly", "flatly", "journal", "lumen", "lux", "materia", "minty", "morph",
+    "sandstone", "simplex", "sketchy", "solar", "spacelab", "superhero", "united", "vapor", "yeti",
+    "zephyr",
 }  # fmt: skip
 
 
@@ -35,19 +34,18 @@ def problems(arguments: list[str]) -> list[str]:
     while rest:
         name = rest.pop(0)
         if name in {"--execute-params", "-P"}:
-            if importlib.util.find_spec("papermill") is None:
-                out.append("The papermill package is required for processing --execute-params")
+            out.append("parameters are not used: there are no cells")
             rest = rest[1:]
         elif name in options and rest:
             options[name] = rest.pop(0)
         else:
-            out.append(f"Unknown option {name}")
+            out.append(f"Unknown option {name}.")
     if "/" in options["--output"]:
-        out.append("--output takes a name, not a path")
+        out.append("--output option cannot specify a relative or absolute path")
     text = Path(source).read_text(encoding="utf-8")
     head, body = text.removeprefix("---\n").split("\n---\n", 1)
     header = yaml.safe_load(head)
-    return out + in_header(header, options["--to"]) + in_body(header, body)
+    return out + in_header(header, options["--to"]) + in_body(header, body, options["--to"])
 
 
 def in_header(header: dict, to: str) -> list[str]:
@@ -72,14 +70,18 @@ def in_header(header: dict, to: str) -> list[str]:
         files = {name for name in named if name.endswith(".scss")}
         out += [f"{name} is not there" for name in sorted(files) if not Path(name).is_file()]
     css = [html["css"]] if isinstance(html.get("css"), str) else list(html.get("css") or [])
-    rules = "".join(Path(name).read_text(encoding="utf-8") for name in css)
+    out += [f"Could not fetch resource {name}" for name in css if not Path(name).is_file()]
+    rules = "".join(Path(n).read_text(encoding="utf-8") for n in css if Path(n).is_file())
     for rule in (r"\.js-table t[hd][^{]*\{[^}]*padding", r"\.js-table thead[^{]*\{[^}]*border",
                  r"\.js-table t[hd][^{]*\{[^}]*text-align:left"):  # fmt: skip
         if not re.search(rule, rules):
             out.append(f"raw tables stay without {rule}")
-    for name in typst.get("template-partials") or ["(none)"]:
-        if not Path(name).is_file():
-            out.append(f"the PDF has Quarto's own page, half of its first the title: {name}")
+    partials = typst.get("template-partials") or []
+    out += [
+        f"Template partial {name} was not found" for name in partials if not Path(name).is_file()
+    ]
+    if not partials:
+        out.append("the PDF has Quarto's own page, a third of its first the title")
     if typst.get("citeproc") is not True:
         out.append("typst has no citations")
     if typst.get("html-table-processing") != "none":
@@ -90,7 +92,7 @@ def in_header(header: dict, to: str) -> list[str]:
     return out
 
 
-def in_body(header: dict, body: str) -> list[str]:
+def in_body(header: dict, body: str, to: str) -> list[str]:
     """What the body says wrongly."""
     out = []
     free = re.sub(r"^(`{3,}|~{3,}).*?^\1", "", body, flags=re.MULTILINE | re.DOTALL)
@@ -104,15 +106,18 @@ def in_body(header: dict, body: str) -> list[str]:
     headings = re.findall(r"^#+ .*?\{([^}]*)\}\s*$", free, re.MULTILINE)
     if header.get("number-sections") and any(".appendix" in h for h in headings):
         out.append("an appendix would be numbered on")
-    unnumbered = {m for h in headings if ".unnumbered" in h for m in re.findall(r"#(sec-\S+)", h)}
-    for label in sorted(set(re.findall(r"(?<![\w\\])@(sec-[\w-]+)", free)) & unnumbered):
-        out.append(f"cannot reference heading without numbering: @{label}")
+    numbered = {m for h in headings if ".unnumbered" not in h for m in re.findall(r"#(sec-\S+)", h)}
+    floats = set(re.findall(r"^:+ \{#((?:fig|tbl)-[\w-]+)\}", free, re.MULTILINE))
     for label in sorted(set(re.findall(r"(?<![\w\\])@((?:fig|tbl|sec)-[\w-]+)", free))):
-        if f"#{label}" not in free:
+        if label not in numbered | floats:
             out.append(f"Unable to resolve crossref @{label}")
+    ids = set(re.findall(r"\{[^{}]*#([\w-]+)", free))
+    for label in sorted(set(re.findall(r"\]\(#([\w-]+)\)", free)) - ids):
+        out.append(f"label `<{label}>` does not exist in the document")
     for picture in re.findall(r"!\[\]\(([^)]+)\)", free):
         if not Path(picture).is_file():
-            out.append(f"Could not fetch resource {picture}")
+            typst_says = f"file not found: {picture}"
+            out.append(typst_says if to == "typst" else f"Could not fetch resource {picture}")
     return out
 
 
