@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.arrays import Floats
 from judgestats.stats.agreement.category_weights import WeightName, weights_for
 from judgestats.stats.inference.counted_codes import CountedCodes
+from judgestats.stats.inference.interval_scales import Scale
 from judgestats.stats.inference.keywords import SumInference
 from judgestats.stats.inference.result import Estimate, Note
 from judgestats.stats.inference.sum_statistics import (
-    Scale,
     SumStatistic,
     estimate_from_sums,
 )

@@ -29,9 +29,10 @@ from judgestats.stats.agreement.chance_corrected import (
     chance_uniform,
 )
 from judgestats.stats.inference.counted_codes import CountedCodes
+from judgestats.stats.inference.interval_scales import Scale
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.result import Estimate
-from judgestats.stats.inference.sum_statistics import Scale, SumStatistic, estimate_from_sums
+from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.layouts.count_table import (
     CountTable,
     count_table,

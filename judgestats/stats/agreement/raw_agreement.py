@@ -13,10 +13,10 @@ from judgestats.errors import one_of
 from judgestats.stats.agreement.category_weights import WeightName, weights_for
 from judgestats.stats.agreement.chance_corrected import agreement_terms
 from judgestats.stats.inference.counted_codes import CountedCodes
+from judgestats.stats.inference.interval_scales import Scale
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.result import Estimate, Note
 from judgestats.stats.inference.sum_statistics import (
-    Scale,
     SumStatistic,
     estimate_from_sums,
 )

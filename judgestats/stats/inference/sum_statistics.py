@@ -15,7 +15,6 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from scipy.special import expit
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
@@ -27,6 +26,7 @@ from judgestats.stats.inference.cluster_jackknife import (
     t_of_clusters,
 )
 from judgestats.stats.inference.counted_codes import CountedCodes
+from judgestats.stats.inference.interval_scales import Scale, backward, forward, slope
 from judgestats.stats.inference.keywords import ON_DEMAND, Permutations, SumInference, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.permutation_summary import summarise_permutations
@@ -37,11 +37,8 @@ STACK = 40_000
 """Terms of one permutation up to which 250 of them are computed in one stack (80 MB)."""
 
 IntervalMethod = Literal["jackknife", "linearised", "bca", "percentile", "none"]
-Scale = Literal["identity", "logit", "log_complement", "log_ratio"]
 
 INTERVALS = ("jackknife", "linearised", "bca", "percentile", "none")
-BOUNDED = ("logit", "log_ratio")
-"""Scales with an end on both sides."""
 STEP = 1e-30
 """Imaginary step of the derivative: its error is of order STEP**2, so none is visible."""
 
@@ -124,42 +121,6 @@ def jackknife(statistic: SumStatistic, sums: Floats) -> Floats:
     return out
 
 
-def forward(x: Any, scale: Scale, least: float = 0.0) -> Any:
-    """Move values to the scale on which the interval is symmetric.
-
-    Parameters
-    ----------
-    x : float or ndarray
-    scale : str
-    least : float
-        Where ``logit`` and ``log_ratio`` begin: log((x - least) / (1 - x)).
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if scale in BOUNDED:
-            return np.log(np.asarray(x) - least) - np.log1p(-np.asarray(x))
-        if scale == "log_complement":
-            return -np.log1p(-np.asarray(x))
-        return np.asarray(x, dtype=float)
-
-
-def backward(y: Any, scale: Scale, least: float = 0.0) -> Any:
-    """Undo `forward`."""
-    if scale in BOUNDED:
-        return least + (1.0 - least) * expit(np.asarray(y))
-    if scale == "log_complement":
-        return -np.expm1(-np.asarray(y))
-    return np.asarray(y, dtype=float)
-
-
-def _slope(x: float, scale: Scale, least: float = 0.0) -> float:
-    """Derivative of `forward` at x."""
-    if scale in BOUNDED:
-        return 1.0 / (x - least) + 1.0 / (1.0 - x) if least < x < 1 else math.inf
-    if scale == "log_complement":
-        return 1.0 / (1.0 - x) if x < 1 else math.inf
-    return 1.0
-
-
 def _spread(
     statistic: SumStatistic,
     terms: Floats,
@@ -176,7 +137,7 @@ def _spread(
         values = influence(statistic, sums)
         se = math.sqrt(n / (n - 1) * float(np.sum((values - values.mean()) ** 2)))
         theta = float(statistic.combine(terms.sum(axis=0)))
-        return se, se * _slope(theta, scale, least), max(effective_clusters(sizes) - 1.0, 1.0)
+        return se, se * slope(theta, scale, least), max(effective_clusters(sizes) - 1.0, 1.0)
     left_out = jackknife(statistic, sums)
     if not np.all(np.isfinite(left_out)):
         return math.nan, math.nan, math.nan
@@ -186,7 +147,7 @@ def _spread(
         # A proportion that one cluster alone keeps from 0 or 1 has left-out logits without bound:
         # the delta method covers as well (docs/simulations) and stays finite.
         theta = float(statistic.combine(terms.sum(axis=0)))
-        return se, se * _slope(theta, scale, least), df
+        return se, se * slope(theta, scale, least), df
     return se, jackknife_error(moved, sizes)[0], df
 
 

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.estimate_set import Estimates
+from judgestats.stats.inference.interval_scales import Scale
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Estimate, Note, Sample
-from judgestats.stats.inference.sum_statistics import Scale, SumStatistic, estimate_from_sums
+from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.validity.inputs import score_values
 
 KEPT = 0.95

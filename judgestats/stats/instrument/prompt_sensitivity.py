@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
+from judgestats.stats.inference.interval_scales import Scale
 from judgestats.stats.inference.keywords import Permuted, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Sample, TestResult
 from judgestats.stats.inference.sum_statistics import (
-    Scale,
     SumStatistic,
     estimate_from_sums,
 )
