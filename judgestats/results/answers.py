@@ -220,6 +220,8 @@ def _numbers(headline: Headline, results: Results) -> tuple[str, str]:
         size = None
     if not math.isnan(headline.p_adjusted):
         parts.append(f"p {adjusted_p(headline)}")
+    if headline.claim == "open" and _at_its_floor(headline, results):
+        parts.append("no smaller p can be had from these data")
     if headline.claim == "open" and size is not None:
         parts += _ruled_out(size)
     if headline.reason and (
@@ -227,6 +229,12 @@ def _numbers(headline: Headline, results: Results) -> tuple[str, str]:
     ):
         parts.append(headline.reason)
     return ", ".join(parts), size.id if size is not None else ""
+
+
+def _at_its_floor(headline: Headline, results: Results) -> bool:
+    """Whether the test behind a claim has the smallest p that its method can give."""
+    test = results[headline.rests_on[0]] if headline.rests_on else None
+    return isinstance(test, (Test, Comparison)) and test.p <= test.p_floor * (1 + 1e-9)
 
 
 def _ruled_out(record: Estimate | Comparison) -> list[str]:

@@ -107,3 +107,20 @@ def test_plans_count_such_a_study_as_without_interval():
     assert _ratio_widths(one_holds_all, one_holds_all[:, ::-1], 0.05)[0] == np.inf
     alike = np.full((1, 40), 2.0) + np.linspace(0, 1, 40)
     assert _ratio_widths(alike, alike[:, ::-1], 0.05)[0] < 3
+
+
+def test_a_family_that_cannot_reach_its_level_is_told_so():
+    rng = np.random.default_rng(0)
+    few = pd.DataFrame(
+        {"item_id": f"i{i}", "judge": judge, "replicate": r, "score": 6 + round(rng.normal(0, sd))}
+        for judge, sd in (("a", 0.3), ("b", 3.0))
+        for i in range(5)
+        for r in range(5)
+    )
+    results = js.audit(few, n_resamples=19).analysis.records()
+    [spread] = [h for h in results.headlines if h.hypothesis == "spread"]
+    test = results["spread.all"]
+    assert test.p == pytest.approx(2 / 32) == pytest.approx(test.p_floor)
+    assert (spread.claim, spread.p_bound) == ("open", True)
+    text = " ".join(plain_text(screen_of(brief_of(results))).split())
+    assert "p ≤ .125, no smaller p can be had from these data" in text

@@ -178,7 +178,7 @@ def p_bounds(
     [True, True]
     """
     p, floor = np.asarray(p_values, dtype=float), np.asarray(floors, dtype=float)
-    at = p <= floor * (1 + 1e-9)
+    at = (p <= floor * (1 + 1e-9)) & (floor < 1)  # at a floor of 1 it is known
     if method not in _RULES:
         return [bool(b) for b in at]
     present = ~np.isnan(p)
@@ -205,6 +205,8 @@ class Family(Result):
         Adjusted p-values by label, NaN where a test was not computed.
     p_bound : mapping of str to bool
         Which of them are upper bounds: see `p_bounds`.
+    smallest : float
+        The smallest adjusted p that the draws of the adjustment can show; 0 where it has none.
     """
 
     name: str
@@ -212,6 +214,7 @@ class Family(Result):
     tests: Mapping[str, TestResult]
     p_adjusted: Mapping[str, float]
     p_bound: Mapping[str, bool] = dataclasses.field(default_factory=dict)
+    smallest: float = 0.0
 
     def tidy(self) -> pd.DataFrame:
         """One row per test: its `glance` with label, adjusted p and family."""
