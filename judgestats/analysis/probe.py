@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.families import jointly
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.pair_shares import own_authors
@@ -37,6 +36,7 @@ from judgestats.analysis.probe_tests import (
     MARGIN,
     RANK_MARGIN,
     SHARE_MARGIN,
+    adjusted_together,
     attack_tests,
     described_results,
     flip_results,
@@ -76,7 +76,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     def primary(identity: str, question: str, test: str) -> Hypothesis:
         return Hypothesis(
             id=identity, role="primary", question=question, test=test, family=FAMILY,
-            adjustment="holm",
+            adjustment="Westfall-Young",
         )  # fmt: skip
 
     hypotheses = [
@@ -199,7 +199,9 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         *level_results(judges, probes, declared),
         *described_results(judges, probes, declared),
     ]
-    results = jointly(results, ("moved", "scale", "attack", "control"), family=FAMILY)
+    results = adjusted_together(
+        results, {**moved, **controls}, {**scales, **attacks}, judges, declared
+    )
     by_id: dict[str, Result] = {r.id: r.result for r in results}
     claims = claims_by_judge(by_id, smallness(moved, scales, attacks), judges, probes)
     headlines = by_hypothesis(claims)

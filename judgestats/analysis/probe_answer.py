@@ -37,7 +37,7 @@ def claims_by_judge(
     Parameters
     ----------
     results : mapping of id to Result
-        Adjusted by `jointly`.
+        From `judgestats.analysis.probe_tests.adjusted_together`.
     small : mapping of (probe, judge) to float
         From `judgestats.analysis.probe_tests.smallness`.
     judges : sequence of ProbedJudge

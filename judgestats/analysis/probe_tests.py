@@ -16,8 +16,9 @@ from judgestats.protocols.probes import ORIGINAL, PAIRS, Kind, Probe
 from judgestats.results import About
 from judgestats.stats.agreement.preference_effects import equivalence_of_effects, preference_effects
 from judgestats.stats.agreement.run_change import run_change
-from judgestats.stats.inference.adjust import adjust_family, p_adjust
+from judgestats.stats.inference.adjust import Family, adjust_family, p_adjust
 from judgestats.stats.inference.result import Estimate, TestResult
+from judgestats.stats.inference.step_down import signed_step_down
 from judgestats.stats.instrument.attack_success import attack_success
 from judgestats.stats.instrument.levels import levels_used
 from judgestats.stats.instrument.probe_shift import probe_shift
@@ -213,7 +214,80 @@ def named_tests(tests: Tests, kind: Kind, judges: Sequence[ProbedJudge]) -> list
     return [*single, named(hypothesis, f"{title}, adjusted", "primary", family, headline=True)]
 
 
-_SMALL = {"attack": "p_fails"}
+def adjusted_together(
+    results: Sequence[NamedResult],
+    shifts: Tests,
+    others: Tests,
+    judges: Sequence[ProbedJudge],
+    declared: AnalysisPlan,
+) -> list[NamedResult]:
+    """The results, with the families of the tests of all kinds adjusted as one.
+
+    Shifts by Westfall and Young's step-down procedure (`signed_step_down`), the other tests by
+    Holm, each part at half of the level where there are both.
+
+    Parameters
+    ----------
+    results : sequence of NamedResult
+        With the families of `named_tests`.
+    shifts, others : mapping of (probe, judge) to TestResult
+    judges : sequence of ProbedJudge
+    declared : AnalysisPlan
+    """
+    of = {judge.where: judge for judge in judges}
+    sides = {
+        key: s
+        for key, test in shifts.items()
+        if not math.isnan(test.p_value) and (s := of[key[1]].sides(key[0])) is not None
+    }
+    rest = {
+        key: test
+        for key, test in {**shifts, **others}.items()
+        if key not in sides and not math.isnan(test.p_value)
+    }
+    weight = 2.0 if sides and rest else 1.0
+    p: dict[tuple[Probe, str], float] = {}
+    draws = max(declared.n_resamples, _FEWEST_DRAWS)
+    smallest = 0.0
+    if sides:
+        adjusted, _ = signed_step_down(
+            [np.nanmean(s.after, axis=1) - np.nanmean(s.before, axis=1) for s in sides.values()],
+            [s.cluster for s in sides.values()],
+            n_permutations=draws, seed=declared.seed,
+        )  # fmt: skip
+        smallest = weight / (draws + 1)
+        p |= dict(zip(sides, np.minimum(weight * adjusted, 1.0).tolist(), strict=True))
+    if rest:
+        adjusted = weight * p_adjust([test.p_value for test in rest.values()])
+        p |= dict(zip(rest, np.minimum(adjusted, 1.0).tolist(), strict=True))
+    by_label = {f"{probe.name}, {where}": p[probe, where] for probe, where in p}
+    at_floor = {
+        f"{probe.name}, {where}" for probe, where in sides if p[probe, where] <= smallest * 1.001
+    }
+    return [
+        dataclasses.replace(
+            r,
+            result=dataclasses.replace(
+                r.result,
+                adjust="holm"
+                if not sides
+                else "Westfall-Young"
+                if r.id in _OF_SHIFTS
+                else "half-level Holm",
+                p_adjusted={label: by_label.get(label, math.nan) for label in r.result.tests},
+                p_bound={label: label in at_floor for label in r.result.tests},
+                smallest=smallest if r.id in _OF_SHIFTS else 0.0,
+            ),
+        )
+        if isinstance(r.result, Family) and r.id in _FAMILIES
+        else r
+        for r in results
+    ]
+
+
+_FEWEST_DRAWS = 999
+_FAMILIES = frozenset(hypothesis for hypothesis, _ in _TITLES.values())
+_OF_SHIFTS = frozenset({"moved", "control"})
 
 
 def smallness(*groups: Tests) -> dict[tuple[str, str], float]:

@@ -138,6 +138,7 @@ def _adjusted(
         label=family.name,
         method=family.adjust,
         tests=[t for t in tests if isinstance(t, Test)],
+        smallest=family.smallest,
     )
 
 
@@ -158,9 +159,16 @@ def _of_sets(records: Sequence[Record]) -> Iterable[Family]:
 
 
 def _family(
-    family_id: str, *, hypothesis: str, label: str, method: str, tests: Sequence[Test | Comparison]
+    family_id: str,
+    *,
+    hypothesis: str,
+    label: str,
+    method: str,
+    tests: Sequence[Test | Comparison],
+    smallest: float = 0.0,
 ) -> Family:
     defined = [t for t in tests if not math.isnan(t.p)]
+    least = smallest_adjusted([t.p_floor for t in defined], method=method)
     return Family(
         id=family_id,
         hypothesis=hypothesis,
@@ -168,7 +176,7 @@ def _family(
         method=method,
         members=tuple(t.id for t in tests),
         n_undefined=len(tests) - len(defined),
-        smallest_p=smallest_adjusted([t.p_floor for t in defined], method=method),
+        smallest_p=max(least, smallest),  # NaN stays
     )
 
 

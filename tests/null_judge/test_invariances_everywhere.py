@@ -237,6 +237,9 @@ def test_which_answer_is_called_the_first_changes_nothing(name, monkeypatch):
         sided = [i for i in one if i.startswith(_OF_THE_FIRST) and i.endswith("/preference_shift")]
         assert len(sided) == 10
         one |= {i: -one[i] for i in sided}
+        for found in (one, two):  # a control is passed by a shift to one side
+            for i in [i for i in found if i.startswith("instrument.controls_passed")]:
+                del found[i]
     assert len(one) >= 12
     assert two == pytest.approx(one, rel=1e-9, abs=1e-9)
     assert {h.id: h.claim for h in given.headlines} == {h.id: h.claim for h in other.headlines}

@@ -192,7 +192,11 @@ def _test(hypothesis: Mapping[str, Any], write: Write) -> str:
         return text
     if adjusted == "simultaneous":
         return f"{text} (simultaneous over: {write(family)})"
-    how = {"holm": "Holm's method [@holm1979]"}.get(adjusted, adjusted)
+    how = {
+        "holm": "Holm's method [@holm1979]",
+        "Westfall-Young": "Westfall and Young's step-down procedure [@westfall1993], Holm's method "
+        "where it does not apply, each at half of the level,",
+    }.get(adjusted, adjusted)
     return f"{text} (adjusted by {how} over: {write(family)})"
 
 
