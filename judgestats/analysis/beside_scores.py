@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
 
 from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.leaderboard import (
@@ -268,6 +267,8 @@ def _contradictions(board: pd.DataFrame, condition: str) -> list[Limit]:
 
 def _side_by_side(board: pd.DataFrame, by_scores: _ByScores) -> tuple[pd.DataFrame, float]:
     """A row a system with both places, and Kendall's tau-b between them."""
+    from scipy import stats
+
     if set(by_scores.systems) != set(board["system"]):
         apart = sorted(set(by_scores.systems) ^ set(board["system"]))
         raise InputError(

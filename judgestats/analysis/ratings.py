@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.arrays import Floats, Objects
@@ -17,6 +16,7 @@ from judgestats.judgments.shapes import ScoreArray
 from judgestats.stats.agreement.human_correlation import CorrelationName, human_correlation
 from judgestats.stats.agreement.krippendorff import krippendorff_alpha
 from judgestats.stats.comparison.kendall_stack import kendall_of_stack
+from judgestats.stats.inference.distributions import ranks
 from judgestats.stats.inference.relation_null import relation_null
 from judgestats.stats.inference.result import Estimate, Result
 from judgestats.stats.reliability.intraclass import icc
@@ -252,7 +252,7 @@ def _with_null(
     if not declared.n_resamples or math.isnan(value.estimate):
         return value
     if method == "spearman":
-        scores, people = rankdata(scores), rankdata(people)
+        scores, people = ranks(scores), ranks(people)
     kendall = method == "kendall"
     # Kendall's tau costs milliseconds a draw on thousands of items.
     most = declared.n_resamples if not kendall or scores.size < 2000 else 99

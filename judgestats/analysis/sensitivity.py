@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.rotations import Rotations
@@ -22,6 +21,7 @@ from judgestats.analysis.verdict_shares import (
 from judgestats.judgments.shapes import score_array
 from judgestats.stats.agreement.grade_score_items import grade_score_items
 from judgestats.stats.agreement.vote_share import pair_statistic
+from judgestats.stats.inference import distributions
 from judgestats.stats.layouts.cell_statistics import cell_statistics
 from judgestats.stats.layouts.count_table import count_table
 from judgestats.stats.reliability.intraclass import icc
@@ -306,4 +306,4 @@ def _blocked_f(y: np.ndarray[Any, Any]) -> tuple[float, float]:
     if residual <= 0:
         return (math.nan, math.nan)
     f = between / residual
-    return (f, float(stats.f.sf(f, k - 1, (n - 1) * (k - 1))))
+    return (f, float(distributions.f.sf(f, k - 1, (n - 1) * (k - 1))))

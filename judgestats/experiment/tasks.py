@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +16,9 @@ from judgestats.protocols.strategies import Strategy
 
 if TYPE_CHECKING:
     from judgestats.judgments.staging import Staging
+
+_MOST_PROMPTS = 1_000
+"""Kept at a time: those of a larger plan are written again for every replication."""
 
 STAGE_JUDGES = {"remover": "removal", "points_judge": "points"}
 """Parameters that name a model for one stage, and the stage."""
@@ -135,6 +138,7 @@ def tasks_of(
     Task
     """
     times = dict.fromkeys(units, replicates) if isinstance(replicates, int) else replicates
+    prompts = _Prompts()
     for replicate in range(max(times.values(), default=0)):
         for condition, listed in units.items():
             if replicate >= times[condition]:
@@ -148,7 +152,7 @@ def tasks_of(
                     category=unit.category,
                     replicate=replicate,
                     order=unit.order,
-                    build=_builder(protocol, unit),
+                    build=partial(prompts.of, protocol, unit),
                     unit=unit,
                 )
 
@@ -194,5 +198,23 @@ def staged(
     )
 
 
-def _builder(protocol: JudgingProtocol, unit: Unit) -> Callable[[ReplyMode], Prompted]:
-    return partial(protocol.prompt, unit)
+class _Prompts:
+    """The prompts of a plan, each written once for all its replications.
+
+    What another process gets is without them.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[int, int, ReplyMode], Prompted] = {}
+
+    def __reduce__(self) -> tuple[type[_Prompts], tuple[()]]:
+        return type(self), ()
+
+    def of(self, protocol: JudgingProtocol, unit: Unit, mode: ReplyMode) -> Prompted:
+        """The prompt of a unit; the plan keeps protocols and units, and so their ids, alive."""
+        key = (id(protocol), id(unit), mode)
+        if key not in self._kept:
+            if len(self._kept) >= _MOST_PROMPTS:
+                self._kept.clear()
+            self._kept[key] = protocol.prompt(unit, mode)
+        return self._kept[key]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from scipy import stats
-
 from judgestats.judges.priced import JudgePlan
 from judgestats.judgments.stage_sample import Cell, Stratum
+from judgestats.stats.inference import distributions
 
 
 def scaled_up(
@@ -116,5 +115,5 @@ def relative_margin(
         spread += part**2 / (n - 1)
     if not variance or not total:
         return 0.0
-    t = float(stats.t.ppf((1 + level) / 2, variance**2 / spread))
+    t = float(distributions.t.ppf((1 + level) / 2, variance**2 / spread))
     return t * math.sqrt(variance) / total

@@ -9,7 +9,7 @@ from pathlib import Path
 from judgestats.cli import main
 from tests.cli.test_screens import table
 
-HEAVY = {"mlflow", "openai", "matplotlib", "sklearn", "pingouin", "statsmodels"}
+HEAVY = {"mlflow", "openai", "matplotlib", "sklearn", "pingouin", "statsmodels", "scipy.stats"}
 
 
 def test_the_screen_alone_needs_no_heavy_package_and_writes_nothing(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from judgestats.errors import InputError
@@ -10,6 +12,7 @@ from judgestats.experiment.prepare import prepare
 from judgestats.experiment.tasks import draw_units, tasks_of
 from judgestats.items.schema import Item, Response
 from judgestats.judgments.design import Condition
+from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Pointwise
 
@@ -57,6 +60,27 @@ def test_tasks_come_replication_by_replication_and_are_unique():
     )
     assert len({t.key for t in tasks}) == len(tasks) == 12
     assert [t.replicate for t in tasks] == sorted(t.replicate for t in tasks)
+
+
+def test_a_prompt_is_written_once_for_all_replications_and_is_its_own_units(monkeypatch):
+    written = []
+    write = Pointwise.prompt
+    monkeypatch.setattr(
+        Pointwise,
+        "prompt",
+        lambda self, unit, mode: written.append(unit.item_id) or write(self, unit, mode),
+    )
+    conditions = [Condition(judge="a", temperature=0.0), Condition(judge="a", temperature=1.0)]
+    plain = Pointwise()
+    protocols = {conditions[0]: plain, conditions[1]: Pointwise(guideline="Mind the facts.")}
+    units = dict.fromkeys(conditions, plain.units(items(2, 1)))
+    tasks = list(tasks_of(units, protocols, replicates=3))
+    prompts = [t.build(ReplyMode.TEXT) for t in tasks]
+    assert len(written) == 4
+    for task, prompted in zip(tasks, prompts, strict=True):
+        assert prompted == write(protocols[task.condition], task.unit, ReplyMode.TEXT)
+        assert pickle.loads(pickle.dumps(task)).build(ReplyMode.TEXT) == prompted
+    assert tasks[0].build(ReplyMode.TOOL) != prompts[0]
 
 
 def test_a_pair_keeps_both_its_orders():

@@ -10,7 +10,16 @@ import pytest
 
 from judgestats import stats
 
-HEAVY = {"mlflow", "openai", "matplotlib", "sklearn", "pingouin", "statsmodels", "pandera"}
+HEAVY = {
+    "mlflow",
+    "openai",
+    "matplotlib",
+    "sklearn",
+    "pingouin",
+    "statsmodels",
+    "pandera",
+    "scipy.stats",
+}
 
 
 @pytest.mark.parametrize("name", stats.__all__)

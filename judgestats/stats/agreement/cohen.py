@@ -9,12 +9,12 @@ from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.agreement.category_weights import WeightName, weights_for
 from judgestats.stats.agreement.chance_corrected import ONE_VERDICT
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.inference.sum_statistics import (
@@ -168,5 +168,5 @@ def _cohen_details(
         "chance_agreement": pe,
         "ase": ase,
         "z_no_agreement": z,
-        "p_no_agreement": float(2 * stats.norm.sf(abs(z))),
+        "p_no_agreement": float(2 * distributions.norm.sf(abs(z))),
     }

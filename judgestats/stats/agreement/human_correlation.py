@@ -7,13 +7,13 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.kendall import kendall_correlation
 from judgestats.stats.comparison.spearman import spearman_correlation
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
@@ -48,9 +48,11 @@ def correlate(x: Floats, y: Floats, method: str) -> float:
     if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
     if method == "kendall":
+        from scipy import stats
+
         return float(stats.kendalltau(x, y).statistic)
     if method == "spearman":
-        x, y = stats.rankdata(x), stats.rankdata(y)
+        x, y = distributions.ranks(x), distributions.ranks(y)
     return float(np.corrcoef(x, y)[0, 1])
 
 
@@ -178,7 +180,7 @@ def _analytic(result: Estimate, x: Floats, y: Floats, method: str, level: float)
     if n <= 3 or abs(r) >= 1 - 1e-12:
         why = "it needs more than three items" if n <= 3 else "the coefficient is at its limit"
         return result.replace(notes=_no_interval(why))
-    half = float(stats.norm.ppf((1 + level) / 2)) / math.sqrt(n - 3)
+    half = float(distributions.norm.ppf((1 + level) / 2)) / math.sqrt(n - 3)
     z = math.atanh(r)
     interval = Interval(
         low=math.tanh(z - half), high=math.tanh(z + half), level=level, method="Fisher's z"

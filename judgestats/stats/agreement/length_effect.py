@@ -8,10 +8,10 @@ from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.agreement.preference_effects import signed_regression
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.cluster_jackknife import t_of_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
@@ -93,7 +93,7 @@ def length_effect(
         )
     doubling = math.log(2)
     value, se = float(fit.beta[1]) * doubling, float(fit.errors[1]) * doubling
-    half = float(stats.t.ppf((1 + inference["level"]) / 2, fit.df)) * se
+    half = float(distributions.t.ppf((1 + inference["level"]) / 2, fit.df)) * se
     return result.replace(
         estimate=value,
         std_error=se,
@@ -107,7 +107,7 @@ def length_effect(
         else None,
         details=MappingProxyType(
             {"human": float(fit.beta[0]), "log_length": float(fit.beta[1]),
-             "p_value": float(2 * stats.t.sf(abs(value / se), fit.df)) if se > 1e-12
+             "p_value": float(2 * distributions.t.sf(abs(value / se), fit.df)) if se > 1e-12
              else math.nan}
         ),
     )  # fmt: skip

@@ -8,9 +8,9 @@ from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.stats.agreement.swap import both_orders, clopper_pearson, order_sample
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, TestResult
@@ -123,5 +123,5 @@ def first_position_preference(
     )
     if not both.any():
         return result.replace(statistic=math.nan, reason="no item has a verdict in both orders")
-    p = float(stats.binomtest(first, leaning).pvalue) if leaning else 1.0
+    p = distributions.sign_test(first, leaning - first)
     return result.replace(p_value=p)

@@ -9,10 +9,10 @@ from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.adjust import Adjustment
 from judgestats.stats.inference.cluster_jackknife import effective_clusters, t_of_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
@@ -176,7 +176,7 @@ def preference_effects(
 def _row(fit: SignedRegression, place: int, a: str, b: str, *, level: float) -> Comparison:
     value, error = float(fit.beta[place]), float(fit.errors[place])
     defined = error > 1e-12
-    half = float(stats.t.ppf((1 + level) / 2, fit.df)) * error if defined else math.nan
+    half = float(distributions.t.ppf((1 + level) / 2, fit.df)) * error if defined else math.nan
     return Comparison(
         a=a,
         b=b,
@@ -184,7 +184,7 @@ def _row(fit: SignedRegression, place: int, a: str, b: str, *, level: float) -> 
         estimate_name="change of the preference",
         statistic=value / error if defined else math.nan,
         df=fit.df,
-        p_value=float(2 * stats.t.sf(abs(value / error), fit.df)) if defined else math.nan,
+        p_value=float(2 * distributions.t.sf(abs(value / error), fit.df)) if defined else math.nan,
         p_adjusted=math.nan,
         interval=Interval(
             low=value - half,
@@ -242,11 +242,11 @@ def equivalence_of_effects(
         p = t = math.nan
         interval = None
         if row.interval is not None and not math.isnan(row.df):
-            quantile = float(stats.t.ppf((1 + row.interval.level) / 2, row.df))
+            quantile = float(distributions.t.ppf((1 + row.interval.level) / 2, row.df))
             error = (row.interval.high - row.interval.low) / 2 / quantile
             t = min(row.estimate + margin, margin - row.estimate) / error
-            p = float(stats.t.sf(t, row.df))
-            half = float(stats.t.ppf(1 - alpha, row.df)) * error
+            p = float(distributions.t.sf(t, row.df))
+            half = float(distributions.t.ppf(1 - alpha, row.df)) * error
             interval = Interval(
                 low=row.estimate - half,
                 high=row.estimate + half,

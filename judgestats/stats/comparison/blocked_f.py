@@ -9,10 +9,11 @@ from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.cluster_jackknife import cluster_sums
 from judgestats.stats.inference.keywords import Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
@@ -88,7 +89,7 @@ def _partial_eta_squared(f: float, df1: int, df2: int, *, level: float, sample: 
 
     def bound(p: float) -> float:
         """Noncentrality under which P(F <= f) = p, as a share; 0 where even none is too much."""
-        if stats.f.cdf(f, df1, df2) <= p:
+        if distributions.f.cdf(f, df1, df2) <= p:
             return 0.0
         top = 1.0
         while special.ncfdtr(df1, df2, top, f) > p:
@@ -205,7 +206,7 @@ def blocked_f_test(
         return result.replace(reason="all conditions are equal within every block")
     f = math.inf if residual == 0 else between / residual * (g - 1)
     df1, df2 = k - 1, (g - 1) * (k - 1)
-    p_f = float(stats.f.sf(f, df1, df2))
+    p_f = float(distributions.f.sf(f, df1, df2))
     details: dict[str, object] = {"p_f": p_f, "ss_conditions": between, "ss_residual": residual}
     notes: tuple[Note, ...] = ()
     p = p_f

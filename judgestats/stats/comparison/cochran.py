@@ -9,13 +9,13 @@ from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.mcnemar import McNemarP, mcnemar_test
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.adjust import Adjustment, with_adjusted
 from judgestats.stats.inference.keywords import Permuted, with_keywords
 from judgestats.stats.inference.result import Comparison, Comparisons, Note, TestResult
@@ -178,7 +178,7 @@ def cochran_q_test(
     q = ranked.statistic
     p = ranked.p_value
     if not math.isnan(q) and blocks.cluster is None and distribution is None:
-        p = float(stats.chi2.sf(q, matrix.shape[1] - 1))
+        p = float(distributions.chi2.sf(q, matrix.shape[1] - 1))
     informative = int(np.sum(np.ptp(matrix, axis=1) > 0)) if matrix.size else 0
     notes = list(blocks.notes)
     if not reason and informative * matrix.shape[1] < 24:

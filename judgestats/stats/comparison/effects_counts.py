@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 
 
@@ -47,6 +47,8 @@ def odds_ratio(
     >>> e.estimate, round(e.interval.low, 3), round(e.interval.high, 3)
     (3.0, 1.06, 8.705)
     """
+    from scipy import stats
+
     where = "odds_ratio"
     counts = np.asarray(table, dtype=float)
     whole = counts.shape == (2, 2) and bool(np.all(np.isfinite(counts)) and np.all(counts >= 0))
@@ -74,7 +76,9 @@ def odds_ratio(
                 low=float(limits.low), high=float(limits.high), level=level, method="exact"
             )
         elif interval == "woolf" and min(a, b, c, d) > 0:
-            half = float(stats.norm.isf((1 - level) / 2)) * math.sqrt(1 / a + 1 / b + 1 / c + 1 / d)
+            half = float(distributions.norm.isf((1 - level) / 2)) * math.sqrt(
+                1 / a + 1 / b + 1 / c + 1 / d
+            )
             bounds_found = Interval(
                 low=value * math.exp(-half),
                 high=value * math.exp(half),
@@ -138,7 +142,7 @@ def cohens_h(
             )
     h = 2 * (math.asin(math.sqrt(successes_a / n_a)) - math.asin(math.sqrt(successes_b / n_b)))
     se = math.sqrt(1 / n_a + 1 / n_b)
-    half = float(stats.norm.isf((1 - level) / 2)) * se
+    half = float(distributions.norm.isf((1 - level) / 2)) * se
     return Estimate(
         name="cohens_h",
         label="Cohen's h",

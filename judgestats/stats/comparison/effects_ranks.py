@@ -7,7 +7,6 @@ from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import one_of
@@ -16,6 +15,7 @@ from judgestats.stats.comparison.matched_effects import (
     fisher_interval,
     undercoverage,
 )
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
@@ -129,7 +129,7 @@ def _cliff_interval(
         sums = np.bincount(cluster, weights=parts, minlength=n_clusters)
         variance = n_clusters / (n_clusters - 1) * float(np.sum(sums**2))
         df, method = n_clusters - 1, "Cliff, asymmetric, variance over clusters"
-    t = float(stats.t.isf((1 - level) / 2, df))
+    t = float(distributions.t.isf((1 - level) / 2, df))
     root = t * math.sqrt(variance) * math.sqrt((1 - delta**2) ** 2 + t**2 * variance)
     scale = 1 - delta**2 + t**2 * variance
     low, high = ((delta - delta**3 + s * root) / scale for s in (-1, 1))

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import one_of
@@ -19,6 +18,7 @@ from judgestats.stats.comparison.friedman_result import (
     iman_davenport_f,
     nemenyi_critical_difference,
 )
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.rank_distributions import friedman_null
@@ -142,7 +142,7 @@ def friedman_test(
     if reason:
         outcome["p_value"] = math.nan
     elif chosen == "chi2":
-        outcome["p_value"] = float(stats.chi2.sf(chi_squared, k - 1))
+        outcome["p_value"] = float(distributions.chi2.sf(chi_squared, k - 1))
     elif chosen == "f":
         outcome = iman_davenport_f(chi_squared, ranks)
         method = "Friedman rank sum test (Iman-Davenport F)"

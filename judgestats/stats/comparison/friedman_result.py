@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
 from judgestats.stats.inference.keywords import Permutations, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
@@ -156,7 +156,7 @@ class FriedmanResult(TestResult):
         if adjust == "single-step":
             raw = adjusted = studentized_range_sf(math.sqrt(2) * np.abs(t), k=k)
         else:
-            raw = 2 * stats.t.sf(np.abs(t), df)
+            raw = 2 * distributions.t.sf(np.abs(t), df)
             adjusted = p_adjust(raw, method=adjust)
         difference = (totals[a] - totals[b]) / n
         return self._family(
@@ -259,7 +259,7 @@ class FriedmanResult(TestResult):
         n, k = self.ranks.shape
         difference = self.mean_ranks[a] - self.mean_ranks[b]
         z = difference / math.sqrt(k * (k + 1) / (6 * n))
-        raw = 2 * stats.norm.sf(np.abs(z))
+        raw = 2 * distributions.norm.sf(np.abs(z))
         return self._family(
             name, method, adjust, (a, b, difference, z, raw, p_adjust(raw, method=adjust))
         )
@@ -345,7 +345,7 @@ def iman_davenport_f(chi_squared: float, ranks: Floats) -> dict[str, Any]:
         f, p = math.inf, math.exp(_log_chance_of_agreement(ranks))
     else:
         f = (n - 1) * chi_squared / rest
-        p = float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
+        p = float(distributions.f.sf(f, k - 1, (k - 1) * (n - 1)))
     return {"statistic": f, "statistic_name": "F", "df": df, "p_value": p}
 
 

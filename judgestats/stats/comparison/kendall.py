@@ -8,7 +8,6 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
@@ -21,6 +20,7 @@ from judgestats.stats.comparison.rank_pairs import (
     refusal,
 )
 from judgestats.stats.comparison.wilcoxon import ALTERNATIVES, Alternative, normal_p
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks
@@ -30,6 +30,8 @@ KendallInterval = Literal["asymptotic", "bootstrap", "none"]
 
 
 def _tau_b(x: Floats, y: Floats) -> float:
+    from scipy import stats
+
     if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
     if x.size == 2:
@@ -138,6 +140,8 @@ def kendall_correlation(
     >>> round(result.effect.estimate, 4), round(result.p_value, 5)
     (0.619, 0.06905)
     """
+    from scipy import stats
+
     where = "kendall_correlation"
     one_of(where, "alternative", alternative, ALTERNATIVES)
     one_of(where, "interval", interval, (None, "asymptotic", "bootstrap", "none"))
@@ -189,7 +193,7 @@ def kendall_correlation(
     if not reason and chosen == "asymptotic":
         se = _tau_b_error(a, b, tau)
         if se > 0:
-            half = float(stats.norm.isf((1 - inference["level"]) / 2)) * se
+            half = float(distributions.norm.isf((1 - inference["level"]) / 2)) * se
             limits = Interval(
                 low=max(tau - half, -1.0),
                 high=min(tau + half, 1.0),

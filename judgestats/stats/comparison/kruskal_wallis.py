@@ -9,12 +9,12 @@ from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.comparison.group_permutation import group_permutation_p
 from judgestats.stats.comparison.kruskal_effects import rank_share_effects
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
 from judgestats.stats.inference.keywords import Clustered, Permuted, with_keywords
 from judgestats.stats.inference.result import (
@@ -65,7 +65,7 @@ class KruskalResult(TestResult):
         difference, scale, a, b = self._pairs()
         with np.errstate(divide="ignore", invalid="ignore"):
             z = difference / np.sqrt(self.rank_variance * scale)
-        raw = 2 * stats.norm.sf(np.abs(z))
+        raw = 2 * distributions.norm.sf(np.abs(z))
         return self._family(
             "dunn", "Dunn's all-pairs test after Kruskal-Wallis", adjust, (a, b, difference, z, raw)
         )
@@ -77,7 +77,7 @@ class KruskalResult(TestResult):
         rest = (n - 1 - self.h) / (n - k) if n > k else math.nan
         with np.errstate(divide="ignore", invalid="ignore"):
             t = difference / np.sqrt(self.rank_variance * max(rest, 0.0) * scale)
-        raw = 2 * stats.t.sf(np.abs(t), n - k)
+        raw = 2 * distributions.t.sf(np.abs(t), n - k)
         return self._family(
             "conover",
             "Conover-Iman all-pairs test after Kruskal-Wallis",
@@ -224,7 +224,7 @@ def kruskal_test(
             f"{where}: at least 2 groups with values are required, got {k}. Check the labels."
         )
     one_of(where, "ties", ties, ("rounded", "exact"))
-    ranks = level_ranks(data.values) if ties == "rounded" else stats.rankdata(data.values)
+    ranks = level_ranks(data.values) if ties == "rounded" else distributions.ranks(data.values)
     variance = float(ranks.var(ddof=1)) if n > 1 else 0.0
     reason = "all values are equal" if variance == 0 else ""
     sizes = data.sizes
@@ -236,7 +236,7 @@ def kruskal_test(
     p = math.nan
     details: dict[str, Any] = {"distribution": chosen, "ties": ties}
     if not reason and chosen == "chi2":
-        p = float(stats.chi2.sf(h, k - 1))
+        p = float(distributions.chi2.sf(h, k - 1))
         if data.cluster is not None:
             message = "This p-value takes values as independent, but values share clusters."
             notes.append(Note(code="clusters_ignored", message=message))

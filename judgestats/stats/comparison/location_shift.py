@@ -8,10 +8,10 @@ from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import one_of
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.pair_selection import (
     kth_average,
@@ -90,10 +90,10 @@ def _tied_limits(
         method = "Walsh averages, normal"
     else:
         moved = d - centre
-        signed = np.sign(moved) * stats.rankdata(np.abs(moved))
+        signed = np.sign(moved) * distributions.ranks(np.abs(moved))
         spread = math.sqrt(float(np.sum(np.bincount(cluster, weights=signed) ** 2)) / 4)
         method = "Walsh averages, normal over clusters"
-    z = float(stats.norm.isf((1 - level) / 2))
+    z = float(distributions.norm.isf((1 - level) / 2))
     place = math.floor(size / 2 - z * spread)
     reached = level if place >= 1 else 1 - 2.0 ** (1 - n)
     place = max(place, 1)

@@ -7,10 +7,10 @@ from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import one_of
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
@@ -26,7 +26,7 @@ MAX_MATRIX = 2_000_000
 def fisher_interval(r: float, se: float, level: float, method: str) -> Interval:
     """Interval on Fisher's z scale; `se` is the standard error on that scale."""
     z = math.atanh(r)
-    half = float(stats.norm.isf((1 - level) / 2)) * se
+    half = float(distributions.norm.isf((1 - level) / 2)) * se
     return Interval(low=math.tanh(z - half), high=math.tanh(z + half), level=level, method=method)
 
 
@@ -100,7 +100,7 @@ def rank_biserial_paired(
 
 
 def _matched_r(d: Floats) -> float:
-    ranks = np.sign(d) * stats.rankdata(np.abs(d))
+    ranks = np.sign(d) * distributions.ranks(np.abs(d))
     return float(ranks.sum() / np.abs(ranks).sum())
 
 
@@ -213,7 +213,7 @@ def _matched_jackknife(d: Floats, r: float, level: float, cluster: Ints | None) 
     se = math.sqrt((n_groups - 1) / n_groups * float(np.sum((z - z.mean()) ** 2)))
     if se == 0:
         return None
-    half = float(stats.t.isf((1 - level) / 2, n_groups - 1)) * se
+    half = float(distributions.t.isf((1 - level) / 2, n_groups - 1)) * se
     centre = math.atanh(r)
     what = "jackknife" if cluster is None else "cluster jackknife"
     return Interval(

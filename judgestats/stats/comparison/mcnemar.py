@@ -7,11 +7,11 @@ from types import MappingProxyType
 from typing import Literal, Unpack
 
 import numpy as np
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.comparison.wilcoxon import tail_p
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.cluster_jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.proportions import proportion_limits
@@ -111,14 +111,16 @@ def mcnemar_test(
     elif not reason and distribution == "chi2":
         step = 1.0 if correct and b != c else 0.0
         statistic, symbol, df = (abs(b - c) - step) ** 2 / n, "McNemar's chi-squared", {"df": 1.0}
-        p = float(stats.chi2.sf(statistic, 1))
+        p = float(distributions.chi2.sf(statistic, 1))
         method = "McNemar's Chi-squared test" + (" with continuity correction" if correct else "")
     elif not reason:
         statistic = b
         small = min(b, c)
-        p = min(1.0, 2 * float(stats.binom.cdf(small, n, 0.5)))
+        p = min(1.0, 2 * float(distributions.binom.cdf(small, n, 0.5)))
         if distribution == "mid-p":
-            p = 2 * float(stats.binom.cdf(small, n, 0.5)) - float(stats.binom.pmf(small, n, 0.5))
+            p = 2 * float(distributions.binom.cdf(small, n, 0.5)) - float(
+                distributions.binom.pmf(small, n, 0.5)
+            )
             p, method = min(1.0, p), "McNemar's mid-p test"
     sample = Sample(
         n_items=int(total),
@@ -189,7 +191,7 @@ def _mcnemar_effects(
         )
     if total > 0 and over_clusters is None:
         up, down = (b + 1) / (total + 2), (c + 1) / (total + 2)
-        half = float(stats.norm.isf((1 - level) / 2)) * math.sqrt(
+        half = float(distributions.norm.isf((1 - level) / 2)) * math.sqrt(
             (up + down - (up - down) ** 2) / (total + 2)
         )
         rate_interval = Interval(

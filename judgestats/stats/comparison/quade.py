@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any, Unpack
 
 import numpy as np
-from scipy import stats
 
 from judgestats.arrays import Floats
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.adjust import Adjustment, with_adjusted
 from judgestats.stats.inference.keywords import ClusterPermutations, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
@@ -49,7 +49,7 @@ class QuadeResult(TestResult):
         a, b = np.triu_indices(k, 1)
         with np.errstate(divide="ignore", invalid="ignore"):
             t = (self.sums[a] - self.sums[b]) / spread
-        raw = np.where(np.isnan(t), np.nan, 2 * stats.t.sf(np.abs(t), df))
+        raw = np.where(np.isnan(t), np.nan, 2 * distributions.t.sf(np.abs(t), df))
         return Comparisons(
             name="quade_pairs",
             symbol="t",
@@ -149,7 +149,7 @@ def quade_test(
             f, p = math.inf, math.exp(-(n - 1) * math.lgamma(k + 1))
         else:
             f = (n - 1) * between / (total - between)
-            p = float(stats.f.sf(f, df1, df2))
+            p = float(distributions.f.sf(f, df1, df2))
         if blocks.cluster is not None:
             rows = np.zeros((int(blocks.cluster.max()) + 1, k))
             np.add.at(rows, blocks.cluster, weighted)

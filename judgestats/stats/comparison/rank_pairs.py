@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.wilcoxon import Alternative
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.cluster_jackknife import jackknife_error
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.resampling import cluster_bootstrap
@@ -120,9 +120,9 @@ def clustered_p(
         return math.nan, _JACKKNIFE, [Note(code="no_p_value", message=message)], math.nan
     spread, df = jackknife_error(left_out, np.bincount(cluster))
     t = coefficient(x, y) / spread if spread > 0 else math.nan
-    p = 2 * stats.t.sf(abs(t), df)
+    p = 2 * distributions.t.sf(abs(t), df)
     if alternative != "two-sided":
-        p = stats.t.sf(t if alternative == "greater" else -t, df)
+        p = distributions.t.sf(t if alternative == "greater" else -t, df)
     message = "x does not vary within most clusters: p is from a jackknife over clusters."
     return float(p), _JACKKNIFE, [Note(code="cluster_jackknife", message=message)], math.nan
 

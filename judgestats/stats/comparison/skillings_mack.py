@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from scipy import stats
 
 from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError, one_of
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import ON_DEMAND, ClusterPermutations, with_keywords
 from judgestats.stats.inference.result import Estimate, Note, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks
@@ -152,7 +152,7 @@ def skillings_mack_test(
             )
         else:
             statistic = float(sums @ inverse @ sums)
-            p = float(stats.chi2.sf(statistic, k - 1))
+            p = float(distributions.chi2.sf(statistic, k - 1))
             estimates = {
                 f"weighted sum of centred ranks {c}": float(s)
                 for c, s in zip(blocks.conditions, sums, strict=True)

@@ -8,7 +8,6 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import one_of
@@ -22,6 +21,7 @@ from judgestats.stats.comparison.rank_pairs import (
     refusal,
 )
 from judgestats.stats.comparison.wilcoxon import ALTERNATIVES, Alternative
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import Inference, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks
@@ -70,7 +70,7 @@ def _edgeworth_upper(s: float, n: int) -> float:
             )
         )
     )
-    p = u / math.exp(y / 2) + float(stats.norm.sf(x))
+    p = u / math.exp(y / 2) + float(distributions.norm.sf(x))
     return min(max(p, 0.0), 1.0)
 
 
@@ -95,8 +95,10 @@ def _spearman_p(
         return float(tail), "t approximation"
     t = rho * math.sqrt((n - 2) / (1 - rho**2))
     if alternative == "two-sided":
-        return float(2 * stats.t.sf(abs(t), n - 2)), "t approximation"
-    return float(stats.t.sf(t if alternative == "greater" else -t, n - 2)), "t approximation"
+        return float(2 * distributions.t.sf(abs(t), n - 2)), "t approximation"
+    return float(
+        distributions.t.sf(t if alternative == "greater" else -t, n - 2)
+    ), "t approximation"
 
 
 @with_keywords()
@@ -250,7 +252,7 @@ def _z_interval(rho: float, n: int, level: float, kind: str) -> tuple[Interval |
         why = "at least 4 pairs are required" if n < 4 else "the ranks agree perfectly"
         return None, [Note(code="no_interval", message=f"No interval: {why}.")]
     share = 1 + rho**2 / 2 if kind == "bonett-wright" else 1.0
-    half = float(stats.norm.isf((1 - level) / 2)) * math.sqrt(share / (n - 3))
+    half = float(distributions.norm.isf((1 - level) / 2)) * math.sqrt(share / (n - 3))
     z = math.atanh(rho)
     method = "Fisher z" + (", Bonett-Wright variance" if kind == "bonett-wright" else "")
     interval = Interval(

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from judgestats.arrays import Floats
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.proportions import proportion_limits
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, TestResult
 from judgestats.stats.layouts.square_table import square_table
@@ -183,7 +183,7 @@ def _table_result(
         statistic=statistic,
         statistic_name="chi-squared",
         df=MappingProxyType({"df": df}),
-        p_value=math.nan if reason else float(stats.chi2.sf(statistic, df)),
+        p_value=math.nan if reason else float(distributions.chi2.sf(statistic, df)),
         sample=sample,
         null_hypothesis=null,
         why=why,

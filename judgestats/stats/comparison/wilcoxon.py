@@ -9,12 +9,12 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import one_of
 from judgestats.stats.comparison.location_shift import paired_estimate
 from judgestats.stats.comparison.matched_effects import matched_estimate
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.adjust import Adjustment, with_adjusted
 from judgestats.stats.inference.keywords import Clustered, Seeded, with_keywords
 from judgestats.stats.inference.rank_distributions import signed_rank_null
@@ -51,8 +51,8 @@ def tail_p(null: Floats, observed: int, centre: float, alternative: Alternative)
 def normal_p(z: float, alternative: Alternative) -> float:
     """p-value of a standard normal statistic."""
     if alternative == "two-sided":
-        return float(min(1.0, 2 * stats.norm.sf(abs(z))))
-    return float(stats.norm.sf(z if alternative == "greater" else -z))
+        return float(min(1.0, 2 * distributions.norm.sf(abs(z))))
+    return float(distributions.norm.sf(z if alternative == "greater" else -z))
 
 
 def continuity(centred: float, alternative: Alternative, correct: bool) -> float:
@@ -208,7 +208,11 @@ def signed_rank_outcome(
     if n == 0:
         why = "there are no pairs" if d.size == 0 else "all differences are zero"
         return undefined | {"reason": why}
-    ranks = stats.rankdata(np.abs(d))[keep] if zeros == "pratt" else stats.rankdata(np.abs(d[keep]))
+    ranks = (
+        distributions.ranks(np.abs(d))[keep]
+        if zeros == "pratt"
+        else distributions.ranks(np.abs(d[keep]))
+    )
     signs = np.sign(d[keep])
     v = float(ranks[signs > 0].sum())
     centred = v - ranks.sum() / 2

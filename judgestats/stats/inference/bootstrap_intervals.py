@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 from judgestats.arrays import Floats
 from judgestats.errors import one_of
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.result import Interval, Note
 
 Method = Literal["bca", "percentile", "basic", "normal"]
@@ -49,7 +49,7 @@ def _bca_levels(
     # Resamples that give the estimate again differ from it in the last bits, by the machine.
     equal = np.isclose(column, estimate, rtol=1e-12, atol=1e-12)
     below = np.mean((column < estimate) & ~equal) + 0.5 * np.mean(equal)
-    z0 = stats.norm.ppf(below)
+    z0 = distributions.norm.ppf(below)
     if not np.isfinite(jackknife).all():
         return None
     centred = np.mean(jackknife) - jackknife
@@ -57,11 +57,11 @@ def _bca_levels(
     if not np.isfinite(z0) or not np.isfinite(spread) or spread == 0.0:
         return None
     acceleration = np.sum(centred**3) / (6.0 * spread**1.5)
-    z = stats.norm.ppf([(1 - level) / 2, (1 + level) / 2])
+    z = distributions.norm.ppf(np.array([(1 - level) / 2, (1 + level) / 2]))
     shrink = 1.0 - acceleration * (z0 + z)
     if np.any(shrink <= 0):
         return None
-    low, high = stats.norm.cdf(z0 + (z0 + z) / shrink)
+    low, high = distributions.norm.cdf(z0 + (z0 + z) / shrink)
     return float(low), float(high)
 
 
@@ -115,7 +115,8 @@ def distribution_interval(
         if method == "basic":
             ends = 2 * centre - np.quantile(moved, tails)[::-1]
         else:
-            ends = centre + np.asarray(stats.norm.ppf(tails)) * np.std(moved, ddof=1)
+            z = distributions.norm.ppf(np.array(tails))
+            ends = centre + z * np.std(moved, ddof=1)
         low, high = backward(np.asarray(ends, dtype=float))
     else:
         levels = tails

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.results.wording import FEW_CLUSTERS
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.estimable import BEYOND, beyond_use, held_by, not_estimable
 from judgestats.stats.inference.result import Interval, Note
 
@@ -128,7 +128,7 @@ class LogRatio:
         """Interval of the ratio itself (exponentiated), None where undefined."""
         if math.isnan(self.std_error):
             return None
-        half = float(stats.t.ppf((1 + level) / 2, self.df)) * self.std_error
+        half = float(distributions.t.ppf((1 + level) / 2, self.df)) * self.std_error
         # At 1 effective cluster the upper end can exceed what a float holds: it is then infinite.
         with np.errstate(over="ignore"):
             low, high = np.exp([self.log - half, self.log + half])
@@ -143,7 +143,7 @@ class LogRatio:
         """Two-sided p of the ratio being exp(`log_null`)."""
         if math.isnan(self.std_error):
             return math.nan
-        return float(2 * stats.t.sf(abs(self.statistic(log_null)), self.df))
+        return float(2 * distributions.t.sf(abs(self.statistic(log_null)), self.df))
 
     def statistic(self, log_null: float = 0.0) -> float:
         """Student's t of the log ratio."""
@@ -273,7 +273,7 @@ class MeanOverClusters:
         """Student interval, None where undefined."""
         if math.isnan(self.std_error):
             return None
-        half = float(stats.t.ppf((1 + level) / 2, self.df)) * self.std_error
+        half = float(distributions.t.ppf((1 + level) / 2, self.df)) * self.std_error
         return Interval(
             low=self.mean - half,
             high=self.mean + half,
@@ -289,7 +289,7 @@ class MeanOverClusters:
         """Two-sided p of the mean being 0."""
         if math.isnan(self.std_error):
             return math.nan
-        return float(2 * stats.t.sf(abs(self.statistic()), self.df))
+        return float(2 * distributions.t.sf(abs(self.statistic()), self.df))
 
 
 def mean_over_clusters(values: Floats, codes: Ints) -> MeanOverClusters:

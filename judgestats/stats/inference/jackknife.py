@@ -9,10 +9,10 @@ from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap_intervals import on_scale, undefined_interval
 from judgestats.stats.inference.cluster_jackknife import effective_clusters, jackknife_error
 from judgestats.stats.inference.keywords import Clustered, with_keywords
@@ -189,7 +189,7 @@ def interval_of_left_out(
     if error <= 1e-12 * max(1.0, abs(centre)):
         message = f"No interval: the statistic is {estimate:g} whichever cluster is left out."
         return without("constant_distribution", message, values)
-    half = float(stats.t.ppf((1 + level) / 2, df)) * error
+    half = float(distributions.t.ppf((1 + level) / 2, df)) * error
     low, high = backward(np.array([centre - half, centre + half]))
     notes: tuple[Note, ...] = ()
     if df < 9:

@@ -6,9 +6,10 @@ import math
 from typing import Literal
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 from judgestats.errors import InputError, one_of
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 
 ProportionInterval = Literal[
@@ -59,7 +60,7 @@ def proportion_limits(
             f"{n}. Give counts."
         )
     alpha = 1 - level
-    z = float(stats.norm.isf(alpha / 2))
+    z = float(distributions.norm.isf(alpha / 2))
     p = successes / n
     x, rest = float(successes), float(n - successes)
     if method == "clopper-pearson":
@@ -94,10 +95,16 @@ def _mid_p(x: float, n: float, alpha: float) -> tuple[float, float]:
     """Limits at which the mid-p tail is alpha / 2."""
 
     def upper_tail(p: float) -> float:
-        return float(stats.binom.sf(x, n, p) + 0.5 * stats.binom.pmf(x, n, p)) - alpha / 2
+        return (
+            float(distributions.binom.sf(x, n, p) + 0.5 * distributions.binom.pmf(x, n, p))
+            - alpha / 2
+        )
 
     def lower_tail(p: float) -> float:
-        return float(stats.binom.cdf(x, n, p) - 0.5 * stats.binom.pmf(x, n, p)) - alpha / 2
+        return (
+            float(distributions.binom.cdf(x, n, p) - 0.5 * distributions.binom.pmf(x, n, p))
+            - alpha / 2
+        )
 
     low = 0.0 if x == 0 else float(optimize.brentq(upper_tail, 0.0, 1.0, xtol=1e-14))
     high = 1.0 if x == n else float(optimize.brentq(lower_tail, 0.0, 1.0, xtol=1e-14))

@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize
 
 from judgestats.arrays import Floats, Ints
+from judgestats.stats.inference import distributions
 
 
 def paired_limits(
@@ -27,7 +28,7 @@ def paired_limits(
     if not (math.isfinite(top) and math.isfinite(bottom)):
         return math.nan, math.nan, level
     while alpha < 1:
-        q = float(stats.norm.isf(alpha / 2))
+        q = float(distributions.norm.isf(alpha / 2))
         if top - q >= 0 >= bottom + q:
             break
         alpha *= 2
@@ -98,7 +99,7 @@ def paired_z(d: Floats, correct: bool, cluster: Ints | None) -> Callable[[float]
         moved = d - shift
         keep = moved != 0
         moved = moved[keep]
-        ranks = np.sign(moved) * stats.rankdata(np.abs(moved))
+        ranks = np.sign(moved) * distributions.ranks(np.abs(moved))
         if cluster is None:
             spread = math.sqrt(float(np.sum(ranks**2)) / 4)
         else:
@@ -116,7 +117,7 @@ def shift_z(x: Floats, y: Floats, correct: bool) -> Callable[[float], float]:
     n, m = x.size, y.size
 
     def z(shift: float) -> float:
-        ranks = stats.rankdata(np.concatenate([x - shift, y]))
+        ranks = distributions.ranks(np.concatenate([x - shift, y]))
         centred = float(ranks[:n].sum()) - n * (n + m + 1) / 2
         centre = (n + m + 1) / 2
         spread = math.sqrt(n * m / ((n + m) * (n + m - 1)) * float(np.sum((ranks - centre) ** 2)))
@@ -149,7 +150,7 @@ def shift_limits(
     jumps: Floats | None,
 ) -> tuple[float, float]:
     """R's two-sample limits: the end of the range where the crossing lies beyond it."""
-    q = float(stats.norm.isf((1 - level) / 2))
+    q = float(distributions.norm.isf((1 - level) / 2))
     out = []
     for target in (q, -q):
         if not z(low) - target > 0:

@@ -14,9 +14,9 @@ from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.cluster_jackknife import (
     effective_clusters,
     jackknife_error,
@@ -146,7 +146,7 @@ def _clustered(
         error = spread * math.sqrt(codes.size / effective)
         method = f"the null's spread of {effective:.3g} effective clusters"
     t = (observed - null.mean) / error
-    above, below = float(stats.t.sf(t, df)), float(stats.t.cdf(t, df))
+    above, below = float(distributions.t.sf(t, df)), float(distributions.t.cdf(t, df))
     p = {"greater": above, "less": below, "two-sided": 2 * min(above, below)}[alternative]
     return dataclasses.replace(null, p_value=p, p_method=f"p by {method}, {t_of_clusters(df)}")
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import stats
 
 from judgestats.arrays import Floats
+from judgestats.stats.inference import distributions
 
 DIGITS = 12
 """Significant digits that count."""
@@ -63,4 +63,4 @@ def level_ranks(x: Floats, *, axis: int | None = None) -> Floats:
     """
     if x.size == 0:
         return np.asarray(x, dtype=float)
-    return np.asarray(stats.rankdata(noise_free(x), axis=axis), dtype=float)
+    return np.asarray(distributions.ranks(noise_free(x), axis=axis), dtype=float)

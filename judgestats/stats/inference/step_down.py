@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.cluster_jackknife import cluster_sums, effective_clusters
 
 Floats = NDArray[np.float64]
@@ -97,4 +97,4 @@ def _p_under(signs: Floats, shift: Floats, codes: NDArray[np.int64]) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(still, np.where(np.abs(mean) > 1e-12, np.inf, 0.0), np.abs(mean) / error)
     df = max(effective_clusters(sizes) - 1.0, 1.0)
-    return np.asarray(np.maximum(2 * stats.t.sf(t, df), 2.0 ** (1 - g)))
+    return np.asarray(np.maximum(2 * distributions.t.sf(t, df), 2.0 ** (1 - g)))

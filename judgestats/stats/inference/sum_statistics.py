@@ -14,11 +14,11 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.cluster_jackknife import (
     cluster_sums,
     effective_clusters,
@@ -219,7 +219,7 @@ def _interval(
             many = f"{df + 1:.1f} effective clusters (of {n}, unequally large)"
         message = f"Only {many}: the interval's coverage was studied from 20 clusters on."
         notes.append(Note(code="few_clusters", message=message))
-    half = float(stats.t.ppf((1 + level) / 2, df)) * se_scaled
+    half = float(distributions.t.ppf((1 + level) / 2, df)) * se_scaled
     low, high = backward(np.array([centre - half, centre + half]), scale, least)
     where = "" if scale == "identity" else f" on the {scale} scale"
     if scale == "log_ratio":

@@ -8,10 +8,10 @@ from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.agreement.swap import clopper_pearson
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Sample, TestResult
@@ -100,9 +100,9 @@ def attack_success(
     p = math.nan
     if n:
         p = (
-            float(stats.binom.sf(x - 1, n, tolerance))
+            float(distributions.binom.sf(x - 1, n, tolerance))
             if before is None
-            else float(stats.binomtest(more, more + less).pvalue)
+            else distributions.sign_test(more, less)
             if more + less
             else 1.0
         )
@@ -127,7 +127,7 @@ def attack_success(
             "less": less,
             "n_units": n,
             "tolerance": tolerance,
-            "p_fails": float(stats.binom.cdf(x, n, tolerance)) if n else math.nan,
+            "p_fails": float(distributions.binom.cdf(x, n, tolerance)) if n else math.nan,
         },
     )
 

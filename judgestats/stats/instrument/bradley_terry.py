@@ -9,13 +9,13 @@ from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.special import logsumexp
 
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError, one_of
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.adjust import Adjustment
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
@@ -323,10 +323,10 @@ def _result(
             rows.append(
                 Comparison(
                     a=pairs.systems[i], b=pairs.systems[j], estimate=d, statistic=t, df=df,
-                    p_value=float(2 * stats.t.sf(abs(t), df)), p_adjusted=math.nan,
+                    p_value=float(2 * distributions.t.sf(abs(t), df)), p_adjusted=math.nan,
                     estimate_name="strength_difference",
                     interval=wald_interval(d, se, df=df, level=level, sandwich=sandwich),
-                    effect=float(stats.norm.cdf(-abs(t))), effect_name="other_order_share",
+                    effect=float(distributions.norm.cdf(-abs(t))), effect_name="other_order_share",
                     reason="" if se > 0 else "the judgments leave no room for error",
                 )
             )  # fmt: skip

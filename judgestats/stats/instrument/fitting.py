@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.cluster_jackknife import (
     cluster_sums,
     effective_clusters,
@@ -179,6 +179,6 @@ def wald_interval(
     """Estimate and standard error as an interval, None where there is no error."""
     if not (math.isfinite(std_error) and std_error > 0 and math.isfinite(estimate)):
         return None
-    half = float(stats.t.ppf((1 + level) / 2, df)) * std_error
+    half = float(distributions.t.ppf((1 + level) / 2, df)) * std_error
     method = f"{sandwich} sandwich over clusters, {t_of_clusters(df)}"
     return Interval(low=estimate - half, high=estimate + half, level=level, method=method)

@@ -7,10 +7,10 @@ from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.cluster_jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
@@ -155,7 +155,7 @@ def _p_values(m: MeanOverClusters, margin: float, reach: float, n: int) -> tuple
         return math.nan, math.nan
     if not math.isnan(m.std_error):
         nearer = min(m.mean + margin, margin - m.mean) / m.std_error
-        return m.p_value(), float(stats.t.sf(nearer, m.df))
+        return m.p_value(), float(distributions.t.sf(nearer, m.df))
     if abs(m.mean) > 1e-12:  # the same shift everywhere: only signs speak
         return 2.0 ** (1 - n), 1.0 if abs(m.mean) >= margin else math.nan
     return 1.0, (1 - margin / reach) ** n
@@ -165,7 +165,9 @@ def _detectable(m: MeanOverClusters) -> float:
     """The smallest mean that a two-sided t test at .05 finds with probability .8."""
     if math.isnan(m.std_error):
         return math.nan
-    return float((stats.t.ppf(0.975, m.df) + stats.t.ppf(_POWER, m.df)) * m.std_error)
+    return float(
+        (distributions.t.ppf(0.975, m.df) + distributions.t.ppf(_POWER, m.df)) * m.std_error
+    )
 
 
 def _means(x: ArrayLike, where: str) -> Floats:

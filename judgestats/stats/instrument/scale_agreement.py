@@ -8,10 +8,10 @@ from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.cluster_jackknife import jackknife_error, t_of_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
@@ -149,9 +149,10 @@ def scale_agreement(
     return result.replace(
         statistic=loss / error,
         df={"df": df},
-        p_value=float(stats.t.sf(loss / error, df)),
+        p_value=float(distributions.t.sf(loss / error, df)),
         effects=effects,
-        details=dict(result.details) | {"p_small": float(stats.t.cdf((loss - margin) / error, df))},
+        details=dict(result.details)
+        | {"p_small": float(distributions.t.cdf((loss - margin) / error, df))},
     )
 
 
@@ -166,7 +167,11 @@ def _effects(
     out = []
     for k, (name, label) in enumerate(_TERMS):
         error, df = (math.nan, math.nan) if errors is None else errors[k]
-        half = float(stats.t.ppf((1 + level) / 2, df)) * error if error > _NOTHING else math.nan
+        half = (
+            float(distributions.t.ppf((1 + level) / 2, df)) * error
+            if error > _NOTHING
+            else math.nan
+        )
         value = math.nan if reason else float(whole[k])
         how = "quadratic weights" if name == "kappa_matched" else "sin(pi gamma / 2)"
         out.append(

@@ -9,7 +9,6 @@ from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
@@ -196,6 +195,8 @@ def _odds_parts(tables: Floats) -> Floats:
 
 def _exact(tables: Floats, odds: float) -> tuple[float, float]:
     """Chance of as many errors together as seen, and the number expected, at an odds ratio."""
+    from scipy import stats
+
     law = np.ones(1)
     for n, a, b, _ in tables.astype(int):
         k = np.arange(min(a, b) + 1)

@@ -8,10 +8,10 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
@@ -224,7 +224,7 @@ def _tested(
     cross_covariance = clustered_covariance(crossed, codes)
     cross = _wald(crossed, cross_covariance, last)
     notes = [] if what == "quality" else [Note(code="rest_score", message=REST_SCORE)]
-    p_cross = float(stats.f.sf(cross, q, df))
+    p_cross = float(distributions.f.sf(cross, q, df))
     if p_cross < 1 - level:
         message = f"The difference changes with quality (p {p_cross:.3g}): no one number tells it."
         notes.append(Note(code="non_uniform", message=message))
@@ -250,8 +250,8 @@ def _tested(
     def ratio(small: Fit, large: Fit, f: float) -> dict[str, float]:
         chi2 = 2 * (large.loglik - small.loglik)
         return {
-            "chi2": chi2, "df": q, "p_likelihood_ratio": float(stats.chi2.sf(chi2, q)),
-            "p_clustered": float(stats.f.sf(f, q, df)),
+            "chi2": chi2, "df": q, "p_likelihood_ratio": float(distributions.chi2.sf(chi2, q)),
+            "p_clustered": float(distributions.f.sf(f, q, df)),
         }  # fmt: skip
 
     return TestResult(
@@ -260,7 +260,7 @@ def _tested(
         statistic=statistic,
         statistic_name="F",
         df={"num df": float(q), "denom df": df},
-        p_value=float(stats.f.sf(statistic, q, df)),
+        p_value=float(distributions.f.sf(statistic, q, df)),
         null_hypothesis="at equal quality every source has the same odds of a higher score",
         alternative="some source is scored higher or lower than its quality",
         why="it holds quality constant and takes the outputs of a question together",

@@ -9,9 +9,9 @@ from itertools import product
 from typing import Any, Literal
 
 import pandas as pd
-from scipy import stats
 
 from judgestats.errors import InputError, one_of
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.result import Note, format_number
 from judgestats.stats.reliability.generalizability import (
     Components,
@@ -140,7 +140,7 @@ def priced_plan(
             "Use .80."
         )
     limits = _limits(components, at_most, fixed, prices, isinstance(cost_per_call, Mapping))
-    z = float(stats.norm.ppf((1 + level) / 2))
+    z = float(distributions.norm.ppf((1 + level) / 2))
     cheapest = sorted(prices.values())
     rows: list[dict[str, Any]] = []
     notes: tuple[Note, ...] = ()

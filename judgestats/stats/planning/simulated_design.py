@@ -6,9 +6,9 @@ import dataclasses
 import math
 
 import numpy as np
-from scipy import stats
 
 from judgestats.arrays import Floats
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.estimable import BEYOND
 from judgestats.stats.planning.pilot import PilotComponents
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
@@ -60,7 +60,7 @@ def simulate_design(
             widths.append(_ratio_widths(variances[:, :, -1], variances[:, :, 0], alpha))
         else:
             d = values[:, :, -1] - values[:, :, 0]
-            t = stats.t.ppf(1 - alpha / 2, design.n_items - 1)
+            t = distributions.t.ppf(1 - alpha / 2, design.n_items - 1)
             widths.append(2 * t * d.std(axis=1, ddof=1) / math.sqrt(design.n_items))
     power = float(np.mean(np.concatenate(rejected))) if rejected else math.nan
     return power, float(np.median(np.concatenate(widths)))
@@ -107,7 +107,7 @@ def blocked_f_p(y: Floats) -> Floats:
     df1, df2 = k - 1, (n - 1) * (k - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         f = between / df1 / (residual / df2)
-    p = np.asarray(stats.f.sf(f, df1, df2))
+    p = np.asarray(distributions.f.sf(f, df1, df2))
     return np.where(np.isnan(p), 1.0, p)
 
 
@@ -121,7 +121,7 @@ def _ratio_widths(a: Floats, b: Floats, alpha: float) -> Floats:
         effective = np.minimum(
             total_a[:, 0] ** 2 / np.sum(a**2, axis=1), total_b[:, 0] ** 2 / np.sum(b**2, axis=1)
         )
-        t = stats.t.ppf(1 - alpha / 2, np.maximum(effective - 1, 1))
+        t = distributions.t.ppf(1 - alpha / 2, np.maximum(effective - 1, 1))
         half = t * se
         width = np.exp(2 * half)
         ratio = np.abs(np.log(total_a / total_b))[:, 0]

@@ -8,10 +8,10 @@ from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import NULL, Permutations, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.result import NullReference, TestResult
@@ -85,7 +85,7 @@ def component_likelihood_ratio(
         held = {terms.index(term): 0.0}
         without = minimise(criterion, np.maximum(start, 1e-3 * criterion.scale), fixed=held)
         statistic = max(without.criterion - fit.criterion, 0.0)
-        p_one = float(stats.chi2.sf(statistic, 1))
+        p_one = float(distributions.chi2.sf(statistic, 1))
     return TestResult(
         name="component_likelihood_ratio",
         method="REML likelihood ratio test of a variance component",

@@ -12,11 +12,11 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Floats
 from judgestats.errors import one_of
 from judgestats.results.numbers import counted
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.estimable import only, useful_reliability
 from judgestats.stats.inference.jackknife import cluster_jackknife
 from judgestats.stats.inference.keywords import Inference
@@ -44,13 +44,13 @@ def _feldt(alpha: float, n: int, k: int, level: float) -> tuple[float, float]:
     tail = (1 - level) / 2
     df1, df2 = n - 1, (n - 1) * (k - 1)
     return (
-        1 - (1 - alpha) * float(stats.f.ppf(1 - tail, df1, df2)),
-        1 - (1 - alpha) * float(stats.f.ppf(tail, df1, df2)),
+        1 - (1 - alpha) * float(distributions.f.ppf(1 - tail, df1, df2)),
+        1 - (1 - alpha) * float(distributions.f.ppf(tail, df1, df2)),
     )
 
 
 def _bonett(alpha: float, n: int, k: int, level: float) -> tuple[float, float]:
-    z = float(stats.norm.ppf((1 + level) / 2)) * math.sqrt(2 * k / ((k - 1) * (n - 2)))
+    z = float(distributions.norm.ppf((1 + level) / 2)) * math.sqrt(2 * k / ((k - 1) * (n - 2)))
     return -math.expm1(math.log1p(-alpha) + z), -math.expm1(math.log1p(-alpha) - z)
 
 

@@ -8,9 +8,9 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.estimable import only, useful_reliability
 from judgestats.stats.inference.estimate_set import Estimates
 from judgestats.stats.inference.jackknife import JackknifeResult, cluster_jackknife
@@ -78,8 +78,8 @@ def f_bounds(form: str, ms: MeanSquares, level: float) -> tuple[float, float]:
         part = n * (1 + (k - 1) * single) - k * single
         df = (k - 1) * (n - 1) * (k * single * ratio + part) ** 2
         df /= (n - 1) * k**2 * single**2 * ratio**2 + part**2
-        upper_f = float(stats.f.ppf(1 - tail, n - 1, df))
-        lower_f = float(stats.f.ppf(1 - tail, df, n - 1))
+        upper_f = float(distributions.f.ppf(1 - tail, n - 1, df))
+        lower_f = float(distributions.f.ppf(1 - tail, df, n - 1))
         spread = k * c + (k * n - k - n) * e
         low = n * (b - upper_f * e) / (upper_f * spread + n * b)
         high = n * (lower_f * b - e) / (spread + n * lower_f * b)
@@ -88,8 +88,8 @@ def f_bounds(form: str, ms: MeanSquares, level: float) -> tuple[float, float]:
         return low, high
     error, df = (w, float(ms.df_within)) if "(1," in form else (e, (n - 1) * (k - 1))
     observed = b / error
-    low_f = observed / float(stats.f.ppf(1 - tail, n - 1, df))
-    high_f = observed * float(stats.f.ppf(1 - tail, df, n - 1))
+    low_f = observed / float(distributions.f.ppf(1 - tail, n - 1, df))
+    high_f = observed * float(distributions.f.ppf(1 - tail, df, n - 1))
     if form.endswith(",k)"):
         return 1 - 1 / low_f, 1 - 1 / high_f
     return (low_f - 1) / (low_f + k - 1), (high_f - 1) / (high_f + k - 1)
@@ -102,7 +102,7 @@ def _f_test(form: str, ms: MeanSquares) -> dict[str, float]:
     df2 = float(ms.df_within) if one_way else (float(ms.n) - 1) * (ms.k - 1)
     f = float(ms.items) / error if error > 0 else math.inf
     df1 = float(ms.n) - 1
-    return {"F": f, "df1": df1, "df2": df2, "p_value": float(stats.f.sf(f, df1, df2))}
+    return {"F": f, "df1": df1, "df2": df2, "p_value": float(distributions.f.sf(f, df1, df2))}
 
 
 @with_keywords(permutations=NULL)

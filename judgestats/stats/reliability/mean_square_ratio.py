@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.cluster_jackknife import (
     cluster_sums,
     effective_clusters,
@@ -180,7 +180,7 @@ class MeanSquareRatio:
             of_between**2 / df + of_error**2 / max(effective_clusters(self.inside) - 1.0, 1.0)
         )
         df = max(min(rough, df), 1.0)
-        half = float(stats.t.ppf((1 + level) / 2, df)) * std_error
+        half = float(distributions.t.ppf((1 + level) / 2, df)) * std_error
         ends = np.array([centre - half, centre + half])
         if single:
             low, high = (-np.expm1(-v) / (1 + (self.k - 1) * math.exp(-v)) for v in ends)

@@ -8,9 +8,9 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.errors import InputError, one_of
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.cluster_jackknife import (
     cluster_sums,
     log_ratio_of_sums,
@@ -132,7 +132,7 @@ def smallest_detectable_change(
         n_averaged=n_averaged,
         missing=missing,
         **inference,
-        factor=float(stats.norm.ppf((1 + confidence) / 2)) * math.sqrt(2),
+        factor=float(distributions.norm.ppf((1 + confidence) / 2)) * math.sqrt(2),
         name="sdc",
         label="Smallest detectable change",
     )

@@ -13,10 +13,10 @@ import math
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 from scipy.special import expit, logit
 
 from judgestats.arrays import Bools, Floats, Ints
+from judgestats.stats.inference import distributions
 from judgestats.stats.reliability.one_factor_solvers import ml_derivatives
 
 Information = Literal["expected", "observed", "robust"]
@@ -146,6 +146,6 @@ def logit_interval(estimate: float, std_error: float, *, level: float) -> tuple[
     """
     if not (0 < estimate < 1 and std_error > 0):
         return math.nan, math.nan
-    z = float(stats.norm.ppf((1 + level) / 2)) * std_error / (estimate * (1 - estimate))
+    z = float(distributions.norm.ppf((1 + level) / 2)) * std_error / (estimate * (1 - estimate))
     centre = float(logit(estimate))
     return float(expit(centre - z)), float(expit(centre + z))

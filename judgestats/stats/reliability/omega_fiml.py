@@ -12,10 +12,10 @@ import dataclasses
 import math
 
 import numpy as np
-from scipy import stats
 from scipy.optimize import minimize
 
 from judgestats.arrays import Floats, Ints
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.estimable import only, useful_reliability
 from judgestats.stats.inference.result import Interval, Note
 from judgestats.stats.reliability.omega_delta import logit_interval
@@ -235,7 +235,7 @@ def fiml_estimate(
     value, se = fiml_omega(X, fit, cluster=codes)
     low, high = logit_interval(value, se, level=level)
     if interval == "robust":
-        z = float(stats.norm.ppf((1 + level) / 2))
+        z = float(distributions.norm.ppf((1 + level) / 2))
         low, high = value - z * se, value + z * se
     by_cluster = " by cluster" if codes is not None else ""
     scale = "" if interval == "robust" else " on the logit scale"

@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.estimable import only, useful_reliability
 from judgestats.stats.inference.jackknife import cluster_jackknife
 from judgestats.stats.inference.resampling import Method, Transform, cluster_bootstrap
@@ -53,7 +53,7 @@ def with_interval(
         if fitted.estimate >= 1 - 1e-12:
             return no_interval(fitted, "the replications agree perfectly")
         df = (n - 1, (n - 1) * (p - 1))
-        tails = (float(stats.f.ppf(q, *df)) for q in ((1 + level) / 2, (1 - level) / 2))
+        tails = (float(distributions.f.ppf(q, *df)) for q in ((1 + level) / 2, (1 - level) / 2))
         low, high = (1 - (1 - fitted.estimate) * t for t in tails)
         name = "Feldt (F, as ICC(3,k))"
         return dataclasses.replace(
@@ -168,7 +168,7 @@ def delta_interval(
         if math.isnan(low):
             return no_interval(fitted, "the estimate lies outside (0, 1), where a logit exists")
     else:
-        z = float(stats.norm.ppf((1 + level) / 2))
+        z = float(distributions.norm.ppf((1 + level) / 2))
         low, high = fitted.estimate - z * se, fitted.estimate + z * se
     by_cluster = " by cluster" if information == "robust" and codes is not None else ""
     kind = "sandwich" + by_cluster if information == "robust" else "expected information"

@@ -13,9 +13,9 @@ import math
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 from judgestats.arrays import Floats
+from judgestats.stats.inference import distributions
 from judgestats.stats.reliability.one_factor_solvers import (
     Solution,
     minres_one_factor,
@@ -267,9 +267,9 @@ def fit_one_factor(
     return OneFactorFit(
         chi2=chi2,
         df=df,
-        p_value=float(stats.chi2.sf(chi2, df)) if positive else math.nan,
+        p_value=float(distributions.chi2.sf(chi2, df)) if positive else math.nan,
         chi2_bartlett=factor * F,
-        p_bartlett=float(stats.chi2.sf(factor * F, df)) if positive else math.nan,
+        p_bartlett=float(distributions.chi2.sf(factor * F, df)) if positive else math.nan,
         rmsea=math.sqrt(excess / (df * n_items)) if positive else math.nan,
         cfi=1.0 - excess / excess_0 if positive and excess_0 > 0 else math.nan,
         tli=(chi2_0 / df0 - chi2 / df) / (chi2_0 / df0 - 1)

@@ -10,10 +10,11 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import optimize, stats
+from scipy import optimize
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.result import Interval, Note, Result, Sample, format_number
 from judgestats.stats.layouts.crossed_layout import (
     Layout,
@@ -360,7 +361,7 @@ def _profile(
 ) -> dict[str, Interval]:
     """Profile-likelihood intervals of standard deviations (full likelihood)."""
     best = minimise(criterion, np.maximum(start, 1e-3 * criterion.scale))
-    threshold = float(stats.norm.ppf((1 + level) / 2))
+    threshold = float(distributions.norm.ppf((1 + level) / 2))
     out: dict[str, Interval] = {}
     for index, name in enumerate(names):
         centre = math.sqrt(best.variances[index])

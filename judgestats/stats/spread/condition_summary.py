@@ -14,10 +14,10 @@ from typing import Unpack
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.cluster_jackknife import (
     mean_over_clusters,
 )
@@ -279,7 +279,7 @@ _PER_CELL = ("n_scores", "mean", "median", "variance", "from_mean", "from_median
 def _spearman(x: Floats, y: Floats) -> float:
     if x.size < 3 or np.all(x == x[0]) or np.all(y == y[0]):
         return math.nan
-    return float(np.corrcoef(stats.rankdata(x), stats.rankdata(y))[0, 1])
+    return float(np.corrcoef(distributions.ranks(x), distributions.ranks(y))[0, 1])
 
 
 def _between_items(column: Cells, several: Bools, level: float) -> tuple[Estimate, Estimate]:

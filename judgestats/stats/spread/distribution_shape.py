@@ -7,7 +7,6 @@ from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.results.numbers import counted
@@ -92,6 +91,8 @@ def normality_test(scores: ArrayLike, **inference: Unpack[Clustered]) -> TestRes
     >>> out.p_value < 0.001, round(out.effects[0].estimate, 1)
     (True, -1.2)
     """
+    from scipy import stats
+
     where = "normality_test"
     x = np.asarray(scores, dtype=float)
     centred = centred_scores(x[:, None, :] if x.ndim == 2 else x)[:, 0, :]

@@ -14,11 +14,11 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_estimate, counted
 from judgestats.results.parts import NOT_ESTIMABLE
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.adjust import Adjustment
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters, useful_ratio
 from judgestats.stats.inference.result import (
@@ -185,7 +185,7 @@ def _two_one_sided(
     above = (value - limits[0]) / std_error
     below = (limits[1] - value) / std_error
     t = min(above, below)
-    return t, float(stats.t.sf(t, df))
+    return t, float(distributions.t.sf(t, df))
 
 
 def equivalence_of_spread(

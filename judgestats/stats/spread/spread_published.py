@@ -7,16 +7,17 @@ conclude from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.result import Note, Sample, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks, noise_free_difference
 from judgestats.stats.layouts.cell_statistics import cell_statistics, check_scores
@@ -235,14 +236,34 @@ def _on_groups(
         statistic, p = _fligner(groups)
         return result.replace(statistic=statistic, p_value=p)
     if test == "bartlett":
-        statistic = float(stats.bartlett(*groups).statistic)
-        # Equal variances give 0 up to rounding, for which scipy's p is NaN where it is below 0.
-        statistic = max(statistic, 0.0)
-        p = float(stats.chi2.sf(statistic, len(groups) - 1))
+        statistic, p = _bartlett(groups)
     else:
-        center: Literal["mean", "median"] = "mean" if test == "levene" else "median"
-        statistic, p = map(float, stats.levene(*groups, center=center))
+        statistic, p = _levene(groups, np.mean if test == "levene" else np.median)
     return result.replace(statistic=statistic, p_value=p)
+
+
+def _bartlett(groups: list[Floats]) -> tuple[float, float]:
+    """Bartlett's chi-squared, and its p."""
+    df = np.array([g.size - 1.0 for g in groups])
+    variances = np.array([np.var(g, ddof=1) for g in groups])
+    pooled = math.log(float(df @ variances / df.sum()))
+    scale = 1 + (float((1 / df).sum()) - 1 / df.sum()) / (3 * (df.size - 1))
+    # Equal variances give 0 up to rounding.
+    statistic = max(0.0, (df.sum() * pooled - float(df @ np.log(variances))) / scale)
+    return statistic, float(distributions.chi2.sf(statistic, df.size - 1))
+
+
+def _levene(
+    groups: list[Floats], centre: Callable[[Floats], np.floating[Any]]
+) -> tuple[float, float]:
+    """F of the distances from each group's centre, and its p."""
+    distances = [np.abs(g - centre(g)) for g in groups]
+    n, k = sum(d.size for d in distances), len(distances)
+    whole = sum(float(d.sum()) for d in distances) / n
+    between = sum(d.size * float(d.mean() - whole) ** 2 for d in distances)
+    within = sum(float(((d - d.mean()) ** 2).sum()) for d in distances)
+    statistic = (n - k) * between / ((k - 1) * within)
+    return statistic, float(distributions.f.sf(statistic, k - 1, n - k))
 
 
 def _fligner(groups: list[Floats]) -> tuple[float, float]:
@@ -253,11 +274,11 @@ def _fligner(groups: list[Floats]) -> tuple[float, float]:
     """
     distances = [np.abs(noise_free_difference(g, np.full(g.size, np.median(g)))) for g in groups]
     ranks = level_ranks(np.concatenate(distances))
-    a = np.asarray(stats.norm.ppf((1 + ranks / (ranks.size + 1)) / 2))
+    a = np.asarray(distributions.norm.ppf((1 + ranks / (ranks.size + 1)) / 2))
     ends = np.cumsum([g.size for g in groups])[:-1]
     between = sum(part.size * (part.mean() - a.mean()) ** 2 for part in np.split(a, ends))
     statistic = float(between / np.var(a, ddof=1))
-    return statistic, float(stats.chi2.sf(statistic, len(groups) - 1))
+    return statistic, float(distributions.chi2.sf(statistic, len(groups) - 1))
 
 
 def _refusal(groups: list[Floats], test: str) -> str:

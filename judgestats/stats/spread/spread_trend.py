@@ -9,13 +9,13 @@ from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.kendall_stack import kendall_of_stack
 from judgestats.stats.comparison.ordered_conditions import page_trend_test
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import Inference, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
@@ -61,7 +61,7 @@ def _over_cells(y: Floats, at: Floats, kind: str) -> Callable[..., Floats]:
     order = np.argsort(values, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(values[order]) > 0])
     item, condition = np.divmod(order, k)
-    along = stats.rankdata(at)
+    along = distributions.ranks(at)
     along -= along.mean()
 
     def by_level(w: Floats) -> Floats:
@@ -235,7 +235,7 @@ def _trend_p(
         ranks = level_ranks(y.ravel()).reshape(y.shape)
         sums = np.zeros((int(codes.max()) + 1, y.shape[1]))
         np.add.at(sums, codes, ranks - ranks.mean())
-        along = stats.rankdata(places)
+        along = distributions.ranks(places)
         along = (along - along.mean()) / (np.linalg.norm(along - along.mean()) or 1.0)
         sums /= np.linalg.norm(ranks - ranks.mean())
         drawn = permutation_distribution(

@@ -12,10 +12,10 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
-from scipy import stats
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.noncentral import share_interval
 from judgestats.stats.inference.result import Estimate, Interval, Note, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks
@@ -170,7 +170,7 @@ def levene_test(
         share = between / (between + within) if between + within > 0 else math.nan
         if within > 1e-14 * between:
             f = (between / df1) / (within / df2)
-            p = float(stats.f.sf(f, df1, df2))
+            p = float(distributions.f.sf(f, df1, df2))
             low, high = share_interval(f, df1, df2, n, level)
             interval = Interval(low=low, high=max(high, share), level=level, method="noncentral F")
         else:
@@ -279,13 +279,13 @@ def fligner_test(
     statistic = p = math.nan
     if not reason:
         deviations = np.concatenate([np.abs(s - np.median(s)) for s in samples])
-        scores = stats.norm.ppf((1 + level_ranks(deviations) / (n + 1)) / 2)
+        scores = distributions.norm.ppf((1 + level_ranks(deviations) / (n + 1)) / 2)
         variance = float(scores.var(ddof=1))
         if variance > 0:
             parts = np.split(scores, np.cumsum([s.size for s in samples])[:-1])
             between = sum(a.size * (float(a.mean()) - float(scores.mean())) ** 2 for a in parts)
             statistic = between / variance
-            p = float(stats.chi2.sf(statistic, k - 1))
+            p = float(distributions.chi2.sf(statistic, k - 1))
         else:
             reason = "all deviations are equal"
     return _result(
@@ -353,7 +353,7 @@ def bartlett_test(
         pooled = float(np.sum(v * variances)) / total
         correction = 1 + (float(np.sum(1 / v)) - 1 / total) / (3 * (k - 1))
         statistic = (total * math.log(pooled) - float(np.sum(v * np.log(variances)))) / correction
-        p = float(stats.chi2.sf(statistic, k - 1))
+        p = float(distributions.chi2.sf(statistic, k - 1))
     return _result(
         data,
         name=where,

@@ -10,10 +10,11 @@ from typing import Unpack
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import optimize, stats
+from scipy import optimize
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
@@ -285,7 +286,7 @@ def _area(p: Floats, y: Floats) -> float:
     ones, zeros = int(y.sum()), int(y.size - y.sum())
     if not ones or not zeros:
         return math.nan
-    ranks = stats.rankdata(p)
+    ranks = distributions.ranks(p)
     return float((ranks[y == 1].sum() - ones * (ones + 1) / 2) / (ones * zeros))
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from scipy.stats import norm
 
 from judgestats.errors import InputError
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.result import Estimate, Interval, Sample
 from judgestats.stats.validity.inputs import score_values
 
@@ -54,7 +54,7 @@ def tango_limits(b: int, c: int, n: int, *, level: float = 0.95) -> tuple[float,
         raise InputError(
             f"tango_limits: b and c must be counts among n pairs, got b={b}, c={c}, n={n}."
         )
-    z = float(norm.isf((1 - level) / 2))
+    z = float(distributions.norm.isf((1 - level) / 2))
 
     def score(delta: float) -> float:
         linear = (2 * n - b + c) * delta - b - c

@@ -6,7 +6,6 @@ import math
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 from judgestats.arrays import Floats, Ints
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
@@ -193,6 +192,8 @@ def greg_mean(items: LabelledItems, *, finite: bool = False, level: float = 0.95
 
 def _skewness(r: Floats) -> float:
     """Adjusted Fisher-Pearson skewness; 0 where nothing varies."""
+    from scipy import stats
+
     return float(stats.skew(r, bias=False)) if np.ptp(r) > 0 else 0.0
 
 
@@ -368,6 +369,8 @@ def stratified_mean(
 
 def skew_notes(y: Floats) -> tuple[Note, ...]:
     """Few labels of a skewed score: Student's t covers less than it says."""
+    from scipy import stats
+
     if not 3 <= y.size < 50 or np.ptp(y) == 0:
         return ()
     skew = float(stats.skew(y))

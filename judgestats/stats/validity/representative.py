@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.result import Sample, TestResult
 from judgestats.stats.validity.clustered_share import cluster_variance, effective_clusters
 from judgestats.stats.validity.inputs import LabelledItems
@@ -28,6 +28,8 @@ def representativeness_test(items: LabelledItems, *, verdicts: bool) -> TestResu
     TestResult
         Not computed where every item is labelled or none.
     """
+    from scipy import stats
+
     f, lab = items.judge, items.labelled
     present = ~np.isnan(f)
     inside, rest = present & lab, present & ~lab
@@ -67,5 +69,5 @@ def representativeness_test(items: LabelledItems, *, verdicts: bool) -> TestResu
     t = difference / math.sqrt(variance)
     return TestResult(
         method="Labelled items against the rest", statistic=t, statistic_name="t", df={"df": df},
-        p_value=float(2 * stats.t.sf(abs(t), df)), estimates=estimates, **common,
+        p_value=float(2 * distributions.t.sf(abs(t), df)), estimates=estimates, **common,
     )  # fmt: skip

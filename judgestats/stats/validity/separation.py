@@ -9,10 +9,11 @@ from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.cluster_jackknife import cluster_sums, effective_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
@@ -211,11 +212,11 @@ def _components(x: Floats, right: Bools) -> Floats:
     >>> _components(np.array([[8.0], [6.0], [6.0]]), np.array([True, True, False])).ravel().tolist()
     [1.0, 0.5, 0.75]
     """
-    ranks = stats.rankdata(x, axis=0)
+    ranks = distributions.ranks(x, axis=0)
     out = np.empty_like(ranks)
     for own, sign in ((right, 1), (~right, -1)):
         others = float(np.sum(~own))
-        below = (ranks[own] - stats.rankdata(x[own], axis=0)) / others
+        below = (ranks[own] - distributions.ranks(x[own], axis=0)) / others
         out[own] = below if sign == 1 else 1 - below
     return out
 
@@ -255,7 +256,7 @@ def _spread(placed: Floats, right: Bools, codes: Ints, area: float) -> _Spread:
 def _interval(area: float, spread: _Spread, level: float) -> Interval | None:
     if math.isnan(spread.error):
         return None
-    quantile = float(stats.t.ppf((1 + level) / 2, max(spread.rarer - 1, 1.0)))
+    quantile = float(distributions.t.ppf((1 + level) / 2, max(spread.rarer - 1, 1.0)))
     factor = quantile * math.sqrt(spread.design_effect)
 
     def beyond(a: float) -> float:

@@ -8,10 +8,10 @@ from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Bools
 from judgestats.errors import one_of
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.adjust import Adjustment, with_adjusted
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Sample
@@ -148,6 +148,8 @@ def _against_rest(
     right: Bools,
     inside: Bools,
 ) -> Comparison:
+    from scipy import stats
+
     here, rest = base & inside, base & ~inside
     n = int(here.sum())
     if rest.sum() < LEAST_IN_SLICE:
@@ -170,6 +172,6 @@ def _against_rest(
     t = (a - b) / math.sqrt(variance)
     return Comparison(
         a=name, b="the rest", estimate=a - b, statistic=t, df=df,
-        p_value=float(2 * stats.t.sf(abs(t), df)), p_adjusted=math.nan, n=n,
+        p_value=float(2 * distributions.t.sf(abs(t), df)), p_adjusted=math.nan, n=n,
         estimate_name="slice_difference",
     )  # fmt: skip

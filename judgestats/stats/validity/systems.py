@@ -9,10 +9,10 @@ from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.adjust import Adjustment, with_adjusted
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import (
@@ -209,7 +209,7 @@ def _row(a: str, b: str, items: LabelledItems, drawn: str | None, level: float) 
         estimate=out.estimate,
         statistic=t,
         df=df,
-        p_value=float(2 * stats.t.sf(abs(t), df)),
+        p_value=float(2 * distributions.t.sf(abs(t), df)),
         p_adjusted=math.nan,
         interval=Interval(
             low=out.estimate - half, high=out.estimate + half, level=level, method="t"
@@ -223,7 +223,7 @@ def _score_row(a: str, b: str, labels: Floats, level: float) -> Comparison:
     """Tango's limits of the labels' difference, where it does not vary."""
     first, second, n = int(np.sum(labels > 0)), int(np.sum(labels < 0)), int(labels.size)
     low, high = tango_limits(first, second, n, level=level)
-    p = float(stats.binomtest(first, first + second).pvalue) if first + second else 1.0
+    p = distributions.sign_test(first, second)
     return Comparison(
         a=a, b=b, estimate=(first - second) / n, statistic=float(first - second), p_value=p,
         p_adjusted=math.nan, interval=Interval(low=low, high=high, level=level), n=n,
