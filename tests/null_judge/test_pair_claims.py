@@ -77,9 +77,11 @@ def test_padding_place_and_authorship_are_one_family():
     asked = {label.partition(",")[0] for label in moved.tests}
     assert asked == {"padding", "position", "own answer"}
     p = {label: test.p_value for label, test in moved.tests.items()}
-    least = min(p, key=p.get)
-    assert moved.p_adjusted[least] == pytest.approx(min(1.0, len(p) * p[least]))
-    assert all(moved.p_adjusted[label] >= given for label, given in p.items())
+    # Shifts and the regressions of own answers have half of the level each.
+    own = {label: given for label, given in p.items() if label.startswith("own answer")}
+    least = min(own, key=own.get)
+    assert moved.p_adjusted[least] == pytest.approx(min(1.0, 2 * len(own) * own[least]))
+    assert all(moved.p_adjusted[k] >= min(1.0, 2 * v) * (1 - 1e-9) for k, v in p.items())
 
 
 @pytest.mark.parametrize("name", ["validity", "audit, verdicts", "probe, pairs"])
