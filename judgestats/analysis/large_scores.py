@@ -14,7 +14,7 @@ from judgestats.analysis.asked_rows import score_rows
 from judgestats.analysis.audit_answer import audit_headlines, audit_sentence, held_to_claims
 from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
 from judgestats.analysis.large_parts import SHOWN_ITEMS, left_out, named, whole_counts
-from judgestats.analysis.limits import limits_of_conditions
+from judgestats.analysis.limits import MOST_COMPARED, limits_of_conditions, not_compared
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.recommend import recommend_reliable
@@ -45,7 +45,6 @@ from judgestats.stats.spread.variance_ratio import variance_ratio
 MOST_CELLS = 100_000
 """Cells up to which rank tests and permutations of cells are computed; about half a minute."""
 
-MOST_CONDITIONS = 12
 
 _QUESTION = "How consistent and reliable are these judgments, and which judge is steadier?"
 
@@ -107,6 +106,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
             *limits_of_conditions(
                 table, n_clusters=reduced.n_clusters, sizes=cells.n_scores[cells.n_scores > 0]
             ),
+            *not_compared(sum(c.temperature != 0 for c in reduced.columns)),
             *left_out(reduced, skipped),
         ),
         recommendation=advice,
@@ -201,7 +201,7 @@ def _cells(reduced: ReducedJudgments, places: Sequence[int]) -> Cells:
 def _shared(cells: Cells) -> NDArray[np.bool_]:
     """The items that can be compared; none where there are too few, or too many conditions."""
     shared = np.all(cells.n_scores >= 2, axis=1)
-    enough = 2 <= len(cells.conditions) <= MOST_CONDITIONS and shared.sum() >= 3
+    enough = 2 <= len(cells.conditions) <= MOST_COMPARED and shared.sum() >= 3
     return shared if enough else np.zeros_like(shared)
 
 

@@ -33,6 +33,28 @@ class Limit(str):
         return limit
 
 
+MOST_COMPARED = 12
+"""So many conditions an audit compares with one another."""
+
+
+def not_compared(n: int) -> tuple[Limit, ...]:
+    """That so many conditions are not compared with one another; nothing where they are.
+
+    Examples
+    --------
+    >>> not_compared(12), [limit.short for limit in not_compared(40)]
+    ((), ['40 conditions: not compared with one another'])
+    """
+    if n <= MOST_COMPARED:
+        return ()
+    text = (
+        f"{n} conditions: an audit compares at most {MOST_COMPARED} with one another, so that "
+        "nothing is said of differences in scatter or mean. Audit those in question by themselves."
+    )
+    short = f"{n} conditions: not compared with one another"
+    return (Limit(text, code="not_compared", short=short),)
+
+
 def few_questions(n: int) -> Limit:
     """What follows from few independent questions.
 

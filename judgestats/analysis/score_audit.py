@@ -15,7 +15,12 @@ from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
 from judgestats.analysis.drawn import drawn_as
 from judgestats.analysis.instrument import instrument_limits, instrument_metrics, instrument_rows
 from judgestats.analysis.item_names import with_items
-from judgestats.analysis.limits import common_limits, limits_of_conditions
+from judgestats.analysis.limits import (
+    MOST_COMPARED,
+    common_limits,
+    limits_of_conditions,
+    not_compared,
+)
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.ratings import true_score_of
@@ -42,8 +47,6 @@ from judgestats.judgments.shapes import ScoreArray, score_array
 from judgestats.stats.inference.result import Comparisons, Result
 from judgestats.stats.spread.mean_shift import mean_shift
 from judgestats.stats.spread.spread_between_conditions import SpreadResult, spread_test
-
-_MOST_CONDITIONS = 12
 
 
 def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
@@ -77,6 +80,7 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         results=(*results, *rests_on),
         limitations=(
             *common_limits(frame, cells, array),
+            *not_compared(int((cells["temperature"] != 0).sum())),
             *repeat_limits(frame),
             *label_limits(frame),
             *instrument_limits(frame, declared, results),
@@ -207,7 +211,7 @@ def _compare(
     def shared(columns: Sequence[int]) -> bool:
         """Whether at least three items have two scores in each of several conditions."""
         enough = int(np.all(counted[:, columns] >= 2, axis=1).sum()) >= 3
-        return 2 <= len(columns) <= _MOST_CONDITIONS and enough
+        return 2 <= len(columns) <= MOST_COMPARED and enough
 
     everything = range(len(array.conditions))
     spread, shifts = None, None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 
 from judgestats import read_judgments
 from judgestats.analysis.audit import audit
+from judgestats.analysis.large import audit_reduced
+from judgestats.judgments.large.reduce import reduce_parquet
 from judgestats.results.answers import answers_of
 
 
@@ -25,3 +28,21 @@ def test_one_reason_of_several_conditions_is_told_once():
     assert said in alone[0]
     assert "for 4 of 4" in alone[0]
     assert len(set(told)) == len(told)
+
+
+@pytest.mark.parametrize("judges", [12, 13])
+def test_that_many_conditions_are_not_compared_is_said_in_memory_and_in_a_stream(judges, tmp_path):
+    """40 judges were told apart by nothing, without a word."""
+    frame = pd.DataFrame(
+        {"item_id": f"i{i}", "cluster": f"i{i}", "judge": f"j{j:02d}", "temperature": 1.0,
+         "replicate": r, "score": float(5 + (i * j + r) % 3), "status": "ok"}
+        for j in range(judges) for i in range(6) for r in range(2)
+    )  # fmt: skip
+    frame.to_parquet(tmp_path / "part.parquet", index=False)
+    for found in (
+        audit(read_judgments(tmp_path / "part.parquet"), n_resamples=19),
+        audit_reduced(reduce_parquet(tmp_path), n_resamples=19),
+    ):
+        compared = {h.id for h in found.headlines} >= {"headline.spread.all"}
+        said = "not_compared" in {n.code for n in found.records().limitations}
+        assert (compared, said) == (judges == 12, judges == 13)
