@@ -31,7 +31,9 @@ IMPORTS = {
     "    main(['--help'])",
 }
 KINDS = ("files", "code", "docstring", "comment")
-STEP = re.compile(r"^(?:> )?ci: (?P<seconds>\d+) s  (?P<step>.+)$", re.MULTILINE)
+STEP = re.compile(
+    r"^(?:> )?ci: (?P<seconds>\d+) s(?:, (?P<cpu>\d+) s of CPU)?  (?P<step>.+)$", re.MULTILINE
+)
 
 # Imported by every Python that the run starts, the report's kernel too. A trace function that
 # returns None is told of calls alone; a function is written when it is first called, since a
@@ -205,15 +207,18 @@ def steps(log: Path) -> dict[str, Figures]:
     matches = list(STEP.finditer(log.read_text(encoding="utf-8", errors="replace")))
     if not matches:
         raise SystemExit(f"{log}: no line like 'ci: 12 s  make test'; is it a log of .ci/run?")
-    seconds = {m["step"]: int(m["seconds"]) for m in matches}
-    return {step: {"": s} for step, s in (seconds | {"total": sum(seconds.values())}).items()}
+    taken = {
+        m["step"]: {"": int(m["seconds"])} | ({"CPU": int(m["cpu"])} if m["cpu"] else {})
+        for m in matches
+    }
+    return taken | {"total": {"": sum(t[""] for t in taken.values())}}
 
 
 def page(columns: dict[str, Figures]) -> str:
     """The page as Markdown."""
     ci = "No log of CI with seconds by step has been given yet."
     if any("ci" in c for c in columns.values()):
-        ci = table(columns, "ci", "step", [""])
+        ci = table(columns, "ci", "step", ["", "CPU"])
     return f"""# The house in numbers
 
 `python benchmarks/house.py --write` makes this page; `--tree PATH --column before` measures another
