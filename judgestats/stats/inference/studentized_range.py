@@ -61,11 +61,15 @@ def _studentized_sf(q: float, k: int, df: float) -> float:
         result: Floats = log_constant + df * u - 0.5 * df * np.exp(2 * u)
         return result
 
-    # Coarse look at the integrand for where it lives: far q moves its peak to larger s.
+    # Coarse look at the integrand for where it lives.
     width = 14.0 / math.sqrt(df)
-    grid = np.linspace(-max(width, 40.0 / df), max(width, 3.0), 800)
+    lowest, highest = -max(width, 40.0 / df), max(width, 3.0)
     with np.errstate(divide="ignore"):
+        grid = np.linspace(lowest, highest, 800)
         level = log_weight(grid) + np.log(_range_sf(q * np.exp(grid), k))
+        if not level[0] < np.max(level) - 45.0:  # far q: s of about 1 / q counts too
+            grid = np.linspace(lowest - math.log(max(q, 1.0)), highest, 3200)
+            level = log_weight(grid) + np.log(_range_sf(q * np.exp(grid), k))
     alive = np.flatnonzero(level > np.max(level) - 45.0)
     low, high = grid[max(alive[0] - 1, 0)], grid[min(alive[-1] + 1, grid.size - 1)]
     x, w = _nodes(160)

@@ -32,6 +32,14 @@ def test_quantiles_are_right_to_twelve_digits(key: str) -> None:
     )
 
 
+@pytest.mark.parametrize("df", [1, 5, 20, 59, 500])
+@pytest.mark.parametrize("q", [3.0, 30.0, 60.0, 100.0, 431.5, 1e4])
+def test_far_tails_of_two_are_those_of_student_s_t(q: float, df: int) -> None:
+    exact = 2 * stats.t.sf(q / math.sqrt(2), df)
+    found = float(studentized_range_sf(q, k=2, df=df))
+    assert found == pytest.approx(exact, rel=1e-9, abs=1e-300)
+
+
 def test_small_nemenyi_p_values_are_right() -> None:
     import pandas as pd
 
