@@ -228,7 +228,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         drawing=ranked(
             "alignment",
             caption="Agreement with people by method, beside what people reach among themselves "
-            "and what says nothing. Bars at the right join methods that are not told apart.",
+            "and what says nothing.",
             results=results,
             compared="difference.",
             lines=("alignment.people", "alignment.always_tie", "alignment.random"),

@@ -19,8 +19,10 @@ from judgestats.analysis.pair_description import (
 from judgestats.analysis.pair_methods import AVERAGE, JudgedPairs, Method, baselines
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import add_estimate, condition_row, named
+from judgestats.analysis.verdict_shares import of_shares
 from judgestats.arrays import Floats
 from judgestats.judgments.settings import heat
+from judgestats.results import About
 from judgestats.stats.agreement.alignment import alignment_by_category
 from judgestats.stats.agreement.position_preference import first_position_preference
 from judgestats.stats.agreement.raw_agreement import percent_agreement
@@ -47,9 +49,8 @@ def describe(
 ) -> tuple[dict[str, Any], list[NamedResult]]:
     """One row of the table of conditions, and the estimates behind it."""
     label = f"{method.judge}, {method.label}"
-    row = condition_row(method.condition, method.asked)
+    row = condition_row(method.described, method.asked)
     if method.derived:
-        row["condition"] = row["condition"].replace("method=pointwise", f"method={method.method}")
         row["factor_method"] = method.method
     replications = max(int(row["n_replications"]), 1)
     used = replications if method.method == AVERAGE else 1  # what one verdict is made of
@@ -150,9 +151,9 @@ class Compared:
         tests: int,
     ) -> None:
         floor = baselines(pairs)
-        names, all_names = [m.method for m in methods], [*(m.method for m in methods), *floor]
+        names, all_names = [m.method for m in methods], [*floor, *(m.method for m in methods)]
         credit = np.column_stack([m.credit for m in methods])
-        with_floor = np.column_stack([credit, *floor.values()])
+        with_floor = np.column_stack([*floor.values(), credit])  # a method less a baseline
         clusters = pairs.table.clusters
         draws: dict[str, Any] = {
             "level": declared.level,
@@ -160,19 +161,19 @@ class Compared:
             "seed": declared.seed,
         }
         self.test: TestResult = _of_credit(credit, names, clusters, declared, tests=tests)
-        self.shifts: Comparisons = mean_shift(
+        self.shifts: Comparisons = of_shares(mean_shift(
             with_floor, conditions=all_names, cluster=clusters, level=declared.level
-        )
-        self.equal: EquivalenceResult = _of_alignment(equivalence_of_means(
+        ))  # fmt: skip
+        self.equal: EquivalenceResult = of_shares(_of_alignment(equivalence_of_means(
             credit, conditions=names, cluster=clusters,
             margin=declared.margins["alignment_score"],
-        ))  # fmt: skip
+        )))  # fmt: skip
         ranked = friedman_test(with_floor, names=all_names, cluster=clusters, **draws)
         plain = friedman_test(with_floor, names=all_names, level=declared.level)
         pairs_of_ranks = ranked.permutation_pairs(
             n_permutations=declared.n_resamples, seed=declared.seed
         )
-        self.results = [
+        results = [
             named(f"methods.{judge}", f"Agreement with people by method, {judge}", "primary",
                   self.test, headline=True),
             named(f"difference.{judge}", f"Differences of alignment scores, {judge}", "secondary",
@@ -189,6 +190,14 @@ class Compared:
             named(f"published.nemenyi.{judge}", f"Nemenyi, pairs as independent, {judge}",
                   "replicated", plain.nemenyi()),
         ]  # fmt: skip
+        levels = {m.method: m.described for m in methods}
+        about = About(
+            judge=judge,
+            stratum=f"{judge} at {heat(float(declared.options['methods_at']))}",
+            conditions=tuple(levels.values()),
+            varied="method",
+        )
+        self.results = [replace(r, about=about, levels=levels) for r in results]
 
 
 def _of_credit(

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from judgestats.analysis.outcome import NamedResult
 from judgestats.results import Drawing
 
-DRAWN = "Reliability; agreement with people and the share not read, where there is any."
 DRAWN_SCORES = ("icc1", "pearson", "unread_share")
 DRAWN_VERDICTS = ("vote_share", "accuracy", "unread_share")
 """The panels of an audit; those without numbers fall out."""
@@ -35,7 +34,7 @@ def against(
 
 def ranked(
     *estimands: str,
-    caption: str,
+    caption: str = "",
     results: Iterable[NamedResult] = (),
     compared: str = "",
     lines: Sequence[str] = (),
@@ -47,6 +46,7 @@ def ranked(
     estimands : str
         A panel each.
     caption : str
+        Empty: the page names what it draws.
     results : iterable of NamedResult
         Of the analysis.
     compared : str

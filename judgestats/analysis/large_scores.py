@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.asked_rows import score_rows
 from judgestats.analysis.audit_answer import audit_headlines, audit_sentence, held_to_claims
-from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
+from judgestats.analysis.drawings import DRAWN_SCORES, ranked
 from judgestats.analysis.large_parts import SHOWN_ITEMS, left_out, named, whole_counts
 from judgestats.analysis.limits import MOST_COMPARED, limits_of_conditions, not_compared
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -95,7 +95,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     return Analysis(
         experiment="audit",
         question=_QUESTION,
-        drawing=ranked(*DRAWN_SCORES, caption=DRAWN),
+        drawing=ranked(*DRAWN_SCORES),
         sentence=audit_sentence(table, headlines, compared),
         headlines=headlines,
         conditions=table,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.asked_rows import verdict_rows
 from judgestats.analysis.audit_answer import audit_headlines
-from judgestats.analysis.drawings import DRAWN, DRAWN_VERDICTS, ranked
+from judgestats.analysis.drawings import DRAWN_VERDICTS, ranked
 from judgestats.analysis.large_parts import left_out, named, whole_counts
 from judgestats.analysis.limits import lost_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -158,7 +158,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
     return Analysis(
         experiment="audit",
         question=declared.question,
-        drawing=ranked(*DRAWN_VERDICTS, caption=DRAWN),
+        drawing=ranked(*DRAWN_VERDICTS),
         sentence=verdict_sentence(table_of),
         headlines=audit_headlines(results),
         conditions=table_of,

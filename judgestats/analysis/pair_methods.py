@@ -97,6 +97,13 @@ class Method:
         """The method with its temperature."""
         return f"{self.method} at {heat(self.temperature)}"
 
+    @property
+    def described(self) -> str:
+        """Label of the condition that its numbers are of: its own, where it is derived."""
+        if not self.derived:
+            return self.condition
+        return self.condition.replace("method=pointwise", f"method={self.method}")
+
 
 def credit_by_pair(verdicts: Objects, labels: Objects, *, unread: float | None = None) -> Floats:
     """Mean credit of each pair over its verdicts and labels; NaN where there is none of either.

@@ -103,14 +103,12 @@ def _row(probe: Probe, where: Sequence[str]) -> Row:
     )
 
 
-def drawn_rows(where: Sequence[str], probes: Sequence[Probe], most: int = 8) -> tuple[str, ...]:
-    """What is drawn: the most telling changes that should not matter, of scores or of verdicts."""
+def drawn_rows(where: Sequence[str], probes: Sequence[Probe]) -> tuple[str, ...]:
+    """What is drawn: the changes that should not matter, of scores or else of verdicts."""
     fair = [p for p in probes if p.kind == "fair"]
     first = "scores" if any(p.asks == "scores" for p in fair) else "comparisons"
     alike = [p for p in fair if (p.asks == "scores") == (first == "scores")]
-    return tuple(
-        f"{identity(p, w)}/{estimand_of(p)}" for p in alike[:most] for w in where
-    )  # fmt: skip
+    return tuple(f"{identity(p, w)}/{estimand_of(p)}" for p in alike for w in where)
 
 
 def worst_cases(

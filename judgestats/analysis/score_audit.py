@@ -11,7 +11,7 @@ import pandas as pd
 
 from judgestats.analysis.asked_rows import people_rows, score_rows, true_rows
 from judgestats.analysis.audit_answer import audit_headlines, audit_sentence, held_to_claims
-from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
+from judgestats.analysis.drawings import DRAWN_SCORES, ranked
 from judgestats.analysis.drawn import drawn_as
 from judgestats.analysis.instrument import instrument_limits, instrument_metrics, instrument_rows
 from judgestats.analysis.item_names import with_items
@@ -73,7 +73,7 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     return Analysis(
         experiment="audit",
         question=declared.question,
-        drawing=ranked(*DRAWN_SCORES, caption=DRAWN),
+        drawing=ranked(*DRAWN_SCORES),
         sentence=audit_sentence(cells, headlines, results),
         headlines=headlines,
         conditions=cells,
@@ -132,7 +132,7 @@ def _audit_once(
     return Analysis(
         experiment="audit",
         question=declared.question,
-        drawing=ranked(*DRAWN_SCORES, caption=DRAWN),
+        drawing=ranked(*DRAWN_SCORES),
         sentence=single_shot_sentence(table, results),
         headlines=audit_headlines(results),
         conditions=table,

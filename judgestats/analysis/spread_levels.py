@@ -201,8 +201,7 @@ class LevelComparison:
                 "sem",
                 "icc1",
                 caption="How far a score moves when it is asked again, and the reliability of one "
-                "score. Bars at the right join conditions that are not told apart; that does not "
-                "show that they are equal.",
+                "score.",
                 results=spread_results(*questions),
                 compared="posthoc.nemenyi.",
             ),

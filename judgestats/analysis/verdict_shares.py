@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import TypeVar
 
 import pandas as pd
 
@@ -45,7 +46,10 @@ def commonest_share(frame: pd.DataFrame, keys: list[str]) -> float:
     return float((grouped.max() / grouped.sum()).mean()) if len(counts) else math.nan
 
 
-def of_shares(differences: Comparisons) -> Comparisons:
+Compared = TypeVar("Compared", bound=Comparisons)
+
+
+def of_shares(differences: Compared) -> Compared:
     """Differences of means of 0 and 1 as what they are: of shares, not of points of a scale."""
     rows = tuple(replace(row, estimate_name="rate_difference") for row in differences.rows)
     return replace(differences, rows=rows)

@@ -28,6 +28,8 @@ SEQUENTIAL = "Blues"
 DIVERGING = "PuOr"
 PAPER_WIDTH = 6.3
 """Inches between the margins of an A4 page."""
+NARROW = 3.7
+"""Inches of a figure for a small screen."""
 
 _RC: dict[str, Any] = {
     "axes.axisbelow": True,

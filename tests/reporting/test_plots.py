@@ -64,6 +64,10 @@ FIGURES: dict[str, Callable[[], plots.Figure]] = {
     "cd many": lambda: plots.CriticalDifference(
         labels=MANY, mean_ranks=tuple(np.linspace(1, 22, 22)), critical_difference=6.0
     ),
+    "cd narrow": lambda: plots.CriticalDifference(
+        labels=MANY[:8], mean_ranks=tuple(np.linspace(1, 8, 8)), critical_difference=1.5
+    ).narrow,
+    "forest narrow": lambda: plots.Forest(rows=effects(MANY[:6]), reference=1.0).narrow,
     "cd missing": lambda: plots.CriticalDifference(
         labels=("a", "b", "c"), mean_ranks=(1.0, NAN, 2.0), critical_difference=NAN
     ),

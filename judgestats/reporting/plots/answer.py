@@ -14,10 +14,8 @@ from matplotlib.figure import Figure as Canvas
 
 from judgestats.reporting.escape import clean
 from judgestats.reporting.plots.base import Figure, finite, wrapped
-from judgestats.reporting.theme import COLOURS, GREY, INK, PALE, PAPER_WIDTH, series
+from judgestats.reporting.theme import COLOURS, GREY, INK, NARROW, PALE, PAPER_WIDTH, series
 
-NARROW = 3.7
-"""Inches of a figure for a small screen."""
 _MOST_DOTS = 24
 
 
@@ -163,6 +161,7 @@ class DotPanel:
 
     x_label: str
     points: tuple[Point, ...]
+    name: str = ""
     chance: tuple[float, ...] = ()
     line: float = math.nan
     line_label: str = ""
@@ -196,48 +195,73 @@ class Dots(Figure):
         """The figure for a small screen: its panels under one another."""
         return replace(self, width=NARROW)
 
+    def _rows(self, panel: DotPanel) -> list[int]:
+        """The rows that a panel shows: where panels share them all, else those with a number."""
+        every = range(len(self.labels))
+        return [i for i in every if math.isfinite(panel.points[i].value)] if self._own else [*every]
+
     @property
-    def _stacked(self) -> bool:
-        return self.width < 5
+    def _own(self) -> bool:
+        """Whether panels stand under one another, each with rows of its own.
+
+        On a small screen, and where a panel would be half empty.
+        """
+        shown = [sum(math.isfinite(p.value) for p in panel.points) for panel in self.panels]
+        return self.width < 5 or any(2 * n <= len(self.labels) for n in shown)
 
     @property
     def _letters(self) -> int:
         """Letters of a label's line."""
-        return 22 if self.width < 5 else (40, 34, 24)[min(len(self.panels), 3) - 1]
+        return 22 if self.width < 5 else (40, 34, 24)[self._beside - 1]
+
+    @property
+    def _beside(self) -> int:
+        """Panels beside one another, 3 at most."""
+        return 1 if self._own else min(len(self.panels), 3)
+
+    @property
+    def _high(self) -> list[float]:
+        """Inches of each panel."""
+        tall = self.width < 5 or max((len(name) for name in self.labels), default=0) > self._letters
+        each = 0.3 if tall else 0.23
+        return [0.62 + each * max(2, len(self._rows(panel))) for panel in self.panels]
 
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        tall = self.width < 5 or max((len(name) for name in self.labels), default=0) > self._letters
-        one = 0.62 + (0.3 if tall else 0.23) * max(2, len(self.labels))
-        return (self.width, one * (len(self.panels) if self._stacked else 1) + 0.1)
+        return (self.width, (sum(self._high) if self._own else max(self._high)) + 0.1)
 
     def compose(self, canvas: Canvas) -> None:
         """Draw every panel beside (or under) the labels."""
         n = len(self.panels)
-        shape = (n, 1) if self._stacked else (1, n)
-        axes = np.atleast_1d(canvas.subplots(*shape, sharey=True)).ravel()
-        for k, (panel, ax) in enumerate(zip(self.panels, axes, strict=True)):
+        if self._own:
+            axes = canvas.subplots(n, 1, gridspec_kw={"height_ratios": self._high})
+        else:
+            axes = canvas.subplots(1, n, sharey=True)
+        drawn = list(np.atleast_1d(axes).ravel())
+        for k, (panel, ax) in enumerate(zip(self.panels, drawn, strict=True)):
             self._panel(panel, ax, brackets=self.brackets if k == 0 else ())
-        width = self._letters
-        axes[0].set_yticks(
-            range(len(self.labels)), [wrapped(name, width=width, lines=2) for name in self.labels]
-        )
-        axes[0].set_ylim(len(self.labels) - 0.4, -0.6)
+        for panel, ax in zip(self.panels, drawn if self._own else drawn[:1], strict=False):
+            rows = self._rows(panel)
+            names = [wrapped(self.labels[i], width=self._letters, lines=2) for i in rows]
+            ax.set_yticks(range(len(rows)), names)
+            ax.set_ylim(len(rows) - 0.4, -0.6)
         canvas.draw_without_rendering()  # the first layout does not know the labels' widths
 
     def _panel(self, panel: DotPanel, ax: Axes, *, brackets: Sequence[tuple[int, int]]) -> None:
-        for row, point in enumerate(panel.points):
+        rows = self._rows(panel)
+        for at, row in enumerate(rows):
+            point = panel.points[row]
             if row < len(panel.chance) and math.isfinite(panel.chance[row]):
-                ax.vlines(panel.chance[row], row - 0.32, row + 0.32, color=GREY, lw=1.6)
+                ax.vlines(panel.chance[row], at - 0.32, at + 0.32, color=GREY, lw=1.6)
             if not math.isfinite(point.value):
                 continue
             bars = _bars(point)
             colour = GREY if row in self.quiet else COLOURS[0]
             if bars is not None:
-                ax.errorbar([point.value], [row], xerr=bars, color=colour, lw=1.1)
+                ax.errorbar([point.value], [at], xerr=bars, color=colour, lw=1.1)
             ax.plot(
-                [point.value], [row], "o", color=colour,
+                [point.value], [at], "o", color=colour,
                 markerfacecolor="white" if row in self.quiet else colour,
             )  # fmt: skip
         if math.isfinite(panel.line):
@@ -247,21 +271,23 @@ class Dots(Figure):
                 xytext=(0, 2), textcoords="offset points", ha="center", va="bottom", fontsize=7.5,
                 color=GREY,
             )  # fmt: skip
-        limits = _near(panel.points, panel.chance)
+        limits = _near(panel.points, (*panel.chance, panel.line))
         if limits:
             ax.set_xlim(*limits)
-        if brackets:
+        joined = [[at for at, row in enumerate(rows) if a <= row <= b] for a, b in brackets]
+        if joined := [places for places in joined if len(places) > 1]:
             low, high = ax.get_xlim()
-            for depth, (first, last) in enumerate(brackets):
+            for depth, places in enumerate(joined):
                 x = high + (0.03 + 0.035 * depth) * (high - low)
-                ax.plot([x, x], [first - 0.2, last + 0.2], color=INK, lw=2.2, clip_on=False)
-            ax.set_xlim(low, high + (0.05 + 0.035 * len(brackets)) * (high - low))
+                ends = [places[0] - 0.2, places[-1] + 0.2]
+                ax.plot([x, x], ends, color=INK, lw=2.2, clip_on=False)
+            ax.set_xlim(low, high + (0.05 + 0.035 * len(joined)) * (high - low))
         if panel.percent:
             ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
             ax.locator_params(axis="x", nbins=3)  # their labels are long
         ax.grid(visible=True, axis="x")
         ax.grid(visible=False, axis="y")
-        ax.hlines(range(len(self.labels)), *ax.get_xlim(), color=PALE, lw=0.5, zorder=0)
+        ax.hlines(range(len(rows)), *ax.get_xlim(), color=PALE, lw=0.5, zorder=0)
         ax.tick_params(axis="y", length=0)
-        letters = 26 if self._stacked else (46, 26, 18)[min(len(self.panels), 3) - 1]
+        letters = 26 if self.width < 5 else (46, 26, 18)[self._beside - 1]
         ax.set_xlabel(wrapped(clean(panel.x_label), width=letters))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLoc
 from judgestats.errors import InputError
 from judgestats.reporting.formats import UNKNOWN, number, positive_interval
 from judgestats.reporting.plots.base import Figure, nothing_to_show, padded_limits, wrapped
-from judgestats.reporting.theme import COLOURS, GREY, INK, PAPER_WIDTH
+from judgestats.reporting.theme import COLOURS, GREY, INK, NARROW, PAPER_WIDTH
 from judgestats.results import Estimate, estimand_of
 from judgestats.results.numbers import bounds_of
 
@@ -70,6 +70,12 @@ class Forest(Figure):
     bounded: bool = False
     level: float = 0.95
     digits: int = 2
+    width: float = PAPER_WIDTH
+
+    @property
+    def narrow(self) -> Forest:
+        """The figure for a small screen, which leaves the numbers to the tables."""
+        return replace(self, width=NARROW)
 
     @property
     def _lines(self) -> list[str]:
@@ -86,8 +92,11 @@ class Forest(Figure):
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        height = sum(0.21 if "\n" not in _label(line) else 0.33 for line in self._lines)
-        return (PAPER_WIDTH, max(1.5, 0.85 + height))
+        height = sum(0.21 + 0.12 * self._label(line).count("\n") for line in self._lines)
+        return (self.width, max(1.5, 0.85 + height))
+
+    def _label(self, line: str) -> str:
+        return _label(line) if self.width >= PAPER_WIDTH else wrapped(line, width=20)
 
     @property
     def alt(self) -> str:
@@ -119,8 +128,8 @@ class Forest(Figure):
         y, positions, labels = 0.0, [], []
         by_row: list[float] = []
         for line in self._lines:
-            text = _label(line)
-            step = 1.0 if "\n" not in text else 1.55
+            text = self._label(line)
+            step = 1.0 + 0.55 * text.count("\n")
             centre = y + step / 2
             positions.append(centre)
             labels.append(text)
@@ -145,20 +154,21 @@ class Forest(Figure):
         ax.grid(visible=False, axis="y")
         ax.grid(visible=True, axis="x")
         self._limits(ax, by_row)
-        right = ax.twinx()
-        right.set_ylim(ax.get_ylim())
-        right.set_yticks(by_row, [self._numbers(r) for r in self.rows])
-        right.tick_params(axis="y", length=0)
-        right.spines[:].set_visible(False)
-        right.grid(visible=False)
+        if self.width >= PAPER_WIDTH:
+            right = ax.twinx()
+            right.set_ylim(ax.get_ylim())
+            right.set_yticks(by_row, [self._numbers(r) for r in self.rows])
+            right.tick_params(axis="y", length=0)
+            right.spines[:].set_visible(False)
+            right.grid(visible=False)
         ax.spines["left"].set_visible(False)
-        ax.set_xlabel(self.x_label)
+        ax.set_xlabel(wrapped(self.x_label, width=60 if self.width >= PAPER_WIDTH else 26))
 
     def _limits(self, ax: Axes, by_row: Sequence[float]) -> None:
         values = [v for r in self.rows for v in (r.estimate, r.low, r.high)] + [self.reference]
         if not self.log:
             ax.set_xlim(*padded_limits(values))
-            ax.xaxis.set_major_locator(MaxNLocator(6))
+            ax.xaxis.set_major_locator(MaxNLocator(6 if self.width >= PAPER_WIDTH else 4))
             return
         _ratio_limits(ax, values, [r.estimate for r in self.rows] + [self.reference])
         low, high = ax.get_xlim()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from judgestats.errors import InputError
 from judgestats.reporting.escape import clean
 from judgestats.reporting.plots.base import Figure, nothing_to_show, wrapped
-from judgestats.reporting.theme import COLOURS, INK, PAPER_WIDTH
+from judgestats.reporting.theme import COLOURS, INK, NARROW, PAPER_WIDTH
 from judgestats.results import Comparison, Test
 
 _MOST_LETTERS = 34
@@ -79,6 +79,12 @@ class CriticalDifference(Figure):
     from_pairs: bool = False
     low_label: str = "lower"
     high_label: str = "higher"
+    width: float = PAPER_WIDTH
+
+    @property
+    def narrow(self) -> CriticalDifference:
+        """The figure for a small screen."""
+        return replace(self, width=NARROW)
 
     def __post_init__(self) -> None:
         if len(self.labels) != len(self.mean_ranks):
@@ -128,7 +134,7 @@ class CriticalDifference(Figure):
         """Width and height in inches."""
         names, ranks = self._shown()
         runs = len(self._runs(names, ranks)) if len(names) > 1 else 0
-        return (PAPER_WIDTH, max(0.9, self._above + self._below(len(names), runs) + 0.1))
+        return (self.width, max(0.9, self._above + self._below(len(names), runs) + 0.1))
 
     @property
     def _above(self) -> float:
@@ -161,13 +167,14 @@ class CriticalDifference(Figure):
         runs = self._runs(names, ranks)
         half = math.ceil(k / 2)
         # data units: x in ranks, y in inches downwards from the axis line
-        room = min(_MOST_LETTERS, max(14, *(len(clean(n)) for n in names)))
-        share = _LETTER * (room + 8) / PAPER_WIDTH  # of the width, for the labels of one side
+        wide = self.width >= PAPER_WIDTH
+        room = min(_MOST_LETTERS if wide else 17, max(14, *(len(clean(n)) for n in names)))
+        share = _LETTER * (room + 8) / self.width  # of the width, for the labels of one side
         side = share / (1 - 2 * share) * (high - low)
         ax.set_xlim(low - side, high + side)
         ax.set_ylim(-self._below(k, len(runs)), self._above)
         ax.hlines(0, low, high, color=INK, lw=1.0)
-        step = max(1, math.ceil((high - low) / 12))
+        step = max(1, math.ceil((high - low) / (12 if wide else 6)))
         for tick in range(int(low), int(high) + 1):
             major = (tick - int(low)) % step == 0
             ax.vlines(tick, 0, 0.08 if major else 0.04, color=INK, lw=0.8)

@@ -42,17 +42,24 @@ _BY_DEFAULT = (
     ("as_judged",), ("mean",),
 )  # fmt: skip
 _MARKS = " Grey marks: chance alone stays below them in 95 of 100 runs."
+_BARS = " Bars at the right join what is not told apart, which does not show that it is equal."
 _FACTORS = {"temperature": "Sampling temperature", "k": "Judgments averaged"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Row:
-    """A condition, or a result that stands for itself."""
+    """A condition, or a result that stands for itself.
+
+    `nothing` is the value of a result that would say that nothing differs, `claimed` whether one is
+    said to.
+    """
 
     name: str
     stratum: str
     values: tuple[Measured, ...]
     quiet: bool = False
+    claimed: bool = False
+    nothing: float = math.nan
 
 
 def answer_figure(run: Run) -> Captioned | None:
@@ -67,7 +74,8 @@ def answer_figure(run: Run) -> Captioned | None:
     if drawn is None:
         return None
     dots, more = drawn
-    return Captioned(figure=dots, label="fig-answer", caption=drawing.caption + more)
+    caption = drawing.caption or _panels_named(dots)
+    return Captioned(figure=dots, label="fig-answer", caption=caption + more)
 
 
 def _by_default(run: Run) -> Drawing | None:
@@ -75,10 +83,13 @@ def _by_default(run: Run) -> Drawing | None:
     for keys in _BY_DEFAULT:
         kept = measures(run, keys)
         if kept:
-            return Drawing(
-                kind="dots", estimands=tuple(kept), caption="By condition, with 95% intervals."
-            )
+            return Drawing(kind="dots", estimands=tuple(kept))
     return None
+
+
+def _panels_named(figure: plots.Dots) -> str:
+    """What a figure draws, where its experiment does not say it."""
+    return f"{'; '.join(panel.name for panel in figure.panels)}. By condition, with 95% intervals."
 
 
 def _alt(panels: Sequence[tuple[str, Sequence[tuple[str, Measured]]]]) -> str:
@@ -131,7 +142,7 @@ def _curves(run: Run, drawing: Drawing) -> plots.Curves | None:
                     for name, points in series.items()
                 ),
                 line=line.estimate if line else math.nan,
-                line_label=(line.label or line.title) if line else "",
+                line_label=(line.title or line.label) if line else "",
             )
         )
         parts.append((heading(key), [(c, m) for points in series.values() for _, m, c in points]))
@@ -161,19 +172,25 @@ def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:
     references = [] if drawing.rows else _lines(run, drawing)
     n_rows = len(rows)
     rows = _ranked(rows, keys, drawing)[:_MOST_ROWS]
-    more = f" The first {len(rows)} of {n_rows} are drawn." if n_rows > len(rows) else ""
+    more = ""
+    if n_rows > len(rows):
+        which = "largest" if math.isfinite(rows[0].nothing) else "first"
+        more = f" The {which} {len(rows)} of {n_rows} are drawn."
     if any(math.isfinite(value.chance) for row in rows for value in row.values):
         more += _MARKS
     brackets = _brackets(run, rows, drawing)
+    more += _BARS if brackets else ""
     for line in references:
         values = (Measured.of(line), *(Measured() for _ in keys[1:]))
-        name = line.label or line.title
+        name = line.title or line.label
         rows.append(_Row(name=name, stratum="", values=values, quiet=True))
     panels = [
         plots.DotPanel(
+            name=heading(key) if not drawing.rows else key,
             x_label=with_unit(run, key) if not drawing.rows else key,
             points=tuple(_point(r.values[k]) for r in rows),
             chance=tuple(r.values[k].chance for r in rows),
+            line=rows[0].nothing,
             percent=key in LOST,
         )
         for k, key in enumerate(keys)
@@ -203,10 +220,14 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
         entry = estimand_of(kept[0].estimand)
         names = [e.a if isinstance(e, Comparison) else subject_of(e) for e in kept]
         own = len(set(names)) == len(names) and all(names)
+        claimed = {h.size for h in run.records.headlines if h.claim == "differs"}
         rows = [
-            _Row(name=n if own else e.title, stratum="", values=(Measured.of(e),))
+            _Row(
+                name=n if own else e.title, stratum="", values=(Measured.of(e),),
+                claimed=e.id in claimed, nothing=entry.nothing,
+            )
             for e, n in zip(kept, names, strict=True)
-        ]
+        ]  # fmt: skip
         unit = in_words(entry.unit)
         what = f"{entry.label} ({unit})" if unit else entry.label
         return rows, [what[:1].upper() + what[1:]]
@@ -226,9 +247,16 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
 
 
 def _ranked(rows: list[_Row], keys: Sequence[str], drawing: Drawing) -> list[_Row]:
-    """The best first, within each group of rows that are compared; else as they stand."""
-    if not keys or drawing.rows:
+    """The best first, within each group of rows that are compared.
+
+    Declared rows as they stand; of effects, where they are too many, those claimed and then the
+    largest.
+    """
+    if not keys:
         return rows
+    if drawing.rows:
+        many = len(rows) > _MOST_ROWS and math.isfinite(rows[0].nothing)
+        return sorted(rows, key=_least_telling) if many else rows
     low = keys[0] in {"sem", "flip_rate", *LOST}
     order = list(dict.fromkeys(r.stratum for r in rows))
 
@@ -237,6 +265,11 @@ def _ranked(rows: list[_Row], keys: Sequence[str], drawing: Drawing) -> list[_Ro
         return order.index(row.stratum), math.inf if math.isnan(value) else value if low else -value
 
     return sorted(rows, key=place)
+
+
+def _least_telling(row: _Row) -> tuple[bool, float]:
+    """By which rows of effects are sorted: those claimed first, then the largest."""
+    return not row.claimed, -abs(row.values[0].value - row.nothing)
 
 
 def _brackets(run: Run, rows: list[_Row], drawing: Drawing) -> list[tuple[int, int]]:

@@ -20,6 +20,12 @@ FILLED = (
 )
 
 
+_JOINED = (
+    " Bars join conditions which lie within the critical difference (CD) of Nemenyi's comparisons: "
+    "not told apart, which does not show that they are equal."
+)
+
+
 def critical_differences(run: Run) -> list[Captioned]:
     """Mean ranks of spread with Nemenyi's critical difference, a diagram a judge."""
     records = run.records
@@ -45,11 +51,7 @@ def critical_differences(run: Run) -> list[Captioned]:
                     critical_difference=number_of(record.details.get("critical_difference")),
                 ),
                 label=f"fig-ranks-{number}",
-                caption=(
-                    f"{what}, {judge}. Bars join conditions which lie within the "
-                    "critical difference (CD) of Nemenyi's comparisons: not told apart, which does "
-                    "not show that they are equal."
-                ),
+                caption=f"{what}, {judge}.{_JOINED if number == 1 else ''}",
             )
         )  # fmt: skip
     return shown

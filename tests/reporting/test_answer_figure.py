@@ -1,0 +1,105 @@
+"""The figure of page one: its caption tells what is drawn, and no panel stands half empty."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgestats.reporting import load_run, plots
+from judgestats.reporting.runs import Run
+from judgestats.reporting.sections.answer_figure import answer_figure
+from judgestats.reporting.theme import theme
+from judgestats.results import About, Drawing, Estimate, Headline, Interval, Results
+from tests.null_judge.designs import aligned
+from tests.null_judge.worlds import World
+
+
+def shift(name: str, value: float) -> Estimate:
+    return Estimate(
+        id=f"probe.{name}/probe_shift", hypothesis="moved", role="primary", title=name,
+        estimand="probe_shift", estimate=value, about=About(stratum=name),
+        interval=Interval(low=value - 0.1, high=value + 0.1),
+    )  # fmt: skip
+
+
+def drawn(records: tuple[Estimate, ...], claimed: str = ""):
+    claim = Headline(id="h", hypothesis="moved", claim="differs", about=About(), size=claimed)
+    found = Results(
+        experiment="probe", question="?", results=records, headlines=(claim,) * bool(claimed),
+        drawing=Drawing(kind="dots", rows=tuple(r.id for r in records), caption="Shifts."),
+    )  # fmt: skip
+    shown = answer_figure(Run(Path("x"), found))
+    assert shown is not None
+    return shown
+
+
+def test_bars_are_told_where_methods_are_joined():
+    analysis = aligned(np.random.default_rng(0), World(), resamples=99)
+    records = analysis.records({})
+    shown = answer_figure(Run(Path("x"), records))
+    assert shown is not None
+    assert len(shown.figure.brackets) == 2, "the methods of each judge agree equally often"
+    assert "Bars at the right" in shown.caption
+    assert records.drawing is not None
+    none = replace(records, drawing=replace(records.drawing, compared=()))
+    shown = answer_figure(Run(Path("x"), none))
+    assert shown is not None
+    assert shown.figure.brackets == ()
+    assert "Bars" not in shown.caption
+
+
+def test_of_many_effects_those_claimed_and_the_largest_are_drawn():
+    records = tuple(shift(f"change {i}", i / 100) for i in range(20))
+    shown = drawn(records, claimed=records[3].id)
+    largest = [f"change {i}" for i in range(19, 8, -1)]
+    assert list(shown.figure.labels) == ["change 3", *largest]
+    assert shown.caption == "Shifts. The largest 12 of 20 are drawn."
+
+
+def test_effects_have_a_line_where_nothing_changes():
+    figure = drawn(tuple(shift(n, 0.3) for n in "abc")).figure
+    assert [panel.line for panel in figure.panels] == [0.0]
+    with theme():
+        [ax] = figure.render().axes
+    assert any(list(line.get_xdata()) == [0.0, 0.0] for line in ax.lines)
+    low, high = ax.get_xlim()
+    assert low <= 0.0 < high
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_a_panel_has_only_rows_that_it_has_numbers_of(narrow):
+    nothing = plots.Point(value=float("nan"))
+    point = plots.Point(value=0.8, low=0.7, high=0.9)
+    figure = plots.Dots(
+        labels=("a, verdicts", "b, verdicts", "a, scores", "b, scores"),
+        panels=(
+            plots.DotPanel(x_label="share", points=(point, point, nothing, nothing)),
+            plots.DotPanel(x_label="r", points=(nothing, nothing, point, point)),
+        ),
+    )
+    with theme():
+        axes = (figure.narrow if narrow else figure).render().axes
+    shown = [[t.get_text() for t in ax.get_yticklabels()] for ax in axes]
+    assert shown == [["a, verdicts", "b, verdicts"], ["a, scores", "b, scores"]]
+
+
+def test_panels_that_share_their_rows_stand_beside_one_another():
+    point = plots.Point(value=0.8, low=0.7, high=0.9)
+    panels = tuple(plots.DotPanel(x_label=x, points=(point,) * 3) for x in ("share", "r"))
+    figure = plots.Dots(labels=("a", "b", "c"), panels=panels)
+    with theme():
+        first, second = figure.render().axes
+    assert first.get_position().y0 == pytest.approx(second.get_position().y0)
+    assert first.get_position().x1 < second.get_position().x0
+
+
+def test_a_caption_names_the_panels_that_are_drawn(run_folder):
+    run = load_run(run_folder)
+    drawing = Drawing(kind="dots", estimands=("icc1", "pearson"))
+    shown = answer_figure(Run(run.folder, replace(run.records, drawing=drawing)))
+    assert shown is not None
+    assert shown.caption.startswith("Reliability of one score, ICC(1,1). By condition, with 95%")
+    assert "people" not in shown.caption, "there were no labels"
