@@ -175,7 +175,7 @@ def _rows(table: pd.DataFrame, gains: Mapping[str, Comparisons]) -> tuple[Row, .
     }
     return (
         asked_row("accuracy", "agrees with people", "people", "accuracy", "accuracy.{}", called),
-        asked_row("gain", "more than the plain prompt", "gain", "mean_difference", "{}", better),
+        asked_row("gain", "more than the plain prompt", "gain", "rate_difference", "{}", better),
         asked_row(
             "swap",
             "same when shown swapped",

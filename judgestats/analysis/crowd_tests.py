@@ -103,13 +103,15 @@ def gain_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
             f"gain.equivalence.{judged.name}",
             f"Is no difference from vanilla shown? {judged.name}",
             "secondary",
-            equivalence_of_means(
-                right,
-                margin=declared.margins["accuracy"],
-                conditions=names,
-                cluster=judged.cluster,
-                reference=REFERENCE,
-            ).replace(quantity="accuracy, as a share of the pairs"),
+            of_shares(
+                equivalence_of_means(
+                    right,
+                    margin=declared.margins["accuracy"],
+                    conditions=names,
+                    cluster=judged.cluster,
+                    reference=REFERENCE,
+                ).replace(quantity="accuracy, as a share of the pairs")
+            ),
             about=About(stratum=judged.name),
         ),
     ]

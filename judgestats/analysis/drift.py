@@ -196,7 +196,7 @@ def _rows(names: Sequence[str]) -> tuple[Row, ...]:
             "its scatter times",
             "scatter x",
             "distance_ratio_mean",
-            "distance.{}/second:first",
+            "distance.{}/second run:first run",
             names,
         ),
         asked_row(

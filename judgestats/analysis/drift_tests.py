@@ -18,6 +18,7 @@ from judgestats.stats.agreement.run_change import RunKind
 from judgestats.stats.inference.permutation_summary import ENOUGH, permutations_needed
 from judgestats.stats.inference.result import Result, TestResult
 
+_RUNS = ("first run", "second run")
 _ONCE = "neither run repeated its scores, so their scatter is not known"
 
 
@@ -75,8 +76,8 @@ def tests_of_pair(
         array = score_array(own, conditions=labels[::-1])
         spread = with_items(
             spread_test(
-                array.scores, conditions=("second", "first"), cluster=array.clusters,
-                reference="first", level=level, n_permutations=n_resamples, n_comparisons=n_tests,
+                array.scores, conditions=_RUNS[::-1], cluster=array.clusters,
+                reference=_RUNS[0], level=level, n_permutations=n_resamples, n_comparisons=n_tests,
                 n_resamples=n_resamples, seed=seed,
             ), array.items,
         )  # fmt: skip
@@ -99,7 +100,7 @@ def tests_of_pair(
     return [
         NamedResult(
             id=f"{kind}.{name}", title=f"{title} ({name})", role=role, result=result, about=about,
-            levels={"first": labels[0], "second": labels[1]},
+            levels=dict(zip(_RUNS, labels, strict=True)),
         )
         for kind, title, role, result in listed
     ]  # fmt: skip

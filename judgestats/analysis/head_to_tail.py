@@ -14,6 +14,7 @@ from judgestats.analysis.asked_rows import asked_row, choice_rows
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.drawings import ranked
 from judgestats.analysis.families import direction_of, family_of_tests, headline_of_test
+from judgestats.analysis.limits import Limit
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.recommend import MARGIN_ICC, recommend_votes
@@ -38,6 +39,7 @@ from judgestats.stats.agreement.raw_agreement import flip_rate
 from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
 from judgestats.stats.inference.result import Estimate, Sample, TestResult
+from judgestats.stats.spread.mean_shift import mean_shift
 
 _QUESTION = (
     "What share of answers does a judge that knows the true answer call correct, how sure is that "
@@ -164,11 +166,17 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         limitations=(
             *selection_limits(frame, table),
             *unanswered(results, declared),
-            "Accuracy is what the judge says it is; no person has checked the verdicts.",
-            (
+            Limit(
+                "Accuracy is what the judge says it is; no person has checked the verdicts.",
+                code="as_judged",
+                short="right as the judge says it: no person has checked",
+            ),
+            Limit(
                 "A standard error across replications shrinks with replications and knows nothing "
                 "of other questions: the interval over questions is the right one for statements "
-                "beyond these questions."
+                "beyond these questions.",
+                code="error_over_replications",
+                short="the published standard error knows nothing of other questions",
             ),
         ),
         recommendation=recommended,
@@ -262,7 +270,7 @@ def _judges(
     """Pairs of judges at one temperature, tested on each answer's share, and what is claimed."""
     tests: dict[str, TestResult] = {}
     pairs: dict[str, tuple[str, str]] = {}
-    differences: dict[str, float] = {}
+    differences: dict[str, Estimate] = {}
     for temperature, own in table.groupby("temperature", sort=False, dropna=False):
         names = [str(c) for c in own["condition"]]
         judges = [str(j) for j in own["judge"]]
@@ -280,8 +288,12 @@ def _judges(
                     level=declared.level,
                 )
                 title = f"{judges[i]} and {judges[j]} at {heat(temperature)}"
+                differences[title] = _difference(
+                    shares[1][kept], shares[0][kept], choices[names[i]].cluster[kept],
+                    names=(judges[j], judges[i]), level=declared.level,
+                )  # fmt: skip
+                test = test.replace(effects=(differences[title], *test.effects))
                 tests[title], pairs[title] = test, (names[i], names[j])
-                differences[title] = float(np.mean(shares[1][kept] - shares[0][kept]))
     family = family_of_tests("judges.family", tests, "share correct, pairs of judges")
     results = [
         named(f"judges.{title}", f"Share correct: {title}", "secondary", test)
@@ -292,11 +304,29 @@ def _judges(
             result, family, what=f"a difference in the share called correct, {title}",
             estimand="accuracy",
             about=About(stratum=title, varied="judge", conditions=pairs[title]),
-            direction=direction_of(differences[title]),
+            direction=direction_of(differences[title].estimate),
         )
         for title, result in zip(tests, results, strict=True)
     ]  # fmt: skip
     return [*results, *family], headlines
+
+
+def _difference(
+    one: Any, other: Any, cluster: Any, *, names: tuple[str, str], level: float
+) -> Estimate:
+    """How much larger the share is that the first of two judges calls correct, by answer."""
+    [row] = mean_shift(
+        np.column_stack([other, one]), conditions=names[::-1], cluster=cluster, level=level
+    ).rows
+    return Estimate(
+        name="rate_difference",
+        label=f"Share called correct, {names[0]} less {names[1]}",
+        estimator="difference of shares, paired by answer",
+        estimate=row.estimate,
+        interval=row.interval,
+        sample=Sample(n_items=len(one)),
+        reason=row.reason,
+    )
 
 
 def _item_shares(choices: Choices) -> Any:

@@ -148,8 +148,12 @@ def recommend_best(
     if len(tied) == len(names):
         among = f"No condition is told from the best in {what}"
     reason = f"{cheapest}shown to lie at most {apa_number(margin, bounded=True)} below the best"
+    sentences: tuple[str, ...] = (f"{best.recommended} is {reason}.", f"{among}.")
+    if tied == (best.recommended,):  # what is the best lies below nothing
+        reason = f"the best in {what}"
+        sentences = (f"{best.recommended} is {reason}.",)
     return Recommendation(
-        sentences=(f"{best.recommended} is {reason}.", f"{among}."),
+        sentences=sentences,
         cost_usd=spent.usd(i),
         chosen=best.recommended,
         tied=tied,

@@ -33,6 +33,7 @@ from judgestats.results import (
     Table,
     Test,
 )
+from judgestats.results.naming import short_names, with_names
 from judgestats.results.thresholds import not_estimable
 from judgestats.results.values import plain
 from judgestats.stats.inference import adjust as adjusting
@@ -55,7 +56,7 @@ def results_of(analysis: AnalysisContents) -> Results:
         if isinstance(one.result, adjusting.Family):
             records, family = _adjusted(one, one.result, records, ids)
             families.append(family)
-    found = Results(
+    found = _in_names(Results(
         experiment=analysis.experiment,
         question=analysis.question,
         answer=analysis.sentence,
@@ -70,10 +71,30 @@ def results_of(analysis: AnalysisContents) -> Results:
         drawing=analysis.drawing,
         metrics=_numbers(analysis.metrics),
         condition_metrics={k: _numbers(v) for k, v in analysis.condition_metrics.items()},
-    )
+    ))  # fmt: skip
     if not any(record.not_estimable for record in records):
         return found
     return replace(found, condition_metrics=_without_lost(found))
+
+
+def _in_names(results: Results) -> Results:
+    """With advice and limitations that call conditions as the screen and the page do."""
+    names, given = short_names(results), results.recommendation
+    if given is not None:
+        sentences = tuple(with_names(text, names) for text in given.sentences)
+        text = with_names(given.text, names)
+        given = replace(given, sentences=sentences, text=text)
+    notes = tuple(
+        replace(
+            note,
+            message=with_names(note.message, names),
+            values={
+                k: with_names(str(v), names) if k == "short" else v for k, v in note.values.items()
+            },
+        )
+        for note in results.limitations
+    )
+    return replace(results, recommendation=given, limitations=notes)
 
 
 def _without_lost(results: Results) -> dict[str, dict[str, float]]:

@@ -34,6 +34,7 @@ from judgestats.analysis.selections import (
     selection_limits,
     spent_on_a_verdict,
 )
+from judgestats.analysis.verdict_shares import of_shares
 from judgestats.arrays import Floats
 from judgestats.items.candidates import labelled_shares
 from judgestats.items.schema import Item
@@ -197,7 +198,7 @@ def analyse(
     headlines = list(audit_headlines(results))
     if gains:
         claims = headlines_of_rows(
-            by_id["gain"], what="a gain over a random candidate", estimand="mean_difference",
+            by_id["gain"], what="a gain over a random candidate", estimand="rate_difference",
             about=About(varied="choice"),
         )  # fmt: skip
         headlines += [
@@ -246,7 +247,7 @@ def analyse(
                 "gain",
                 "more than at random",
                 "gain",
-                "mean_difference",
+                "rate_difference",
                 "gain/chosen ({}):drawn at random",
                 table["condition"],
             ),
@@ -355,11 +356,13 @@ def _gain(
         return None
     row["gain"] = float(np.mean(rates[kept][:, 1] - rates[kept][:, 0]))
     clusters = np.array([item.cluster for item in items], dtype=object)
-    return mean_shift(
-        rates[kept],
-        conditions=["drawn at random", "chosen"],
-        cluster=clusters[kept],
-        level=declared.level,
+    return of_shares(
+        mean_shift(
+            rates[kept],
+            conditions=["drawn at random", "chosen"],
+            cluster=clusters[kept],
+            level=declared.level,
+        )
     )
 
 

@@ -28,6 +28,7 @@ from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import About
+from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import Estimate, format_number
 from judgestats.stats.planning.study_plan import PilotComponents, plan_study
 from judgestats.stats.validity.error_parts import AccuracyByK
@@ -142,7 +143,14 @@ def other_results(
     results: list[NamedResult] = []
     if "judges" in asked:
         results += [
-            NamedResult(id=i, title=title, role="primary", result=result, headline=True)
+            NamedResult(
+                id=i,
+                title=title,
+                role="primary",
+                result=result,
+                headline=True,
+                about=About(stratum=i.split(".", 2)[2] if i.count(".") > 1 else ""),
+            )
             for i, title, result in judges_results(array, declared)
         ]
     for name in array.conditions if "people" in asked else ():
@@ -339,8 +347,8 @@ def repetition(frame: pd.DataFrame, *, seed: int = 0, verdicts: bool = False) ->
             "again would give is not known."
         )
     sentences.append(
-        f"Judge the same {items} item{'s' * (items != 1)} twice more with nothing changed: "
-        f"{further} further judgments{takes}."
+        f"Judge the same {counted(items, 'item', 'items')} twice more with nothing changed: "
+        f"{further:,} further judgments{takes}."
     )
     if not verdicts:
         sentences.append("How much that tells depends on the reliability, which is not known yet.")

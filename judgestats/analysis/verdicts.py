@@ -12,7 +12,7 @@ from judgestats.analysis.advice import repeats_needed
 from judgestats.analysis.asked_rows import people_rows, share_rows, true_rows, verdict_rows
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.beside_verdicts import slot_results
-from judgestats.analysis.drawings import DRAWN, DRAWN_VERDICTS, ranked
+from judgestats.analysis.drawings import DRAWN_VERDICTS, ranked
 from judgestats.analysis.drawn import drawn_as
 from judgestats.analysis.leaderboard import strength_results, strength_rows
 from judgestats.analysis.limits import Limit, few_questions, lost_limits
@@ -136,7 +136,14 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             agreement[name] = _credits(asked)
     if any(once.values()):
         results += [
-            NamedResult(id=i, title=title, role="primary", result=result, headline=True)
+            NamedResult(
+                id=i,
+                title=title,
+                role="primary",
+                result=result,
+                headline=True,
+                about=About(stratum=i.split(".", 2)[2] if i.count(".") > 1 else ""),
+            )
             for i, title, result in judges_of_verdicts(frame, declared)
         ]
     results += _compare(agreement, frame, declared)
@@ -153,7 +160,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     return Analysis(
         experiment="audit",
         question=declared.question,
-        drawing=ranked(*DRAWN_VERDICTS, caption=DRAWN),
+        drawing=ranked(*DRAWN_VERDICTS),
         sentence=verdict_sentence(table) + (f" {NOT_REPEATED}" if all(once.values()) else ""),
         headlines=audit_headlines(results),
         conditions=table,

@@ -139,7 +139,10 @@ def _judged(run: str, labels: str = "") -> DataFrame:
 
 def _named(run: str) -> str:
     """What a title calls a run: its id's beginning, a file's or folder's name."""
-    return Path(run).name if Path(run).exists() else run[: console.SHORT]
+    path = Path(run).resolve()
+    if not Path(run).exists():
+        return run[: console.SHORT]
+    return path.parent.name[: console.SHORT] if path.name == "artifacts" else path.name
 
 
 def _labelled(frame: DataFrame) -> bool:

@@ -20,6 +20,7 @@ import pandas as pd
 from judgestats.errors import InputError
 from judgestats.judgments.versions import read_frame
 from judgestats.results import CONDITIONS, Record, Results, Table, read_results
+from judgestats.results.naming import short_names
 
 _SHOWN_ELSEWHERE = frozenset(
     {CONDITIONS, "condition", "unread", "sensitivity", "categories", "repeats"}
@@ -142,6 +143,15 @@ class Run:
     def several_judges(self) -> bool:
         """Whether the conditions belong to more than one judge."""
         return "judge" in self.conditions and len(set(self.conditions["judge"])) > 1
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """What the conditions are called, by their labels, as on the screen."""
+        return short_names(self.records)
+
+    def called(self, label: str) -> str:
+        """The name of a condition; whatever else is one keeps its own."""
+        return self.names.get(label, label)
 
     @property
     def by_judge(self) -> bool:

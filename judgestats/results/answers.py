@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from judgestats.results.conclusions import Headline, Row
 from judgestats.results.estimands import ESTIMANDS, estimand_of, name_of
+from judgestats.results.naming import short_names
 from judgestats.results.numbers import (
     MINUS,
     adjusted_p,
@@ -149,13 +150,14 @@ def answers_of(results: Results) -> list[Answer]:
         Empty where nothing is claimed: what is only described stands in the table, unless its
         headline says what to say of it.
     """
-    groups: dict[tuple[str, str], list[Headline]] = {}
+    groups: dict[tuple[str, str, str], list[Headline]] = {}
     for claim in _CLAIMS:
         for headline in results.headlines:
             if headline.claim == claim and (claim != "described" or headline.says):
                 says = _says(headline).removesuffix(f", {_subject(headline)}")
-                groups.setdefault((claim, says), []).append(headline)
-    return [_answer(claim, says, group, results) for (claim, says), group in groups.items()]
+                apart = "" if headline.says else headline.hypothesis
+                groups.setdefault((claim, says, apart), []).append(headline)
+    return [_answer(claim, says, group, results) for (claim, says, _), group in groups.items()]
 
 
 def _subject(headline: Headline) -> str:
@@ -185,6 +187,8 @@ def _answer(claim: str, says: str, headlines: Sequence[Headline], results: Resul
     if len(set(subjects)) < len(subjects):  # one judge under several conditions
         own = [h.about.conditions for h in ordered]
         subjects = [c[0] if len(c) == 1 else s for c, s in zip(own, subjects, strict=True)]
+    names = short_names(results)
+    subjects = [names.get(subject, subject) for subject in subjects]
     parts: list[tuple[str, str]] = []
     records: list[str] = []
     for headline, subject in zip(ordered[:_NAMED], subjects, strict=False):
@@ -211,10 +215,12 @@ def _answer(claim: str, says: str, headlines: Sequence[Headline], results: Resul
 def _numbers(headline: Headline, results: Results) -> tuple[str, str]:
     """Size, p and reason of a claim, and the id of the result that tells the size."""
     parts: list[str] = []
-    size = None if headline.claim == "described" else _size(headline, results)
+    sized = bool(headline.estimand or headline.size)  # a claim of a study is no one number's
+    size = _size(headline, results) if sized and headline.claim != "described" else None
     if size is not None and math.isfinite(size.estimate):
         number = " ".join(filter(None, shown(size, decimals=decimals_of(results).get(size.id))))
-        before, after = _levels(size, unit := _unit(size, headline))
+        before, after = _levels(size, unit := _unit(size, headline), short_names(results))
+        before = before or _effect(size, headline)
         parts.append(f"{before}{number}{unit}{after}{hangs_on(size.details)}")
     else:
         size = None
@@ -225,7 +231,7 @@ def _numbers(headline: Headline, results: Results) -> tuple[str, str]:
     if headline.claim == "open" and size is not None:
         parts += _ruled_out(size)
     if headline.reason and (
-        headline.claim == "undefined" or (headline.claim == "open" and size is None)
+        headline.claim == "undefined" or (headline.claim == "open" and sized and size is None)
     ):
         parts.append(headline.reason)
     return ", ".join(parts), size.id if size is not None else ""
@@ -247,18 +253,27 @@ def _ruled_out(record: Estimate | Comparison) -> list[str]:
     return [f"more than {number} is ruled out"]
 
 
-def _levels(record: Estimate | Comparison, unit: str) -> tuple[str, str]:
+def _levels(record: Estimate | Comparison, unit: str, names: Mapping[str, str]) -> tuple[str, str]:
     """What is compared, before the number and after it, where its levels must be named.
 
     Not the subject with its opposite.
     """
     if not (isinstance(record, Comparison) and record.part_of and "(" not in record.a):
         return "", ""
+    a, b = (names.get(level, level) for level in (record.a, record.b))
     if not (estimand_of(record.estimand).is_ratio and unit):
         ratio = estimand_of(record.estimand).is_ratio
-        return f"{record.a} {'/' if ratio else MINUS} {record.b} ", ""
+        return f"{a} {'/' if ratio else MINUS} {b} ", ""
     of = " of" if record.estimand in _TIMES else " that of"
-    return f"{record.a} has ", f"{of} {record.b}"
+    return f"{a} has ", f"{of} {b}"
+
+
+def _effect(record: Estimate | Comparison, headline: Headline) -> str:
+    """What a number is called that tells the size of a test rather than what the claim is about."""
+    entry = estimand_of(record.estimand)
+    if record.estimand == headline.estimand or entry.unit not in {"coefficient", "probability"}:
+        return ""
+    return f"{entry.symbol} = " if entry.symbol else f"{entry.label} "
 
 
 def _unit(record: Estimate | Comparison, headline: Headline) -> str:

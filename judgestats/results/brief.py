@@ -26,9 +26,10 @@ from judgestats.results.answers import (
     shown,
 )
 from judgestats.results.brief_advice import what_to_mind, what_to_use
-from judgestats.results.conclusions import Condition, Row
+from judgestats.results.conclusions import Row
 from judgestats.results.estimands import estimand_of, name_of
-from judgestats.results.numbers import apa_number, counted, is_number
+from judgestats.results.naming import Column, columns_of
+from judgestats.results.numbers import apa_number, counted
 from judgestats.results.records import Estimate
 from judgestats.results.results import Results
 from judgestats.results.thresholds import Mark, Threshold
@@ -96,15 +97,6 @@ class Line:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
-    """A condition: its label, what of it tells it from the others, and its judge (or run)."""
-
-    label: str
-    name: str
-    group: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Brief:
     """The abstract of one analysis.
 
@@ -152,7 +144,7 @@ def brief_of(results: Results, *, thresholds: Sequence[Threshold] = ()) -> Brief
     -------
     Brief
     """
-    shared, columns = _columns(results)
+    shared, columns = columns_of(results)
     lines = [_line(row, columns, results, thresholds) for row in told_apart(results.rows)]
     return Brief(
         title=results.title or results.experiment.replace("_", " "),
@@ -160,67 +152,12 @@ def brief_of(results: Results, *, thresholds: Sequence[Threshold] = ()) -> Brief
         shared=shared,
         columns=columns,
         lines=tuple(lines),
-        answers=tuple(answers_of(results) or _range(columns, lines, results)),
+        answers=tuple(_answers(results, columns, lines)),
         use=tuple(what_to_use(results, {c.label: c.name for c in columns})),
         mind=tuple(what_to_mind(results)),
         read=tuple(map(str, (results.facts.get("design") or {}).get("understood") or ())),
         thresholds=tuple(t.text for t in thresholds if any(t.meets(r) for r in results.rows)),
     )
-
-
-def _columns(results: Results) -> tuple[str, tuple[Column, ...]]:
-    """The conditions that a row answers for, and whatever else one does (a pair, a judge)."""
-    used = dict.fromkeys(label for row in results.rows for label in row.cells)
-    conditions = [c for c in results.conditions if c.label in used]
-    if len(conditions) == len(used):
-        return named(conditions)
-    return "", tuple(Column(label=label, name=label) for label in used)
-
-
-def named(conditions: Sequence[Condition]) -> tuple[str, tuple[Column, ...]]:
-    """What conditions have in common, and what tells each from the others.
-
-    Examples
-    --------
-    >>> conditions = [Condition(label=f"a, T={t:g}", judge="a", factors={"temperature": t})
-    ...               for t in (0.0, 1.0)]
-    >>> shared, columns = named(conditions)
-    >>> shared, [c.name for c in columns]
-    ('a', ['T=0', 'T=1'])
-    """
-    parts = [_parts(c) for c in conditions]
-    names = list(dict.fromkeys(key for part in parts for key in part))
-    common = [n for n in names if len({part.get(n, "") for part in parts}) == 1]
-    if len(conditions) == 1:
-        common = common[1:] if "judge" in common else []
-    varied = [n for n in names if n not in common]
-    spelled = [n for n in varied if n not in {"judge", "temperature"}]
-    levels = {part[n].partition("=")[2] for part in parts for n in spelled if n in part}
-    if len(spelled) == 1 and not any(map(is_number, levels)):
-        [factor] = spelled  # words say by themselves what they are levels of
-        parts = [
-            part | ({factor: part[factor].removeprefix(f"{factor}=")} if factor in part else {})
-            for part in parts
-        ]
-    own = [", ".join(part[k] for k in varied if k in part) for part in parts]
-    if len(set(own)) < len(own) or not all(own):  # told apart by more than factors
-        return "", tuple(Column(label=c.label, name=c.label, group=c.judge) for c in conditions)
-    shared = ", ".join(parts[0][n] for n in common if parts[0].get(n)) if parts else ""
-    return shared, tuple(
-        Column(label=c.label, name=name, group=c.judge)
-        for c, name in zip(conditions, own, strict=True)
-    )
-
-
-def _parts(condition: Condition) -> dict[str, str]:
-    """The judge and every factor of a condition, as its name spells them."""
-    parts = {"judge": condition.judge} if condition.judge else {}
-    for factor, level in condition.factors.items():
-        if level is None:
-            continue
-        value = f"{level:g}" if isinstance(level, float) else level
-        parts[factor] = f"T={value}" if factor == "temperature" else f"{factor}={value}"
-    return parts
 
 
 def _facts(results: Results) -> list[str]:
@@ -371,6 +308,15 @@ def _chance(ids: Sequence[str], results: Results) -> list[Beside]:
     q95, record = max(nulls, key=lambda pair: pair[0])
     text = apa_number(q95, bounded=estimand_of(record.estimand).bounded)
     return [Beside(words="95 % of chance results: below", record=record.id, number=text)]
+
+
+def _answers(results: Results, columns: Sequence[Column], lines: Sequence[Line]) -> list[Answer]:
+    """What is claimed; where nothing is but that something has no value, first what was found."""
+    claimed = answers_of(results)
+    if any(answer.claim != "undefined" for answer in claimed):
+        return claimed
+    described = _range(columns, lines, results)
+    return [a for a in described if not claimed or a.claim != "undefined"] + claimed
 
 
 def _range(columns: Sequence[Column], lines: Sequence[Line], results: Results) -> list[Answer]:

@@ -41,9 +41,10 @@ def brief_of_runs(runs: Mapping[str, Results], *, thresholds: Sequence[Threshold
         for line in brief.lines:
             lines.setdefault((line.key, line.ask), []).append(line)
     kept = [key for key, results in lines.items() if len(results) > 1] or list(lines)
+    told = 2 if len(runs) == 2 else 1  # of more runs there is room for the sizes
     return Brief(
         title=f"{len(runs)} runs side by side",
-        facts=tuple(f"{name}: {', '.join(brief.facts[:2])}" for name, brief in briefs.items()),
+        facts=tuple(f"{name}: {', '.join(brief.facts[:told])}" for name, brief in briefs.items()),
         shared="",
         columns=columns,
         lines=tuple(_side_by_side(key, briefs, runs) for key in kept),

@@ -124,6 +124,7 @@ def test_a_gain_with_some_errors_is_shown() -> None:
     [gain] = run(asked, verdicts(asked, mostly))["gain"].rows
     assert abs(gain.estimate) == pytest.approx((22 * 0.5 - 2 * 0.5) / 24)
     assert gain.p_adjusted < 0.001
+    assert gain.estimate_name == "rate_difference", "a share of questions, not points"
 
 
 def test_strategies_that_say_the_same_are_not_told_apart() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from judgestats.reporting.sections import answer_figure, brief, disagreements, p
 from judgestats.reporting.show import Captioned
 from judgestats.reporting.shown import resolve
 from judgestats.reporting.tables import Table
-from judgestats.results import Drawing
+from judgestats.results import Condition, Drawing
 from tests.reporting.record_numbers import EXEMPT, faults
 
 
@@ -234,3 +235,79 @@ def test_page_one_heads_no_two_columns_alike(run_folder: Path) -> None:
     assert told is not None
     heads = [c.label for c in told.columns]
     assert len(heads) == len(set(heads)) >= 3
+
+
+def test_a_prompt_is_headed_by_what_it_was_asked_for(run_folder: Path, tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    from judgestats.reporting.runs import Run
+    from judgestats.reporting.sections import design
+
+    asked = [
+        {"conditions": [f"j, {w}"], "templates": [sha], "instruction": ""}
+        for w, sha in (("plain", "aa11"), ("strict", "bb22"))
+    ]
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "rendered.json").write_text(json.dumps(asked), encoding="utf-8")
+    for one in asked:
+        sha = one["templates"][0]
+        (tmp_path / "prompts" / f"{sha}.txt").write_text("Rate it.", encoding="utf-8")
+    conditions = tuple(
+        Condition(label=f"j, {w}", judge="j", factors={"temperature": 1.0, "wording": w})
+        for w in ("plain", "strict")
+    )
+    records = replace(load_run(run_folder).records, conditions=conditions)
+    text = str(design.prompts(Run(folder=tmp_path, records=records)))
+    heads = re.findall(r"\*\*(.+?)\*\*", text.replace("\\", ""))
+    assert heads == [f"Prompt, wording {wording}:" for wording in ("plain", "strict")]
+
+
+def test_use_is_said_as_on_the_screen_with_the_names_of_the_table(run_folder: Path) -> None:
+    from dataclasses import replace
+
+    from judgestats.reporting.runs import Run
+    from judgestats.results import Recommendation
+    from judgestats.results.brief import brief_of
+
+    run = load_run(run_folder)
+    chosen, other = (c.label for c in run.records.conditions[1:3])
+    advice = Recommendation(
+        text="x", chosen=chosen, tied=(chosen, other), replicates=3, reason="the cheapest",
+        sentences=(f"{run.called(chosen)} is the cheapest.", "Reliability is not validity."),
+    )  # fmt: skip
+    advised = Run(folder=run.folder, records=replace(run.records, recommendation=advice))
+    shown = str(page_one.page_one(advised)[3]).replace("\\", "")
+    text = re.sub(r"\[(.*?)\]\{[^}]*\}", r"\1", shown)
+    for part in brief_of(advised.records).use:
+        assert part.replace("not told", "Not told") in text
+    assert "Reliability is not validity." in text
+    assert "is the cheapest." not in text
+
+
+def test_a_condition_of_which_nothing_is_told_has_no_row(run_folder: Path) -> None:
+    from dataclasses import replace
+
+    from judgestats.reporting.runs import Run
+    from judgestats.results import CONDITIONS
+
+    run = load_run(run_folder)
+    table = run.records[CONDITIONS]
+    keys = [c.key for c in table.columns]  # type: ignore[union-attr]
+    kept = {"condition", "judge", "temperature", "unread_share"}
+    bare = tuple(v if k in kept else None for k, v in zip(keys, table.rows[0], strict=True))  # type: ignore[union-attr]
+    rows = (bare, *table.rows[1:])  # type: ignore[union-attr]
+    first = replace(run.records.conditions[0], estimates={})
+    records = replace(
+        run.records,
+        results=tuple(replace(r, rows=rows) if r.id == CONDITIONS else r
+                      for r in run.records.results),
+        conditions=(first, *run.records.conditions[1:]),
+        rows=(),
+    )  # fmt: skip
+    before, after = (
+        brief.by_condition(Run(folder=run.folder, records=r))
+        for r in (replace(run.records, rows=()), records)
+    )
+    assert before is not None
+    assert after is not None
+    assert len(after.rows) == len(before.rows) - 1

@@ -55,6 +55,15 @@ def test_differences_are_found(two: list[Run]) -> None:
     assert "same parameters" in str(compare.differences([two[0], two[0]]))
 
 
+def test_what_was_read_of_a_file_stays_in_sentences(two: list[Run]) -> None:
+    said = ["1-10, as stated.", "item = item_id."]
+    table = compare.differences([two[0], with_design(two[1], understood=said, items=1234)])
+    assert isinstance(table, Table)
+    cells = {row["what"]: str(row["Run 2"]) for row in table.rows}
+    assert cells["what was read"] == "1-10, as stated. item = item_id."
+    assert cells["items"] == "1,234"
+
+
 def test_runs_that_cannot_be_compared_are_refused(two: list[Run]) -> None:
     assert compare.refusals(*two) == []
     other = with_design(two[1], scale=[1, 5])
@@ -108,6 +117,8 @@ def test_paired_rows_are_adjusted_over_conditions(two: list[Run]) -> None:
     assert [r["condition"] for r in table.rows] == [
         "sim-typical, T=0", "sim-typical, T=0.5", "sim-typical, T=1",
     ]  # fmt: skip
+    assert [c.label for c in table.columns if c.key == "spread"] == ["Scatter x"]
+    assert "scores in Run 2 over that in Run 1" in table.caption
     assert str(table.rows[0]["spread"]) == "–"  # no spread at T = 0: undefined, not 0
     found = held[0].comparison
     assert found is not None

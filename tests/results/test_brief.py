@@ -283,3 +283,61 @@ def test_nothing_was_asked_only_where_every_judge_is_simulated() -> None:
     assert not only(True, stage=(False,))
     assert not only(False)
     assert not Results(experiment="x", question="?", results=()).all_simulated
+
+
+def test_a_condition_has_one_name() -> None:
+    found = results_of(2)
+    headline = Headline(
+        id="h", hypothesis="x", claim="open", about=About(stratum="judge-1, T=1"),
+        estimand="sem", rests_on=("sem.judge-1, T=1",), says="no change",
+    )  # fmt: skip
+    brief = brief_of(replace(found, headlines=(headline,)))
+    assert [c.name for c in brief.columns] == ["judge-0", "judge-1"]
+    assert brief.answers[0].text.startswith("No change: judge-1 (0.50 [")
+
+
+def test_a_claim_of_a_study_is_told_without_a_number_of_one_cell() -> None:
+    found = results_of(2)
+    claim = Headline(
+        id="h", hypothesis="benchmarks", claim="open", about=About(varied="x"),
+        rests_on=("icc.judge-0, T=1",), says="open: judged less reliably",
+        reason="in 2 of 8 cells",
+    )  # fmt: skip
+    [answer] = brief_of(replace(found, headlines=(claim,))).answers
+    assert answer.text == "Open: judged less reliably"
+
+
+def test_the_effect_of_a_test_is_called_by_its_name() -> None:
+    found = results_of(1)
+    effect = estimate("w", 0.046, 0.005, 0.082, "kendalls_w")
+    trend = estimate("trend", 0.34, 0.06, 0.54, "mean_rank_trend")
+    found = replace(found, results=(*found.results, effect, trend))
+    headlines = tuple(
+        Headline(
+            id=f"h.{r.id}", hypothesis=r.id, claim="open", about=About(judge="j"),
+            estimand="accuracy", rests_on=(r.id,), says=f"open {r.id}",
+        )
+        for r in (effect, trend)
+    )  # fmt: skip
+    first, second = brief_of(replace(found, headlines=headlines)).answers
+    assert first.text == "Open w: j (W = .046 [.005, .082])"
+    assert second.text == "Open trend: j (rank correlation with the order .34 [.06, .54])"
+
+
+def test_what_could_not_be_computed_is_told_apart_by_its_question() -> None:
+    def undefined(hypothesis: str, subject: str, estimand: str) -> Headline:
+        return Headline(
+            id=f"h.{subject}", hypothesis=hypothesis, claim="undefined",
+            about=About(stratum=subject), estimand=estimand, reason="one side does not vary",
+        )  # fmt: skip
+
+    headlines = (
+        undefined("judges", "a and b", "pearson_of_judges"),
+        undefined("people", "b", "pearson_with_human"),
+    )
+    answers = brief_of(replace(results_of(2), headlines=headlines)).answers
+    assert answers[0].text.startswith("One score's reliability: from judge-1 (.93")
+    assert [answer.text for answer in answers[1:]] == [
+        f"Could not be computed: Pearson's r - {subject} (one side does not vary)"
+        for subject in ("a and b", "b")
+    ]

@@ -9,7 +9,7 @@ from typing import Any
 
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.data import coefficients_of, full_condition
-from judgestats.reporting.sections.estimate_tables import subject_of
+from judgestats.reporting.sections.estimate_tables import subject_of, titled
 from judgestats.reporting.sections.measures import LOST, any_of, heading, measured, measures
 from judgestats.reporting.sections.page_one import above
 from judgestats.reporting.sections.pairs import SAID, p_of, pairs
@@ -125,6 +125,8 @@ def by_condition(run: Run) -> Table | None:
         columns.append(
             Column(key="chance", label="Reliability: 95 % of chance below", align="right")
         )
+    telling = [c.key for c in columns[1:] if c.key != LOST[0]] or list(LOST)
+    rows = [r for r in rows if any(r[k] is not NOTHING for k in telling if k in r)]
     if len(columns) < 2 or not rows:
         return None
     more = len(rows) - _MOST_ROWS
@@ -212,7 +214,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
         rows.append(
             {
                 "group": _question_of(run, test),
-                "what": subject if alone else test.title,
+                "what": run.called(subject) if alone else titled(test, run),
                 "effect": SAID if effect.at[0] in first else effect.shown(),
                 "of": estimand_of(effects[0].estimand).label if effects else "",
                 "p": label(run.records, address(test.id, field), p=True, bound=bound),
@@ -270,7 +272,7 @@ def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
         rows.append(
             {
                 "group": _question_of(run, e),
-                "what": subject or e.title,
+                "what": run.called(subject) if subject else titled(e, run),
                 "of": entry.label if alone else e.title.removesuffix(f" ({subject})"),
                 "value": m.shown(),
                 "chance": m.chance_shown(),

@@ -13,11 +13,11 @@ __all__ = ["changes", "number_at"]
 
 _TESTS = {"shift": "shift", "spread": "spread", "verdicts": "flips"}
 """A row of drift's screen, and the test of it, by the beginning of its id."""
-_HEADS = {"shift": "Mean moved", "spread": "Variance x", "verdicts": "Changed"}
+_HEADS = {"shift": "Mean moved", "spread": "Scatter x", "verdicts": "Changed"}
 
 
 def changes(results: Results, *, first: str, second: str, file: str = "") -> Table:
-    """Shift of the mean, ratio of variances, verdicts changed; each with the p of its test.
+    """Shift of the mean, ratio of scatter, verdicts changed; each with the p of its test.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def changes(results: Results, *, first: str, second: str, file: str = "") -> Tab
     undefined = any(str(row.get("spread", "")) == str(NOTHING) for row in rows)
     notes = {
         "shift": f"Mean moved: {second} minus {first}, in points.",
-        "spread": f"Variance x: within items, that of {second} over that of {first}; "
+        "spread": f"Scatter x: that of an item's scores in {second} over that in {first}; "
         "its p is that of the test of spread.",
         "verdicts": "Changed: verdicts, or scores, beyond repetition.",
     }
@@ -63,7 +63,7 @@ def changes(results: Results, *, first: str, second: str, file: str = "") -> Tab
                 "p-values are adjusted in one family.",
             ]
         ),
-        note="– undefined: a variance of 0 in one of the runs." if undefined else "",
+        note="– undefined: no scatter in one of the runs." if undefined else "",
         label=f"tbl-changes-{slug}",
     )
 

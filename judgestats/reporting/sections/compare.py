@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judgestats.reporting.escape import escape_markdown, verbatim
+from judgestats.reporting.formats import integer
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.comparability import refusals
 from judgestats.reporting.sections.data import COEFFICIENTS
@@ -143,7 +144,10 @@ def differences(runs: Sequence[Run]) -> Table | Markdown:
     )
 
 
-_FACTS = {"clusters": "questions", "item_source": "items from", "replicates": "judgments of each"}
+_FACTS = {
+    "clusters": "questions", "item_source": "items from", "replicates": "judgments of each",
+    "understood": "what was read",
+}  # fmt: skip
 
 
 def _facts(run: Run, file: str) -> dict[str, Shown | str]:
@@ -171,7 +175,8 @@ def _facts(run: Run, file: str) -> dict[str, Shown | str]:
 def _fact(key: str, value: Any, file: str) -> Shown | str:
     """A number of the design with its address; everything else is quoted."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return Shown(((_text(value), address("", f"facts.design.{key}")),)).within(file)
+        text = integer(value) if float(value).is_integer() else _text(value)
+        return Shown(((text, address("", f"facts.design.{key}")),)).within(file)
     return _text(value)
 
 
@@ -179,7 +184,8 @@ def _text(value: Any) -> str:
     if value is None:
         return "not known"
     if isinstance(value, (list, tuple)):
-        return ", ".join(_text(v) for v in value)
+        texts = [_text(v) for v in value]
+        return (" " if all(t.endswith(".") for t in texts) else ", ").join(texts)
     if isinstance(value, Mapping):
         return ", ".join(f"{k}={_text(v)}" for k, v in value.items())
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -327,11 +327,14 @@ def reliability(run: Run) -> Table | Markdown:
 
 
 def full_condition(row: dict[str, Any], run: Run) -> str:
-    """A condition's name where no heading says the judge."""
+    """A condition's name where no heading says the judge: that of the screen, where it has one."""
+    name = str(row["condition"])
+    if name in run.names:
+        return run.names[name]
     short = short_condition(row, run)
     if not run.several_judges:
         return short
-    name, judge = str(row["condition"]), str(row["judge"])
+    judge = str(row["judge"])
     own = judge.rpartition("/")[2] in name  # google/gemma names itself gemma
     return f"{judge}, {short}" if run.by_judge and not (own and short == name) else name
 

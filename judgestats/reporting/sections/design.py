@@ -19,6 +19,7 @@ from judgestats.reporting.escape import (
 from judgestats.reporting.formats import integer, number
 from judgestats.reporting.runs import Run
 from judgestats.reporting.show import Markdown
+from judgestats.reporting.shown import named
 from judgestats.reporting.tables import Column, Table
 
 __all__ = [
@@ -304,14 +305,36 @@ def prompts(run: Run) -> Markdown:
     parts = []
     for sha, text in run.prompts.items():
         name = "".join(c for c in sha if c.isalnum() or c in "-_")
-        parts.append(f"{_with_next(f'**Prompt** `{name}`')}\n\n{verbatim(text)}")
         own = [asked for asked in run.asked if asked["templates"][-1:] == [sha]]
+        calls = [asked for asked in run.asked if sha in asked["templates"]]
+        of = _asked_under(run, [str(label) for asked in calls for label in asked["conditions"]])
+        heading = f"**{named(f'Prompt{of}')}** `prompts/{name}.txt`"
+        parts.append(f"{_with_next(heading)}\n\n{verbatim(text)}")
         instructions = dict.fromkeys(str(a["instruction"]) for a in own if a["instruction"])
         if instructions:
             place = "where it says {reply}" if "{reply}" in text else "behind its end"
             label = _with_next(f"The reply instruction, {place}:")
             parts.append(f"{label}\n\n{verbatim(chr(10).join(instructions))}")
     return Markdown("\n\n".join(parts))
+
+
+def _asked_under(run: Run, labels: Sequence[str]) -> str:
+    """The levels of what was varied that a prompt belongs to, where others have another."""
+    conditions = [c for c in run.records.conditions if not c.derived]
+    own = [c for c in conditions if c.label in labels]
+    parts = []
+    factors = dict.fromkeys(name for c in own for name in c.factors if name != "temperature")
+    for factor in factors:
+        levels = list(dict.fromkeys(str(c.factors[factor]) for c in own if factor in c.factors))
+        if set(levels) != {str(c.factors[factor]) for c in conditions if factor in c.factors}:
+            more = f" and {len(levels) - _FEW_LEVELS} more" if len(levels) > _FEW_LEVELS else ""
+            listed = ", ".join(levels[:_FEW_LEVELS])
+            parts.append(f"{factor.replace('_', ' ')} {listed}{more}")
+    return f", {'; '.join(parts)}:" if parts else ":"
+
+
+_FEW_LEVELS = 4
+"""Levels that a prompt's heading names."""
 
 
 def _with_next(text: str) -> str:

@@ -37,7 +37,7 @@ def disagreements(run: Run) -> list[Showable]:
     listed.sort(key=lambda r: -_gap(r[1]))
     rows = [
         {
-            "condition": str(row["condition"]),
+            "condition": run.called(str(row["condition"])),
             "item": str(row["item_id"]),
             **{k: _number(row, k, i) for k in ("judge", "people")},
             **{k: _cut(row.get(k)) for k in _TEXTS},

@@ -8,17 +8,26 @@ from collections.abc import Sequence
 from typing import Any
 
 from judgestats.reporting.formats import DASH, interval, is_missing, number, p_cell
+from judgestats.reporting.runs import Run
 from judgestats.reporting.tables import Column, Table
 from judgestats.results import Estimate, Record, Results, ResultSet, estimand_of
 from judgestats.results.numbers import bounds_of
 
-__all__ = ["estimates_table", "said_once", "subject_of"]
+__all__ = ["estimates_table", "said_once", "subject_of", "titled"]
 
 
 def subject_of(record: Record) -> str:
     """What a result is about, in words: its stratum, its conditions, or its judge."""
     about = record.about
     return about.stratum or " and ".join(about.conditions) or about.judge
+
+
+def titled(record: Record, run: Run) -> str:
+    """A result's title, with the conditions that it names in brackets called as elsewhere."""
+    title = record.title
+    for label in record.about.conditions:
+        title = title.replace(f"({label})", f"({run.called(label)})")
+    return title
 
 
 def estimates_table(

@@ -30,6 +30,7 @@ _LABELS = {
     "reliability": "Reliability",
     "cost_usd": "Cost",
     "k": "Judgments averaged",
+    "tokens": "Tokens of a verdict",
     "printed_omega": "Omega as printed",
     "published_omega": "Omega, recomputed",
     "published_omega_null_mean": "Omega, replications shuffled",
@@ -46,7 +47,7 @@ _BOUNDED = frozenset(
         *("alignment", "accuracy", "pearson", "printed_omega", "published_omega"),
         *("accuracy_as_counted", "accuracy_shared"),
         *("win_rate_people", "win_rate_judge"),
-        *("people_who_pass", "pass_without_margin"),
+        *("people_who_pass", "pass_without_margin", "pass_rate"),
     }
 )
 LOST = ("unread_share", "unanswered_share")
@@ -108,7 +109,7 @@ def _is_bounded(key: str, unit: str) -> bool:
     try:
         return estimand_of(_COLUMNS.get(key, key)).bounded
     except InputError:
-        return key in _BOUNDED
+        return key in _BOUNDED or key.startswith("share of ")
 
 
 def heading(key: str) -> str:

@@ -14,13 +14,23 @@ from judgestats.reporting.sections.data import full_condition
 from judgestats.reporting.sections.measures import heading, measured, measures
 from judgestats.reporting.sections.opinion import warned
 from judgestats.reporting.show import Captioned, Markdown, Showable
-from judgestats.reporting.shown import NOTHING, Measured, Shown, address, column, resolve, words
+from judgestats.reporting.shown import (
+    NOTHING,
+    Measured,
+    Shown,
+    address,
+    column,
+    count,
+    named,
+    resolve,
+    words,
+)
 from judgestats.reporting.tables import Column, Table
 from judgestats.results import CONDITIONS, Comparison, Estimate, Row
 from judgestats.results.brief import told_apart
 from judgestats.results.screen import shared_out
 
-__all__ = ["above", "page_one", "questions"]
+__all__ = ["above", "advises_repeats", "page_one", "questions"]
 
 _MOST_ROWS, _FEWEST_ROWS = 18, 6
 _BODY, _ROW = 7.9, 0.165
@@ -83,6 +93,12 @@ def above(run: Run) -> set[str]:
     return texts | {where for cell in shown for _, where in cell.parts if where}
 
 
+def advises_repeats(run: Run) -> bool:
+    """Whether what to do names a number of judgments."""
+    advice = run.records.recommendation
+    return advice is not None and bool(advice.replicates)
+
+
 def _room(run: Run, figure: Captioned | None) -> int:
     """Rows that page one has room for; where those are too few the table stands on page two."""
     advice = run.records.recommendation
@@ -96,16 +112,32 @@ def _room(run: Run, figure: Captioned | None) -> int:
 
 
 def _advised(run: Run) -> str:
-    """What to do; conditions that are not told from the one chosen, by name where they are few."""
+    """What to do, as the screen says it; what of the advice names no condition stands behind."""
     records = run.records
     advice = records.recommendation
-    text = f"**Use.** {words(records, '#recommendation.text')}"
-    tied = list(advice.tied) if advice is not None else []
-    if 1 < len(tied) <= 6 and not all(name in (advice.text if advice else "") for name in tied):
-        places = [address("", f"recommendation.tied.{i}") for i in range(len(tied))]
-        names = "; ".join(words(records, place) for place in places)
-        text += f" Not told apart: {names}."
-    return f"::: {{.advice}}\n\n{text}\n\n:::"
+    if advice is None:
+        return ""
+    text = words(records, "#recommendation.text")
+    if advice.chosen:
+        each = {None: "", 1: ", one judgment each"}.get(advice.replicates)
+        if each is None:
+            number = count(records, "recommendation.replicates")
+            each = f", average {number.markdown} judgments"
+        reason = words(records, "#recommendation.reason")
+        text = f"{named(run.called(advice.chosen))}{each}" + (f": {reason}" if reason else "") + "."
+        for i, sentence in enumerate(advice.sentences):
+            if not any(name in sentence for name in {advice.chosen, *run.names.values()}):
+                text += f" {words(records, address('', f'recommendation.sentences.{i}'))}"
+    tied = [name for name in advice.tied if name != advice.chosen]
+    told = not advice.chosen and all(run.called(name) in advice.text for name in tied)
+    if 0 < len(tied) < _MOST_TIED and not told:
+        first = "Not told from it" if advice.chosen else "Not told apart"
+        text += f" {first}: {'; '.join(named(run.called(name)) for name in tied)}."
+    return f"::: {{.advice}}\n\n**Use.** {text}\n\n:::"
+
+
+_MOST_TIED = 6
+"""Conditions that are not told apart and are named."""
 
 
 def questions(run: Run, *, most: int = _MOST_ROWS) -> Table | None:
@@ -217,6 +249,8 @@ def _price(run: Run, listed: list[tuple[int, dict[str, Any]]]) -> tuple[list[Sho
     records = run.records
     if not run.all_simulated and any(number_of(r.get("cost_usd")) > 0 for _, r in listed):
         return [measured(run, i, "cost_usd").shown() for i, _ in listed], "US dollars, in all"
+    if measures(run, ("tokens",)):  # of several calls
+        return column([measured(run, i, "tokens") for i, _ in listed]), "tokens a verdict"
     repeats = {str(r["condition"]): i for i, r in enumerate(run.table("repeats"))}
     if not repeats:
         return [], ""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from judgestats.reporting.runs import Run
+from judgestats.reporting.sections.estimate_tables import titled
 from judgestats.reporting.sections.page_one import above
 from judgestats.reporting.shown import Measured, Shown, address, label
 from judgestats.reporting.tables import Column, Table
@@ -22,14 +23,19 @@ SAID = Shown((("on page one", ""),))
 def pairs(run: Run) -> Table | None:
     """Every pair once: how large the difference is, its adjusted p, and one verdict."""
     lines: dict[tuple[str, ...], dict[str, Any]] = {}
-    compared = _compared(run)
-    sets: dict[tuple[str, ...], set[str]] = {}
+    first = above(run)
+    told = {i for h in run.records.headlines for i in (h.size, *h.rests_on)}
+    compared = sorted(  # of two sets with the same pairs the one that the answer rests on
+        _compared(run), key=lambda pair: pair[1].id not in told and pair[2].id not in told
+    )
+    sets: dict[tuple[str, ...], set[tuple[str, str]]] = {}
     for place, whole, member in compared:
-        sets.setdefault((place, *_key(whole, member)), set()).add(whole.id)
+        sets.setdefault((place, *_key(whole, member)), set()).add((whole.hypothesis, whole.id))
     for place, whole, member in compared:
-        key = _key(whole, member)
-        if len(sets[place, *key]) > 1:  # only their titles tell these sets apart
-            key = (whole.title, *key[1:])
+        key, alike = _key(whole, member), sets[place, *_key(whole, member)]
+        if len(alike) > 1 == len({hypothesis for hypothesis, _ in alike}):
+            # only their titles tell these sets apart
+            key = (titled(whole, run), *key[1:])
         line = lines.setdefault(key, {"size": None, "same": None})
         if line[place] is None and not math.isnan(member.estimate):
             line[place] = member
@@ -38,7 +44,6 @@ def pairs(run: Run) -> Table | None:
         key: line for key, line in lines.items()
         if estimand_of(key[3]).unit != "ranks" or key[:3] not in sized
     }  # fmt: skip
-    first = above(run)
     rows = _one_a_pair(
         [_pair(run, key[0], line, first) for key, line in kept.items() if any(line.values())]
     )
@@ -117,8 +122,8 @@ def _pair(run: Run, where: str, line: dict[str, Any], names: set[str]) -> dict[s
         effect = Measured.of(effects[0]) if effects else effect
     return {
         "hypothesis": (line["size"] or line["same"]).hypothesis,
-        "group": where,
-        "pair": f"{size.a} against {size.b}",
+        "group": run.called(where),
+        "pair": f"{run.called(size.a)} against {run.called(size.b)}",
         "of": estimand_of(size.estimand).label,
         "size": SAID if effect.at[0] in names else effect.shown(),
         "p": label(run.records, address(same.id if alike else size.id, field), p=True, bound=bound),
