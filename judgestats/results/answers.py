@@ -271,7 +271,7 @@ def _levels(record: Estimate | Comparison, unit: str, names: Mapping[str, str]) 
 def _effect(record: Estimate | Comparison, headline: Headline) -> str:
     """What a number is called that tells the size of a test rather than what the claim is about."""
     entry = estimand_of(record.estimand)
-    if record.estimand == headline.estimand or entry.unit not in {"coefficient", "probability"}:
+    if record.estimand == headline.estimand or entry.unit != "coefficient":
         return ""
     return f"{entry.symbol} = " if entry.symbol else f"{entry.label} "
 

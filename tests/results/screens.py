@@ -8,6 +8,7 @@ from judgestats.results import Results
 from judgestats.results.answers import decimals_of, number_of, shown
 from judgestats.results.brief import Brief, brief_of
 from judgestats.results.estimands import name_of
+from judgestats.results.naming import short_names
 from judgestats.results.numbers import adjusted_p, bounds_of, column_decimals
 from judgestats.results.screen import HEIGHT, next_line, plain_text, screen_of
 from judgestats.results.wording import hangs_on
@@ -54,6 +55,7 @@ def _rest(text: str, headlines: tuple[str, ...], records: tuple[str, ...], found
         known += bounds.strip("[]").replace("−", "").split(", ")
         known += [getattr(record, "a", ""), getattr(record, "b", "")]
         known.append(hangs_on(record.details))
+    known += short_names(found).values()
     for headline in found.headlines:
         if headline.id in headlines:
             about = headline.about

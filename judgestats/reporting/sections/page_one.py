@@ -250,7 +250,9 @@ def _price(run: Run, listed: list[tuple[int, dict[str, Any]]]) -> tuple[list[Sho
     if not run.all_simulated and any(number_of(r.get("cost_usd")) > 0 for _, r in listed):
         return [measured(run, i, "cost_usd").shown() for i, _ in listed], "US dollars, in all"
     if measures(run, ("tokens",)):  # of several calls
-        return column([measured(run, i, "tokens") for i, _ in listed]), "tokens a verdict"
+        taken = [measured(run, i, "tokens") for i, _ in listed]
+        shown = [Shown(((f"{m.value:,.0f}", m.at[0]),)) if m.is_finite else NOTHING for m in taken]
+        return shown, "tokens a verdict"
     repeats = {str(r["condition"]): i for i, r in enumerate(run.table("repeats"))}
     if not repeats:
         return [], ""
@@ -259,6 +261,5 @@ def _price(run: Run, listed: list[tuple[int, dict[str, Any]]]) -> tuple[list[Sho
         place = repeats.get(str(row["condition"]))
         where = address("repeats", f"rows.{place}.tokens")
         value = number_of(resolve(records, where)) if place is not None else math.nan
-        shown = Measured(value=value, unit="tokens", at=(where, "", "", ""))
-        out.append(Shown(((f"{value:,.0f}", where),)) if shown.is_finite else NOTHING)
+        out.append(Shown(((f"{value:,.0f}", where),)) if math.isfinite(value) else NOTHING)
     return (out, "tokens a judgment") if any(s is not NOTHING for s in out) else ([], "")
