@@ -96,7 +96,7 @@ The unit is the item's cell of 100 scores, the block is the item:
 {markdown(tests)}
 
 A ratio of pooled variances weighs each item by its variance, a ratio of mean distances does not
-square. Where one item holds most of the variance, the first says little, and its interval says so:
+square. Where one item holds most of the variance, the first says little, and has no interval:
 
 {markdown(ratios)}
 
