@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from judgestats.analysis.conversion import effect_number
 from judgestats.analysis.families import LEVEL, claim_of, held_to
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.single_shot import worded_people
@@ -17,6 +18,7 @@ from judgestats.results.numbers import adjusted_p
 from judgestats.results.wording import hangs_on
 from judgestats.stats.inference.adjust import p_adjust, p_bounds
 from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
+from judgestats.stats.instrument.source_dif import NOISY, farthest_source
 
 _COMPARED = {
     "spread.all": ("variance_ratio", ("ratio.all", "distance.all")),
@@ -47,6 +49,8 @@ _SAYS = {
     ("instrument.dif_test", "differs"): "sources are scored otherwise at equal quality",
     ("instrument.dif_test", "open"): "no difference between sources is shown at equal quality, "
     "which is not fairness",
+    ("instrument.dif_test", NOISY): "sources are scored otherwise at equal labels, as noise in the "
+    "labels alone can make them",
     ("instrument.dif_test", "undefined"): "fairness between sources could not be tested",
     ("compare.people", "differs"): "the conditions differ in agreement with people",
     ("compare.people", "open"): "no difference in agreement with people is shown, nor equality",
@@ -88,7 +92,16 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
             reason = result.reason if isinstance(result, TestResult) else ""
         else:
             continue
+        said: str = claim
+        notes = result.notes if isinstance(result, TestResult) else ()
+        if claim == "differs" and any(note.code == NOISY for note in notes):
+            claim, said = "open", NOISY
         far = _share_of_place(result) if _kind(named.id) == "slots" else None
+        size = f"{named.id}/{far.name}" if far else ""
+        if _kind(named.id) == _SOURCES and isinstance(result, TestResult) and not reason:
+            k = farthest_source(result)
+            number = effect_number(result.effects, k)
+            size = f"{named.id}/{result.effects[k].name}{number}"
         headlines.append(
             Headline(
                 id=f"headline.{named.id}",
@@ -100,9 +113,9 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
                 p_adjusted=p,
                 p_bound=bounds.get(named.id, False),
                 reason=reason,
-                says=_SAYS.get((_kind(named.id), claim), "")
+                says=_SAYS.get((_kind(named.id), said), "")
                 + (f" ({far.label})" if far else _by_whom(named.id, result, claim)),
-                size=f"{named.id}/{far.name}" if far else "",
+                size=size,
             )
         )
     return tuple(headlines)
@@ -155,11 +168,13 @@ def _by_whom(identity: str, result: Result, claim: Claim) -> str:
     listed = result.details.get("sources", ()) if isinstance(result, TestResult) else ()
     sources = [str(source) for source in listed]
     judge = identity.removeprefix(f"{_SOURCES}.")
-    if len(sources) != 2 or not isinstance(result, TestResult):
+    if len(sources) < 2 or not isinstance(result, TestResult):
         return f" ({judge})"
-    favoured = sources[int(result.effects[0].estimate > 0)] if claim == "differs" else ""
-    favours = f" favours {favoured}" if favoured else ""
-    return f" ({judge}{favours}; {sources[1]} over {sources[0]})"
+    k = farthest_source(result)
+    one, other = sources[0], sources[k + 1]
+    favoured = other if result.effects[k].estimate > 0 else one
+    favours = f" favours {favoured}" if claim == "differs" else ""
+    return f" ({judge}{favours}; {other} over {one})"
 
 
 def _share_of_place(result: Result) -> Estimate | None:

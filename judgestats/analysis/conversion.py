@@ -187,7 +187,7 @@ def _(result: of.TestResult, place: Place) -> tuple[Record, ...]:
     beyond = {f.name for f in dataclasses.fields(result)} - _OF_TEST
     extra = {name: getattr(result, name) for name in beyond}
     effects = tuple(
-        _estimate(e, place.part(f"{e.name}{_again(result.effects, i)}"))
+        _estimate(e, place.part(f"{e.name}{effect_number(result.effects, i)}"))
         for i, e in enumerate(result.effects)
     )
     test = Test(
@@ -214,7 +214,7 @@ def _(result: of.TestResult, place: Place) -> tuple[Record, ...]:
 _OF_TEST = {f.name for f in dataclasses.fields(of.TestResult)}
 
 
-def _again(estimates: tuple[of.Estimate, ...], i: int) -> str:
+def effect_number(estimates: tuple[of.Estimate, ...], i: int) -> str:
     """A number behind a name that stood before among the estimates."""
     before = sum(e.name == estimates[i].name for e in estimates[:i])
     return f"-{before + 1}" if before else ""
@@ -339,7 +339,7 @@ def _set(
     details: Mapping[str, Any] | None = None,
 ) -> tuple[Record, ...]:
     parts = tuple(
-        _estimate(t, place.part(f"{t.name}{_again(terms, i)}", t.label))
+        _estimate(t, place.part(f"{t.name}{effect_number(terms, i)}", t.label))
         for i, t in enumerate(terms)
     )
     whole = ResultSet(

@@ -60,6 +60,50 @@ def test_a_judge_that_favours_a_source_is_found_and_a_fair_one_is_not():
     assert said["quality.own"].estimate == pytest.approx(-said["quality.other"].estimate)
 
 
+def noisy(seed, *, favour=0.0, apart=1.0, noise=1.2, questions=80):
+    """A judge and people who each see the answers with noise of their own; `new` is better."""
+    rng, rows = np.random.default_rng(seed), []
+    for i in range(questions):
+        theta = 6 + rng.normal()
+        for k, source in enumerate(("old", "mid", "new")):
+            quality = theta + apart * k + rng.normal(0, 0.5)
+            seen = quality + (favour if source == "new" else 0.0) + rng.normal(0, 0.6)
+            rows.append({
+                "judge": "j", "temperature": 1.0, "item_id": f"i{i}-{source}", "cluster": f"q{i}",
+                "replicate": 0, "score": float(np.clip(round(seen), 1, 10)), "status": "ok",
+                "factor_source": source,
+                "label": str(int(np.clip(round(quality + rng.normal(0, noise)), 1, 10))),
+            })  # fmt: skip
+    return audit(parsed_frame(pd.DataFrame(rows), factors=("factor_source",)), n_resamples=19)
+
+
+def test_noise_in_the_labels_favours_no_source():
+    # At equal labels the better source is better, which an unbiased judge sees.
+    found = noisy(0)
+    test = found["instrument.dif_test.j, T=1"]
+    assert test.p_value < 0.01
+    [said] = [h for h in found.headlines if "dif_test" in h.id]
+    assert said.claim == "open"
+    assert said.says == (
+        "sources are scored otherwise at equal labels, as noise in the labels alone can make them "
+        "(j, T=1; old over mid)"
+    )
+    # At equal labels it scores the better source higher, and at equal scores so do people.
+    assert test.details["sources"] == ["mid", "new", "old"]
+    (new, old), (above, below) = (test.details[f"points_if_{k}"] for k in ("exact", "noisy"))
+    assert new > 0 > old
+    assert above < 0 < below
+    # Where the sources are alike, so are the labels, and what is left is the judge's.
+    [told] = [
+        h
+        for h in noisy(1, favour=1.2, apart=0.0, noise=0.5, questions=40).headlines
+        if "dif_test" in h.id
+    ]
+    assert told.claim == "differs"
+    assert "favours new" in told.says
+    assert told.size.endswith("/dif_log_odds")
+
+
 def test_what_an_audit_cannot_say_is_named():
     apart = frame(questions=20, favour=0.5)
     apart = apart[(apart["judge"] == "mild") == (apart["item_id"].str.len() % 2 == 0)]

@@ -24,6 +24,11 @@ from judgestats.stats.instrument.fitting import (
 from judgestats.stats.instrument.ordinal import coded_levels, dummies, fit_cumulative_logit
 from judgestats.stats.validity.inputs import score_values
 
+NOISY = "label_noise"
+_NOISE = (
+    "Noise in people's labels alone can make this difference: at equal scores the labels do not "
+    "differ the other way round."
+)
 LEAST = 30
 """Questions of each source below which nothing is tested."""
 MOST_RELATED = 0.95
@@ -76,7 +81,9 @@ def dif_test(
         Uniform DIF: Wald's F over clusters. ``effects``: log odds of a higher score by source
         (``dif_log_odds``), then the change of Nagelkerke's R2. ``details``: ``uniform`` and
         ``non_uniform`` (likelihood ratio, its p, and p over clusters; the size differs with
-        quality), ``nagelkerke`` of the three fits, ``conditioner``.
+        quality), ``nagelkerke`` of the three fits, ``conditioner``, and, given quality,
+        ``points_if_exact`` and ``points_if_noisy``. A note `NOISY` where noise in the quality
+        alone could make the difference.
 
     Raises
     ------
@@ -90,8 +97,15 @@ def dif_test(
     the likelihood ratio test of size .05 rejects .10 to .11 true nulls, Wald's over clusters .048
     (250 simulations): the latter decides.
 
+    People's labels are noisy, and at equal labels the outputs of a better source are better, which
+    a judge without any bias sees. The difference in points lies between that at equal quality (no
+    noise in it) and that which the regression of quality on score and source implies (all noise in
+    it); only where both surely have one sign is it the judge's whatever the noise. Of an unbiased
+    judge and labels as noisy as its scores, Wald's test rejects .42 (two sources) and .72 (three).
+
     References
     ----------
+    Klepper & Leamer (1984), Econometrica 52, 163-183;
     Zumbo (1999), A handbook on the theory and methods of DIF; Jodoin & Gierl (2001), Appl. Meas.
     Educ. 14, 329-349; Crane et al. (2006), Med. Care 44, S115-S123.
 
@@ -141,9 +155,61 @@ def dif_test(
         n_clusters=int(np.unique(codes[kept]).size) if inference["cluster"] is not None else None,
         excluded={"no score, quality or comparable source": lost},
     )
-    return _tested(
+    result = _tested(
         fits, names, codes[kept], sample, what=what, classes=classes, level=inference["level"]
     )
+    if what != "quality":
+        return result
+    return _bounded_by_noise(result, y[kept], zk, who, codes[kept], level=inference["level"])
+
+
+def farthest_source(result: TestResult) -> int:
+    """The place in ``effects`` of the source that lies farthest from the reference, in its errors.
+
+    Parameters
+    ----------
+    result : TestResult
+        Of `dif_test`.
+    """
+    differences = result.effects[:-1]
+    return max(range(len(differences)), key=lambda i: _errors_away(differences[i]))
+
+
+def _errors_away(effect: Estimate) -> float:
+    return abs(effect.estimate) / effect.std_error if effect.std_error > 0 else 0.0
+
+
+def _bounded_by_noise(
+    result: TestResult, y: Floats, z: Floats, who: Floats, codes: Ints, *, level: float
+) -> TestResult:
+    """The differences in points without noise in the quality, and with all of the noise in it."""
+    exact = _regression(y, z, who, codes)[0]
+    coefficients, errors = _regression(z, y, who, codes)
+    slope, reverse = coefficients[1], coefficients[2:]
+    noisy = -reverse / slope if slope > 0 else np.full(reverse.size, np.nan)
+    k = farthest_source(result)
+    # Sure of both ends, so that no noise in between can be what is seen.
+    far = distributions.t.ppf((1 + level) / 2, np.unique(codes).size - 1)
+    sure = abs(reverse[k]) > far * errors[k + 2]
+    notes = result.notes
+    if not (sure and exact[k + 2] * noisy[k] > 0):
+        notes = (*notes, Note(code=NOISY, message=_NOISE))
+    details = {"points_if_exact": exact[2:].tolist(), "points_if_noisy": noisy.tolist()}
+    return result.replace(notes=notes, details=dict(result.details) | details)
+
+
+def _regression(target: Floats, given: Floats, who: Floats, codes: Ints) -> tuple[Floats, Floats]:
+    """Least squares of target on 1, given and source; standard errors over clusters (CR1)."""
+    design = np.column_stack([np.ones(given.size), given, who])
+    bread = np.linalg.pinv(design.T @ design)
+    coefficients = bread @ (design.T @ target)
+    each = design * (target - design @ coefficients)[:, None]
+    _, place = np.unique(codes, return_inverse=True)
+    sums = np.zeros((place.max() + 1, design.shape[1]))
+    np.add.at(sums, place, each)
+    g = len(sums)
+    covariance = bread @ (sums.T @ sums) @ bread * g / (g - 1)
+    return coefficients, np.sqrt(np.diag(covariance))
 
 
 def _conditioner(
