@@ -302,7 +302,7 @@ def compare_temperatures(
         named("temperature.shift", "Differences between temperatures", "secondary",
               one_family(shifts, family=family)),
         *(
-            named(f"equivalence.temperature.{where}", f"Alike at all temperatures, {where}",
+            named(f"equivalence.temperature.{where}", f"Equivalence of temperatures, {where}",
                   "secondary", e)
             for where, e in equal.items()
         ),
