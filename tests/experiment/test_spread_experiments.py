@@ -140,7 +140,12 @@ def test_the_default_judges_are_told_apart_and_a_test_is_told_by_its_adjusted_p(
             variance_of(judge, found.arrays["items"], temperature=float(where.removeprefix("T=")))
             for judge in ("sim-noisy", "sim-typical")
         ]
-        assert holds(rows["sim-noisy", "sim-typical"], truth[0] / truth[1])
+        noisy = rows["sim-noisy", "sim-typical"]
+        if where == "T=1":  # one item holds 57 % of the scatter
+            assert noisy.interval is None
+            assert [note.code for note in noisy.notes] == ["not_estimable"]
+        else:
+            assert holds(noisy, truth[0] / truth[1])
         assert truth[0] / truth[1] > 4
     assert "differs between judges for T=0.3" in found.sentence
     adjusted = found["spread.family"].p_adjusted
