@@ -201,7 +201,8 @@ def _answer(claim: str, says: str, headlines: Sequence[Headline], results: Resul
     more = len(ordered) - _NAMED
     text = says if more <= 0 else f"{says}, for {len(ordered)} of {of}"
     if any(sentences):
-        joint = " - " if ": " in says else ": "
+        unnamed = len(parts) == 1 and not parts[0][0] and parts[0][1].startswith("p ")
+        joint = ", " if unnamed else " - " if ": " in says else ": "
         text += f"{joint}{'; '.join(filter(None, sentences))}"
         text += f"; and {more} more" if more > 0 else ""
     return Answer(
@@ -213,7 +214,11 @@ def _answer(claim: str, says: str, headlines: Sequence[Headline], results: Resul
 
 
 def _numbers(headline: Headline, results: Results) -> tuple[str, str]:
-    """Size, p and reason of a claim, and the id of the result that tells the size."""
+    """Size, p and reason of a claim, and the id of the result that tells the size.
+
+    Of a claim about several the farthest pair tells the size; where its p is another, it follows
+    the claim's as a statement of its own.
+    """
     parts: list[str] = []
     sized = bool(headline.estimand or headline.size)  # a claim of a study is no one number's
     size = _size(headline, results) if sized and headline.claim != "described" else None
@@ -224,17 +229,50 @@ def _numbers(headline: Headline, results: Results) -> tuple[str, str]:
         parts.append(f"{before}{number}{unit}{after}{hangs_on(size.details)}")
     else:
         size = None
-    if not math.isnan(headline.p_adjusted):
-        parts.append(f"p {adjusted_p(headline)}")
+    pair, which = _with_its_own_p(headline, size, results)
+    if pair is not None:
+        parts.append(f"p {adjusted_p(pair)}")
+    claim = [] if math.isnan(headline.p_adjusted) else [f"p {adjusted_p(headline)}"]
     if headline.claim == "open" and _at_its_floor(headline, results):
-        parts.append("no smaller p can be had from these data")
+        claim.append("no smaller p can be had from these data")
+    if pair is None:
+        parts += claim
+    if isinstance(size, Comparison) and _lost_by_adjusting(size, results):
+        parts.append("interval not adjusted")
     if headline.claim == "open" and size is not None:
         parts += _ruled_out(size)
     if headline.reason and (
         headline.claim == "undefined" or (headline.claim == "open" and sized and size is None)
     ):
         parts.append(headline.reason)
-    return ", ".join(parts), size.id if size is not None else ""
+    text = ", ".join(parts)
+    if pair is not None:
+        text = f"{', '.join(claim)}; {which}: {text}"
+    return text, size.id if size is not None else ""
+
+
+def _with_its_own_p(
+    headline: Headline, size: Estimate | Comparison | None, results: Results
+) -> tuple[Comparison | None, str]:
+    """The pair that tells the size of a claim about all and has another p; what it is called."""
+    if not (isinstance(size, Comparison) and size.part_of in headline.rests_on):
+        return None, ""
+    if headline.size or math.isnan(headline.p_adjusted) or math.isnan(size.p_adjusted):
+        return None, ""
+    if len(results.get(size.part_of, ResultSet).members) > 1:
+        return (size if adjusted_p(size) != adjusted_p(headline) else None), "farthest apart"
+    level = _level(size, results)  # one pair, one question: told twice where the verdicts differ
+    other = (size.p_adjusted <= level) != (headline.p_adjusted <= level)
+    return (size if other else None), "the pair"
+
+
+def _level(pair: Comparison, results: Results) -> float:
+    return next((f.level for f in results.families if f.id == pair.family), 0.05)
+
+
+def _lost_by_adjusting(pair: Comparison, results: Results) -> bool:
+    """Whether a pair differs by its own p, as its interval has it, but not by the adjusted one."""
+    return pair.margin is None and pair.p <= _level(pair, results) < pair.p_adjusted
 
 
 def _at_its_floor(headline: Headline, results: Results) -> bool:

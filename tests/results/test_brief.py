@@ -9,6 +9,7 @@ import pytest
 
 from judgestats.results import (
     About,
+    Comparison,
     Condition,
     Estimate,
     Headline,
@@ -16,7 +17,9 @@ from judgestats.results import (
     Note,
     Recommendation,
     Results,
+    ResultSet,
     Row,
+    Statistic,
 )
 from judgestats.results.brief import (
     Answer,
@@ -305,6 +308,53 @@ def test_a_claim_of_a_study_is_told_without_a_number_of_one_cell() -> None:
     )  # fmt: skip
     [answer] = brief_of(replace(found, headlines=(claim,))).answers
     assert answer.text == "Open: judged less reliably"
+
+
+def pair(a: str, value: float, p: float, adjusted: float) -> Comparison:
+    return Comparison(
+        id=f"pairs/{a}", hypothesis="spread", role="primary", title=a, part_of="pairs",
+        a=a, b="none", estimand="distance_ratio_mean", estimate=value, method="t",
+        statistic=Statistic(symbol="t", value=2.0), p=p, p_adjusted=adjusted,
+        interval=Interval(low=0.8 * value, high=1.25 * value),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("claim", "p", "pairs", "told"),
+    [
+        (
+            "differs", 0.015, [pair("before", 1.28, 0.029, 0.059), pair("after", 1.1, 0.2, 0.2)],
+            ("Scatter differs, p = .015; farthest apart: before has 1.28 [1.02, 1.60] times the "
+            "scatter of none, p = .059, interval not adjusted"),
+        ),
+        (
+            "differs", 0.015, [pair("before", 1.28, 0.005, 0.015), pair("after", 1.1, 0.2, 0.2)],
+            "Scatter differs: before has 1.28 [1.02, 1.60] times the scatter of none, p = .015",
+        ),
+        (
+            "differs", 0.015, [pair("before", 1.28, 0.059, 0.059)],
+            ("Scatter differs, p = .015; the pair: before has 1.28 [1.02, 1.60] times the "
+            "scatter of none, p = .059"),
+        ),
+        (
+            "open", 0.384, [pair("before", 1.28, 0.029, 0.384), pair("after", 1.1, 0.2, 0.4)],
+            ("Scatter differs: before has 1.28 [1.02, 1.60] times the scatter of none, p = .384, "
+            "interval not adjusted"),
+        ),
+    ],
+)  # fmt: skip
+def test_the_pair_that_tells_the_size_of_a_claim_has_its_own_p(claim, p, pairs, told) -> None:
+    whole = ResultSet(
+        id="pairs", hypothesis="spread", role="primary", title="pairs", name="pairs", method="t",
+        members=tuple(r.id for r in pairs),
+    )  # fmt: skip
+    headline = Headline(
+        id="h", hypothesis="spread", claim=claim, about=About(varied="x"), rests_on=("pairs",),
+        estimand="distance_ratio_mean", p_adjusted=p, says="scatter differs",
+    )  # fmt: skip
+    found = results_of(2)
+    found = replace(found, results=(*found.results, whole, *pairs), headlines=(headline,))
+    assert [answer.text for answer in brief_of(found).answers] == [told]
 
 
 def test_the_effect_of_a_test_is_called_by_its_name() -> None:
