@@ -252,7 +252,7 @@ def drift(
     again, unchanged = (None if one is None else _judged(one) for one in (baseline, anchors))
     before, after = _judged(first), _judged(second)
     analysis = drift_frames(before, after, baseline=again, anchors=unchanged, **options)
-    records = analysis.records({"kind": "drift"})
+    records = analysis.records({"kind": "drift", **_simulated(first, second, baseline, anchors)})
     level = float(options.get("level", 0.95))
     return Findings(analysis, HeldRun(records=records, held=after.iloc[:0], at_level=level))
 
@@ -267,6 +267,18 @@ def _judged(data: Any) -> pd.DataFrame:
 
         return run_judgments(str(data))
     return read_judgments(data)
+
+
+def _simulated(*given: Any) -> dict[str, Any]:
+    """Facts of what compares runs of which one was simulated; files and frames do not tell it."""
+    from judgestats.reporting.notebook import Findings
+    from judgestats.tracking.fetch import facts_of_run, simulated_in
+
+    return simulated_in(
+        data.run.facts if isinstance(data, Findings) else facts_of_run(str(data))
+        for data in given
+        if isinstance(data, Findings) or _of_judgestats(data)
+    )
 
 
 def _of_judgestats(data: Any) -> bool:

@@ -125,7 +125,10 @@ def test_a_run_inside_a_loop_is_compared_and_drawn(workplace) -> None:
     again = js.compare(found, found.run_id, n_resamples=99)
     assert again.differences.empty
     assert "No change is shown for any of 2 conditions" in again.sentence
-    assert js.drift(found, found.run_id, n_resamples=99).headlines
+    moved = js.drift(found, found.run_id, n_resamples=99)
+    assert moved.headlines
+    assert moved.run.all_simulated
+    assert moved.run.simulated_judges == ["sim-typical"]
 
 
 def test_a_frame_that_lacks_something_says_which() -> None:

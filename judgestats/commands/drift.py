@@ -13,7 +13,7 @@ from judgestats.experiment import console
 from judgestats.experiment.showing import finish, show, working
 from judgestats.judgments.readers.labels import with_labels
 from judgestats.results import write_results
-from judgestats.tracking.fetch import run_judgments
+from judgestats.tracking.fetch import facts_of_run, run_judgments, simulated_in
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -85,10 +85,12 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
             omega_model=arguments.omega_model,
         )
     names = [_named(run) for run in (arguments.first, arguments.second)]
+    given = (arguments.first, arguments.second, arguments.baseline, arguments.anchors)
     about = {
         "kind": "drift",
         "title": f"drift: {names[0]} to {names[1]}",
         "command": _command(arguments),
+        **simulated_in(facts_of_run(run) for run in given if run and not Path(run).is_file()),
     }
     results = analysis.records(about)
     show(results)

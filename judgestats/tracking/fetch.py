@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,46 @@ def run_judgments(run: str) -> pd.DataFrame:
         if not file.is_file():
             raise InputError(f"{run}: the run holds no data/judgments.parquet.")
         return validate_parsed(read_frame(file), what=f"judgments of run {run}")
+
+
+def facts_of_run(run: str) -> dict[str, Any]:
+    """What a run says beside its results, of 0.1.0 too.
+
+    Parameters
+    ----------
+    run : str
+        An MLflow run id, or a run's folder.
+
+    Returns
+    -------
+    dict
+    """
+    with run_data(run) as (folder, _):
+        values = read_values(folder / "results.json")
+    return dict(values.get("facts") or values)  # 0.1.0 kept them at the top
+
+
+def simulated_in(runs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Facts of what compares some runs: that judges were simulated, and who judged.
+
+    Examples
+    --------
+    >>> asked = [{"name": "sim-typical", "model": "sim-typical", "simulated": True}]
+    >>> simulated_in([{"simulated": True, "judges": asked}] * 2)["judges"] == asked
+    True
+    >>> simulated_in([{"simulated": False}])
+    {}
+    """
+    runs = list(runs)
+    if not any(facts.get("simulated") for facts in runs):
+        return {}
+    judges: dict[tuple[str, bool], dict[str, Any]] = {}
+    for facts in runs:
+        for judge in [*(facts.get("judges") or []), *(facts.get("stage_judges") or [])]:
+            name, simulated = str(judge.get("name", "")), bool(judge.get("simulated"))
+            told = {"name": name, "model": judge.get("model"), "simulated": simulated}
+            judges.setdefault((name, simulated), told)
+    return {"simulated": True, "judges": list(judges.values())}
 
 
 def run_items(run: str) -> tuple[Item, ...]:

@@ -10,6 +10,7 @@ from judgestats.analysis.drift import drift
 from judgestats.cli import main
 from judgestats.errors import InputError
 from judgestats.judgments.readers.frame import parsed_frame
+from judgestats.results import read_results
 from judgestats.results.brief import brief_of
 from judgestats.results.screen import HEIGHT, plain_text, screen_of
 from tests.null_judge.designs import seeded
@@ -160,6 +161,26 @@ def test_another_version_is_named_and_the_same_items_are_needed():
     other = run(seed=2).assign(item_id=lambda f: "other " + f["item_id"])
     with pytest.raises(InputError, match="share 0 items"):
         drift(run(seed=1), other)
+
+
+def test_a_simulated_judge_on_one_side_is_named_on_every_page(workplace):
+    for name, simulated in (("real", False), ("sim", True)):
+        data = workplace / name / "data"
+        data.mkdir(parents=True)
+        judge = "sim-typical" if simulated else "J"
+        run(seed=1, items=8, judge=judge).to_parquet(data / "judgments.parquet", index=False)
+        judges = [{"name": judge, "model": judge, "simulated": simulated, "prompt_sha": ["x"]}]
+        facts = {"simulated": simulated, "judges": judges}
+        (workplace / name / "results.json").write_text(json.dumps({"facts": facts}))
+    words = ["drift", "real", "sim", "--pair", "J, T=1 -> sim-typical, T=1", "--resamples", "99"]
+    assert main([*words, "--out", "moved"]) == 0
+    found = read_results(workplace / "moved" / "results.json")
+    assert found.simulated_judges == ["sim-typical"]
+    assert not found.all_simulated
+    assert main(["report", "moved", "--to", "md", "--out", "page"]) == 0
+    assert "SIMULATED: sim-typical" in (workplace / "page" / "report.md").read_text("utf-8")
+    assert main(["drift", "real", "real", "--resamples", "99", "--out", "same.json"]) == 0
+    assert "simulated" not in read_results(workplace / "same.json").facts
 
 
 def test_the_command(workplace, capsys):
