@@ -39,6 +39,7 @@ from judgestats.judgments.design import Condition
 from judgestats.protocols.selection import UNRELATED
 from judgestats.results import About, Headline, Row
 from judgestats.results.numbers import apa_number
+from judgestats.spelling import option
 from judgestats.stats.agreement.grade_score import grade_score
 from judgestats.stats.agreement.grade_score_items import grade_score_items
 from judgestats.stats.agreement.option_positions import option_win_rate, position_test
@@ -349,7 +350,7 @@ def _limits(
     if int(table["n_replications"].max()) < 2:
         limits.append(
             "One repetition of every rotation: that selections differ between rotations may be "
-            "position or plain noise. Set replicates=2 or more to tell them apart."
+            f"position or plain noise. Set {option('replicates', '2')} or more to tell them apart."
         )
     else:
         limits.append(
@@ -423,5 +424,7 @@ def _recommend(table: pd.DataFrame, headlines: Sequence[Headline]) -> Recommenda
     if not parts:
         return None
     if int(table["n_replications"].max()) < 2:
-        parts.append("Repeat the rotations (replicates=2) to tell position from noise.")
+        parts.append(
+            f"Repeat the rotations ({option('replicates', '2')}) to tell position from noise."
+        )
     return Recommendation(sentences=tuple(parts), rests_on=tuple(h.rests_on[0] for h in headlines))

@@ -217,7 +217,7 @@ class Replication:
         text = (
             f"{n} of {len(self.claims)} claims could not be examined: the data at hand do not "
             "hold what they are about (each says what is missing). Name a folder that does "
-            "with data=FOLDER."
+            "by the parameter data."
         )
         return (text,)
 

@@ -7,6 +7,7 @@ import pytest
 
 from judgestats.cli import main
 from judgestats.experiment.parameters import split_arguments
+from judgestats.results import read_results
 from judgestats.spelling import MLFLOW, OPTIONS, as_typed, option, spelled_for
 
 
@@ -47,6 +48,14 @@ def test_under_mlflow_hints_are_mlflows(monkeypatch, capsys):
     assert "as in -P temperatures=0,0.5,1." in capsys.readouterr().err
     assert main(["run", "temperature", "--replicate", "1"]) == 2
     assert "Did you mean replicates?" in capsys.readouterr().err
+
+
+def test_a_hint_in_a_report_is_one_too(workplace):
+    words = "--judges sim-typical --limit 3 --replicates 1 --resamples 99 --report none"
+    assert main(["run", "grade_score", *words.split()]) == 0
+    [found] = workplace.glob("mlruns/*/*/artifacts/results.json")
+    advice = read_results(found).recommendation
+    assert "Repeat the rotations (--replicates 2)" in advice.text
 
 
 def test_a_dry_run_needs_no_value(capsys):

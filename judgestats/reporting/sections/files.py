@@ -36,7 +36,7 @@ def files(run: Run) -> Markdown:
     there += ["flagged_without"] if run.table("flagged_without") else []
     here = [*made, *there]
     lines = [f"- [tables/{n}.csv](tables/{n}.csv): {_CSV[n]}" for n in here]
-    lines.append("- results.json: all records; `judgestats report RUN detail=full` shows them.")
+    lines.append("- results.json: all records; `judgestats report RUN --detail full` shows them.")
     return Markdown("::: {.files}\n\n" + "\n".join(lines) + "\n\n:::")
 
 
