@@ -20,6 +20,7 @@ from judgestats.analysis.conversion import Place, records_of
 from judgestats.analysis.scale_use import mean_deviations
 from judgestats.errors import InputError
 from judgestats.reporting import plots
+from judgestats.reporting.plots.base import wrapped_apart
 from judgestats.reporting.theme import COLOURS, theme
 from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Sample, TestResult
 
@@ -324,6 +325,43 @@ def test_from_results() -> None:
     assert plots.EffectRow.from_estimate(estimate).label == "ICC"
     with pytest.raises(InputError, match="null reference"):
         plots.NullRow.from_estimate(estimate)
+
+
+CROSSED = [
+    f"sim-{judge}, prompt={prompt}, unrelated={unrelated}"
+    for judge in ("positional", "typical")
+    for prompt in (1, 2)
+    for unrelated in ("yes", "no")
+]
+
+
+@pytest.mark.parametrize("width", [6, 10, 12, 17, 22, 34, 60])
+@pytest.mark.parametrize(
+    "labels",
+    [CROSSED, list(LONG), ["a long name of a judge, T=1", "b"], [f"{'x' * 40}{i}" for i in "123"]],
+)
+def test_no_two_labels_become_one(labels: list[str], width: int) -> None:
+    shown = wrapped_apart([*labels, labels[0]], width=width, lines=1)
+    assert len(set(shown)) == len(set(labels))
+    assert shown[-1] == shown[0]
+    assert max(map(len, shown)) <= width
+
+
+def test_what_labels_have_in_common_is_shortened_first() -> None:
+    assert wrapped_apart(CROSSED[:2], width=17, lines=1) == ["unrelated=yes", "unrelated=no"]
+    assert wrapped_apart(CROSSED, width=34, lines=1)[0] == "sim-positional, prom=1, unre=yes"
+    assert wrapped_apart(CROSSED, width=60, lines=1) == CROSSED
+
+
+def test_the_critical_difference_stands_beside_its_bar() -> None:
+    figure = plots.CriticalDifference(
+        labels=tuple(CROSSED), mean_ranks=tuple(np.linspace(1, 8, 8)), critical_difference=0.38
+    ).narrow
+    canvas = figure.render()
+    [ax] = canvas.axes
+    [said] = [t for t in ax.texts if t.get_text().startswith("CD")]
+    bar = next(line for line in ax.lines if line.get_marker() == "|")
+    assert said.get_window_extent().x0 > bar.get_window_extent().x1
 
 
 def test_marks_go_by_the_adjusted_test_and_never_by_the_interval() -> None:

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from judgestats.reporting.escape import clean
-from judgestats.reporting.plots.base import Figure, finite, wrapped
+from judgestats.reporting.plots.base import Figure, finite, wrapped, wrapped_apart
 from judgestats.reporting.theme import COLOURS, GREY, INK, NARROW, PALE, PAPER_WIDTH, series
 
 _MOST_DOTS = 24
@@ -125,13 +125,14 @@ class Curves(Figure):
         xs = sorted({p.x for curve in panel.curves for p in curve.points})
         gap = min((b - a for a, b in pairwise(xs)), default=1.0)
         step = min(0.09, 0.5 / max(1, len(panel.curves))) * gap
+        names = wrapped_apart([curve.name for curve in panel.curves], width=24, lines=2)
         for i, curve in enumerate(panel.curves):
             moved = (i - (len(panel.curves) - 1) / 2) * step  # intervals beside one another
             style = series(i)
             kept = [p for p in curve.points if math.isfinite(p.value)]
             ax.plot(
                 [p.x + moved for p in kept], [p.value for p in kept],
-                label=wrapped(curve.name, width=24, lines=2), **style,
+                label=names[i], **style,
             )  # fmt: skip
             for p in kept:
                 bars = _bars(p)
@@ -241,9 +242,10 @@ class Dots(Figure):
         drawn = list(np.atleast_1d(axes).ravel())
         for k, (panel, ax) in enumerate(zip(self.panels, drawn, strict=True)):
             self._panel(panel, ax, brackets=self.brackets if k == 0 else ())
+        short = wrapped_apart(self.labels, width=self._letters, lines=2)
         for panel, ax in zip(self.panels, drawn if self._own else drawn[:1], strict=False):
             rows = self._rows(panel)
-            names = [wrapped(self.labels[i], width=self._letters, lines=2) for i in rows]
+            names = [short[i] for i in rows]
             ax.set_yticks(range(len(rows)), names)
             ax.set_ylim(len(rows) - 0.4, -0.6)
         canvas.draw_without_rendering()  # the first layout does not know the labels' widths

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -149,6 +149,86 @@ def wrapped(label: object, *, width: int = 30, lines: int = 3) -> str:
         if len(parts) <= lines:
             return "\n".join(parts)
     return text[:width]
+
+
+def wrapped_apart(labels: Sequence[object], *, width: int = 30, lines: int = 3) -> list[str]:
+    """Labels broken into lines as by `wrapped`; shortened ones still differ where the labels do.
+
+    What all have in common goes first (parts, names of factors, beginnings of levels), then the
+    ends of levels.
+
+    Examples
+    --------
+    >>> wrapped_apart(["judge-a, prompt=plain", "judge-b, prompt=plain"], width=17, lines=1)
+    ['judge-a', 'judge-b']
+    >>> wrapped_apart(["judge-a, prompt=1", "judge-a, prompt=2", "judge-b, prompt=1"],
+    ...               width=13, lines=1)
+    ['judge-a, pr=1', 'judge-a, pr=2', 'judge-b, pr=1']
+    """
+    texts = [" ".join(clean(label).split()) or "–" for label in labels]
+    different = len(set(texts))
+    for tried in _ever_shorter(texts):
+        parts = [textwrap.wrap(text, width=width) for text in tried]
+        if max(map(len, parts), default=0) <= lines and len(set(tried)) == different:
+            return ["\n".join(part) for part in parts]
+    shown = [wrapped(text, width=width, lines=lines) for text in texts]
+    if len(set(shown)) == different:
+        return shown
+    place = {text: str(i) for i, text in enumerate(dict.fromkeys(texts), start=1)}
+    return [
+        wrapped(f"{place[t]}: {t[: max(1, width * lines // 2)]}…", width=width, lines=lines)
+        for t in texts
+    ]
+
+
+def _ever_shorter(texts: Sequence[str]) -> Iterator[list[str]]:
+    """The texts, then without more and more of what does not tell them apart."""
+    yield list(texts)
+    rows = [text.split(", ") for text in texts]
+    if len({len(row) for row in rows}) != 1:
+        rows = [[text] for text in texts]
+    varied = [column for column in zip(*rows, strict=True) if len(set(column)) > 1]
+    if not varied:
+        return
+    keys = [_key(column) for column in varied]
+    levels = [
+        [part[len(key) :] for part in column] for key, column in zip(keys, varied, strict=True)
+    ]
+    yield _joined(keys, levels)
+    for most in (4, 2):  # one letter could be another number's: p
+        short = [f"{key[:-1][:most]}=" if key else "" for key in keys]
+        if len(set(short)) == len(set(keys)):
+            keys = short
+        yield _joined(keys, levels)
+    levels = [_without_beginning(column) for column in levels]
+    yield _joined(keys, levels)
+    for most in range(max(len(level) for column in levels for level in column), 1, -1):
+        yield _joined(keys, [_cut(column, most) for column in levels])
+
+
+def _joined(keys: Sequence[str], levels: Sequence[Sequence[str]]) -> list[str]:
+    named = [[key + level for level in column] for key, column in zip(keys, levels, strict=True)]
+    return [", ".join(parts) for parts in zip(*named, strict=True)]
+
+
+def _key(column: Sequence[str]) -> str:
+    """The name of the factor that all parts begin with (``prompt=``)."""
+    names = {part.partition("=")[0] for part in column if "=" in part}
+    return f"{names.pop()}=" if len(names) == 1 and all("=" in part for part in column) else ""
+
+
+def _without_beginning(levels: Sequence[str]) -> list[str]:
+    """Levels without the words that all of them begin with."""
+    low, high = min(levels), max(levels)
+    common = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
+    cut = max(low.rfind(mark, 0, common) for mark in " -_/:") + 1
+    return [level[cut:] for level in levels] if all(len(v) > cut for v in levels) else list(levels)
+
+
+def _cut(levels: Sequence[str], most: int) -> list[str]:
+    """Levels of so many letters, cut at their ends; those of a factor that would be one stay."""
+    cut = [v if len(v) <= most else v[: most - 1] + "…" for v in levels]
+    return cut if len(set(cut)) == len(set(levels)) else list(levels)
 
 
 def _middle_out(text: str, room: int) -> str:

@@ -13,7 +13,13 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLoc
 
 from judgestats.errors import InputError
 from judgestats.reporting.formats import UNKNOWN, number, positive_interval
-from judgestats.reporting.plots.base import Figure, nothing_to_show, padded_limits, wrapped
+from judgestats.reporting.plots.base import (
+    Figure,
+    nothing_to_show,
+    padded_limits,
+    wrapped,
+    wrapped_apart,
+)
 from judgestats.reporting.theme import COLOURS, GREY, INK, NARROW, PAPER_WIDTH
 from judgestats.results import Estimate, estimand_of
 from judgestats.results.numbers import bounds_of
@@ -96,7 +102,11 @@ class Forest(Figure):
         return (self.width, max(1.5, 0.85 + height))
 
     def _label(self, line: str) -> str:
-        return _label(line) if self.width >= PAPER_WIDTH else wrapped(line, width=20)
+        width, lines = (36, 2) if self.width >= PAPER_WIDTH else (20, 3)
+        if line.startswith("\t"):
+            return wrapped(line, width=width, lines=lines)
+        labels = list(dict.fromkeys(row.label for row in self.rows))
+        return wrapped_apart(labels, width=width, lines=lines)[labels.index(line)]
 
     @property
     def alt(self) -> str:
@@ -198,9 +208,13 @@ class Equivalence(Figure):
     level: float = 0.90
 
     @property
+    def _labels(self) -> list[str]:
+        return wrapped_apart([row.label for row in self.rows], width=36, lines=2)
+
+    @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        height = sum(0.24 if "\n" not in _label(r.label) else 0.36 for r in self.rows)
+        height = sum(0.24 if "\n" not in label else 0.36 for label in self._labels)
         return (PAPER_WIDTH, max(1.6, 1.05 + height))
 
     @staticmethod
@@ -255,7 +269,7 @@ class Equivalence(Figure):
             ax.hlines(i, row.low, row.high, color=colour, lw=1.8)
             ax.plot(row.estimate, i, marker, color=colour, mfc=face, ms=5.5)
         ax.set_ylim(len(self.rows) - 0.5, -0.5)
-        ax.set_yticks(range(len(self.rows)), [_label(r.label) for r in self.rows])
+        ax.set_yticks(range(len(self.rows)), self._labels)
         ax.tick_params(axis="y", length=0)
         right = ax.twinx()
         right.set_ylim(ax.get_ylim())
@@ -271,10 +285,6 @@ class Equivalence(Figure):
         else:
             ax.set_xlim(*padded_limits(values))
         ax.set_xlabel(f"{self.x_label} ({100 * self.level:g}% interval; shaded: declared margin)")
-
-
-def _label(line: str) -> str:
-    return wrapped(line, width=36, lines=2)
 
 
 def _check_positive(rows: Sequence[EffectRow]) -> None:

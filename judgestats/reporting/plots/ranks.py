@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from judgestats.errors import InputError
 from judgestats.reporting.escape import clean
-from judgestats.reporting.plots.base import Figure, nothing_to_show, wrapped
+from judgestats.reporting.plots.base import Figure, nothing_to_show, wrapped_apart
 from judgestats.reporting.theme import COLOURS, INK, NARROW, PAPER_WIDTH
 from judgestats.results import Comparison, Test
 
@@ -199,9 +199,9 @@ class CriticalDifference(Figure):
         if math.isfinite(self.critical_difference):
             end = min(high, low + self.critical_difference)
             ax.plot([low, end], [0.4, 0.4], color=INK, lw=1.6, marker="|", ms=6)
-            ax.text(
-                end + 0.02 * (high - low), 0.4, f"CD = {self.critical_difference:.2f}",
-                ha="left", va="center", fontsize=8,
+            ax.annotate(
+                f"CD = {self.critical_difference:.2f}", (end, 0.4), xytext=(6, 0),
+                textcoords="offset points", ha="left", va="center", fontsize=8,
             )  # fmt: skip
         for i, (a, b) in enumerate(runs):
             y = -0.11 * (i + 1)
@@ -211,12 +211,13 @@ class CriticalDifference(Figure):
                 solid_capstyle="butt",
             )  # fmt: skip
         top = -0.11 * (len(runs) + 1) - 0.08
-        for i, (name, rank) in enumerate(zip(names, ranks, strict=True)):
+        short = wrapped_apart(names, width=room, lines=1)
+        for i, (name, rank) in enumerate(zip(short, ranks, strict=True)):
             left = i < half
             place = i if left else k - 1 - i
             y = top - 0.2 * place
             x = low - 0.02 * (high - low) if left else high + 0.02 * (high - low)
             ax.plot([rank, rank, x], [0, y, y], color=INK, lw=0.7)
-            text = f"{wrapped(name, width=room, lines=1)}  {rank:.2f}"
+            text = f"{name}  {rank:.2f}"
             ax.text(x, y, text + " " if left else " " + text, ha="right" if left else "left",
                     va="center", fontsize=7)  # fmt: skip

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
 
 from judgestats.errors import InputError
-from judgestats.reporting.plots.base import Figure, finite, nothing_to_show, wrapped
+from judgestats.reporting.plots.base import Figure, finite, nothing_to_show, wrapped, wrapped_apart
 from judgestats.reporting.theme import COLOURS, DIVERGING, GREY, INK, PAPER_WIDTH, SEQUENTIAL
 
 _MAX_LEVELS = 21
@@ -61,7 +61,7 @@ class ScoreDistribution(Figure):
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        lines = [wrapped(n, width=32, lines=2) for n in self.labels]
+        lines = wrapped_apart(self.labels, width=32, lines=2)
         height = sum(0.27 if "\n" not in line else 0.36 for line in lines)
         return (PAPER_WIDTH, max(1.7, 0.95 + height))
 
@@ -109,7 +109,7 @@ class ScoreDistribution(Figure):
             if finite(values).size == 0:
                 ax.text((edges[0] + edges[-1]) / 2, i, "no score", ha="center", va="center",
                         color=GREY, fontsize=8)  # fmt: skip
-        ax.set_yticks(range(len(self.labels)), [wrapped(n, width=32, lines=2) for n in self.labels])
+        ax.set_yticks(range(len(self.labels)), wrapped_apart(self.labels, width=32, lines=2))
         ax.set_ylim(len(self.labels) - 0.5, -0.5)
         if names:
             ax.set_xticks((edges[:-1] + edges[1:]) / 2, names)
@@ -150,7 +150,7 @@ class PositionHeatMap(Figure):
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        lines = [wrapped(n, width=32, lines=2) for n in self.labels]
+        lines = wrapped_apart(self.labels, width=32, lines=2)
         height = sum(0.27 if "\n" not in line else 0.38 for line in lines)
         return (PAPER_WIDTH, max(1.6, 0.85 + height))
 
@@ -186,7 +186,7 @@ class PositionHeatMap(Figure):
                         color=colour)  # fmt: skip
         names = self.positions or tuple(str(j + 1) for j in range(shares.shape[1]))
         ax.set_xticks(range(shares.shape[1]), [wrapped(n, width=14, lines=2) for n in names])
-        ax.set_yticks(range(len(self.labels)), [wrapped(n, width=32, lines=2) for n in self.labels])
+        ax.set_yticks(range(len(self.labels)), wrapped_apart(self.labels, width=32, lines=2))
         ax.set_ylim(len(self.labels) - 0.5, -0.5)
         ax.tick_params(length=0)
         ax.grid(visible=False)

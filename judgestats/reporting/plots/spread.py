@@ -18,6 +18,7 @@ from judgestats.reporting.plots.base import (
     label_points,
     nothing_to_show,
     wrapped,
+    wrapped_apart,
 )
 from judgestats.reporting.theme import COLOURS, GREY, INK, PAPER_WIDTH, series
 
@@ -153,7 +154,7 @@ class SpreadByCondition(Figure):
         ax.plot(x, panel.mean, "o", color=colour, ms=5, zorder=5)
         longest = max(len(c) for c in panel.conditions)
         crowded = longest * count > 60 / self._columns
-        labels = [wrapped(c, width=24 if crowded else 30, lines=1) for c in panel.conditions]
+        labels = wrapped_apart(panel.conditions, width=24 if crowded else 30, lines=1)
         every = max(1, math.ceil(count / 16))
         ax.set_xticks(x[::every], labels[::every])
         if crowded:
@@ -233,7 +234,7 @@ class MeanAgainstSpread(Figure):
         chosen = list(dict.fromkeys(first_last))
         label_points(
             ax, [points[j] for j in chosen],
-            [wrapped(self.point_label[j], width=24, lines=1) for j in chosen], avoid=points,
+            wrapped_apart([self.point_label[j] for j in chosen], width=24, lines=1), avoid=points,
         )  # fmt: skip
         ax.annotate("", xy=(0, 0))
         ax.xaxis.label.set_color(INK)
