@@ -100,6 +100,32 @@ def test_one_verdict_a_pair(run_folder: Path) -> None:
     assert {row["verdict"] for row in table.rows} <= {"differs", "alike", "open"}
 
 
+def test_a_verdict_says_what_was_asked_and_not_always_that_something_differs(
+    run_folder: Path,
+) -> None:
+    from dataclasses import replace
+
+    from judgestats.reporting.runs import Run
+    from judgestats.results import Test as TestRecord
+
+    run = load_run(run_folder)
+
+    def verdicts(test: str, p: float) -> set[object]:
+        results = tuple(
+            replace(r, test=test, p=p, p_adjusted=p) if isinstance(r, TestRecord) else r
+            for r in run.records.results
+        )
+        records = replace(run.records, results=results, headlines=())
+        tests, *_ = brief.results(Run(folder=run.folder, records=records))
+        assert isinstance(tests, Table)
+        return {row["verdict"] for row in tests.rows}
+
+    assert verdicts("related_to_labels", 0.001) == {"related"}
+    assert verdicts("normality_test", 0.001) == {"not normal"}
+    assert verdicts("friedman_test", 0.001) == {"differs"}
+    assert verdicts("related_to_labels", 0.2) == {"open"}
+
+
 def test_what_a_headline_calls_small_is_not_open_among_the_tests(run_folder: Path) -> None:
     from dataclasses import replace
 

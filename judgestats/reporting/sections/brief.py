@@ -33,6 +33,7 @@ from judgestats.results import (
     ResultSet,
     Test,
     estimand_of,
+    kind_of_test,
 )
 
 __all__ = ["asked", "by_condition", "limits", "results", "setting"]
@@ -211,6 +212,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
         field, p, bound = p_of(test)
         effect = Measured.of(effects[0]) if effects else Measured()
         otherwise = "alike" if test.id in small else "open"
+        found = kind_of_test(test.test).found
         rows.append(
             {
                 "group": _question_of(run, test),
@@ -218,14 +220,14 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
                 "effect": SAID if effect.at[0] in first else effect.shown(),
                 "of": estimand_of(effects[0].estimand).label if effects else "",
                 "p": label(run.records, address(test.id, field), p=True, bound=bound),
-                "verdict": "" if math.isnan(p) else "differs" if p <= level else otherwise,
+                "verdict": "" if math.isnan(p) else found if p <= level else otherwise,
             }
         )
     left_out = ""
     if len(rows) > _MOST_ROWS:
         decided = [r for r in rows if r["verdict"] != "open"]
         left_out = " Tests that stay open, and further ones, stand in tables/tests.csv."
-        differing = [r for r in decided if r["verdict"] == "differs"]
+        differing = [r for r in decided if r["verdict"] not in ("", "alike")]
         rows = (decided if len(decided) <= _MOST_ROWS else differing or rows)[:_MOST_ROWS]
     rows = _by_group(rows)
     columns = [
@@ -242,8 +244,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
         rows=tuple(rows),
         group="group",
         caption="What was tested.",
-        note="Open: neither a difference nor equality is shown."
-        * any(r["verdict"] == "open" for r in rows)
+        note="Open: neither shown nor ruled out." * any(r["verdict"] == "open" for r in rows)
         + " Alike: shown to lie within the declared margin."
         * any(r["verdict"] == "alike" for r in rows)
         + left_out,

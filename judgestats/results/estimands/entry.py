@@ -81,10 +81,14 @@ class Estimand:
 
 @dataclass(frozen=True)
 class TestKind:
-    """A test: its machine name, its name for a reader, and the public function that computes it."""
+    """A test: its machine name, its name for a reader, and the public function that computes it.
+
+    `found` is what a reader is told of whom it is significant for: what the test asks holds.
+    """
 
     __test__ = False  # pytest must not collect it
 
     key: str
     label: str
     function: str
+    found: str = "differs"
