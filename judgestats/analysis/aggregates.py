@@ -102,7 +102,7 @@ def described(
     cost : float
         Of that many judgments of all answers.
     tokens : float
-        As `cost`.
+        In and out, of the judgments that one verdict on a pair takes.
     level : float
     scores : ndarray, shape (n_answers, judgments), optional
         Where there is one group only: its judgments, whose mean's reliability is the parallel
@@ -115,7 +115,8 @@ def described(
     Aggregated
     """
     row = {**base, "condition": name, "aggregate": how, "k": judgments, "cost_usd": cost}
-    row["tokens"] = tokens
+    row["cost_per_pair"] = cost / max(len(answers.pairs.names), 1)
+    row["tokens_per_pair"] = tokens
     row["n_replications"] = grouped.shape[1]
     credit, results = describe_verdicts(
         row, answers.verdicts(grouped), answers.pairs, name=name, level=level

@@ -184,6 +184,7 @@ def _about(column: Column) -> dict[str, Any]:
         "temperature": column.temperature,
         **{f"factor_{name}": value for name, value in column.factors.items()},
         "cost_usd": column.cost_usd,
+        "tokens_in_mean": column.tokens_in_mean,
         "tokens_out_mean": column.tokens_out_mean,
         "latency_mean_s": math.nan,
     }

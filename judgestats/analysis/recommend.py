@@ -143,7 +143,8 @@ def recommend_best(
             sentences=(text,), tied=tied, reason=reason, rests_on=("best",)
         ), result  # fmt: skip
     i = names.index(best.recommended)
-    alike = spent.unit == "judgments" and len(set(spent.amounts)) == 1
+    dearest = max(spent.amounts[names.index(name)] for name in best.non_inferior)
+    alike = not spent.amounts[i] < dearest
     cheapest = "" if alike else f"the cheapest ({spent.worded(i)} {each}) that is "
     if len(tied) == len(names):
         among = f"No condition is told from the best in {what}"
@@ -216,7 +217,7 @@ def recommend_reliable(
     each = [
         {
             "usd": row["cost_usd"] / max(row["n"], 1),
-            "tokens": row["tokens_out_mean"],
+            "tokens": row["tokens_in_mean"] + row["tokens_out_mean"],
             "judgments": 1.0,
         }
         for row in usable.to_dict("records")
@@ -224,7 +225,7 @@ def recommend_reliable(
     by_item = icc_by_item(scores, list(usable["condition"]))
     if by_item is None:
         return None, ()
-    units = {"USD": "usd", "output tokens": "tokens", "judgments": "judgments"}
+    units = {"USD": "usd", "tokens": "tokens", "judgments": "judgments"}
     given = recommend_best(
         by_item.values, by_item.clusters, spent=Spent.of(each, **units), margin=MARGIN_ICC,
         level=0.95, what="reliability of one judgment", each="a judgment", null=by_item.null,

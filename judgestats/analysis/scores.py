@@ -284,6 +284,7 @@ def _about(asked: pd.DataFrame) -> dict[str, Any]:
         "temperature": float(first["temperature"]),
         **{c: str(first[c]) for c in asked.columns if c.startswith("factor_")},
         "cost_usd": float(costs.sum()) if costs.notna().all() else math.nan,
+        "tokens_in_mean": float(asked["tokens_in"].mean()),
         "tokens_out_mean": float(asked["tokens_out"].mean()),
         "latency_mean_s": float(asked["latency_s"].mean()),
     }
@@ -303,8 +304,8 @@ def condition_row(
     ----------
     line : ConditionRow
     about : mapping
-        ``judge``, ``temperature``, ``factor_*``, and ``cost_usd``, ``tokens_out_mean`` and
-        ``latency_mean_s`` (NaN where not known).
+        ``judge``, ``temperature``, ``factor_*``, and ``cost_usd``, ``tokens_in_mean``,
+        ``tokens_out_mean`` and ``latency_mean_s`` (NaN where not known).
     statuses : mapping of status to int
         Judgments by status.
     reliability, omega : Estimate
@@ -313,7 +314,7 @@ def condition_row(
     -------
     dict
     """
-    costs = ("cost_usd", "tokens_out_mean", "latency_mean_s")
+    costs = ("cost_usd", "tokens_in_mean", "tokens_out_mean", "latency_mean_s")
     n = int(sum(statuses.values()))
     row: dict[str, Any] = {
         "condition": line.condition,

@@ -196,7 +196,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             "k",
             "alignment",
             "reliability",
-            "tokens",
+            "tokens_per_pair",
             caption="What averaging buys, and takes: agreement with people, reliability and tokens "
             "by the number of judgments averaged. The line is what people reach.",
             only={"aggregate": ("one", "mean")},
@@ -223,8 +223,10 @@ def _made(condition: str, own: pd.DataFrame, answers: Answers, declared: Analysi
     base = condition_row(condition, own)
     scores = scores_of(own, answers.names)
     times = max(int(base["n_replications"]), 1)
-    tokens = float((own["tokens_in"] + own["tokens_out"]).sum(skipna=False)) / times
     each = float(base["cost_usd"]) / times
+    # of one verdict, as `alignment` counts: both answers of a pair are judged for it
+    verdicts = max(len(answers.pairs.names), 1) * times
+    tokens = float((own["tokens_in"] + own["tokens_out"]).sum(skipna=False)) / verdicts
     made: dict[tuple[str, int], Aggregated] = {}
     for how in AGGREGATES:
         for k in (k for k in SIZES if k <= scores.shape[1]):
@@ -358,7 +360,7 @@ def _panels(
             answers,
             name=f"panel of {size}, {label}", how="panel", judgments=size,
             cost=sum(float(one.made["mean", 1].row["cost_usd"]) for one in judges),
-            tokens=sum(float(one.made["mean", 1].row["tokens"]) for one in judges),
+            tokens=sum(float(one.made["mean", 1].row["tokens_per_pair"]) for one in judges),
             level=declared.level,
             n_permutations=declared.n_resamples, seed=declared.seed,
         )  # fmt: skip

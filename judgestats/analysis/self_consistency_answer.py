@@ -142,9 +142,12 @@ def recommend(
         return None, ()
     given = recommend_best(
         {a.name: a.credit for a in usable}, questions,
-        spent=Spent.of([a.row for a in usable], USD="cost_usd", tokens="tokens", judgments="k"),
+        spent=Spent.of(
+            [a.row for a in usable],
+            USD="cost_per_pair", tokens="tokens_per_pair", judgments="k",
+        ),
         margin=declared.margins["alignment_score"], level=declared.level,
-        what="agreement with people", each="for all answers",
+        what="agreement with people", each="a pair",
     )  # fmt: skip
     if given is None:
         return None, ()

@@ -41,6 +41,7 @@ def _scores(*, clustered: bool, unread: float = 0.04, n: int = 48) -> pd.DataFra
                         "score": np.nan if lost else score,
                         "status": "refused" if lost else "ok",
                         "cost_usd": 0.001,
+                        "tokens_in": float(rng.integers(50, 90)),
                         "tokens_out": float(rng.integers(5, 50)),
                     }
                 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
+import judgestats as js
 from judgestats.analysis.recommend import Spent, recommend_best
 
 
@@ -31,3 +33,41 @@ def test_a_cheaper_one_is_shown_to_lie_close_to_the_best():
     given = advised(0.02)
     assert given.chosen == "cheap"
     assert "at most .05 below the best" in given.sentences[0]
+    assert "the cheapest ($0.1000 a verdict)" in given.sentences[0]
+
+
+def test_the_one_close_to_the_best_is_not_called_the_cheapest_of_one():
+    base = np.random.default_rng(0).normal(0, 0.05, 60)
+    values = {"near": base, "near too": base + 0.3 * np.resize([1.0, -1.0], 60), "far": base - 1.0}
+    spent = Spent(amounts=(328.0, 284.0, 284.0), unit="tokens")
+    given = recommend_best(
+        values, np.arange(60), spent=spent, margin=0.2, level=0.95, what="agreement",
+        each="a verdict",
+    )  # fmt: skip
+    assert given is not None
+    assert given[0].chosen == "near too"
+    assert "the cheapest (284 tokens a verdict)" in given[0].sentences[0]
+    alone = recommend_best(
+        values, np.arange(60), spent=spent, margin=0.05, level=0.95, what="agreement",
+        each="a verdict",
+    )  # fmt: skip
+    assert alone is not None
+    assert "cheapest" not in alone[0].text
+
+
+def test_the_cheapest_counts_what_is_sent_and_what_is_written():
+    rng = np.random.default_rng(3)
+    rows = [
+        {
+            "judge": judge, "temperature": 1.0, "item_id": f"i{i}", "cluster": f"i{i}",
+            "replicate": r, "score": 2.0 + i % 8 + rng.normal(0, 0.1), "status": "ok",
+            "tokens_in": sent, "tokens_out": wrote,
+        }
+        for judge, sent, wrote in (("short question", 280.0, 11.0), ("long question", 729.0, 4.0))
+        for i in range(48)
+        for r in range(5)
+    ]  # fmt: skip
+    advice = js.audit(pd.DataFrame(rows), n_resamples=99).analysis.recommendation
+    assert advice is not None
+    assert advice.chosen.startswith("short question")
+    assert "the cheapest (291 tokens a judgment)" in advice.text

@@ -11,6 +11,7 @@ from judgestats.analysis.pair_description import at_most_worse
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
 from judgestats.stats.reliability.step_up import spearman_brown
+from judgestats.tracking.fetch import run_judgments
 from tests.experiment.report_cells import shown_by, words_of
 
 GIVEN = {"resamples": "199", "report": "none", "pairs": "64", "replicates": "10"}
@@ -40,7 +41,13 @@ def test_a_noisy_judge_gains_and_a_steady_one_does_not(workplace):
     assert not small[noisy.a]
     assert "sim-noisy at T=1: agreement with people" in found.sentence
     assert ", a gain" in found.sentence
+    # A verdict on a pair takes what `alignment` counts: the judgments of its two answers.
+    asked = run_judgments(run.run_id)
+    taken = (asked["tokens_in"] + asked["tokens_out"]).groupby(asked["judge"]).sum() / (64 * 10)
+    for k, name in ((1, "sim-typical, T=1"), (10, "sim-typical, T=1, mean of 10")):
+        assert rows.loc[name, "tokens_per_pair"] == pytest.approx(k * taken["sim-typical"])
     panel = rows.loc["panel of 2, T=1"]
+    assert panel["tokens_per_pair"] == pytest.approx(taken.sum())
     assert panel["k"] == 2
     assert np.isnan(panel["icc1"])  # it is not one judgment
     # Against one judgment of each judge, and against as many of each as the panel asks for.

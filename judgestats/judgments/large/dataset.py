@@ -32,9 +32,10 @@ NEEDED = (
     "verdict",
     "label",
     "cost_usd",
+    "tokens_in",
     "tokens_out",
 )
-_NUMBERS = {"temperature", "score", "cost_usd", "tokens_out"}
+_NUMBERS = {"temperature", "score", "cost_usd", "tokens_in", "tokens_out"}
 
 
 class ParquetJudgments:

@@ -140,7 +140,7 @@ class _Pass:
         self.board_reason = ""
         self.asked: NDArray[np.int32] = np.zeros((1, 1), dtype=np.int32)
         self.by_status: NDArray[np.int64] = np.zeros((1, len(_STATUSES)), dtype=np.int64)
-        self.sums: NDArray[np.float64] = np.zeros((1, 4))
+        self.sums: NDArray[np.float64] = np.zeros((1, 6))
         self.rows = 0
         self.n_replicates = MAX_REPLICATES
         self.repeated: tuple[str, ...] = ()
@@ -206,7 +206,7 @@ class _Pass:
             else:
                 self.board = grown(self.board, board)
         self.by_status = grown(self.by_status, (k, len(_STATUSES)))
-        self.sums = grown(self.sums, (k, 4))
+        self.sums = grown(self.sums, (k, 6))
 
     def count_statuses(
         self, batch: Any, column: NDArray[np.int64], value: NDArray[np.int64]
@@ -238,7 +238,7 @@ class _Pass:
         size = self.by_status.size
         place = column * self.by_status.shape[1] + status
         self.by_status += np.bincount(place, minlength=size).reshape(self.by_status.shape)
-        for name, place_of in (("cost_usd", 0), ("tokens_out", 2)):
+        for name, place_of in (("cost_usd", 0), ("tokens_in", 2), ("tokens_out", 4)):
             if name in self.names:
                 numbers = self.coder.column(batch, name).cast(pa.float64())
                 x = numbers.to_numpy(zero_copy_only=False)
@@ -356,7 +356,7 @@ class _Pass:
             if m
         }
         n = sum(statuses.values())
-        cost, totals, tokens, counted = self.sums[group].sum(axis=0).tolist()
+        cost, priced, read, n_read, wrote, n_wrote = self.sums[group].sum(axis=0).tolist()
         return Column(
             label=label,
             order=key.get("order", "") if len(group) == 1 else "",
@@ -365,6 +365,7 @@ class _Pass:
             factors=factors,
             n=n,
             statuses=statuses,
-            cost_usd=cost if totals == n else math.nan,
-            tokens_out_mean=tokens / counted if counted else math.nan,
+            cost_usd=cost if priced == n else math.nan,
+            tokens_in_mean=read / n_read if n_read else math.nan,
+            tokens_out_mean=wrote / n_wrote if n_wrote else math.nan,
         )

@@ -17,7 +17,7 @@ NOT_ASKED, UNREAD, FIRST_VALUE = 0, 1, 2
 class Column:
     """One condition (in one order of presentation) and what is summed over its judgments.
 
-    `n`, `statuses` count judgments; `cost_usd` and `tokens_out_mean` are NaN where not told.
+    `n`, `statuses` count judgments; `cost_usd` and means of tokens are NaN where not told.
     """
 
     label: str
@@ -28,6 +28,7 @@ class Column:
     n: int
     statuses: Mapping[str, int]
     cost_usd: float
+    tokens_in_mean: float
     tokens_out_mean: float
 
 

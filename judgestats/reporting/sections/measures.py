@@ -31,6 +31,8 @@ _LABELS = {
     "cost_usd": "Cost",
     "k": "Judgments averaged",
     "tokens": "Tokens of a verdict",
+    "tokens_per_pair": "Tokens of a verdict on a pair",
+    "cost_per_pair": "Cost of a pair",
     "printed_omega": "Omega as printed",
     "published_omega": "Omega, recomputed",
     "published_omega_null_mean": "Omega, replications shuffled",

@@ -249,10 +249,12 @@ def _price(run: Run, listed: list[tuple[int, dict[str, Any]]]) -> tuple[list[Sho
     records = run.records
     if not run.all_simulated and any(number_of(r.get("cost_usd")) > 0 for _, r in listed):
         return [measured(run, i, "cost_usd").shown() for i, _ in listed], "US dollars, in all"
-    if measures(run, ("tokens",)):  # of several calls
-        taken = [measured(run, i, "tokens") for i, _ in listed]
+    of_several = measures(run, ("tokens", "tokens_per_pair"))  # calls
+    if of_several:
+        key = of_several[0]
+        taken = [measured(run, i, key) for i, _ in listed]
         shown = [Shown(((f"{m.value:,.0f}", m.at[0]),)) if m.is_finite else NOTHING for m in taken]
-        return shown, "tokens a verdict"
+        return shown, "tokens a verdict" if key == "tokens" else "tokens a pair"
     repeats = {str(r["condition"]): i for i, r in enumerate(run.table("repeats"))}
     if not repeats:
         return [], ""
