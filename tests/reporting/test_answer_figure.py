@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from judgestats.reporting import load_run, plots
 from judgestats.reporting.runs import Run
+from judgestats.reporting.sections import answer_figure as figures
 from judgestats.reporting.sections.answer_figure import answer_figure
 from judgestats.reporting.theme import theme
 from judgestats.results import About, Drawing, Estimate, Headline, Interval, Results
@@ -57,6 +59,32 @@ def test_of_many_effects_those_claimed_and_the_largest_are_drawn():
     largest = [f"change {i}" for i in range(19, 8, -1)]
     assert list(shown.figure.labels) == ["change 3", *largest]
     assert shown.caption == "Shifts. The largest 12 of 20 are drawn."
+
+
+def test_of_many_conditions_those_that_the_answer_is_about_are_drawn():
+    analysis = aligned(np.random.default_rng(0), World(), resamples=99)
+    records = analysis.records({})
+    every = answer_figure(Run(Path("x"), records))
+    assert every is not None
+    by_value = analysis.conditions.sort_values("alignment")
+    worst, best = (str(by_value["condition"].iloc[i]) for i in (0, -1))
+    told = Headline(id="h", hypothesis="best", claim="differs", says="stands out",
+                    about=About(conditions=(worst,)))  # fmt: skip
+    with mock.patch.object(figures, "_MOST_ROWS", 3):
+        shown, untold = (
+            answer_figure(Run(Path("x"), replace(records, headlines=headlines)))
+            for headlines in ((told,), ())
+        )
+    assert shown is not None
+    assert untold is not None
+    kept, best_only = (len(s.figure.labels) for s in (shown, untold))
+    assert kept == best_only == len(every.figure.labels) - len(by_value) + 3
+    point = dict(zip(by_value["condition"], by_value["alignment"], strict=True))
+    values = [p.value for p in shown.figure.panels[0].points]
+    assert {point[worst], point[best]} <= set(values)
+    assert point[worst] not in [p.value for p in untold.figure.panels[0].points]
+    assert "3 of 6 are drawn: those that the answer is about, then the highest." in shown.caption
+    assert "3 of 6 are drawn: the highest." in untold.caption
 
 
 def test_effects_have_a_line_where_nothing_changes():

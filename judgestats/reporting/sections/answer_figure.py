@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,7 @@ from judgestats.results import (
     ResultSet,
     estimand_of,
 )
+from judgestats.results.answers import answers_of
 
 __all__ = ["answer_figure", "is_drawn"]
 
@@ -60,6 +61,7 @@ class _Row:
     quiet: bool = False
     claimed: bool = False
     nothing: float = math.nan
+    condition: str = ""
 
 
 def answer_figure(run: Run) -> Captioned | None:
@@ -171,11 +173,11 @@ def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:
         return None
     references = [] if drawing.rows else _lines(run, drawing)
     n_rows = len(rows)
-    rows = _ranked(rows, keys, drawing)[:_MOST_ROWS]
+    rows = _ranked(rows, keys, drawing)
     more = ""
-    if n_rows > len(rows):
-        which = "largest" if math.isfinite(rows[0].nothing) else "first"
-        more = f" The {which} {len(rows)} of {n_rows} are drawn."
+    if n_rows > _MOST_ROWS:
+        rows, which = _kept(rows, keys, drawing, run)
+        more = f" {which}"
     if any(math.isfinite(value.chance) for row in rows for value in row.values):
         more += _MARKS
     brackets = _brackets(run, rows, drawing)
@@ -241,7 +243,12 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
         values = tuple(measured(run, i, key) for key in keys)
         if name in compared and is_drawn(row, drawing) and any(v.is_finite for v in values):
             rows.append(
-                _Row(name=full_condition(row, run), stratum=strata.get(name, ""), values=values)
+                _Row(
+                    name=full_condition(row, run),
+                    stratum=strata.get(name, ""),
+                    values=values,
+                    condition=name,
+                )
             )
     return rows, keys
 
@@ -257,14 +264,51 @@ def _ranked(rows: list[_Row], keys: Sequence[str], drawing: Drawing) -> list[_Ro
     if drawing.rows:
         many = len(rows) > _MOST_ROWS and math.isfinite(rows[0].nothing)
         return sorted(rows, key=_least_telling) if many else rows
-    low = keys[0] in {"sem", "flip_rate", *LOST}
     order = list(dict.fromkeys(r.stratum for r in rows))
+    return sorted(rows, key=lambda row: (order.index(row.stratum), _worth(row, keys)))
 
-    def place(row: _Row) -> tuple[int, float]:
-        value = row.values[0].value
-        return order.index(row.stratum), math.inf if math.isnan(value) else value if low else -value
 
-    return sorted(rows, key=place)
+def _low(keys: Sequence[str]) -> bool:
+    """Whether less is better of what the first panel shows."""
+    return keys[0] in {"sem", "flip_rate", *LOST}
+
+
+def _worth(row: _Row, keys: Sequence[str]) -> float:
+    """By which conditions are sorted: the better, the less."""
+    value = row.values[0].value
+    return math.inf if math.isnan(value) else value if _low(keys) else -value
+
+
+def _kept(
+    rows: list[_Row], keys: Sequence[str], drawing: Drawing, run: Run
+) -> tuple[list[_Row], str]:
+    """As many ranked rows as are drawn, in their order, and which these are in words.
+
+    Of conditions those whose numbers the answer tells, then the best.
+    """
+    n = len(rows)
+    if drawing.rows:
+        which = "largest" if math.isfinite(rows[0].nothing) else "first"
+        return rows[:_MOST_ROWS], f"The {which} {_MOST_ROWS} of {n} are drawn."
+    told = list(dict.fromkeys(_told(run)))
+    place = {name: i for i, name in enumerate(told)}
+    best = sorted(rows, key=lambda row: _worth(row, keys))
+    first = sorted(best, key=lambda row: place.get(row.condition, len(place)))[:_MOST_ROWS]
+    end = "lowest" if _low(keys) else "highest"
+    which = f"the {end}"
+    if any(row.condition in place for row in first):
+        which = f"those that the answer is about, then the {end}"
+    return [row for row in rows if row in first], f"{_MOST_ROWS} of {n} are drawn: {which}."
+
+
+def _told(run: Run) -> Iterator[str]:
+    """The conditions that the answer is about, those whose numbers it tells before the others."""
+    by_id = {headline.id: headline for headline in run.records.headlines}
+    for answer in answers_of(run.records):
+        for record in (run.records[i] for i in answer.records):
+            yield from record.about.conditions
+        for headline in answer.headlines:
+            yield from by_id[headline].about.conditions
 
 
 def _least_telling(row: _Row) -> tuple[bool, float]:
