@@ -20,6 +20,7 @@ from judgestats.analysis.probe_answer import (
 from judgestats.analysis.probe_card import (
     card_counts,
     card_rows,
+    drawn_changes,
     drawn_rows,
     telling,
     worst_cases,
@@ -225,7 +226,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             *_left_out(judges, probes, items),
         ),
         recommendation=what_to_do(headlines),
-        drawing=_drawing(drawn_rows(where, shown)),
+        drawing=_drawing(drawn_rows(where, shown), drawn_changes(shown)),
         rows=card_rows(where, shown),
         condition_metrics=scored.metrics if scored else {},
         arrays=cell_arrays(array) if array is not None else {},
@@ -235,14 +236,16 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     )
 
 
-def _drawing(rows: tuple[str, ...]) -> Drawing:
+def _drawing(rows: tuple[str, ...], changes: Sequence[str]) -> Drawing:
     """What changes add; where that is a number or two, the means that they move."""
     if len(rows) > 2:
+        what = "changes that should not matter add"
+        if len(changes) == 1:  # its rows are judges
+            what = f"the change {changes[0]} adds, which should not matter"
         return Drawing(
             kind="dots",
             rows=rows,
-            caption="What changes that should not matter add (0: nothing), with 95 % intervals "
-            "over questions.",
+            caption=f"What {what} (0: nothing), with 95 % intervals over questions.",
         )
     return Drawing(
         kind="dots",

@@ -105,10 +105,18 @@ def _row(probe: Probe, where: Sequence[str]) -> Row:
 
 def drawn_rows(where: Sequence[str], probes: Sequence[Probe]) -> tuple[str, ...]:
     """What is drawn: the changes that should not matter, of scores or else of verdicts."""
+    return tuple(f"{identity(p, w)}/{estimand_of(p)}" for p in _drawn(probes) for w in where)
+
+
+def drawn_changes(probes: Sequence[Probe]) -> tuple[str, ...]:
+    """The names of the changes that are drawn."""
+    return tuple(dict.fromkeys(p.name for p in _drawn(probes)))
+
+
+def _drawn(probes: Sequence[Probe]) -> list[Probe]:
     fair = [p for p in probes if p.kind == "fair"]
     first = "scores" if any(p.asks == "scores" for p in fair) else "comparisons"
-    alike = [p for p in fair if (p.asks == "scores") == (first == "scores")]
-    return tuple(f"{identity(p, w)}/{estimand_of(p)}" for p in alike for w in where)
+    return [p for p in fair if (p.asks == "scores") == (first == "scores")]
 
 
 def worst_cases(

@@ -84,7 +84,7 @@ def _analyze(arguments: Given, path: Path, words: dict[str, Any], formats: tuple
     facts = _about(arguments, path, judged, command)
     results = analysis.records(facts)
     show(results)
-    name = arguments.run_name or f"audit: {path.name}"
+    name = arguments.run_name or f"audit: {console.file_called(path)}"
     if arguments.track == "none":
         return _untracked(judged, facts, name, formats, arguments.detail)
     from judgestats.experiment.rendering import rendering
@@ -411,7 +411,7 @@ def _command(arguments: Given) -> str:
 def _about(arguments: Given, path: Path, judged: _Judged, command: str) -> dict[str, Any]:
     return {
         "kind": "audit",
-        "title": f"Audit of {path.name}",
+        "title": f"Audit of {console.file_called(path)}",
         "simulated": False,
         "judges": [
             {"name": j, "model": j, "simulated": False, "model_reported": []} for j in judged.judges

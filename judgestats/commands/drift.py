@@ -141,10 +141,7 @@ def _judged(run: str, labels: str = "") -> DataFrame:
 
 def _named(run: str) -> str:
     """What a title calls a run: its id's beginning, a file's or folder's name."""
-    path = Path(run).resolve()
-    if not Path(run).exists():
-        return run[: console.SHORT]
-    return path.parent.name[: console.SHORT] if path.name == "artifacts" else path.name
+    return console.file_called(Path(run)) if Path(run).exists() else run[: console.SHORT]
 
 
 def _labelled(frame: DataFrame) -> bool:

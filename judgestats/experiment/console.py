@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 import textwrap
@@ -200,6 +201,22 @@ SHORT = 8
 """Characters of a run's id that name it."""
 _MOST_NOTES = 12
 _MOST_COMPARED = 40
+_RUN_ID = re.compile(r"[0-9a-f]{32}")
+
+
+def file_called(path: Path) -> str:
+    """What a title calls a file or folder: its name, of a run's folder the id's beginning.
+
+    Examples
+    --------
+    >>> file_called(Path("mlruns/1/62ed6b8a7cf14f2f81f3b819d295dcd5/artifacts"))
+    '62ed6b8a'
+    >>> file_called(Path("my.csv"))
+    'my.csv'
+    """
+    path = path.resolve()
+    name = path.parent.name if path.name == "artifacts" else path.name
+    return name[:SHORT] if _RUN_ID.fullmatch(name) else name
 
 
 def store_lines(

@@ -117,6 +117,14 @@ def test_a_judge_that_sees_what_is_worse_may_be_called_fair(found):
     }  # fmt: skip
 
 
+def test_the_figure_of_one_change_names_it():
+    probes = probes_named("probes", "padding,off topic")
+    judges = ["sim-blind", "sim-typical", "sim-swayed"]
+    drawing = analysed(judged(judges, probes), probes).drawing
+    assert len(drawing.rows) == 3
+    assert "the change padding adds" in drawing.caption
+
+
 def test_a_judge_that_sees_nothing_is_not_called_fair():
     probes = probes_named("probes", "padding,gender,off topic")
     found = analysed(judged(["sim-blind"], probes), probes)
