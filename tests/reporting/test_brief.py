@@ -8,15 +8,19 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from judgestats.reporting import load_run
 from judgestats.reporting.report import render_report
+from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import answer_figure, brief, disagreements, page_one
 from judgestats.reporting.show import Captioned
 from judgestats.reporting.shown import resolve
 from judgestats.reporting.tables import Table
 from judgestats.results import Condition, Drawing
+from tests.null_judge.designs import unbiased
+from tests.null_judge.worlds import World
 from tests.reporting.record_numbers import EXEMPT, faults
 
 
@@ -337,3 +341,12 @@ def test_a_condition_of_which_nothing_is_told_has_no_row(run_folder: Path) -> No
     assert before is not None
     assert after is not None
     assert len(after.rows) == len(before.rows) - 1
+
+
+def test_what_a_table_of_conditions_tells_was_examined():
+    run = Run(Path("x"), unbiased(np.random.default_rng(0), World()).records({}))
+    asked = page_one.questions(run)
+    assert asked is not None
+    assert not any("Steady?" in column.label for column in asked.columns)
+    assert run.conditions["sem"].notna().any()
+    assert asked.note == "Not examined by this run: right, price."

@@ -12,7 +12,7 @@ from judgestats.reporting.sections.data import coefficients_of, full_condition
 from judgestats.reporting.sections.estimate_tables import subject_of, titled
 from judgestats.reporting.sections.measures import LOST, any_of, heading, measured, measures
 from judgestats.reporting.sections.page_one import above
-from judgestats.reporting.sections.pairs import SAID, p_of, pairs
+from judgestats.reporting.sections.pairs import p_of, pairs
 from judgestats.reporting.sections.systems import systems
 from judgestats.reporting.show import Markdown, Showable
 from judgestats.reporting.shown import (
@@ -201,7 +201,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
     kept = _one_a_question(tests)
     if not kept:
         return None
-    rows, first = [], above(run)
+    rows = []
     small = {i for h in run.records.headlines if h.claim == "equivalent" for i in h.rests_on}
     times = Counter((test.hypothesis, subject_of(test)) for test in kept)
     for test in kept:
@@ -217,7 +217,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
             {
                 "group": _question_of(run, test),
                 "what": run.called(subject) if alone else titled(test, run),
-                "effect": SAID if effect.at[0] in first else effect.shown(),
+                "effect": effect.shown(),
                 "of": estimand_of(effects[0].estimand).label if effects else "",
                 "p": label(run.records, address(test.id, field), p=True, bound=bound),
                 "verdict": "" if math.isnan(p) else found if p <= level else otherwise,

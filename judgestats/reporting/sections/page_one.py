@@ -168,7 +168,12 @@ def questions(run: Run, *, most: int = _MOST_ROWS) -> Table | None:
     if len(columns) < 2:
         return None
     examined = [*(q for q, keys in _QUESTIONS.items() if keys), "Price?"]
-    missing = [q for q in examined if not any(q in c.label for c in columns)]
+    missing = [
+        q for q in examined
+        if not any(q in c.label for c in columns)
+        and not measures(run, _QUESTIONS.get(q, ()))  # a table of conditions tells it
+        and not (q == "Price?" and _price(run, listed)[0])
+    ]  # fmt: skip
     notes = []
     if missing:
         asked = ", ".join(m.rstrip("?").lower() for m in missing)

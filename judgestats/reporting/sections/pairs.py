@@ -8,22 +8,18 @@ from typing import Any
 
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.estimate_tables import titled
-from judgestats.reporting.sections.page_one import above
-from judgestats.reporting.shown import Measured, Shown, address, label
+from judgestats.reporting.shown import Measured, address, label
 from judgestats.reporting.tables import Column, Table
 from judgestats.results import Comparison, ResultSet, Test, estimand_of
 
-__all__ = ["SAID", "p_of", "pairs"]
+__all__ = ["p_of", "pairs"]
 
 _MOST_PAIRS = 24
-SAID = Shown((("on page one", ""),))
-"""In place of a number that page one shows."""
 
 
 def pairs(run: Run) -> Table | None:
     """Every pair once: how large the difference is, its adjusted p, and one verdict."""
     lines: dict[tuple[str, ...], dict[str, Any]] = {}
-    first = above(run)
     told = {i for h in run.records.headlines for i in (h.size, *h.rests_on)}
     compared = sorted(  # of two sets with the same pairs the one that the answer rests on
         _compared(run), key=lambda pair: pair[1].id not in told and pair[2].id not in told
@@ -45,7 +41,7 @@ def pairs(run: Run) -> Table | None:
         if estimand_of(key[3]).unit != "ranks" or key[:3] not in sized
     }  # fmt: skip
     rows = _one_a_pair(
-        [_pair(run, key[0], line, first) for key, line in kept.items() if any(line.values())]
+        [_pair(run, key[0], line) for key, line in kept.items() if any(line.values())]
     )
     if not rows:
         return None
@@ -107,7 +103,7 @@ def _one_a_pair(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(kept.values())
 
 
-def _pair(run: Run, where: str, line: dict[str, Any], names: set[str]) -> dict[str, Any]:
+def _pair(run: Run, where: str, line: dict[str, Any]) -> dict[str, Any]:
     size, same = line["size"] or line["same"], line["same"]
     level = run.records.family(size.family).level if size.family else 0.05
 
@@ -125,7 +121,7 @@ def _pair(run: Run, where: str, line: dict[str, Any], names: set[str]) -> dict[s
         "group": run.called(where),
         "pair": f"{run.called(size.a)} against {run.called(size.b)}",
         "of": estimand_of(size.estimand).label,
-        "size": SAID if effect.at[0] in names else effect.shown(),
+        "size": effect.shown(),
         "p": label(run.records, address(same.id if alike else size.id, field), p=True, bound=bound),
         "verdict": "differs" if differs else "alike" if alike else "open",
     }
