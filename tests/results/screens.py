@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from judgestats.results import Results
+from judgestats.results import Comparison, Results
 from judgestats.results.answers import decimals_of, number_of, shown
 from judgestats.results.brief import Brief, brief_of
 from judgestats.results.estimands import name_of
@@ -55,6 +55,7 @@ def _rest(text: str, headlines: tuple[str, ...], records: tuple[str, ...], found
         known += bounds.strip("[]").replace("−", "").split(", ")
         known += [getattr(record, "a", ""), getattr(record, "b", "")]
         known.append(hangs_on(record.details))
+        known += [f"p {adjusted_p(record)}"] if isinstance(record, Comparison) else []
     known += short_names(found).values()
     for headline in found.headlines:
         if headline.id in headlines:
