@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from judgestats.reporting.runs import Run
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.shown import Shown, address, named, words
-from judgestats.results import Results
+from judgestats.results import Comparison, Results
 from judgestats.results.answers import LOST, Answer, decimals_of, number_of, shown
 from judgestats.results.brief import brief_of
 from judgestats.results.numbers import adjusted_p
@@ -62,6 +62,7 @@ def _numbers(answer: Answer, results: Results) -> Iterator[tuple[int, int, Shown
     """Where each number stands in the sentence, in the order of its records and claims."""
     at = 0
     decimals = decimals_of(results)
+    claimed = {f"p {adjusted_p(h)}" for h in results.headlines if h.id in answer.headlines}
     for record in (number_of(results, i) for i in answer.records):
         number, bounds = shown(record, decimals=decimals.get(record.id))
         whole = f"{number} {bounds}" if bounds.startswith("[") else number
@@ -77,6 +78,17 @@ def _numbers(answer: Answer, results: Results) -> Iterator[tuple[int, int, Shown
             parts += [(" [", ""), (low, address(record.id, "interval.low")), (", ", ""),
                       (high, address(record.id, "interval.high")), ("]", "")]  # fmt: skip
         yield start, at, Shown(tuple(parts))
+        if isinstance(record, Comparison) and not math.isnan(record.p_adjusted):
+            whole = f"p {adjusted_p(record)}"  # a pair's own, where the claim's is another
+            if whole in claimed or (start := answer.text.find(whole, at)) < 0:
+                continue
+            at = start + len(whole)
+            p = whole.removeprefix("p ").removeprefix("= ").replace(" ", "\u00a0")
+            yield (
+                at - len(whole.removeprefix("p ").removeprefix("= ")),
+                at,
+                Shown(((p, address(record.id, "p_adjusted")),)),
+            )
     at = 0
     places = {headline.id: i for i, headline in enumerate(results.headlines)}
     for i in (places[h] for h in answer.headlines):
