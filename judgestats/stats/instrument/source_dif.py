@@ -101,7 +101,8 @@ def dif_test(
     a judge without any bias sees. The difference in points lies between that at equal quality (no
     noise in it) and that which the regression of quality on score and source implies (all noise in
     it); only where both surely have one sign is it the judge's whatever the noise. Of an unbiased
-    judge and labels as noisy as its scores, Wald's test rejects .42 (two sources) and .72 (three).
+    judge and labels as noisy as its scores, Wald's test rejects .38 (two sources) and .72 (three;
+    docs/simulations/source_noise.csv).
 
     References
     ----------
@@ -203,12 +204,9 @@ def _regression(target: Floats, given: Floats, who: Floats, codes: Ints) -> tupl
     design = np.column_stack([np.ones(given.size), given, who])
     bread = np.linalg.pinv(design.T @ design)
     coefficients = bread @ (design.T @ target)
-    each = design * (target - design @ coefficients)[:, None]
-    _, place = np.unique(codes, return_inverse=True)
-    sums = np.zeros((place.max() + 1, design.shape[1]))
-    np.add.at(sums, place, each)
-    g = len(sums)
-    covariance = bread @ (sums.T @ sums) @ bread * g / (g - 1)
+    scores = design * (target - design @ coefficients)[:, None]
+    fit = Fit(beta=coefficients, loglik=np.nan, scores=scores, bread=bread)
+    covariance = clustered_covariance(fit, codes)
     return coefficients, np.sqrt(np.diag(covariance))
 
 
