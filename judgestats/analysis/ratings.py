@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.arrays import Floats, Objects
 from judgestats.judgments.kinds import passes_beside_scores, spelling
 from judgestats.judgments.shapes import ScoreArray
+from judgestats.results import About
 from judgestats.stats.agreement.human_correlation import CorrelationName, human_correlation
 from judgestats.stats.agreement.krippendorff import krippendorff_alpha
 from judgestats.stats.comparison.kendall_stack import kendall_of_stack
@@ -109,6 +111,21 @@ def passes_of_items(frame: pd.DataFrame) -> pd.Series | None:
 def true_score_of(frame: pd.DataFrame) -> str:
     """Which number of all judged items people's labels beside scores give: a rate, or a mean."""
     return "greg" if passes_of_items(frame) is None else "greg_rate"
+
+
+def judges_named(found: Found) -> list[NamedResult]:
+    """Primary results on judges beside one another, each about its stratum."""
+    return [
+        NamedResult(
+            id=i,
+            title=title,
+            role="primary",
+            result=result,
+            headline=True,
+            about=About(stratum=i.split(".", 2)[2] if i.count(".") > 1 else ""),
+        )
+        for i, title, result in found
+    ]
 
 
 def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:

@@ -14,6 +14,7 @@ from judgestats.analysis.instrument import instrument_questions, instrument_resu
 from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.ratings import (
+    judges_named,
     judges_results,
     passes_of_items,
     ratings_of,
@@ -142,17 +143,7 @@ def other_results(
     asked = {h.id for h in declared.hypotheses}
     results: list[NamedResult] = []
     if "judges" in asked:
-        results += [
-            NamedResult(
-                id=i,
-                title=title,
-                role="primary",
-                result=result,
-                headline=True,
-                about=About(stratum=i.split(".", 2)[2] if i.count(".") > 1 else ""),
-            )
-            for i, title, result in judges_results(array, declared)
-        ]
+        results += judges_named(judges_results(array, declared))
     for name in array.conditions if "people" in asked else ():
         results += [
             NamedResult(

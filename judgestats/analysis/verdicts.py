@@ -25,6 +25,7 @@ from judgestats.analysis.pass_fail import (
     with_known_labels,
 )
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.ratings import judges_named
 from judgestats.analysis.repetition_limits import NOT_REPEATED, not_repeated
 from judgestats.analysis.single_shot import repetition
 from judgestats.analysis.single_shot_verdicts import (
@@ -135,17 +136,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         if "label" in asked and (asked["label"] != "").any():
             agreement[name] = _credits(asked)
     if any(once.values()):
-        results += [
-            NamedResult(
-                id=i,
-                title=title,
-                role="primary",
-                result=result,
-                headline=True,
-                about=About(stratum=i.split(".", 2)[2] if i.count(".") > 1 else ""),
-            )
-            for i, title, result in judges_of_verdicts(frame, declared)
-        ]
+        results += judges_named(judges_of_verdicts(frame, declared))
     results += _compare(agreement, frame, declared)
     results += panel_of_verdicts(frame, declared)
     results += system_results(frame, declared)
