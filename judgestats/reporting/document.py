@@ -22,6 +22,25 @@ _FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})\s*(.*?)\s*$")
 _PYTHON = re.compile(r"^\{python\b[^}]*\}$")
 
 
+_SOURCES = re.compile(r"^#+ [^\n]*\n+(:{3,}) *\{#refs\}\n+\1\n", re.MULTILINE)
+_CITED = re.compile(r"(?<![\w\\])@(?!(?:fig|tbl|sec|eq|lst)-)\w")
+
+
+def without_empty_references(markdown: str) -> str:
+    """A text without the heading of its sources where it cites none.
+
+    Examples
+    --------
+    >>> text = "One.\\n\\n# References\\n\\n::: {#refs}\\n:::\\n"
+    >>> without_empty_references(text)
+    'One.\\n\\n'
+    >>> cited = f"As @holm1979 says. {text}"
+    >>> without_empty_references(cited) == cited
+    True
+    """
+    return markdown if _CITED.search(markdown) else _SOURCES.sub("", markdown)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Text:
     """A stretch of Markdown; `verbatim` marks a fenced block in which nothing is evaluated."""

@@ -18,7 +18,12 @@ from typing import Any
 
 from judgestats.errors import InputError, RenderError
 from judgestats.reporting import pandoc, typst
-from judgestats.reporting.document import SHARED_HEADER, Document, read_document
+from judgestats.reporting.document import (
+    SHARED_HEADER,
+    Document,
+    read_document,
+    without_empty_references,
+)
 from judgestats.reporting.quarto import (
     MINIMUM_VERSION,
     find_quarto,
@@ -117,6 +122,8 @@ def render(
             document, params=params, work_dir=work, timeout=timeout, epoch=epoch,
             pictures=_pictures(formats, keep),
         )  # fmt: skip
+        if "nocite" not in document.header:
+            markdown = without_empty_references(markdown)
         rest = formats
         if quarto:
             try:

@@ -106,10 +106,12 @@ class Run:
 
     @cached_property
     def prompts(self) -> dict[str, str]:
-        """Prompt texts by their hash."""
+        """Prompt texts by their hash, in the order in which the plan asks with them."""
         folder = self.folder / "prompts"
-        files = sorted(folder.glob("*.txt")) if folder.is_dir() else []
-        return {path.stem: path.read_text(encoding="utf-8") for path in files}
+        files = {path.stem: path for path in sorted(folder.glob("*.txt"))}
+        planned = [sha for asked in self.asked for sha in asked["templates"]]
+        order = dict.fromkeys(sha for sha in [*planned, *files] if sha in files)
+        return {sha: files[sha].read_text(encoding="utf-8") for sha in order}
 
     @cached_property
     def asked(self) -> tuple[dict[str, Any], ...]:

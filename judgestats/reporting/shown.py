@@ -185,6 +185,11 @@ class Measured:
         """Whether there is a number."""
         return math.isfinite(self.value)
 
+    @property
+    def has_chance(self) -> bool:
+        """Whether it is known what chance gives."""
+        return math.isfinite(self.chance)
+
     def shown(self, *, bounds: bool = True, decimals: int | None = None) -> Shown:
         """The estimate, and its interval in brackets; with the decimals of its column."""
         if math.isinf(self.value):

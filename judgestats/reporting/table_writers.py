@@ -25,6 +25,7 @@ from judgestats.reporting.table_layout import (
     type_size,
 )
 
+_MOST_LETTERS = 900  # of a cell that is not broken over pages
 _MOST_KEPT = 13  # lines; a longer table may go on on the next page
 # typst: begin on the next page unless 9 lines are left: an empty block that may not break, undone
 _ROOM = (
@@ -105,6 +106,7 @@ def typst(table: TableContents) -> str:
             f"#set text(size: {type_size(table):.2f}pt)",
             '#set text(number-width: "tabular", hyphenate: false)',
             "#set par(justify: false, leading: 0.5em)",
+            "#set table.cell(breakable: false)" * _rows_fit(table),
             f"#table(columns: {count}, align: ({sides}),",
             "inset: (x: 3.5pt, y: 3pt), stroke: none,",
             rule,
@@ -116,6 +118,11 @@ def typst(table: TableContents) -> str:
             "]",
         ]
     )
+
+
+def _rows_fit(table: TableContents) -> bool:
+    """Whether every row is so short that it need not go on on another page."""
+    return max((len(text) for row in table.cells() for text in row), default=0) < _MOST_LETTERS
 
 
 def latex(table: TableContents) -> str:

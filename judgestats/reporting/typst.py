@@ -14,12 +14,28 @@ _PROGRAM = """
 import json, sys
 import typst
 job = json.load(sys.stdin)
+given = {"root": job["root"], "font_paths": [], "ignore_system_fonts": job["own_fonts"]}
+def end(inputs):
+    try:
+        found = json.loads(typst.query(job["source"], "<js-end>", sys_inputs=inputs, **given))
+    except RuntimeError:  # compiling says better what is wrong
+        found = []
+    return found[0]["value"] if found else {"page": 1, "part": 1}
 try:
-    typst.compile(job["source"], output=job["output"], root=job["root"], font_paths=[],
-                  ignore_system_fonts=job["own_fonts"], format="pdf", timestamp=job["epoch"])
+    inputs, last = {}, end({})
+    if last["page"] > job["pages"] and last["part"] < job["least"]:
+        closer = {"closer": "1"}
+        inputs = closer if end(closer)["page"] < last["page"] else {}
+    typst.compile(job["source"], output=job["output"], sys_inputs=inputs, format="pdf",
+                  timestamp=job["epoch"], **given)
 except typst.TypstError as error:
     sys.exit("typst: " + str(error) + " " + " ".join(getattr(error, "hints", None) or []))
 """
+
+_PAGES = 4
+"""Pages that a report may have anyway."""
+_LEAST = 0.3
+"""A last page with less than so much of it in use is avoided, where type set closer does that."""
 
 # What Libertinus Serif, New Computer Modern and DejaVu Sans Mono cover well enough.
 _COVERED = re.compile(
@@ -43,8 +59,9 @@ def compile_pdf(
 ) -> None:
     """Compile a typst document to a PDF whose bytes depend on `source` and `epoch` alone.
 
-    Only fonts inside typst are used, unless the text needs letters they do not have; then the
-    machine's fonts are allowed too. Files outside `work_dir` cannot be read.
+    Where the last page would hold a few lines only, the type is set a little closer if that saves
+    the page. Only fonts inside typst are used, unless the text needs letters they do not have; then
+    the machine's fonts are allowed too. Files outside `work_dir` cannot be read.
 
     Parameters
     ----------
@@ -72,6 +89,8 @@ def compile_pdf(
         "root": str(work_dir),
         "own_fonts": not needs_other_fonts(source),
         "epoch": epoch,
+        "least": _LEAST,
+        "pages": _PAGES,
     }
     try:
         done = subprocess.run(

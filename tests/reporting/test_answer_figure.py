@@ -44,13 +44,13 @@ def test_bars_are_told_where_methods_are_joined():
     shown = answer_figure(Run(Path("x"), records))
     assert shown is not None
     assert len(shown.figure.brackets) == 2, "the methods of each judge agree equally often"
-    assert "Bars at the right" in shown.caption
+    assert "Upright bars join" in shown.caption
     assert records.drawing is not None
     none = replace(records, drawing=replace(records.drawing, compared=()))
     shown = answer_figure(Run(Path("x"), none))
     assert shown is not None
     assert shown.figure.brackets == ()
-    assert "Bars" not in shown.caption
+    assert "bars" not in shown.caption
 
 
 def test_of_many_effects_those_claimed_and_the_largest_are_drawn():

@@ -292,6 +292,65 @@ def test_a_prompt_is_headed_by_what_it_was_asked_for(run_folder: Path, tmp_path:
     assert heads == [f"Prompt, wording {wording}:" for wording in ("plain", "strict")]
 
 
+def test_prompts_stand_in_the_order_of_the_plan_each_with_its_reply_instructions(
+    run_folder: Path, tmp_path: Path
+) -> None:
+    from dataclasses import replace
+
+    from judgestats.reporting.runs import Run
+    from judgestats.reporting.sections import design
+
+    levels = [(w, f) for w in ("plain", "strict") for f in ("short", "long")]
+    shas = {"plain": "ff99", "strict": "aa11"}  # the order of hashes is another
+    asked = [
+        {"conditions": [f"j, {w}, {f}"], "templates": [shas[w]], "instruction": f"Say it {f}."}
+        for w, f in levels
+    ]
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "rendered.json").write_text(json.dumps(asked), encoding="utf-8")
+    for sha in shas.values():
+        (tmp_path / "prompts" / f"{sha}.txt").write_text("Rate it. {reply}", encoding="utf-8")
+    conditions = tuple(
+        Condition(label=f"j, {w}, {f}", judge="j", factors={"wording": w, "form": f})
+        for w, f in levels
+    )
+    records = replace(load_run(run_folder).records, conditions=conditions)
+    run = Run(folder=tmp_path, records=records)
+    assert list(run.prompts) == ["ff99", "aa11"]
+    lines = str(design.prompts(run)).replace("\\", "").splitlines()
+    place = "The reply instruction, where it says {reply}"
+    told = [line for line in lines if line.startswith(("**", place))]
+    one = [f"{place}, form short:", f"{place}, form long:"]
+    heads = [f"**Prompt, wording {w}:** `prompts/{sha}.txt`" for w, sha in shas.items()]
+    assert told == [heads[0], *one, heads[1], *one]
+
+
+def test_people_who_are_nobody_are_told_on_page_one(run_folder: Path) -> None:
+    from dataclasses import replace
+
+    from judgestats.reporting.runs import Run
+    from judgestats.results import Row
+    from judgestats.results.parts import Note
+
+    run = load_run(run_folder)
+    said = "which nobody gave"
+
+    def note(**changes: object) -> str:
+        table = page_one.questions(Run(run.folder, replace(run.records, **changes)))  # type: ignore[arg-type]
+        assert table is not None
+        return table.note
+
+    assert said not in note()
+    coded = Note(code="designed_labels", message="The labels are designed.")
+    assert said in note(limitations=(coded,))
+    row = run.records.rows[0]
+    asking = Row(key=row.key, ask="agrees with people", short=row.short, estimand=row.estimand,
+                 cells=row.cells)  # fmt: skip
+    assert said in note(rows=(asking,)), "its items are those of the bank"
+    design = {**run.design, "item_source": "mine.jsonl"}
+    assert said not in note(rows=(asking,), facts={**run.facts, "design": design})
+
+
 def test_use_is_said_as_on_the_screen_with_the_names_of_the_table(run_folder: Path) -> None:
     from dataclasses import replace
 

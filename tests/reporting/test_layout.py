@@ -118,8 +118,11 @@ MEASURE = """<script>addEventListener('load', () => {
   const told = first && seen(banner);
   const title = document.querySelector('h1').getBoundingClientRect().top + scrollY;
   const hidden = !!r && title < r.height;
+  const list = document.querySelector('nav#TOC ul'), top = e => e.getBoundingClientRect().top;
+  const contents = list.checkVisibility() ? 'listed' : 'closed';
+  const before = top(document.querySelector('nav#TOC')) < top(document.querySelector('main p'));
   parent.postMessage(JSON.stringify({wide, broken, empty, cut, over, scrolled, told, hidden,
-    width: innerWidth, images: document.images.length}), '*');
+    contents, before, width: innerWidth, images: document.images.length}), '*');
 });</script>"""
 
 FRAME = """<!DOCTYPE html><html><head><title>none</title></head><body style="margin:0">
@@ -149,7 +152,8 @@ def test_layout_in_a_browser(report: dict[str, Path], tmp_path: Path, width: int
     assert found["images"] >= 6
     assert found == {
         "wide": False, "broken": 0, "empty": 0, "cut": 0, "over": 0, "scrolled": [], "told": True,
-        "hidden": False, "width": width, "images": found["images"],
+        "hidden": False, "width": width, "images": found["images"], "before": True,
+        "contents": "listed" if width > 1152 else "closed",
     }  # fmt: skip
 
 

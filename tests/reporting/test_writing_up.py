@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import re
 import zipfile
+from dataclasses import replace
+from pathlib import Path
 
 import mlflow
+import numpy as np
 import pytest
 
 from judgestats.cli import main
 from judgestats.experiment.design import project_folder
-from judgestats.reporting.runs import load_run
+from judgestats.reporting.runs import Run, load_run
+from judgestats.reporting.sections import closing
 from judgestats.reporting.writing_up import checklist, methods_text
+from judgestats.results import ResultSet
+from judgestats.results import Test as TestRecord
+from tests.null_judge.selections import SELECTIONS
+from tests.null_judge.worlds import World
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +54,53 @@ def test_the_paragraph_says_what_the_run_holds(folder):
         re.findall(r"\{([a-z]+\d{4}),", (project_folder("reports") / "references.bib").read_text())
     )
     assert cited <= known
+
+
+def test_methods_name_what_the_records_name_and_nothing_else(folder):
+    run = load_run(folder)
+    told = closing.methods(run, write=str).text
+    for record in run.records.select(TestRecord):
+        said = re.sub(r"\(\d+ permutations", "(permutations", record.method)
+        assert said.replace("clusters", "questions") in told
+    kinds = {record.test for record in run.records.select(TestRecord)}
+    assert "page_trend_test" not in kinds
+    for absent in ("Page", "page1963", "Cochran", "McNemar", "gradescore2024", "fleiss1979"):
+        assert absent not in told
+    paired = {s.name for s in run.records.select(ResultSet)}
+    assert ("Two one-sided tests" in told) is ("equivalence_of_spread" in paired)
+    assert ("[@shrout1979]" in told) is ("icc1" in run.conditions)
+
+
+def test_methods_name_a_test_with_its_source_where_it_was_used(folder):
+    run = load_run(folder)
+    first = next(iter(run.records.select(TestRecord)))
+    made = {
+        "page_trend_test": ("Page's trend test (999 permutations within clusters)", "page1963"),
+        "cochran_q_test": ("Cochran's Q test", "cochran1950"),
+        "mcnemar_test": ("McNemar's test, exact", "mcnemar1947"),
+    }
+    for kind, (method, source) in made.items():
+        one = replace(first, test=kind, method=method)
+        results = tuple(one if r is first else r for r in run.records.results)
+        told = closing.methods(Run(run.folder, replace(run.records, results=results)), write=str)
+        said = method.replace("999 permutations within clusters", "permutations within questions")
+        assert f"{said} [@{source}]" in told.text
+        assert f"@{source}" not in closing.methods(run).text
+    roles = closing.methods(run, roles=("secondary",), write=str).text
+    assert ("Blocked F test" in roles) is any(
+        r.role == "secondary" and r.method.startswith("Blocked F")
+        for r in run.records.select(TestRecord)
+    )
+
+
+def test_the_source_of_a_verdict_s_reliability_is_named_where_it_was_estimated():
+    runs = {
+        name: Run(Path("x"), SELECTIONS[name](np.random.default_rng(0), World()).records({}))
+        for name in ("omega", "crowd")
+    }
+    assert "[@fleiss1979]" in closing.methods(runs["omega"]).text
+    assert "fleiss1979" not in closing.methods(runs["crowd"]).text
+    assert "[@cochran1950]" in closing.methods(runs["crowd"]).text
 
 
 def test_the_checklist_tells_what_is_missing(folder):

@@ -217,8 +217,9 @@ local function float(id, kind, content, caption, alt)
     if kind ~= "tbl" then out:insert(pandoc.Plain(cap)) end
     out:insert(raw("</figure>"))
   elseif typst then
-    -- the figures that answer stay where they are; others may float
-    local how = (id == "fig-answer" or id == "fig-shifts") and "here" or kind
+    -- the figures that answer, and small ones, stay where they are; others may float
+    local stays = id == "fig-answer" or id == "fig-shifts" or id:match("^fig%-ranks%-")
+    local how = stays and "here" or kind
     local cap = pandoc.Inlines({ rawi('#js-float("' .. how .. '", [') })
     cap:extend(line); cap:insert(rawi("])["))
     out:insert(pandoc.Plain(cap))

@@ -39,12 +39,16 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class CurvePanel:
-    """One estimand against the factor: `line` is a reference, with its name."""
+    """One estimand against the factor: `line` is a reference, with its name.
+
+    `from_zero` says that the axis begins at 0.
+    """
 
     y_label: str
     curves: tuple[Curve, ...]
     line: float = math.nan
     line_label: str = ""
+    from_zero: bool = False
 
 
 def _bars(point: Point) -> np.ndarray[Any, Any] | None:
@@ -144,12 +148,33 @@ class Curves(Figure):
         limits = _near([p for curve in panel.curves for p in curve.points])
         if limits:
             ax.set_ylim(*limits)
+        if panel.from_zero:
+            _, high = ax.get_ylim()
+            ax.set_ylim(min(ax.get_ylim()[0], -0.03 * high), high)
         ticks = _apart(xs)
         if len(ticks) <= 8:
             ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
         if max((abs(p.value) for c in panel.curves for p in c.points), default=0.0) >= 10_000:
             ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        ax.set_ylabel(wrapped(panel.y_label, width=34, lines=2))
+        ax.set_ylabel(wrapped(panel.y_label.replace(" / ", "/"), width=28, lines=2))
+
+
+def _depths(joined: Sequence[Sequence[int]]) -> list[int]:
+    """Where bars stand so that no two touch: those of rows apart above one another.
+
+    Examples
+    --------
+    >>> _depths([[0, 1], [2, 3], [3, 4]])
+    [0, 0, 1]
+    """
+    out: list[int] = []
+    for i, places in enumerate(joined):
+        taken = {
+            out[k] for k in range(i)
+            if joined[k][0] <= places[-1] and places[0] <= joined[k][-1]
+        }  # fmt: skip
+        out.append(next(depth for depth in range(i + 1) if depth not in taken))
+    return out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +182,7 @@ class DotPanel:
     """One estimand of every row.
 
     `chance` is the value that chance exceeds 5 times in 100, a row each; `line` a reference of all
-    rows.
+    rows; `from_zero` says that the axis begins at 0.
     """
 
     x_label: str
@@ -167,6 +192,7 @@ class DotPanel:
     line: float = math.nan
     line_label: str = ""
     percent: bool = False
+    from_zero: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,14 +302,18 @@ class Dots(Figure):
         limits = _near(panel.points, (*panel.chance, panel.line))
         if limits:
             ax.set_xlim(*limits)
+        if panel.from_zero:
+            low, high = ax.get_xlim()
+            ax.set_xlim(min(low, -0.03 * high), high)
         joined = [[at for at, row in enumerate(rows) if a <= row <= b] for a, b in brackets]
         if joined := [places for places in joined if len(places) > 1]:
             low, high = ax.get_xlim()
-            for depth, places in enumerate(joined):
+            depths = _depths(joined)
+            for depth, places in zip(depths, joined, strict=True):
                 x = high + (0.03 + 0.035 * depth) * (high - low)
                 ends = [places[0] - 0.2, places[-1] + 0.2]
                 ax.plot([x, x], ends, color=INK, lw=2.2, clip_on=False)
-            ax.set_xlim(low, high + (0.05 + 0.035 * len(joined)) * (high - low))
+            ax.set_xlim(low, high + (0.085 + 0.035 * max(depths)) * (high - low))
         if panel.percent:
             ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
             ax.locator_params(axis="x", nbins=3)  # their labels are long

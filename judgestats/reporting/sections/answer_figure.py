@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +12,11 @@ from judgestats.reporting import plots
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import full_condition
 from judgestats.reporting.sections.estimate_tables import subject_of
+from judgestats.reporting.sections.kept import told
 from judgestats.reporting.sections.measures import (
     LOST,
     any_of,
+    from_zero,
     heading,
     in_words,
     measured,
@@ -31,7 +33,6 @@ from judgestats.results import (
     ResultSet,
     estimand_of,
 )
-from judgestats.results.answers import answers_of
 
 __all__ = ["answer_figure", "is_drawn"]
 
@@ -43,7 +44,7 @@ _BY_DEFAULT = (
     ("as_judged",), ("mean",),
 )  # fmt: skip
 _MARKS = " Grey marks: chance alone stays below them in 95 of 100 runs."
-_BARS = " Bars at the right join what is not told apart, which does not show that it is equal."
+_BARS = " Upright bars join what is not told apart, which does not show that it is equal."
 _FACTORS = {"temperature": "Sampling temperature", "k": "Judgments averaged"}
 
 
@@ -145,6 +146,7 @@ def _curves(run: Run, drawing: Drawing) -> plots.Curves | None:
                 ),
                 line=line.estimate if line else math.nan,
                 line_label=(line.title or line.label) if line else "",
+                from_zero=from_zero(key),
             )
         )
         parts.append((heading(key), [(c, m) for points in series.values() for _, m, c in points]))
@@ -194,6 +196,7 @@ def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:
             chance=tuple(r.values[k].chance for r in rows),
             line=rows[0].nothing,
             percent=key in LOST,
+            from_zero=from_zero(key) if not drawing.rows else False,
         )
         for k, key in enumerate(keys)
     ]
@@ -290,8 +293,7 @@ def _kept(
     if drawing.rows:
         which = "largest" if math.isfinite(rows[0].nothing) else "first"
         return rows[:_MOST_ROWS], f"The {which} {_MOST_ROWS} of {n} are drawn."
-    told = list(dict.fromkeys(_told(run)))
-    place = {name: i for i, name in enumerate(told)}
+    place = {name: i for i, name in enumerate(dict.fromkeys(told(run)))}
     best = sorted(rows, key=lambda row: _worth(row, keys))
     first = sorted(best, key=lambda row: place.get(row.condition, len(place)))[:_MOST_ROWS]
     end = "lowest" if _low(keys) else "highest"
@@ -299,16 +301,6 @@ def _kept(
     if any(row.condition in place for row in first):
         which = f"those that the answer is about, then the {end}"
     return [row for row in rows if row in first], f"{_MOST_ROWS} of {n} are drawn: {which}."
-
-
-def _told(run: Run) -> Iterator[str]:
-    """The conditions that the answer is about, those whose numbers it tells before the others."""
-    by_id = {headline.id: headline for headline in run.records.headlines}
-    for answer in answers_of(run.records):
-        for record in (run.records[i] for i in answer.records):
-            yield from record.about.conditions
-        for headline in answer.headlines:
-            yield from by_id[headline].about.conditions
 
 
 def _least_telling(row: _Row) -> tuple[bool, float]:

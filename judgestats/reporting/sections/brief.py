@@ -10,6 +10,7 @@ from typing import Any
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.data import coefficients_of, full_condition
 from judgestats.reporting.sections.estimate_tables import subject_of, titled
+from judgestats.reporting.sections.kept import MOST_ROWS, grades_of, judge_of, kept, kept_note
 from judgestats.reporting.sections.measures import LOST, any_of, heading, measured, measures
 from judgestats.reporting.sections.page_one import above
 from judgestats.reporting.sections.pairs import p_of, pairs
@@ -36,9 +37,8 @@ from judgestats.results import (
     kind_of_test,
 )
 
-__all__ = ["asked", "by_condition", "limits", "results", "setting"]
+__all__ = ["asked", "by_condition", "limits", "results", "roles", "setting"]
 
-_MOST_ROWS = 24
 _MOST_NUMBERS = 4
 _SCORES = ("mean", "sem", "icc1", "omega")
 _FEW = 12
@@ -105,10 +105,10 @@ def asked(run: Run) -> Table | None:
 def by_condition(run: Run) -> Table | None:
     """What describes the conditions and does not stand on page one."""
     keys = _described(run, above(run))
-    lost = [k for k in LOST if k in run.conditions and (k == LOST[0] or any_of(run, k))]
-    keys += measures(run, lost)
-    kept = {str(r["condition"]) for r in run.compared}
-    listed = [(i, r) for i, r in enumerate(run.table(CONDITIONS)) if str(r["condition"]) in kept]
+    keys += measures(run, [k for k in LOST if k in run.conditions and any_of(run, k)])
+    compared = {str(r["condition"]) for r in run.compared}
+    table = run.table(CONDITIONS)
+    listed = [(i, r) for i, r in enumerate(table) if str(r["condition"]) in compared]
     rows: list[dict[str, Any]] = [{"what": full_condition(row, run)} for _, row in listed]
     for key in keys:
         values = [measured(run, i, key) for i, _ in listed]
@@ -116,28 +116,41 @@ def by_condition(run: Run) -> Table | None:
         texts = [label(run.records, m.at[0], share=True) for m in values] if share else []
         for cells, text in zip(rows, texts or column(values), strict=True):
             cells[key] = text
-    for cells, (i, _) in zip(rows, listed, strict=True):
-        bound = next((m for k in ("icc1", "vote_share", "grade_score", "reliability")
-                      if math.isfinite((m := measured(run, i, k)).chance)), None)  # fmt: skip
-        cells["chance"] = bound.chance_shown() if bound else NOTHING
+    bounds = {key: [measured(run, i, key) for i, _ in listed] for key in _SHORT}
+    bounds = {k: values for k, values in bounds.items() if any(v.has_chance for v in values)}
+    for key, values in bounds.items():
+        for cells, value in zip(rows, values, strict=True):
+            cells[f"chance_{key}"] = value.chance_shown()
     columns = [Column(key="what", label="Condition")]
     columns += [Column(key=k, label=heading(k), align="right") for k in keys]
-    if _mostly(rows, "chance"):
-        columns.append(
-            Column(key="chance", label="Reliability: 95 % of chance below", align="right")
-        )
-    telling = [c.key for c in columns[1:] if c.key != LOST[0]] or list(LOST)
-    rows = [r for r in rows if any(r[k] is not NOTHING for k in telling if k in r)]
-    if len(columns) < 2 or not rows:
+    # an almost empty column tells little
+    bounds = {k: v for k, v in bounds.items() if 3 * sum(m.has_chance for m in v) >= len(rows)}
+    if 2 * sum(v.has_chance for values in bounds.values() for v in values) >= len(rows):
+        columns += [
+            Column(key=f"chance_{key}", label=f"{_SHORT[key]}: 95 % of chance below", align="right")
+            for key in bounds
+        ]
+    telling = [k for k in keys if k not in LOST] or list(LOST)
+    full = [i for i, r in enumerate(rows) if any(r.get(k, NOTHING) is not NOTHING for k in telling)]
+    if len(columns) < 2 or not full:
         return None
-    more = len(rows) - _MOST_ROWS
+    judges = [str(listed[i][1].get("judge", "")) for i in full]
+    grades = grades_of(run, [str(listed[i][1]["condition"]) for i in full])
+    shown = [full[i] for i in kept(judges, grades=grades, evenly=True)]
     return Table(
         columns=tuple(columns),
-        rows=tuple(rows[:_MOST_ROWS]),
+        rows=tuple(rows[i] for i in shown),
         caption="By condition.",
-        note="Further conditions stand in tables/conditions.csv." if more > 0 else "",
+        note=kept_note(len(shown), len(full), "conditions", "conditions"),
         label="tbl-by-condition",
     )
+
+
+_SHORT = {
+    "icc1": "ICC(1,1)", "vote_share": "One verdict", "grade_score": "Grade Score",
+    "reliability": "Reliability",
+}  # fmt: skip
+"""The numbers of a condition of which a table says what chance gives, in short."""
 
 
 def _described(run: Run, on_page_one: set[str]) -> list[str]:
@@ -159,6 +172,12 @@ def _stands_above(run: Run, key: str, names: set[str]) -> bool:
     """Whether page one shows these numbers, of the conditions that it has room for."""
     numbers = [measured(run, i, key) for i in range(len(run.table(CONDITIONS)))]
     return any({m.at[0], str(m.shown())} & names for m in numbers if m.is_finite)
+
+
+def roles(run: Run) -> tuple[str, ...]:
+    """The roles of the results that a brief report shows: of a study's, what it printed too."""
+    shown = ("primary", "secondary")
+    return (*shown, "replicated") if run.records.kind == "replication" else shown
 
 
 def results(run: Run) -> list[Showable]:
@@ -198,37 +217,42 @@ def _one_a_question(tests: Sequence[Test]) -> list[Test]:
 
 
 def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
-    kept = _one_a_question(tests)
-    if not kept:
+    single = _one_a_question(tests)
+    if not single:
         return None
     rows = []
     small = {i for h in run.records.headlines if h.claim == "equivalent" for i in h.rests_on}
-    times = Counter((test.hypothesis, subject_of(test)) for test in kept)
-    for test in kept:
+    times = Counter((test.hypothesis, subject_of(test)) for test in single)
+    for test in single:
         subject = subject_of(test)
         alone = subject and times[test.hypothesis, subject] == 1
         effects = run.records.effects(test)
         level = run.records.family(test.family).level if test.family else 0.05
         field, p, bound = p_of(test)
         effect = Measured.of(effects[0]) if effects else Measured()
+        of = _capital(estimand_of(effects[0].estimand).label) if effects else ""
         otherwise = "alike" if test.id in small else "open"
         found = kind_of_test(test.test).found
         rows.append(
             {
                 "group": _question_of(run, test),
-                "what": run.called(subject) if alone else titled(test, run),
+                "judge": judge_of(run, test),
+                "what": run.called(subject) if alone else _but(titled(test, run), of),
                 "effect": effect.shown(),
-                "of": estimand_of(effects[0].estimand).label if effects else "",
+                "of": of,
                 "p": label(run.records, address(test.id, field), p=True, bound=bound),
                 "verdict": "" if math.isnan(p) else found if p <= level else otherwise,
             }
         )
-    left_out = ""
-    if len(rows) > _MOST_ROWS:
-        decided = [r for r in rows if r["verdict"] != "open"]
-        left_out = " Tests that stay open, and further ones, stand in tables/tests.csv."
-        differing = [r for r in decided if r["verdict"] not in ("", "alike")]
-        rows = (decided if len(decided) <= _MOST_ROWS else differing or rows)[:_MOST_ROWS]
+    n_tests = len(rows)
+    if n_tests > MOST_ROWS:
+        decided = [r for r in rows if r["verdict"] != "open"] or rows
+        places = kept(
+            [r["judge"] for r in decided],
+            grades=[int(r["verdict"] in {"", "alike", "open"}) for r in decided],
+            within=[r["group"] for r in decided],
+        )
+        rows = [decided[i] for i in places]
     rows = _by_group(rows)
     columns = [
         Column(key="what", label="Of"),
@@ -239,33 +263,29 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
     ]
     if all(r["effect"] is NOTHING for r in rows):
         columns = [c for c in columns if c.key not in {"of", "effect"}]
+    notes = [
+        "Open: neither shown nor ruled out." * any(r["verdict"] == "open" for r in rows),
+        "Alike: shown to lie within the declared margin."
+        * any(r["verdict"] == "alike" for r in rows),
+        kept_note(len(rows), n_tests, "tests", "tests"),
+    ]
     return Table(
         columns=tuple(columns),
         rows=tuple(rows),
         group="group",
         caption="What was tested.",
-        note="Open: neither shown nor ruled out." * any(r["verdict"] == "open" for r in rows)
-        + " Alike: shown to lie within the declared margin."
-        * any(r["verdict"] == "alike" for r in rows)
-        + left_out,
+        note=" ".join(filter(None, notes)),
         label="tbl-tests",
     )
 
 
 def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
-    first = above(run)
-    times = Counter((subject_of(e), e.estimand) for e in estimates)
-    drawn = set(run.records.drawing.rows if run.records.drawing else ())
-    kept = [e for e in estimates if e.id not in drawn and math.isfinite(e.estimate)]
-    kept = [e for e in kept if address(e.id, "estimate") not in first]
-    if systems(run) is not None:  # the table of systems holds them
-        kept = [e for e in kept if e.estimand != "strength"]
-    described = _numbers_of_conditions(run, first)
-    kept = [e for e in kept if (subject_of(e), *_rounded(Measured.of(e))) not in described]
-    if not kept:
+    listed = _not_elsewhere(run, estimates)
+    if not listed:
         return None
+    times = Counter((subject_of(e), e.estimand) for e in estimates)
     rows = []
-    for e in kept[:_MOST_ROWS]:
+    for e in listed:
         m = Measured.of(e)
         entry = estimand_of(e.estimand)
         subject = subject_of(e) or _whole_of(run, e)
@@ -273,35 +293,97 @@ def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
         rows.append(
             {
                 "group": _question_of(run, e),
+                "judge": judge_of(run, e),
                 "what": run.called(subject) if subject else titled(e, run),
-                "of": entry.label if alone else e.title.removesuffix(f" ({subject})"),
+                "of": _capital(entry.label if alone else e.title.removesuffix(f" ({subject})")),
+                "number": m,
                 "value": m.shown(),
                 "chance": m.chance_shown(),
             }
         )
-    rows = _by_group(rows)
-    columns = [
-        Column(key="what", label="Of"),
-        Column(key="of", label="What"),
-        Column(key="value", label="Estimate", align="right"),
-        Column(key="chance", label="95 % of chance below", align="right"),
-    ]
-    few = not _mostly(rows, "chance")
-    if few:
-        columns.pop()
+    rows, caption = _by_group(rows), "What was estimated."
+    beside = None if _mostly(rows, "chance") else _beside(rows)
+    if beside is not None:
+        columns, shown, n = beside
+    else:
+        columns = [
+            Column(key="what", label="Of"),
+            Column(key="of", label="What"),
+            Column(key="value", label="Estimate", align="right"),
+            Column(key="chance", label="95 % of chance below", align="right"),
+        ]
+        within = [(row["group"], row["what"]) for row in rows]
+        places = kept([row["judge"] for row in rows], within=within)
+        shown, n = [rows[i] for i in places], len(rows)
+        if not _mostly(shown, "chance"):
+            columns.pop()
+        if len(shown) > 1 and len({row["what"] for row in rows}) == 1:
+            caption = f"What was estimated: {rows[0]['what']}."
+            columns = columns[1:]
+    with_chance = any(r["chance"] is not NOTHING for r in rows)
     notes = [
-        "Further estimates stand in tables/estimates.csv." * (len(kept) > _MOST_ROWS),
+        kept_note(len(shown), n, "estimates", "estimates"),
         "What chance gives for some of them stands in tables/estimates.csv."
-        * (few and any(r["chance"] is not NOTHING for r in rows)),
+        * (with_chance and "chance" not in [c.key for c in columns]),
     ]
     return Table(
         columns=tuple(columns),
-        rows=tuple(rows),
+        rows=tuple(shown),
         group="group",
-        caption="What was estimated.",
+        caption=caption,
         note=" ".join(filter(None, notes)),
         label="tbl-estimates",
     )
+
+
+def _not_elsewhere(run: Run, estimates: Sequence[Estimate]) -> list[Estimate]:
+    """The estimates that neither page one nor another table of the report shows."""
+    first = above(run)
+    drawn = set(run.records.drawing.rows if run.records.drawing else ())
+    left = [e for e in estimates if e.id not in drawn and math.isfinite(e.estimate)]
+    left = [e for e in left if address(e.id, "estimate") not in first]
+    if systems(run) is not None:  # the table of systems holds them
+        left = [e for e in left if e.estimand != "strength"]
+    described = _numbers_of_conditions(run, first)
+    return [e for e in left if (subject_of(e), *_rounded(Measured.of(e))) not in described]
+
+
+def _beside(
+    rows: Sequence[dict[str, Any]],
+) -> tuple[list[Column], list[dict[str, Any]], int] | None:
+    """What is estimated alike of a few, a column each; None where that saves no room."""
+    subjects = list(dict.fromkeys(row["what"] for row in rows))
+    cells: dict[tuple[str, str], dict[str, Measured]] = {}
+    for row in rows:
+        own = cells.setdefault((row["group"], row["of"]), {})
+        if row["what"] in own:
+            return None
+        own[row["what"]] = row["number"]
+    shared = all(len(own) > 1 for own in cells.values())
+    if not (shared and 1 < len(subjects) <= _MOST_BESIDE):
+        return None
+    out = []
+    for (group, of), own in cells.items():
+        texts = dict(zip(own, column([*own.values()]), strict=True))
+        numbers = {f"of{i}": texts.get(name, NOTHING) for i, name in enumerate(subjects)}
+        out.append({"group": group, "of": of, **numbers})
+    columns = [Column(key="of", label="What")]
+    columns += [Column(key=f"of{i}", label=n, align="right") for i, n in enumerate(subjects)]
+    return columns, out[:MOST_ROWS], len(out)
+
+
+_MOST_BESIDE = 5
+"""Conditions that have a column each."""
+
+
+def _but(title: str, said: str) -> str:
+    """A title without what the next column says."""
+    rest = title.removeprefix(f"{said}, ") if said else title
+    return _capital(rest) if rest != title else title
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _by_group(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

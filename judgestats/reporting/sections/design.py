@@ -307,20 +307,30 @@ def prompts(run: Run) -> Markdown:
         name = "".join(c for c in sha if c.isalnum() or c in "-_")
         own = [asked for asked in run.asked if asked["templates"][-1:] == [sha]]
         calls = [asked for asked in run.asked if sha in asked["templates"]]
-        of = _asked_under(run, [str(label) for asked in calls for label in asked["conditions"]])
-        heading = f"**{named(f'Prompt{of}')}** `prompts/{name}.txt`"
+        labels = _labels(calls)
+        of = _levels(run, labels, among=[c.label for c in run.records.conditions])
+        heading = f"**{named(f'Prompt{of}:')}** `prompts/{name}.txt`"
         parts.append(f"{_with_next(heading)}\n\n{verbatim(text)}")
-        instructions = dict.fromkeys(str(a["instruction"]) for a in own if a["instruction"])
-        if instructions:
-            place = "where it says {reply}" if "{reply}" in text else "behind its end"
-            label = _with_next(f"The reply instruction, {place}:")
-            parts.append(f"{label}\n\n{verbatim(chr(10).join(instructions))}")
+        instructions: dict[str, list[dict[str, Any]]] = {}
+        for asked in own:
+            if asked["instruction"]:
+                instructions.setdefault(str(asked["instruction"]), []).append(asked)
+        place = "where it says {reply}" if "{reply}" in text else "behind its end"
+        for instruction, under in instructions.items():
+            of = _levels(run, _labels(under), among=_labels(own)) if len(instructions) > 1 else ""
+            label = named(f"The reply instruction, {place}{of}:")
+            parts.append(f"{_with_next(label)}\n\n{verbatim(instruction)}")
     return Markdown("\n\n".join(parts))
 
 
-def _asked_under(run: Run, labels: Sequence[str]) -> str:
-    """The levels of what was varied that a prompt belongs to, where others have another."""
-    conditions = [c for c in run.records.conditions if not c.derived]
+def _labels(asked: Sequence[dict[str, Any]]) -> list[str]:
+    """The conditions under which something is asked."""
+    return [str(label) for one in asked for label in one["conditions"]]
+
+
+def _levels(run: Run, labels: Sequence[str], *, among: Sequence[str]) -> str:
+    """The levels of what was varied that some conditions have and others among these have not."""
+    conditions = [c for c in run.records.conditions if not c.derived and c.label in among]
     own = [c for c in conditions if c.label in labels]
     parts = []
     factors = dict.fromkeys(name for c in own for name in c.factors if name != "temperature")
@@ -330,7 +340,7 @@ def _asked_under(run: Run, labels: Sequence[str]) -> str:
             more = f" and {len(levels) - _FEW_LEVELS} more" if len(levels) > _FEW_LEVELS else ""
             listed = ", ".join(levels[:_FEW_LEVELS])
             parts.append(f"{factor.replace('_', ' ')} {listed}{more}")
-    return f", {'; '.join(parts)}:" if parts else ":"
+    return f", {'; '.join(parts)}" if parts else ""
 
 
 _FEW_LEVELS = 4

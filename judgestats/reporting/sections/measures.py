@@ -10,7 +10,16 @@ from judgestats.reporting.sections.data import COEFFICIENTS
 from judgestats.reporting.shown import Measured, address
 from judgestats.results import CONDITIONS, Column, Estimate, Table, estimand_of
 
-__all__ = ["LOST", "any_of", "heading", "in_words", "measured", "measures", "with_unit"]
+__all__ = [
+    "LOST",
+    "any_of",
+    "from_zero",
+    "heading",
+    "in_words",
+    "measured",
+    "measures",
+    "with_unit",
+]
 
 _COLUMNS = {
     "icc1": "icc_1_1",
@@ -135,6 +144,21 @@ def with_unit(run: Run, key: str) -> str:
         unit = next((c.unit for c in _columns(run) if c.key == key), "")
     short = in_words(unit)
     return f"{heading(key)} ({short})" if short and key not in _SHARES else heading(key)
+
+
+def from_zero(key: str) -> bool:
+    """Whether an axis begins at 0: of what is told in the scale's points and cannot be less.
+
+    Examples
+    --------
+    >>> from_zero("sem"), from_zero("icc1"), from_zero("mean")
+    (True, False, False)
+    """
+    try:
+        entry = estimand_of(_COLUMNS.get(key, key))
+    except InputError:
+        return False
+    return entry.low == 0 and "points" in entry.unit
 
 
 def in_words(unit: str) -> str:

@@ -11,6 +11,7 @@ from judgestats.reporting.sections.answer_figure import answer_figure, is_drawn
 from judgestats.reporting.sections.answers import answer_texts, answers
 from judgestats.reporting.sections.changes import changes
 from judgestats.reporting.sections.data import full_condition
+from judgestats.reporting.sections.kept import kept, kept_note, spaced
 from judgestats.reporting.sections.measures import heading, measured, measures
 from judgestats.reporting.sections.opinion import warned
 from judgestats.reporting.show import Captioned, Markdown, Showable
@@ -28,7 +29,6 @@ from judgestats.reporting.shown import (
 from judgestats.reporting.tables import Column, Table
 from judgestats.results import CONDITIONS, Comparison, Estimate, Row
 from judgestats.results.brief import told_apart
-from judgestats.results.screen import shared_out
 
 __all__ = ["above", "advises_repeats", "page_one", "questions"]
 
@@ -150,12 +150,12 @@ def questions(run: Run, *, most: int = _MOST_ROWS) -> Table | None:
         Rows; further conditions are named to stand elsewhere.
     """
     listed = [(i, r) for i, r in enumerate(run.table(CONDITIONS))]
-    kept = {str(r["condition"]) for r in run.compared}
+    compared = {str(r["condition"]) for r in run.compared}
     drawing = run.records.drawing
     listed = [
         (i, r)
         for i, r in listed
-        if str(r.get("condition")) in kept and (drawing is None or is_drawn(r, drawing))
+        if str(r.get("condition")) in compared and (drawing is None or is_drawn(r, drawing))
     ]
     if not listed:
         return None
@@ -178,20 +178,35 @@ def questions(run: Run, *, most: int = _MOST_ROWS) -> Table | None:
     if missing:
         asked = ", ".join(m.rstrip("?").lower() for m in missing)
         notes.append(f"Not examined by this run: {asked}.")
-    if len(cells) > most:
-        notes.append("Further conditions stand in tables/conditions.csv.")
+    if _are_designed(run):
+        notes.append("“People” are the bundled bank's designed labels, which nobody gave.")
     judges = {c.label: c.judge for c in run.records.conditions}
-    groups = [judges.get(str(r["condition"]), "") for _, r in listed]
-    if len(groups) != len(cells):  # of judges, say, rather than of conditions
-        groups = [""] * len(cells)
-    kept_rows = shared_out(groups, most) if len(cells) > most else range(len(cells))
+    names = [str(r["condition"]) for _, r in listed]
+    groups = [judges.get(name, "") for name in names]
+    grades = spaced(run, names, groups)
+    if len(names) != len(cells):  # of judges, say, rather than of conditions
+        groups, grades = [""] * len(cells), []
+    places = kept(groups, most, grades=grades, evenly=True)
+    if short := kept_note(len(places), len(cells), "conditions", "conditions"):
+        notes.append(short)
     return Table(
         columns=tuple(columns),
-        rows=tuple(cells[i] for i in kept_rows),
+        rows=tuple(cells[i] for i in places),
         caption="Can it be trusted, and at what price? Estimates with intervals.",
         note=" ".join(notes),
         label="tbl-questions",
     )
+
+
+def _are_designed(run: Run) -> bool:
+    """Whether the labels that pages call people's are those of the bundled bank's design."""
+    own = str((run.plan.get("options") or {}).get("labels") or "designed")
+    bank = run.design.get("item_source") == "bank" and own == "designed"
+    coded = any(note.code == "designed_labels" for note in run.records.limitations)
+    drawing = run.records.drawing
+    texts = [drawing.caption if drawing else "", *answer_texts(run)]
+    texts += [row.ask for row in run.records.rows]
+    return coded or (bank and any("people" in text for text in texts))
 
 
 def _asked(

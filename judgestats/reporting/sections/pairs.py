@@ -8,21 +8,22 @@ from typing import Any
 
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.estimate_tables import titled
+from judgestats.reporting.sections.kept import MOST_ROWS, judge_of, kept, kept_note
 from judgestats.reporting.shown import Measured, address, label
 from judgestats.reporting.tables import Column, Table
-from judgestats.results import Comparison, ResultSet, Test, estimand_of
+from judgestats.results import About, Comparison, ResultSet, Test, estimand_of
+from judgestats.results.naming import with_names
 
 __all__ = ["p_of", "pairs"]
-
-_MOST_PAIRS = 24
 
 
 def pairs(run: Run) -> Table | None:
     """Every pair once: how large the difference is, its adjusted p, and one verdict."""
     lines: dict[tuple[str, ...], dict[str, Any]] = {}
     told = {i for h in run.records.headlines for i in (h.size, *h.rests_on)}
+    found = _compared(run)
     compared = sorted(  # of two sets with the same pairs the one that the answer rests on
-        _compared(run), key=lambda pair: pair[1].id not in told and pair[2].id not in told
+        found, key=lambda pair: pair[1].id not in told and pair[2].id not in told
     )
     sets: dict[tuple[str, ...], set[tuple[str, str]]] = {}
     for place, whole, member in compared:
@@ -36,26 +37,33 @@ def pairs(run: Run) -> Table | None:
         if line[place] is None and not math.isnan(member.estimate):
             line[place] = member
     sized = {key[:3] for key in lines if estimand_of(key[3]).unit != "ranks"}
-    kept = {  # ranks speak only where nothing says how large a difference is
+    sizes = {  # ranks speak only where nothing says how large a difference is
         key: line for key, line in lines.items()
         if estimand_of(key[3]).unit != "ranks" or key[:3] not in sized
     }  # fmt: skip
     rows = _one_a_pair(
-        [_pair(run, key[0], line) for key, line in kept.items() if any(line.values())]
+        [_pair(run, key[0], line) for key, line in sizes.items() if any(line.values())]
     )
     if not rows:
         return None
     several = len({r["of"] for r in rows}) > 1
-    rows.sort(key=lambda r: (r["of"], r["group"]))
+    order = [(estimand_of(m.estimand).label, run.called(_key(w, m)[0])) for _, w, m in found]
+    first_of = {pair: i for i, pair in reversed([*enumerate(order)])}
+    kinds = list(dict.fromkeys(of for of, _ in order))
+    rows.sort(key=lambda r: (kinds.index(r["of"]), first_of.get((r["of"], r["group"]), 0)))
     for row in rows if several else ():
-        row["group"] = ", ".join(
+        row["group"] = ": ".join(
             filter(None, (row["of"][:1].upper() + row["of"][1:], row["group"]))
         )
-    left_out = ""
-    if len(rows) > _MOST_PAIRS:
-        decided = [r for r in rows if r["verdict"] != "open"]
-        left_out = " Pairs that stay open, and further ones, stand in tables/pairs.csv."
-        rows = (decided or rows)[:_MOST_PAIRS]
+    n_pairs = len(rows)
+    if n_pairs > MOST_ROWS:
+        decided = [r for r in rows if r["verdict"] != "open"] or rows
+        places = kept(
+            [r["judge"] for r in decided],
+            grades=[int(r["verdict"] != "differs") for r in decided],
+            within=[r["group"] for r in decided],
+        )
+        rows = [decided[i] for i in places]
     columns = [
         Column(key="pair", label="Pair"),
         Column(key="size", label="Size", align="right"),
@@ -64,14 +72,17 @@ def pairs(run: Run) -> Table | None:
     ]
     same = [r for r in rows if r["verdict"] == "alike"]
     is_open = any(r["verdict"] == "open" for r in rows)
-    note = "Open: neither a difference nor equality is shown." * is_open
-    note += " Alike: shown to lie within the declared margin." if same else ""
+    notes = [
+        "Open: neither a difference nor equality is shown." * is_open,
+        "Alike: shown to lie within the declared margin." * bool(same),
+        kept_note(len(rows), n_pairs, "pairs", "pairs"),
+    ]
     return Table(
         columns=tuple(columns),
         rows=tuple(rows),
         group="group" if any(r["group"] for r in rows) else "",
         caption="Pairs." if several else f"Pairs: {rows[0]['of']}.",
-        note=(note + left_out).strip(),
+        note=" ".join(filter(None, notes)),
         label="tbl-pairs",
     )
 
@@ -89,18 +100,20 @@ def _compared(run: Run) -> list[tuple[str, ResultSet, Comparison]]:
 def _key(whole: ResultSet, member: Comparison) -> tuple[str, ...]:
     """Where a pair is compared, which, and by what."""
     where = whole.about.stratum or member.about.judge
+    if whole.about == About():  # its title alone says whose pairs these are
+        where = whole.title
     return (where, *sorted((member.a, member.b)), member.estimand)
 
 
 def _one_a_pair(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """One verdict on a pair and question: of several measures the first, or one shown alike."""
-    kept: dict[tuple[str, str, str], dict[str, Any]] = {}
+    first_of: dict[tuple[str, str, str], dict[str, Any]] = {}
     for row in rows:
         key = (row["hypothesis"], row["group"], row["pair"])
-        first = kept.setdefault(key, row)
+        first = first_of.setdefault(key, row)
         if (first["verdict"], row["verdict"]) == ("open", "alike"):
-            kept[key] = row
-    return list(kept.values())
+            first_of[key] = row
+    return list(first_of.values())
 
 
 def _pair(run: Run, where: str, line: dict[str, Any]) -> dict[str, Any]:
@@ -119,7 +132,8 @@ def _pair(run: Run, where: str, line: dict[str, Any]) -> dict[str, Any]:
     return {
         "hypothesis": (line["size"] or line["same"]).hypothesis,
         "group": run.called(where),
-        "pair": f"{run.called(size.a)} against {run.called(size.b)}",
+        "judge": judge_of(run, size),
+        "pair": with_names(f"{size.a} against {size.b}", run.names),
         "of": estimand_of(size.estimand).label,
         "size": effect.shown(),
         "p": label(run.records, address(same.id if alike else size.id, field), p=True, bound=bound),

@@ -33,7 +33,8 @@ def methods_text(run: Run, write: Write = str) -> str:
     str
     """
     parts = [_design(run, write), _judges(run, write), _prompts(run), _judging(run, write)]
-    parts += [_tests(run, write), str(measures(run, advised=False).text), _software(run)]
+    told = measures(run, advised=False, roles=_TOLD, write=write)
+    parts += [_tests(run, write), told.text, _software(run)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -152,6 +153,7 @@ def _judging(run: Run, write: Write) -> str:
     return f"**Judgments.** {' '.join(sentences)}" if sentences else ""
 
 
+_TOLD = ("primary", "secondary", "descriptive")
 _ROLES = {"primary": "Primary", "secondary": "Secondary", "descriptive": "Described"}
 
 

@@ -1,0 +1,158 @@
+"""A table that leaves rows out keeps some of every judge and says how many; columns differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from judgestats.reporting import load_run
+from judgestats.reporting.runs import Run
+from judgestats.reporting.sections import brief, page_one
+from judgestats.reporting.sections.kept import kept
+from judgestats.reporting.tables import Table
+from judgestats.results import CONDITIONS, About, Comparison, Estimate, ResultSet, Statistic
+from judgestats.results import Table as TableRecord
+
+
+@pytest.fixture
+def run(run_folder: Path) -> Run:
+    """Two judges at three temperatures each."""
+    return load_run(run_folder)
+
+
+@pytest.mark.parametrize("most", [2, 3, 7, 24])
+@pytest.mark.parametrize("evenly", [True, False])
+def test_every_judge_keeps_a_row(most: int, evenly: bool) -> None:
+    judges = ["a"] * 30 + ["b"] * 20
+    grades = [0.0] * 30 + [1.0] * 20
+    rows = kept(judges, most, grades=grades, evenly=evenly)
+    assert len(rows) == most
+    assert rows == sorted(rows)
+    assert {judges[i] for i in rows} == {"a", "b"}
+
+
+def test_what_is_found_stays_before_what_is_open() -> None:
+    found = [i % 5 == 0 for i in range(60)]
+    rows = kept(["a"] * 30 + ["b"] * 30, 24, grades=[float(not f) for f in found])
+    assert {i for i, f in enumerate(found) if f} <= set(rows)
+
+
+def _judges_of(run: Run, table: Table | None) -> set[str]:
+    assert table is not None
+    judges = [c.judge for c in run.records.conditions]
+    return {j for j in judges if any(str(row["what"]).startswith(j) for row in table.rows)}
+
+
+def test_page_one_and_the_table_of_conditions_keep_both_judges(run: Run) -> None:
+    judges = {c.judge for c in run.records.conditions}
+    asked = page_one.questions(run, most=2)
+    assert _judges_of(run, asked) == judges
+    assert asked is not None
+    assert "2 of 6 conditions; all of them in tables/conditions.csv." in asked.note
+    with mock.patch.object(brief, "kept", lambda groups, **how: kept(groups, 2, **how)):
+        described = brief.by_condition(run)
+    assert _judges_of(run, described) == judges
+    assert described is not None
+    assert described.note == "2 of 6 conditions; all of them in tables/conditions.csv."
+
+
+def _with_columns(run: Run, **columns: list[float | None]) -> Run:
+    """The run, its conditions with other columns."""
+    table = run.records.get(CONDITIONS, TableRecord)
+    column = table.columns[-1]
+    more = tuple(replace(column, key=k, label=k, unit="coefficient") for k in columns)
+    rows = tuple(
+        (*row, *(values[i] for values in columns.values())) for i, row in enumerate(table.rows)
+    )
+    changed = replace(table, columns=(*table.columns, *more), rows=rows)
+    results = tuple(changed if r.id == CONDITIONS else r for r in run.records.results)
+    return Run(run.folder, replace(run.records, results=results))
+
+
+def test_what_chance_gives_to_two_estimands_stands_in_two_columns(run: Run) -> None:
+    both = _with_columns(
+        run,
+        vote_share=[None, None, None, 0.5, 0.6, 0.7],
+        vote_share_null_q95=[None, None, None, 0.21, 0.22, 0.23],
+    )
+    table = brief.by_condition(both)
+    assert table is not None
+    heads = [c.label for c in table.columns if "chance" in c.label]
+    assert heads == ["ICC(1,1): 95 % of chance below", "One verdict: 95 % of chance below"]
+    last = [str(row["chance_vote_share"]) for row in table.rows][-3:]
+    assert last == [".21", ".22", ".23"]
+
+
+def test_shares_of_lost_judgments_that_are_0_take_no_column(run: Run) -> None:
+    table = brief.by_condition(run)
+    assert table is not None
+    assert "unread_share" in {c.key for c in table.columns}, "some were not read"
+    at = [c.key for c in run.records.get(CONDITIONS, TableRecord).columns].index("unread_share")
+    conditions = run.records.get(CONDITIONS, TableRecord)
+    rows = tuple((*row[:at], 0.0, *row[at + 1 :]) for row in conditions.rows)
+    results = tuple(
+        replace(conditions, rows=rows) if r.id == CONDITIONS else r for r in run.records.results
+    )
+    every = brief.by_condition(Run(run.folder, replace(run.records, results=results)))
+    assert every is not None
+    assert "unread_share" not in {c.key for c in every.columns}
+
+
+def _estimates(subjects: dict[str, list[str]]) -> list[Estimate]:
+    return [
+        Estimate(
+            id=f"e.{s}/{name}", hypothesis="spread", role="primary", title=f"{name} ({s})",
+            estimand=name, estimate=0.1 + 0.01 * i, about=About(stratum=s),
+        )
+        for s, names in subjects.items()
+        for i, name in enumerate(names)
+    ]  # fmt: skip
+
+
+def _estimated(run: Run, subjects: dict[str, list[str]]) -> Table:
+    records = replace(
+        run.records, results=(*run.records.results, *_estimates(subjects)), drawing=None
+    )
+    with mock.patch.object(Run, "of_role", return_value=_estimates(subjects)):
+        tables = [t for t in brief.results(Run(run.folder, records)) if isinstance(t, Table)]
+    [table] = [t for t in tables if t.label == "tbl-estimates"]
+    return table
+
+
+def test_what_is_estimated_alike_of_two_stands_side_by_side(run: Run) -> None:
+    names = ["spearman_rho", "kendall_tau_b", "mean"]
+    table = _estimated(run, {"one": names, "two": names})
+    assert [c.label for c in table.columns] == ["What", "one", "two"]
+    assert len(table.rows) == 3
+    apart = _estimated(run, {"one": names[:1], "two": names[1:]})
+    assert [c.label for c in apart.columns] == ["Of", "What", "Estimate"]
+
+
+def test_what_all_estimates_are_of_stands_in_the_caption(run: Run) -> None:
+    table = _estimated(run, {"T=1": ["spearman_rho", "kendall_tau_b"]})
+    assert table.caption == "What was estimated: T=1."
+    assert [c.label for c in table.columns] == ["What", "Estimate"]
+
+
+def _pair(**about: Any) -> tuple[ResultSet, Comparison]:
+    whole = ResultSet(
+        id="own.x", hypothesis="own", role="secondary", title="Its own answers, judge x",
+        name="mean_shift", method="Shift", members=("own.x/pair",), about=About(**about),
+    )  # fmt: skip
+    pair = Comparison(
+        id="own.x/pair", hypothesis="own", role="secondary", title="pair", part_of="own.x",
+        a="judge", b="people", estimand="mean_difference", estimate=0.2, method="Shift",
+        statistic=Statistic(symbol="t", value=3.0), p=0.006,
+    )  # fmt: skip
+    return whole, pair
+
+
+def test_a_pair_of_which_nothing_else_says_whose_it_is_stands_under_its_title(run: Run) -> None:
+    results = (run.records[CONDITIONS], *_pair())
+    table = brief.pairs(Run(run.folder, replace(run.records, results=results, headlines=())))
+    assert table is not None
+    assert [row["group"] for row in table.rows] == ["Its own answers, judge x"]
