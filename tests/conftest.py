@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# Before numpy is imported: processes that test side by side wait for each other's threads.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The suite tries the same examples every time; `make fuzz` others.
 settings.register_profile("same examples", derandomize="JUDGESTATS_FUZZ" not in os.environ)
@@ -16,14 +20,23 @@ settings.load_profile("same examples")
 
 @pytest.fixture(scope="session")
 def store_template(tmp_path_factory) -> Path:
-    """A freshly made sqlite store; making one costs seconds, copying it nothing."""
+    """A freshly made sqlite store; making one costs seconds, copying it nothing.
+
+    The first of several processes that test at once lets MLflow make its tables.
+    """
     import mlflow
 
+    from judgestats.tracking.blank_store import make_blank
     from judgestats.tracking.store import quiet_mlflow
 
     quiet_mlflow()
-    folder = tmp_path_factory.mktemp("store")
-    path = folder / "mlflow.db"
+    path = tmp_path_factory.mktemp("store") / "mlflow.db"
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    with (shared / "store.lock").open("w") as lock, pytest.MonkeyPatch.context() as patch:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        patch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
+        make_blank(path)
     client = mlflow.MlflowClient(f"sqlite:///{path}")
     client.search_experiments()
     return path

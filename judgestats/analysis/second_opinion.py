@@ -6,9 +6,11 @@ which every item has the same number of read judgments. Others are named as not 
 
 from __future__ import annotations
 
+import gc
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import StringIO
 
@@ -24,6 +26,7 @@ from judgestats.analysis.supplements import Rows
 from judgestats.items.schema import Item
 from judgestats.judgments.shapes import score_array
 from judgestats.results import Comparison, Estimate, Family, Results, Test
+from judgestats.stats.inference.blas_threads import one_blas_thread
 
 TOLERANCE = 1e-6
 """Of closed forms; a fit that iterates has its own."""
@@ -104,7 +107,7 @@ def second_opinion(
         correlations with ratings (scipy), kappa with labels (statsmodels), Holm's adjustment
         of every family (statsmodels), and what `selection_numbers` and `labelled_numbers` list.
     """
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), one_blas_thread(), _few_objects_to_collect():
         warnings.simplefilter("ignore")  # theirs, on data that are checked above
         opinions = (
             *_scores(frame, results),
@@ -121,6 +124,22 @@ def second_opinion(
         )
     # The spread of two runs is met as theirs and as that of two conditions.
     return tuple({(o.result, o.what): o for o in opinions}.values())
+
+
+@contextmanager
+def _few_objects_to_collect() -> Iterator[None]:
+    """Spare what exists from garbage collection: multipletests collects at every call.
+
+    With MLflow and pandas imported that took up to a second a family.
+    """
+    ours = gc.get_freeze_count() == 0  # what somebody else froze stays frozen
+    if ours:
+        gc.freeze()
+    try:
+        yield
+    finally:
+        if ours:
+            gc.unfreeze()
 
 
 def with_second_opinion(
