@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -298,6 +299,20 @@ def single_shot_sentence(table: pd.DataFrame, results: list[NamedResult]) -> str
     return f"{'; '.join(parts)}. {NOT_REPEATED}"
 
 
+@functools.cache
+def _smallest_study(assumed: float, seed: int) -> Mapping[str, float] | None:
+    """The fewest judgments of one judge that tell an assumed reliability closely enough."""
+    return plan_study(
+        PilotComponents(item_variance=assumed, residual_variance=(1 - assumed,)),
+        goal="reliability",
+        target_width=_WIDTH,
+        items=_ITEMS,
+        replications=_REPLICATIONS,
+        n_simulations=200,
+        seed=seed,
+    ).cheapest
+
+
 def repetition(frame: pd.DataFrame, *, seed: int = 0, verdicts: bool = False) -> Recommendation:
     """What a repetition would cost, and how many items and repeats a study of consistency needs.
 
@@ -349,20 +364,10 @@ def repetition(frame: pd.DataFrame, *, seed: int = 0, verdicts: bool = False) ->
             "Judge pairs in both orders too: repeats cannot average out a liking for a place."
         )
     for assumed in () if verdicts else _ASSUMED:
-        plan = plan_study(
-            PilotComponents(item_variance=assumed, residual_variance=(1 - assumed,)),
-            goal="reliability",
-            target_width=_WIDTH,
-            items=_ITEMS,
-            replications=_REPLICATIONS,
-            cost_per_call=None if math.isnan(each) or each <= 0 else each,
-            n_simulations=200,
-            seed=seed,
-        )
-        best = plan.cheapest
+        best = _smallest_study(assumed, seed)
         if best is None:
             continue
-        cost = "" if math.isnan(best["cost"]) else f", ${best['cost']:.4g} a judge"
+        cost = "" if not each > 0 else f", ${each * best['calls']:.4g} a judge"
         sentences.append(
             f"Were one judgment's reliability {assumed:g}, a 95 % interval no wider than "
             f"{_WIDTH:g} would take {best['items']:g} items judged {best['replications']:g} times "

@@ -1,5 +1,6 @@
 """The gate: decided on bounds, in every condition."""
 
+import functools
 import math
 from dataclasses import replace
 
@@ -212,6 +213,14 @@ def test_a_file_is_told_to_be_audited_first(tmp_path, capsys):
     assert "Audit it first (judgestats analyze" in capsys.readouterr().err
 
 
+@functools.cache
+def metrics_by_judge(favour):
+    table = frame(favour=favour, factor=False)
+    table["author"] = table["item_id"].str.split("-").str[1]
+    analysis = audit(table, n_resamples=19)
+    return {n.partition(",")[0]: m for n, m in analysis.condition_metrics.items()}
+
+
 @pytest.mark.parametrize(
     ("favour", "side", "demand", "judge", "passed"),
     [
@@ -225,9 +234,5 @@ def test_a_file_is_told_to_be_audited_first(tmp_path, capsys):
 )
 def test_fairness_and_severity_are_demanded_of_an_audit(favour, side, demand, judge, passed):
     """A judge that is 1.2 kinder to one source, one that is .8 points of quality stricter."""
-    table = frame(favour=favour, factor=False)
-    table["author"] = table["item_id"].str.split("-").str[1]
-    analysis = audit(table, n_resamples=19)
-    metrics = {n.partition(",")[0]: m for n, m in analysis.condition_metrics.items()}
-    table = found(metrics, **{side: [demand]})
+    table = found(metrics_by_judge(favour), **{side: [demand]})
     assert table[judge].passed is passed

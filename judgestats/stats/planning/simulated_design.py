@@ -9,9 +9,8 @@ import numpy as np
 
 from judgestats.arrays import Floats
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.estimable import BEYOND
+from judgestats.stats.inference.estimable import BEYOND, NEARLY_ALL
 from judgestats.stats.planning.pilot import PilotComponents
-from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 
 BATCH_SCORES = 2_000_000
 """Scores drawn at once; bounds memory."""
@@ -130,12 +129,32 @@ def _ratio_widths(a: Floats, b: Floats, alpha: float) -> Floats:
 
 
 def _icc_widths(x: Floats, alpha: float) -> Floats:
-    """Width of the interval of ICC(1), as `icc` makes it; orders are further replications."""
+    """Width of the interval of ICC(1), as `MeanSquareRatio` makes it of each study.
+
+    Orders are further replications; every item is a cluster, so leaving one out is arithmetic.
+    """
     scores = x[:, :, 0].reshape(x.shape[0], x.shape[1], -1)
-    intervals = (
-        MeanSquareRatio.of_scores(study, None, residual=False).icc_interval(
-            single=True, level=1 - alpha
-        )[0]
-        for study in scores
-    )
-    return np.array([np.inf if i is None else i.high - i.low for i in intervals])
+    n, r = scores.shape[1:]
+    inside = r * scores.var(axis=2)
+    means = scores.mean(axis=2)
+    about = r * (means - means.mean(axis=1, keepdims=True)) ** 2
+    between, error = about.sum(axis=1), inside.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        left = np.log(np.maximum(between[:, None] - about * n / (n - 1), 0) / (n - 2))
+        left_error = np.log(np.maximum(error[:, None] - inside, 0) / ((n - 1) * (r - 1)))
+        centre = np.log(between / (n - 1)) - np.log(error / (n * (r - 1)))
+        parts = [math.sqrt(n - 1) * v.std(axis=1) for v in (left - left_error, left, left_error)]
+        se, of_between, of_error = parts[0], parts[1] ** 2, parts[2] ** 2
+        effective = error**2 / np.sum(inside**2, axis=1)
+        rough = (of_between + of_error) ** 2 / (
+            of_between**2 / (n - 1) + of_error**2 / np.maximum(effective - 1, 1)
+        )
+        half = distributions.t.ppf(1 - alpha / 2, np.clip(rough, 1, n - 1)) * se
+        low, high = (
+            -np.expm1(-v) / (1 + (r - 1) * np.exp(-v)) for v in (centre - half, centre + half)
+        )
+        useless = ((low <= 0) & (np.exp(half) > BEYOND**2)) | (
+            np.minimum(high, 1) - np.maximum(low, 0) >= NEARLY_ALL
+        )
+    undefined = ~np.isfinite(half) | ~(se > 1e-12 * np.maximum(1, np.abs(centre)))
+    return np.where(undefined | useless, np.inf, high - low)

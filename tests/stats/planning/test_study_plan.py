@@ -12,8 +12,9 @@ import pytest
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.planning.simulated_design import Design, _draw
+from judgestats.stats.planning.simulated_design import Design, _draw, _icc_widths
 from judgestats.stats.planning.study_plan import PilotComponents, pilot_components, plan_study
+from judgestats.stats.reliability.intraclass import icc
 
 
 def noncentral_t_power(delta: float, n: int) -> float:
@@ -149,6 +150,17 @@ def test_reliability_width_of_equal_scatter_is_nearly_that_of_f() -> None:
     ends = f / np.array([stats.f.isf(0.025, 49, 200), stats.f.ppf(0.025, 49, 200)])
     low, high = (ends - 1) / (ends + 4)
     assert plan.table["width"][0] == pytest.approx(high - low, rel=0.1)
+
+
+@pytest.mark.parametrize(("n", "r"), [(3, 2), (4, 3), (12, 2), (40, 5)])
+@pytest.mark.parametrize("shared", [0.0, 0.5, 0.99])
+def test_widths_of_many_studies_are_those_of_icc(n, r, shared) -> None:
+    rng = np.random.default_rng(n)
+    noise = rng.normal(size=(30, n, 1, 1, r)) * (rng.random((30, n, 1, 1, 1)) < 0.8)
+    x = np.sqrt(shared) * rng.normal(size=(30, n, 1, 1, 1)) + np.sqrt(1 - shared) * noise
+    intervals = [icc(study[:, 0, 0], n_permutations=0).interval for study in x]
+    one_by_one = [np.inf if i is None else i.high - i.low for i in intervals]
+    assert _icc_widths(x, 0.05) == pytest.approx(one_by_one, rel=1e-9)
 
 
 def test_same_numbers_for_any_number_of_workers() -> None:
