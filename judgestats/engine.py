@@ -9,8 +9,9 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -21,6 +22,11 @@ T = TypeVar("T")
 MAX_WORKERS = 1024
 WORTH_SENDING_S = 1.0
 """Work that would take less here is not sent anywhere."""
+
+WORTH_A_THREAD_S = 0.05
+"""Work that would take less here is not shared among threads."""
+_MOST_THREADS = 8
+"""Each holds copies of its block."""
 
 _CONNECT_S = 15
 
@@ -151,7 +157,11 @@ def _client(address: str) -> Iterator[Any]:
 
 
 def map_blocks(
-    function: Callable[..., T], jobs: Sequence[tuple[Any, ...]], *, n_jobs: int = 1
+    function: Callable[..., T],
+    jobs: Sequence[tuple[Any, ...]],
+    *,
+    n_jobs: int = 1,
+    threads: bool = False,
 ) -> list[T]:
     """``[function(*job) for job in jobs]``, on the active engine where that is worth it.
 
@@ -162,6 +172,9 @@ def map_blocks(
     jobs : sequence of tuple
     n_jobs : int
         joblib workers; 1 leaves it to the active engine (by default this process).
+    threads : bool
+        The function is numpy's work on large arrays, which lets other threads go on: without an
+        engine the blocks share this machine's cores.
 
     Returns
     -------
@@ -174,7 +187,7 @@ def map_blocks(
     [8, 9]
     """
     engine = _ACTIVE.get()
-    if n_jobs == 1 and (engine is None or len(jobs) < 2):
+    if n_jobs == 1 and (len(jobs) < 2 or (engine is None and not threads)):
         return [function(*job) for job in jobs]
     done: list[T] = []
     left = list(jobs)
@@ -182,7 +195,10 @@ def map_blocks(
         # The first block tells what the others cost; most statistics take milliseconds.
         begun = time.perf_counter()
         done.append(function(*left.pop(0)))
-        if (time.perf_counter() - begun) * len(left) < WORTH_SENDING_S:
+        cost = (time.perf_counter() - begun) * len(left)
+        if engine is None and cost >= WORTH_A_THREAD_S:
+            return done + _in_threads(function, left)
+        if engine is None or cost < WORTH_SENDING_S:
             return done + [function(*job) for job in left]
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -196,3 +212,10 @@ def map_blocks(
             "workers (engine=loky:2), or engine=local."
         ) from None
     return done
+
+
+def _in_threads(function: Callable[..., T], jobs: Sequence[tuple[Any, ...]]) -> list[T]:
+    """The same as one after another, each in the context (numpy's error state) of the caller."""
+    with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as pool:
+        begun = [pool.submit(copy_context().run, function, *job) for job in jobs]
+        return [one.result() for one in begun]

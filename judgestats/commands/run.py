@@ -18,7 +18,7 @@ from judgestats.experiment.design import (
 )
 from judgestats.experiment.parameters import split_arguments
 from judgestats.spelling import MLFLOW, OPTIONS, spelled_for
-from judgestats.tracking.blank_store import begin
+from judgestats.tracking.apart import writing_apart
 
 
 def run_command(arguments: Given) -> int:
@@ -43,15 +43,14 @@ def run_command(arguments: Given) -> int:
         if not help_asked:
             raise InputError(f"run: name an experiment: {', '.join(experiment_names())}.")
         return 0
-    if name in experiment_names() and "--dry-run" not in rest:
-        begin()
-    design = load_design(name)
-    names = {p.name: p for p in design.all_parameters}
-    # Under MLflow the user wrote -P name=value, whatever MLflow makes of it for us.
-    spelled_for(MLFLOW if os.environ.get("MLFLOW_RUN_ID") else OPTIONS, names)
-    given = split_arguments(rest[1:], flags=[n for n, p in names.items() if p.switch])
-    with console.showing(console.asked_for(arguments)):
-        _run(design, given)
+    with writing_apart(wanted=name in experiment_names() and "--dry-run" not in rest):
+        design = load_design(name)
+        names = {p.name: p for p in design.all_parameters}
+        # Under MLflow the user wrote -P name=value, whatever MLflow makes of it for us.
+        spelled_for(MLFLOW if os.environ.get("MLFLOW_RUN_ID") else OPTIONS, names)
+        given = split_arguments(rest[1:], flags=[n for n, p in names.items() if p.switch])
+        with console.showing(console.asked_for(arguments)):
+            _run(design, given)
     return 0
 
 

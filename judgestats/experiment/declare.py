@@ -72,7 +72,7 @@ def declare(prepared: Prepared, run: RunWriter, folder: Path, command: str) -> N
     }
     write_json(folder / "plan.json", prepared.plan)
     name = p.run_name or run_name(prepared)
-    kept = session(command=command, run_name=name, run_id=run.run_id)
+    kept = session(command=command, run_name=name)
     asked = {"experiment": prepared.design.name, "parameters": dict(prepared.given)}
     write_json(folder / "session.json", {**kept, **asked})
     (folder / "prompts").mkdir(exist_ok=True)
@@ -130,12 +130,13 @@ def _logged(value: object) -> str:
 
 def _cards(prepared: Prepared, run: RunWriter, folder: Path) -> dict[str, str]:
     """Put the newest endpoint card of every judge beside the judgments; tags say of which day."""
+    from judgestats.tracking.apart import asked
     from judgestats.tracking.cards import last_card
     from judgestats.tracking.runs import key
 
     tags = {}
     for name, spec in prepared.asked.items():
-        card = None if spec.in_process else last_card(run.store, *spec.address)
+        card = None if spec.in_process else asked(run.store, last_card, *spec.address)
         if card is not None:
             write_json(folder / "endpoints" / f"{file_name(name)}.json", card)
             tags[f"judgestats.endpoint.{key(name)}"] = str(card.get("asked_at", ""))

@@ -60,17 +60,20 @@ def session(**more: str) -> dict[str, Any]:
         "reader": READER_VERSION,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "packages": _loaded(),
-        **more,
+        "packages": _loaded(tracked=bool(more.get("run_id"))),
+        **{name: value for name, value in more.items() if value},
     }
 
 
-def _loaded() -> dict[str, str]:
-    """Versions of the packages in use so far: what is merely installed computed nothing."""
+def _loaded(*, tracked: bool) -> dict[str, str]:
+    """Versions of the packages in use so far: what is merely installed computed nothing.
+
+    MLflow may be in use in another process.
+    """
     return {
         package: metadata.version(package)
         for package in _PACKAGES
-        if package.replace("-", "_") in sys.modules
+        if package.replace("-", "_") in sys.modules or (tracked and package == "mlflow")
     }
 
 
@@ -82,7 +85,9 @@ def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
         safe.to_csv(folder / f"{file_name(name)}.csv", index=False)
 
 
-def write_results(folder: Path, analysis: Analysis, about: Mapping[str, Any]) -> None:
+def write_results(
+    folder: Path, analysis: Analysis, about: Mapping[str, Any], *, run_id: str = ""
+) -> None:
     """Write results.json, the tables behind it, and what computed them in session.json.
 
     Parameters
@@ -92,6 +97,8 @@ def write_results(folder: Path, analysis: Analysis, about: Mapping[str, Any]) ->
     analysis : Analysis
     about : mapping
         What the analysis does not know: judges, design, account, command.
+    run_id : str
+        The run of MLflow that keeps them.
     """
     records = analysis.records(about)
     write_records(folder / "results.json", records)
@@ -106,7 +113,8 @@ def write_results(folder: Path, analysis: Analysis, about: Mapping[str, Any]) ->
     write_tables(folder / "tables", tables)
     kept = folder / "session.json"
     if kept.is_file():  # written before the first judgment, when no analysis was imported yet
-        write_json(kept, json.loads(kept.read_text(encoding="utf-8")) | {"packages": _loaded()})
+        before = json.loads(kept.read_text(encoding="utf-8"))
+        write_json(kept, before | session(run_id=run_id))
     for name, text in analysis.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")

@@ -86,7 +86,7 @@ def record(
         )
     results = analysis.records(facts)
     # All files first: where the store has gone away they are what is kept.
-    write_results(folder, analysis, facts)
+    write_results(folder, analysis, facts, run_id=run.run_id)
     read = set(PARSED_COLUMNS) - set(RAW_COLUMNS)
     raw_columns = [c for c in frame.columns if c not in read]
     frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
@@ -243,7 +243,7 @@ def log_children(prepared: Prepared, run: RunWriter, results: Results) -> None:
             "judgestats.experiment": prepared.design.name,
             "judgestats.simulated": str(spec.simulated).lower(),
         }
-        with RunWriter(run.store, name=label, tags=tags, parent=run) as child:
+        with run.child(name=label, tags=tags) as child:
             child.numbers(
                 numbers.get(label, {}),
                 params={

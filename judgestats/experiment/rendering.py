@@ -13,6 +13,7 @@ from pathlib import Path
 from judgestats.errors import RenderError
 from judgestats.experiment import console
 from judgestats.experiment.showing import working
+from judgestats.tracking.apart import asked
 from judgestats.tracking.runs import RunWriter, artifact_place
 
 Attach = Callable[[RunWriter], dict[str, Path | str]]
@@ -82,7 +83,7 @@ def _attach(
             )
             return {}
     run.artifacts(scratch)
-    place = artifact_place(run.store, run.run_id)
+    place = asked(run.store, artifact_place, run.run_id)
     return {
         kind: place / path.name if isinstance(place, Path) else f"{place}/{path.name}"
         for kind, path in paths.items()

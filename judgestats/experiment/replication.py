@@ -130,13 +130,12 @@ def _log(
 ) -> Outcome:
     """One MLflow run with the records, their report, and the claims on the terminal."""
     from judgestats.experiment.rendering import rendering
-    from judgestats.tracking.runs import RunWriter
-    from judgestats.tracking.store import open_store
+    from judgestats.tracking.apart import open_apart, write_run
 
     console.tell(
         f"Study: {study.title} ({study.source}). Data: {records['source']}. No judge is asked.", ""
     )
-    store = open_store()
+    store = open_apart()
     command = console.repeat_command(design.name, given, mlflow=bool(store.adopted_run))
     tags = {
         "judgestats.kind": "replication",
@@ -145,7 +144,7 @@ def _log(
         "mlflow.note.content": f"**{records['title']}**\n\n{records['sentence']}",
     }
     name = parameters.run_name or f"replicate: {study.name}"
-    with RunWriter(store, name=name, tags=tags, run_id=store.adopted_run) as run:
+    with write_run(store, name=name, tags=tags, run_id=store.adopted_run) as run:
         write_json(
             folder / "session.json", session(command=command, run_name=name, run_id=run.run_id)
         )

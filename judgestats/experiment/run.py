@@ -96,16 +96,18 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
                 else f"Engine: {engine} with {engine.size()} workers, for resampling. Batches and "
                 "calls that follow from answers are collected by this process."
             )
-    from judgestats.tracking.runs import RunWriter, run_files
-    from judgestats.tracking.store import open_store
+    from judgestats.tracking.apart import open_apart, write_run
+    from judgestats.tracking.runs import run_files
 
-    store = open_store()
+    store = open_apart(here=prepared.parameters.traces == "on")
+    if not all(spec.in_process for spec in prepared.asked.values()):
+        _ = store.uri  # a store that cannot be opened is named before anything is paid for
     name = prepared.parameters.run_name or run_name(prepared)
     command = console.repeat_command(design.name, given, mlflow=bool(store.adopted_run))
     with (
         Journal(Path(prepared.parameters.journal)) as journal,  # ours before a run is opened
         run_files() as folder,
-        RunWriter(store, name=name, tags=tags(prepared), run_id=store.adopted_run) as run,
+        write_run(store, name=name, tags=tags(prepared), run_id=store.adopted_run) as run,
     ):
         if prepared.answering is not None:
             prepared = _answered(prepared, prepared.answering, folder, journal)
@@ -205,9 +207,12 @@ def _answered(
 
 def _further_files(run: RunWriter, analysis: Analysis) -> list[str]:
     """Where files are that an analysis made beyond the report."""
+    if not analysis.files:
+        return []
+    from judgestats.tracking.apart import asked
     from judgestats.tracking.runs import artifact_place
 
-    place = artifact_place(run.store, run.run_id)
+    place = asked(run.store, artifact_place, run.run_id)
     return [f"{place}/{name}" for name in analysis.files]
 
 
@@ -292,7 +297,9 @@ def _traces(prepared: Prepared, run: RunWriter) -> CallTraces | None:
     if prepared.parameters.traces == "off":
         return None
     from judgestats.experiment.call_traces import CallTraces
+    from judgestats.tracking.store import Store
 
+    assert isinstance(run.store, Store)  # opened in this process, where traces are wanted
     return CallTraces(prepared.tasks, *_readers(prepared), run.store, run.run_id)
 
 

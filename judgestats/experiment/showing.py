@@ -23,7 +23,7 @@ from judgestats.results.values import plain
 from judgestats.spelling import as_typed
 
 if TYPE_CHECKING:
-    from judgestats.tracking.store import Store
+    from judgestats.tracking.store import Place
 
 _STYLES = {"bold": "1", "dim": "2", "good": "32", "bad": "31"}
 _LATE_S = 2.0
@@ -36,7 +36,7 @@ class Links:
     Parameters
     ----------
     run_id : str
-    store : Store
+    store : Place
     conditions : sequence of str
         Ids of the child runs.
     reports : mapping of format to path
@@ -47,7 +47,7 @@ class Links:
     def __init__(
         self,
         run_id: str,
-        store: Store,
+        store: Place,
         *,
         conditions: Sequence[str] = (),
         reports: Mapping[str, Path | str] | None = None,

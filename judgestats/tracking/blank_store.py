@@ -2,7 +2,7 @@
 
 MLflow makes the tables of its first version and then alters them some sixty times, which takes
 seconds at every new store. What it made is kept in the user's cache, under a name that changes with
-MLflow's alterations. A process of its own can make it while this one imports and asks.
+MLflow's alterations.
 """
 
 from __future__ import annotations
@@ -12,16 +12,9 @@ import hashlib
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
-
-_MAKES = "from judgestats.tracking.blank_store import keep_blank; keep_blank()"
-_PATIENCE_S = 60
-_begun: list[subprocess.Popen[bytes]] = []
-"""The process that makes the tables, while there is one."""
 
 
 def kept_blank() -> Path | None:
@@ -36,32 +29,8 @@ def kept_blank() -> Path | None:
     return cache / "judgestats" / f"mlflow-{digest[:16]}.db"
 
 
-def begin() -> None:
-    """Let a process of its own make the tables where this folder is about to get its first store.
-
-    A guess by the settings alone, before anything heavy is imported: where it is wrong, the tables
-    are there for the next store.
-    """
-    kept = kept_blank()
-    uri = os.environ.get("MLFLOW_TRACKING_URI", "sqlite:///mlflow.db")
-    if kept is None or kept.exists() or not uri.startswith("sqlite:///"):
-        return
-    if Path(uri.removeprefix("sqlite:///")).exists() or _begun:
-        return
-    process = subprocess.Popen(
-        [sys.executable, "-c", _MAKES],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    _begun.append(process)
-
-
 def make_blank(file: Path) -> None:
     """Make a store of tables without rows at `file`, by a copy where there is one to copy."""
-    while _begun:
-        with contextlib.suppress(subprocess.TimeoutExpired):  # then it is made here
-            _begun.pop().wait(_PATIENCE_S)
     kept = kept_blank()
     if kept is not None and kept.is_file():
         shutil.copyfile(kept, file)
@@ -71,10 +40,16 @@ def make_blank(file: Path) -> None:
         _keep(file, kept)
 
 
-def keep_blank() -> None:
-    """Make the tables and keep them for later stores."""
+def keep_missing() -> None:
+    """Make the tables for later stores, where this folder is about to get its first store.
+
+    A guess by the settings alone: where it is wrong, the tables are there for the next store.
+    """
     kept = kept_blank()
-    if kept is None:
+    uri = os.environ.get("MLFLOW_TRACKING_URI", "sqlite:///mlflow.db")
+    if kept is None or kept.exists() or not uri.startswith("sqlite:///"):
+        return
+    if Path(uri.removeprefix("sqlite:///")).exists():
         return
     with tempfile.TemporaryDirectory(prefix="judgestats-") as folder:
         made = Path(folder) / kept.name

@@ -17,7 +17,7 @@ from typing import Any
 from judgestats.errors import StoreError
 from judgestats.results import Results
 from judgestats.tracking.readings import answer_note, effects
-from judgestats.tracking.store import Store, store_faults, without_secrets
+from judgestats.tracking.store import Place, Store, store_faults, without_secrets
 
 INCOMPLETE = "judgestats.incomplete"
 """Tag of a run whose collection stopped early."""
@@ -94,7 +94,8 @@ class RunWriter:
         parent: RunWriter | None = None,
         run_id: str = "",
     ) -> None:
-        self.store = store
+        self.store: Place = store
+        self._client = store.client
         self.name = name
         self.children = []
         # of a run that another made (``mlflow run``) they are looked up
@@ -116,6 +117,11 @@ class RunWriter:
         if parent is not None:
             parent.children.append(self.run_id)
 
+    def child(self, *, name: str, tags: Mapping[str, str]) -> RunWriter:
+        """A run below this one."""
+        assert isinstance(self.store, Store)
+        return RunWriter(self.store, name=name, tags=tags, parent=self)
+
     def __enter__(self) -> RunWriter:
         return self
 
@@ -129,7 +135,7 @@ class RunWriter:
     def finish(self, status: str) -> None:
         """End the run as FINISHED, FAILED or KILLED."""
         with store_faults("a run was ended"), _nothing_printed():
-            self.store.client.set_terminated(self.run_id, status=status)
+            self._client.set_terminated(self.run_id, status=status)
 
     def tags(self, tags: Mapping[str, str]) -> None:
         """Set tags in one call."""
@@ -137,7 +143,7 @@ class RunWriter:
 
         entities = [RunTag(k, str(v)[:_MAX_TAG]) for k, v in tags.items()]
         with store_faults("tags were written"):
-            self.store.client.log_batch(self.run_id, tags=entities)
+            self._client.log_batch(self.run_id, tags=entities)
 
     def params(self, params: Mapping[str, Any]) -> None:
         """Log parameters in one call. Those the run has already (from ``mlflow run``) stay."""
@@ -186,7 +192,7 @@ class RunWriter:
             fresh = [Param(k, text) for k, text in texts.items() if k not in present]
             present.update(texts)
             while fresh or metrics:
-                self.store.client.log_batch(
+                self._client.log_batch(
                     self.run_id, params=fresh[:_MOST_PARAMS], metrics=metrics[:_MOST_METRICS]
                 )
                 del fresh[:_MOST_PARAMS], metrics[:_MOST_METRICS]
@@ -194,7 +200,7 @@ class RunWriter:
     def _present(self) -> set[str]:
         """The parameters that the run has."""
         if self._param_keys is None:
-            self._param_keys = set(self.store.client.get_run(self.run_id).data.params)
+            self._param_keys = set(self._client.get_run(self.run_id).data.params)
         return self._param_keys
 
     def answered(self, results: Results) -> None:
@@ -205,7 +211,7 @@ class RunWriter:
     def artifacts(self, folder: Path, into: str = "") -> None:
         """Log everything below a folder."""
         with store_faults("files were written"):
-            self.store.client.log_artifacts(self.run_id, str(folder), artifact_path=into or None)
+            self._client.log_artifacts(self.run_id, str(folder), artifact_path=into or None)
 
     def link(self, traces: Sequence[str]) -> str:
         """Link traces to the run, so that its page lists them; gives why that cannot be, if so."""
@@ -216,7 +222,7 @@ class RunWriter:
             try:
                 for start in range(0, len(traces), _MOST_LINKS):
                     chunk = list(traces[start : start + _MOST_LINKS])
-                    self.store.client.link_traces_to_run(chunk, self.run_id)
+                    self._client.link_traces_to_run(chunk, self.run_id)
             except MlflowException as error:
                 if "not supported" not in str(error):
                     raise
@@ -256,12 +262,12 @@ class RunWriter:
         from mlflow.exceptions import MlflowException
 
         try:
-            self.store.client.log_inputs(self.run_id, [entry])
+            self._client.log_inputs(self.run_id, [entry])
         except MlflowException as error:
             # PostgreSQL and SQLite speak of a unique constraint, MySQL of a duplicate entry.
             if not any(word in str(error).lower() for word in ("unique", "duplicate")):
                 raise
-            self.store.client.log_inputs(self.run_id, [entry])
+            self._client.log_inputs(self.run_id, [entry])
 
 
 @contextmanager

@@ -10,13 +10,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from judgestats.errors import JudgestatsError, StoreError
 from judgestats.secrecy import keep_secrets_of
 from judgestats.tracking.blank_store import make_blank
 from judgestats.tracking.project_env import EXPERIMENT_NAME
+
+
+class Place(Protocol):
+    """Where runs go, whichever process has it open."""
+
+    @property
+    def uri(self) -> str:
+        """As of `Store`."""
+
+    @property
+    def experiment_id(self) -> str:
+        """As of `Store`."""
+
+    @property
+    def experiment_name(self) -> str:
+        """As of `Store`."""
+
+    @property
+    def adopted_run(self) -> str:
+        """As of `Store`."""
 
 
 @dataclass(frozen=True, kw_only=True)

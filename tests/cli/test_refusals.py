@@ -278,6 +278,7 @@ def raised():
     """File and text of every refusal that readers of tables and options raise."""
     folder = Path(judgestats.__file__).parent
     names = (*(f"judgments/readers/{n}" for n in READERS), "judgments/kinds", "commands/analyze")
+    names = (*names, "commands/audited")
     for name in (*names, "commands/table_words"):
         for node in ast.walk(ast.parse((folder / f"{name}.py").read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "").endswith("Error"):

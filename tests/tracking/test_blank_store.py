@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.tracking import blank_store
-from judgestats.tracking.blank_store import begin, kept_blank, make_blank
+from judgestats.tracking.blank_store import keep_missing, kept_blank, make_blank
 
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(blank_store, "_begun", [])
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "cache"
@@ -53,27 +51,26 @@ def test_the_first_store_is_kept_and_the_next_is_a_copy_that_mlflow_takes_as_its
     assert [e.name for e in client.search_experiments()] == ["Default"]
 
 
-def test_tables_begun_by_another_process_are_the_ones_that_are_copied(tmp_path, cache) -> None:
-    begin()
-    (process,) = blank_store._begun
-    make_blank(tmp_path / "a.db")
-    assert process.returncode == 0
+def test_tables_made_for_later_stores_are_the_ones_that_are_copied(tmp_path, cache) -> None:
+    keep_missing()
     kept = kept_blank()
     assert kept is not None
+    before = kept.stat().st_mtime_ns
+    make_blank(tmp_path / "a.db")
     assert (tmp_path / "a.db").read_bytes() == kept.read_bytes()
-    begin()
-    assert blank_store._begun == []  # they are kept: there is nothing to begin
+    keep_missing()
+    assert kept.stat().st_mtime_ns == before
 
 
-def test_nothing_is_begun_for_a_store_that_is_there_or_is_a_server(
+def test_no_tables_are_made_for_a_store_that_is_there_or_is_a_server(
     tmp_path, cache, monkeypatch
 ) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://localhost:5000")
-    begin()
+    keep_missing()
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
     (tmp_path / "mlflow.db").touch()
-    begin()
-    assert blank_store._begun == []
+    keep_missing()
+    assert not cache.exists()
 
 
 def test_a_cache_that_cannot_be_written_costs_no_store(tmp_path, cache) -> None:

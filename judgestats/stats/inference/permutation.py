@@ -218,7 +218,8 @@ def permutation_distribution(
             (data, statistic, n, s, vectorized, drawing)
             for n, s in zip(sizes, seeds.spawn(len(sizes)), strict=True)
         ]
-        return list(map_blocks(_chunk, jobs, n_jobs=n_jobs))
+        with one_blas_thread():  # once for all threads: each would put back what another set
+            return map_blocks(_chunk, jobs, n_jobs=n_jobs, threads=vectorized)
 
     parts = more(inference["n_permutations"])
     distribution = np.concatenate([values for values, _ in parts])

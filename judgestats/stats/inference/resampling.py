@@ -311,7 +311,8 @@ def cluster_bootstrap(
         (data, statistic, codes, n_clusters, n, s, vectorized)
         for n, s in zip(sizes, seeds, strict=True)
     ]
-    parts = map_blocks(_chunk, jobs, n_jobs=n_jobs)
+    with one_blas_thread():  # once for all threads: each would put back what another set
+        parts = map_blocks(_chunk, jobs, n_jobs=n_jobs, threads=vectorized)
     values = [
         part if part.shape[1] == q else np.full((part.shape[0], q), np.nan) for part, _ in parts
     ]
