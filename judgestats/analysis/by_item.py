@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgestats.arrays import Floats
+from judgestats.engine import map_blocks
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.stats.agreement.vote_share import pair_statistic
 from judgestats.stats.inference.resampling import cluster_codes
@@ -149,9 +150,9 @@ def _null(sums: Floats, sizes: Floats, coefficient: Callable[[Floats], Floats]) 
     sums, sizes = sums[in_order], sizes[in_order]
     first, second = np.triu_indices(k, 1)
     block = max(1, 2_000_000 // sums.size)
-    out = []
-    for start in range(0, _DRAWS, block):
-        order = rng.random((min(block, _DRAWS - start), g, k)).argsort(axis=-1)
+
+    def largest(drawn: Floats) -> Floats:
+        order = drawn.argsort(axis=-1)
         exchanged = np.take_along_axis(sums[None], order[..., None], axis=2)
         centre, added = _added(exchanged, sizes, coefficient)
         # Without a question the mean moves by n / (N - n) of what its items add.
@@ -160,8 +161,12 @@ def _null(sums: Floats, sizes: Floats, coefficient: Callable[[Floats], Floats]) 
         error = np.sqrt((g - 1) / g * (apart**2).sum(axis=-2))
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.abs(centre[..., 0, first] - centre[..., 0, second]) / error
-        out.append(np.where(error > 0, t, 0.0).max(axis=-1))
-    null = np.concatenate(out)
+        return np.asarray(np.where(error > 0, t, 0.0).max(axis=-1))
+
+    blocks = [
+        (rng.random((min(block, _DRAWS - start), g, k)),) for start in range(0, _DRAWS, block)
+    ]
+    null = np.concatenate(map_blocks(largest, blocks, threads=True))
     return np.asarray(null[np.isfinite(null)])
 
 

@@ -28,7 +28,8 @@ OF_REPEATS = (
 def repeat_limits(frame: pd.DataFrame) -> list[str]:
     """Conditions without repeats, or in which few items were repeated."""
     limits = []
-    read = frame[frame["score"].notna() & (frame["stage"] == "final")]
+    final = frame["score"].notna() & (frame["stage"] == "final")
+    read = frame.loc[final, ["condition", "item_id"]]
     sizes = read.groupby(["condition", "item_id"], sort=False).size()
     never: list[str] = []
     for name, mine in sizes.groupby(level="condition", sort=False):

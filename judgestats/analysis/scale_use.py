@@ -129,7 +129,7 @@ def at_the_ends(frame: pd.DataFrame, scale: tuple[float, float] | None) -> pd.Da
     """
     if scale is None or "score" not in frame or not frame["score"].notna().any():
         return pd.DataFrame()
-    scored = frame[frame["score"].notna()]
+    scored = frame.loc[frame["score"].notna(), ["condition", "score"]]
     ends = scored["score"].le(scale[0]) | scored["score"].ge(scale[1])
     shares = ends.groupby(scored["condition"].astype(str), sort=False).mean()
     return pd.DataFrame({"condition": shares.index, "share": shares.to_numpy(float)})

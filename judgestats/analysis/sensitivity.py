@@ -51,7 +51,9 @@ def left_out_estimates(analysis: Analysis, frame: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame()
     kinds = frozenset(map(str, analysis.conditions.columns))
     rows: list[dict[str, Any]] = []
-    for condition, part in frame.groupby("condition", sort=False):
+    questions = frame["cluster"].groupby(frame["condition"]).nunique()
+    few = frame["condition"].map(questions.between(3, _MOST_LEFT_OUT))
+    for condition, part in frame[few].groupby("condition", sort=False) if few.any() else ():
         owners = part["cluster"].astype(str).to_numpy(dtype=object)
         codes, uniques = pd.factorize(owners)
         names = [str(name) for name in uniques]

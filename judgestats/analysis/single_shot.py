@@ -44,7 +44,8 @@ _REPLICATIONS = (2, 3, 5)
 
 def single_shot_conditions(frame: pd.DataFrame) -> dict[str, bool]:
     """Of each condition, whether no item has two readable scores."""
-    read = frame[frame["score"].notna() & (frame["stage"] == "final")]
+    final = frame["score"].notna() & (frame["stage"] == "final")
+    read = frame.loc[final, ["condition", "item_id"]]
     sizes = read.groupby(["condition", "item_id"], sort=False).size()
     most = sizes.groupby(level="condition").max() if len(sizes) else pd.Series(dtype=int)
     return {str(c): int(most.get(c, 0)) < 2 for c in frame["condition"].unique()}

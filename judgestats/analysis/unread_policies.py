@@ -34,6 +34,7 @@ def of_scores(frame: pd.DataFrame) -> pd.DataFrame:
     """
     if "score" not in frame or frame["status"].eq("ok").all():
         return pd.DataFrame()
+    frame = frame[["condition", "item_id", "score", "status"]]  # texts are slow to copy
     kept = frame[~frame["item_id"].isin(set(frame.loc[frame["status"].ne("ok"), "item_id"]))]
     rows = []
     for condition, part in frame.groupby("condition", sort=False):

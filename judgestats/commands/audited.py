@@ -25,6 +25,7 @@ from judgestats.judgments.schemas import BECAME
 from judgestats.protocols.base import NO_REPLY
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import to_plain
+from judgestats.tracking.runs import RunWriter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +89,7 @@ def audit_file(
         run_files() as folder,
         write_run(store, name=name, tags=tags, run_id=store.adopted_run) as run,
     ):
-        _write(folder, judged, facts, name, run_id=run.run_id)
+        _write(folder, judged, facts, name, run)
         with rendering(folder, formats=formats, detail=arguments.detail) as attach:
             run.answered(results)
             run.params(
@@ -132,15 +133,21 @@ def audit_file(
 
 
 def _write(
-    folder: Path, judged: _Judged, facts: Mapping[str, Any], name: str, *, run_id: str = ""
+    folder: Path,
+    judged: _Judged,
+    facts: Mapping[str, Any],
+    name: str,
+    run: RunWriter | None = None,
 ) -> None:
     """The files of an audit, as its run and its reports have them."""
     write_json(folder / "plan.json", judged.declared)
-    write_json(folder / "session.json", session(command=str(facts["command"]), run_name=name))
-    write_results(folder, judged.analysis, facts, run_id=run_id)
+    write_results(folder, judged.analysis, facts)
     if judged.whole is not None:
         (folder / "data").mkdir(exist_ok=True)
         judged.whole.to_parquet(folder / "data" / "judgments.parquet", index=False)
+    run_id = run.run_id if run is not None else ""  # last: another process starts the run
+    kept = session(command=str(facts["command"]), run_name=name, run_id=run_id)
+    write_json(folder / "session.json", kept)
 
 
 def _untracked(

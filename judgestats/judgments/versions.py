@@ -86,7 +86,7 @@ def kinds_by_value(frame: pd.DataFrame) -> pd.Series:
     ['score', 'score', 'preference']
     """
     kinds: dict[object, str] = {}
-    for condition, rows in frame.groupby("condition", sort=False):
+    for condition, rows in frame[["condition", "score", "choice"]].groupby("condition", sort=False):
         words = {*map(str, rows["choice"].dropna().unique())} - {""}
         if rows["score"].notna().any():
             kinds[condition] = "score"

@@ -19,6 +19,11 @@ _JUDGES = {"full": "gpt-5.4", "mini": "gpt-5.4-mini", "nano": "gpt-5.4-nano"}
 _SCORES = re.compile(r"^(\w+)_scores$")
 _TEMPERATURE = re.compile(r"_t(\d+(?:\.\d+)?)(?=\.|_|$)")
 _SCALE = (1, 10)
+_COLUMNS = [
+    "judge", "temperature", "item_id", "cluster", "category", "replicate", "score",
+    "status", "reason", "correct", "tokens_in", "tokens_out",
+]  # fmt: skip
+_OK, _FAILED = Status.OK.value, Status.FAILED.value
 
 
 def _temperature(path: Path) -> float:
@@ -48,12 +53,13 @@ def read_rewardbench2_k8(path: Path) -> pd.DataFrame:
     rows = [row for place, line in records(path) for row in _line_rows(place, line, temperature)]
     if not rows:
         raise InputError(f"{path}: no line holds a field that ends in _scores.")
-    frame = parsed_frame(pd.DataFrame(rows))
+    frame = parsed_frame(pd.DataFrame(rows, columns=_COLUMNS))
     frame.attrs["scale"] = _SCALE
     return frame
 
 
-def _line_rows(place: str, record: dict[str, Any], temperature: float) -> list[dict[str, Any]]:
+def _line_rows(place: str, record: dict[str, Any], temperature: float) -> list[tuple[Any, ...]]:
+    """The judgments of one line, as rows of `_COLUMNS`."""
     subset, key = text(record.get("subset")), text(record.get("id"))
     if not subset or not key:
         raise InputError(f"{place} is not a RewardBench 2 record with subset and id.")
@@ -68,26 +74,17 @@ def _line_rows(place: str, record: dict[str, Any], temperature: float) -> list[d
             raise InputError(f"{place}: {field} is no list of each response's scores.")
         errors = record.get(f"{short}_errors")
         tokens = _tokens(record.get("cost"), short, sum(len(scores) for scores in responses))
+        judge = _JUDGES.get(short, short)
         for response, scores in enumerate(responses):
+            item, correct = f"{cluster}/{response}", "yes" if response == 0 else "no"
             for replicate, score_at in enumerate(scores):
                 score = number(score_at)
                 lost = math.isnan(score)
                 why = _at(errors, response, replicate) if lost else ""
-                rows.append(
-                    {
-                        "judge": _JUDGES.get(short, short),
-                        "temperature": temperature,
-                        "item_id": f"{cluster}/{response}",
-                        "cluster": cluster,
-                        "category": subset,
-                        "replicate": replicate,
-                        "score": score,
-                        "status": Status.FAILED.value if lost else Status.OK.value,
-                        "reason": (why or "the call failed") if lost else "",
-                        "correct": "yes" if response == 0 else "no",
-                        **tokens,
-                    }
-                )
+                status = _FAILED if lost else _OK
+                reason = (why or "the call failed") if lost else ""
+                rows.append((judge, temperature, item, cluster, subset, replicate, score,
+                             status, reason, correct, *tokens))  # fmt: skip
     return rows
 
 
@@ -102,13 +99,12 @@ def _at(errors: Any, response: int, replicate: int) -> str:
     return text(errors[response][replicate], 200)
 
 
-def _tokens(cost: Any, judge: str, calls: int) -> dict[str, float]:
+def _tokens(cost: Any, judge: str, calls: int) -> list[float]:
     """Tokens of one judgment: a line gives those of all its judgments together."""
     costs = cost if isinstance(cost, dict) else {}
-    return {
-        f"tokens_{side}": number(costs.get(f"{judge}_{name}_tokens")) / max(calls, 1)
-        for side, name in (("in", "input"), ("out", "output"))
-    }
+    return [
+        number(costs.get(f"{judge}_{side}_tokens")) / max(calls, 1) for side in ("input", "output")
+    ]
 
 
 REWARDBENCH2_K8 = Reader(

@@ -11,7 +11,7 @@ from judgestats.arrays import Floats
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MeanSquares:
-    """Mean squares of one layout, or of a stack (then every field but `k` is an array).
+    """Mean squares of one layout, or of a stack (then its fields are arrays).
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class MeanSquares:
         Within items (columns and residual pooled), on n (k - 1).
     n : float or ndarray
         Items.
-    k : float
+    k : float or ndarray
         Columns; n0 where items have unequal numbers of judgments.
     df_within : float or ndarray
         Degrees of freedom of `within`.
@@ -36,7 +36,7 @@ class MeanSquares:
     residual: float | Floats
     within: float | Floats
     n: float | Floats
-    k: float
+    k: float | Floats
     df_within: float | Floats
 
 
@@ -79,32 +79,38 @@ def one_way_mean_squares(x: Floats) -> MeanSquares:
     """Mean squares between and within items that may have unequal numbers of judgments.
 
     `k` is n0 = (sum n_i - sum n_i^2 / sum n_i) / (N - 1); columns play no part, so the two-way
-    fields are NaN.
+    fields are NaN. Items without a judgment are left out.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n, k) or a stack (B, n, k)
 
     Examples
     --------
     >>> import numpy as np
     >>> ms = one_way_mean_squares(np.array([[1.0, 2.0], [3.0, np.nan], [5.0, 9.0]]))
-    >>> round(ms.k, 6), float(ms.df_within)
+    >>> round(float(ms.k), 6), float(ms.df_within)
     (1.6, 2.0)
     """
     present = ~np.isnan(x)
-    counts = present.sum(axis=1)
-    n, total = x.shape[0], int(counts.sum())
-    means = np.nansum(x, axis=1) / counts
-    grand = np.nansum(x) / total
-    inside = float(np.nansum((x - means[:, None]) ** 2))
-    inside = inside if inside > 1e-26 * float(np.nansum(x**2)) else 0.0
-    df = float(total - n)
-    return MeanSquares(
-        items=float((counts * (means - grand) ** 2).sum() / (n - 1)),
-        replications=np.nan,
-        residual=np.nan,
-        within=inside / df if df > 0 else np.nan,
-        n=float(n),
-        k=float((total - (counts**2).sum() / total) / (n - 1)),
-        df_within=df,
-    )
+    counts = present.sum(axis=-1)
+    filled = np.where(present, x, 0.0)
+    n, total = (counts > 0).sum(axis=-1), counts.sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = filled.sum(axis=-1) / np.maximum(counts, 1)
+        grand = filled.sum(axis=(-2, -1)) / total
+        inside = np.where(present, (filled - means[..., None]) ** 2, 0.0).sum(axis=(-2, -1))
+        inside = np.where(inside > 1e-26 * (filled**2).sum(axis=(-2, -1)), inside, 0.0)
+        df = np.asarray(total - n, dtype=float)
+        return MeanSquares(
+            items=(counts * (means - grand[..., None]) ** 2).sum(axis=-1) / (n - 1),
+            replications=np.nan,
+            residual=np.nan,
+            within=np.where(df > 0, inside / df, np.nan),
+            n=np.asarray(n, dtype=float),
+            k=(total - (counts**2).sum(axis=-1) / total) / (n - 1),
+            df_within=df,
+        )
 
 
 def resampled_mean_squares(x: Floats, weights: Floats) -> MeanSquares:

@@ -71,7 +71,7 @@ def f_bounds(form: str, ms: MeanSquares, level: float) -> tuple[float, float]:
     """Bounds by the F distribution (Shrout and Fleiss, 1979, as ``psych::ICC``)."""
     tail = (1 - level) / 2
     b, c, e, w = (float(v) for v in (ms.items, ms.replications, ms.residual, ms.within))
-    n, k = float(ms.n), ms.k
+    n, k = float(ms.n), float(ms.k)
     if form.startswith("ICC(2"):
         single = float(icc_value("ICC(2,1)", ms))
         ratio = c / e
@@ -99,7 +99,7 @@ def _f_test(form: str, ms: MeanSquares) -> dict[str, float]:
     """F test of "the coefficient is 0"."""
     one_way = "(1," in form
     error = float(ms.within if one_way else ms.residual)
-    df2 = float(ms.df_within) if one_way else (float(ms.n) - 1) * (ms.k - 1)
+    df2 = float(ms.df_within) if one_way else (float(ms.n) - 1) * (float(ms.k) - 1)
     f = float(ms.items) / error if error > 0 else math.inf
     df1 = float(ms.n) - 1
     return {"F": f, "df1": df1, "df2": df2, "p_value": float(distributions.f.sf(f, df1, df2))}
@@ -244,12 +244,16 @@ def icc(
             )
         else:
             permuted = permutation_distribution(
-                x, lambda data: _one_way_value(form, data), scheme="replications", **draws
+                x,
+                lambda stack: icc_value(form, one_way_mean_squares(stack)),
+                scheme="replications",
+                vectorized=True,
+                **draws,
             )
         null = permuted.null
         notes += permuted.notes
     details = {
-        "k": ms.k,
+        "k": float(ms.k),
         "ms_items": float(ms.items),
         "ms_replications": float(ms.replications),
         "ms_residual": float(ms.residual),
@@ -287,12 +291,6 @@ def interval_of_judges(
         limits = dataclasses.replace(limits, low=low, high=high)
     kept, lost = useful_reliability(limits, only(left_out.n_clusters))
     return kept, tuple(lost or left_out.notes)
-
-
-def _one_way_value(form: str, x: FloatArray) -> float:
-    """ICC(1) of a layout with holes; items that lost all their judgments are left out."""
-    left = x[~np.isnan(x).all(axis=1)]
-    return float(icc_value(form, one_way_mean_squares(left))) if left.shape[0] > 1 else math.nan
 
 
 def _interval(
@@ -352,13 +350,13 @@ def _interval(
             level=level,
             vectorized=True,
         )
-        kept, lost = interval_of_judges(left_out, form, k=ms.k)
+        kept, lost = interval_of_judges(left_out, form, k=float(ms.k))
         return kept, [*notes, *lost]
     boot = cluster_bootstrap(
         prepared.x,
         (lambda data, w: icc_value(form, resampled_mean_squares(data, w)))
         if complete
-        else (lambda data: _one_way_value(form, data)),
+        else (lambda data: float(icc_value(form, one_way_mean_squares(data)))),
         cluster=prepared.cluster,
         method="bca" if method == "bca" else "percentile",
         transform="log_complement",

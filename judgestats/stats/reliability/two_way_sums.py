@@ -218,7 +218,7 @@ class TwoWaySums:
             sizes=sums[:, 0],
             level=level,
         )
-        kept, notes = interval_of_judges(out, form, k=ms.k)
+        kept, notes = interval_of_judges(out, form, k=float(ms.k))
         return base.replace(interval=kept, notes=notes)
 
     def alpha(self, *, level: float = 0.95) -> Estimate:
