@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from judgestats.commands.table_words import said_again
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.folder import file_name, session, write_json, write_results
+from judgestats.experiment.rendering import cells_warmed
 from judgestats.experiment.showing import Links, finish, show, working
 from judgestats.judgments.readers.item_texts import TEXTS
 from judgestats.judgments.schemas import BECAME
@@ -65,9 +66,20 @@ def audit_file(
     int
         0.
     """
+    with cells_warmed(formats=formats, detail=arguments.detail) as begin_cells:
+        return _audit(arguments, path, words, formats, begin_cells)
+
+
+def _audit(
+    arguments: Given,
+    path: Path,
+    words: dict[str, Any],
+    formats: tuple[str, ...],
+    begin_cells: Callable[[], None],
+) -> int:
     streamed = _streams(arguments, path)
     with working(f"Reading and analysing {path.name}"):
-        judged = (_streamed if streamed else _in_memory)(arguments, path, words)
+        judged = (_streamed if streamed else _in_memory)(arguments, path, words, begin_cells)
     analysis = judged.analysis
     console.at_length(judged.line)
     command = _command(arguments)
@@ -208,7 +220,9 @@ def _streams(arguments: Given, path: Path) -> bool:
     return True
 
 
-def _in_memory(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
+def _in_memory(
+    arguments: Given, path: Path, words: dict[str, Any], begin_cells: Callable[[], None]
+) -> _Judged:
     from judgestats.analysis.audit import audit_read
     from judgestats.analysis.audit_plan import plan_for
     from judgestats.analysis.beside_scores import with_scores_beside
@@ -222,6 +236,7 @@ def _in_memory(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
         frame = read_any(runs, **({"judge": arguments.judge} if arguments.judge else {}))
     else:
         frame = read_any(path, reader=arguments.reader, **words)
+    begin_cells()
     choices: dict[str, Any] = {
         "n_resamples": arguments.resamples,
         "seed": arguments.seed,
@@ -274,7 +289,9 @@ def from_store(arguments: Given, path: Path) -> bool:
     return not path.exists() and is_stored(arguments.file)
 
 
-def _streamed(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
+def _streamed(
+    arguments: Given, path: Path, words: dict[str, Any], begin_cells: Callable[[], None]
+) -> _Judged:
     from judgestats.analysis.large import audit_reduced, plan_for_reduced
     from judgestats.analysis.large_people import with_labelled
     from judgestats.analysis.scale_use import held_to_scale
@@ -291,6 +308,7 @@ def _streamed(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
     scale = words["scale"]
     read = {n: words[n] for n in ("mapping", "factors", "judge", "passes", "codes")}
     reduced = reduce_parquet(path, scale=scale, kind=words["kind"], **read)
+    begin_cells()
     choices: dict[str, Any] = {
         "n_resamples": arguments.resamples,
         "seed": arguments.seed,

@@ -10,11 +10,25 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from judgestats import warm_kernel
 from judgestats.errors import RenderError
 from judgestats.experiment import console
 from judgestats.experiment.showing import working
 from judgestats.tracking.apart import asked
 from judgestats.tracking.runs import RunWriter, artifact_place
+
+
+@contextmanager
+def cells_warmed(*, formats: Sequence[str], detail: str = "brief") -> Iterator[Callable[[], None]]:
+    """Gives what begins to import what the report's cells need, where there will be a report."""
+
+    def begin() -> None:
+        if formats and detail == "brief":
+            warm_kernel.warm_up("brief")
+
+    with warm_kernel.warmed():
+        yield begin
+
 
 Attach = Callable[[RunWriter], dict[str, Path | str]]
 """Waits for the report, attaches it to a run, and says where it is.

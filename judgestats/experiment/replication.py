@@ -16,6 +16,7 @@ from judgestats.experiment import console
 from judgestats.experiment.design import ReplicationDesign, ReplicationParameters
 from judgestats.experiment.folder import session, write_json, write_results, write_tables
 from judgestats.experiment.parameters import parse_parameters
+from judgestats.experiment.rendering import cells_warmed
 from judgestats.experiment.run import Outcome
 from judgestats.experiment.showing import Links, finish, show, working
 from judgestats.items.published import STUDY_DATA
@@ -48,7 +49,11 @@ def run_replication(design: ReplicationDesign, given: Mapping[str, str]) -> Outc
     """
     parameters = parse_parameters(given, design.parameters, experiment=design.name)
     study = load_study(parameters.study)
-    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+    with (
+        tempfile.TemporaryDirectory(prefix="judgestats-") as scratch,
+        cells_warmed(formats=parameters.report, detail=parameters.detail) as begin_cells,
+    ):
+        begin_cells()
         folder = Path(scratch)
         if not parameters.data:
             _refuse_options(given)

@@ -22,6 +22,7 @@ from judgestats.experiment.design import Design
 from judgestats.experiment.prepare import Prepared, prepare, with_given_answers
 from judgestats.experiment.record import about, completed, record
 from judgestats.experiment.rendered import prompt_lines, rendered
+from judgestats.experiment.rendering import cells_warmed
 from judgestats.experiment.showing import Links, finish, show, working
 from judgestats.experiment.tasks import STAGE_JUDGES
 from judgestats.judges.account import Collected, Stop
@@ -100,19 +101,25 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
     from judgestats.tracking.runs import run_files
 
     store = open_apart(here=prepared.parameters.traces == "on")
-    if not all(spec.in_process for spec in prepared.asked.values()):
+    simulated = all(spec.in_process for spec in prepared.asked.values())
+    if not simulated:
         _ = store.uri  # a store that cannot be opened is named before anything is paid for
     name = prepared.parameters.run_name or run_name(prepared)
     command = console.repeat_command(design.name, given, mlflow=bool(store.adopted_run))
+    p = prepared.parameters
     with (
-        Journal(Path(prepared.parameters.journal)) as journal,  # ours before a run is opened
+        Journal(Path(p.journal)) as journal,  # ours before a run is opened
+        cells_warmed(formats=p.report, detail=p.detail) as begin_cells,
         run_files() as folder,
         write_run(store, name=name, tags=tags(prepared), run_id=store.adopted_run) as run,
     ):
         if prepared.answering is not None:
             prepared = _answered(prepared, prepared.answering, folder, journal)
         declare(prepared, run, folder, command)
+        if simulated:
+            begin_cells()
         collected = _collect(prepared, journal, run)
+        begin_cells()
         journal.close()  # another process may go on while this one analyses
         raw = _checked(collected, prepared.asked)
         account = collected.account.as_dict()

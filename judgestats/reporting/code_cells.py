@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -13,15 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 from judgestats.errors import RenderError
 from judgestats.reporting.document import INLINE, Block, Cell, Document, Text
+from judgestats.warm_kernel import become_kernel, kernel_environment, taken
 
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH", re.IGNORECASE)
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 # Runs before the document's first cell; it does not import judgestats, so any document works.
@@ -98,7 +101,7 @@ def execute_document(
         {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell for cell, _ in plan]}
     )
     with tempfile.TemporaryDirectory(prefix="js-") as sockets:  # short: socket paths are limited
-        environment = _environment(Path(sockets), epoch) | {"JUDGESTATS_PICTURES": pictures}
+        environment = kernel_environment(Path(sockets), epoch) | {"JUDGESTATS_PICTURES": pictures}
         done = _run(plan, notebook, document, Path(sockets), work_dir, timeout, environment)
     return _assemble(document, done, work_dir)
 
@@ -208,35 +211,36 @@ def _kernel_manager(folder: Path) -> AsyncKernelManager:
     }
     (spec_dir / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")
     specs = KernelSpecManager(kernel_dirs=[str(kernels)], ensure_native_kernel=False)
-    return AsyncKernelManager(
+    manager = AsyncKernelManager(
         kernel_name="judgestats",
         kernel_spec_manager=specs,
         transport="tcp" if sys.platform == "win32" else "ipc",  # no port, nothing to eavesdrop
         connection_file=str(folder / "k.json"),
     )
+    if (process := taken()) is not None:
+        manager.provisioner = _Warm(process, kernel_spec=manager.kernel_spec, parent=manager)
+    return manager
 
 
-def _environment(folder: Path, epoch: int) -> dict[str, str]:
-    """The kernel's environment: no keys, no start-up files, a fixed hash seed and time."""
-    kept = {
-        k: v
-        for k, v in os.environ.items()
-        if k.startswith("MLFLOW_")
-        or not (
-            _SECRET.search(k) or k.startswith(("PYTHON", "JUPYTER", "IPYTHON", "MPL", "OPENAI"))
-        )
-    }
-    package_root = str(Path(__file__).resolve().parents[2])
-    inherited = os.environ.get("PYTHONPATH", "")
-    return kept | {
-        "IPYTHONDIR": str(folder / "ipython"),
-        "JUDGESTATS_RENDERER": "builtin",
-        "MPLBACKEND": "Agg",
-        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-        "PYTHONHASHSEED": "0",
-        "PYTHONPATH": os.pathsep.join(p for p in (package_root, inherited) if p),
-        "SOURCE_DATE_EPOCH": str(epoch),
-    }
+class _Warm(LocalProvisioner):
+    """Has a Python that waits become the kernel, rather than start one."""
+
+    def __init__(self, waiting: subprocess.Popen[bytes], **more: Any) -> None:
+        super().__init__(**more)
+        self._waiting = waiting
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        """Tell it the words after ``-m``, environment and folder; start one if it has gone."""
+        folder = str(kwargs["cwd"])
+        environment = {**kwargs["env"], "JPY_PARENT_PID": str(os.getpid())}  # it ends with us
+        try:
+            become_kernel(self._waiting, argv=cmd[2:], env=environment, cwd=folder)
+        except BrokenPipeError:
+            return await super().launch_kernel(cmd, **kwargs)
+        self.process, self.pid, self.cwd = self._waiting, self._waiting.pid, folder
+        if hasattr(os, "getpgid"):
+            self.pgid = os.getpgid(self._waiting.pid)
+        return self.connection_info
 
 
 def _assemble(document: Document, done: Mapping[int, Any], work_dir: Path) -> str:
