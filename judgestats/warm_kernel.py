@@ -41,7 +41,9 @@ def warm_up(document: str) -> None:
     """
     if not _waiting:
         command = [sys.executable, "-P", "-c", _BECOMES, document]
-        environment = kernel_environment(Path(os.devnull), 0)
+        # read when the kernel's module is imported: a kernel without a parent speaks to a terminal
+        parent = {"JPY_PARENT_PID": str(os.getpid())}
+        environment = kernel_environment(Path(os.devnull), 0) | parent
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, env=environment, start_new_session=True
         )

@@ -24,8 +24,10 @@ from judgestats.experiment.showing import Links, finish, show, working
 from judgestats.judgments.readers.item_texts import TEXTS
 from judgestats.judgments.schemas import BECAME
 from judgestats.protocols.base import NO_REPLY
+from judgestats.results import Results
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import to_plain
+from judgestats.tracking.readings import metrics_of
 from judgestats.tracking.runs import RunWriter
 
 
@@ -91,7 +93,6 @@ def _audit(
         return _untracked(judged, facts, name, formats, arguments.detail)
     from judgestats.experiment.rendering import rendering
     from judgestats.tracking.apart import open_apart, write_run
-    from judgestats.tracking.readings import metrics_of
     from judgestats.tracking.runs import run_files
 
     store = open_apart(judged.experiment)
@@ -101,9 +102,7 @@ def _audit(
         run_files() as folder,
         write_run(store, name=name, tags=tags, run_id=store.adopted_run) as run,
     ):
-        _write(folder, judged, facts, name, run)
-        with rendering(folder, formats=formats, detail=arguments.detail) as attach:
-            run.answered(results)
+        try:  # first, for another process writes it meanwhile
             run.params(
                 {
                     "judge/models": ", ".join(judged.judges),
@@ -124,24 +123,28 @@ def _audit(
                 source=path.name,
                 context="judgments",
             )
-            run.metrics(results.metrics, curves=analysis.curves)
-            numbers = metrics_of(results)
-            for row in analysis.conditions.to_dict("records"):
-                label = str(row["condition"])
-                with run.child(name=label, tags={**tags, "judgestats.kind": "condition"}) as child:
-                    child.numbers(
-                        numbers.get(label, {}),
-                        params={
-                            "judge/model": row["judge"],
-                            "judge/temperature": row["temperature"],
-                        },
-                    )
+            _log(run, analysis, results, tags)
+        finally:  # where the store has gone away they are what is kept
+            _write(folder, judged, facts, name, run)
+        with rendering(folder, formats=formats, detail=arguments.detail) as attach:
             run.artifacts(folder)
             if judged.traces and (fault := run.link(judged.traces)):
                 console.say(fault)
             reports = attach(run)
         finish(results, Links(run.run_id, store, conditions=run.children, reports=reports))
     return 0
+
+
+def _log(run: RunWriter, analysis: Analysis, results: Results, tags: Mapping[str, str]) -> None:
+    """The answer, the numbers, and a child run a condition."""
+    run.answered(results)
+    run.metrics(results.metrics, curves=analysis.curves)
+    numbers = metrics_of(results)
+    for row in analysis.conditions.to_dict("records"):
+        label = str(row["condition"])
+        with run.child(name=label, tags={**tags, "judgestats.kind": "condition"}) as child:
+            params = {"judge/model": row["judge"], "judge/temperature": row["temperature"]}
+            child.numbers(numbers.get(label, {}), params=params)
 
 
 def _write(

@@ -85,18 +85,19 @@ def record(
             analysis, frame, items=prepared.items, own=p.get("own", None)
         )
     results = analysis.records(facts)
-    # All files first: where the store has gone away they are what is kept.
-    write_results(folder, analysis, facts, run_id=run.run_id)
-    read = set(PARSED_COLUMNS) - set(RAW_COLUMNS)
-    raw_columns = [c for c in frame.columns if c not in read]
-    frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
-    frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
-    with rendering(folder, formats=p.report, detail=p.detail) as attach:
+    try:  # first, for another process writes it meanwhile
         run.answered(results)
         if not collected.complete:
             run.tags({INCOMPLETE: "true"})
         run.numbers(results.metrics, params=analysis.params, curves=analysis.curves)
         log_children(prepared, run, results)
+    finally:  # where the store has gone away they are what is kept
+        write_results(folder, analysis, facts, run_id=run.run_id)
+        read = set(PARSED_COLUMNS) - set(RAW_COLUMNS)
+        raw_columns = [c for c in frame.columns if c not in read]
+        frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
+        frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
+    with rendering(folder, formats=p.report, detail=p.detail) as attach:
         run.artifacts(folder)
         return attach(run)
 
