@@ -15,7 +15,6 @@ def become() -> None:
         if line.startswith(("from judgestats.", "import ")):
             exec(line, {})  # noqa: S102 - as the document's cell does
     import matplotlib.pyplot  # noqa: F401
-    import matplotlib_inline.backend_inline  # noqa: F401
     from ipykernel.kernelapp import launch_new_instance
 
     if told := sys.stdin.buffer.readline():
