@@ -5,6 +5,7 @@ Nothing heavy is imported until a command needs it, so that ``--help`` answers a
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -32,6 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None and (asked := os.environ.get(_COMPLETE)):
         return _complete(asked)
+    if argv is None:  # the process is the command's: its memory is given back at its end
+        gc.set_threshold(100_000, 50, 50)
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         return _run(words)

@@ -23,8 +23,8 @@ MAX_WORKERS = 1024
 WORTH_SENDING_S = 1.0
 """Work that would take less here is not sent anywhere."""
 
-WORTH_A_THREAD_S = 0.05
-"""Work that would take less here is not shared among threads."""
+WORTH_THREADS = 2_000_000
+"""Numbers that numpy must go through for a block's work to be worth sharing among threads."""
 _MOST_THREADS = 8
 """Each holds copies of its block."""
 
@@ -173,8 +173,8 @@ def map_blocks(
     n_jobs : int
         joblib workers; 1 leaves it to the active engine (by default this process).
     threads : bool
-        The function is numpy's work on large arrays, which lets other threads go on: without an
-        engine the blocks share this machine's cores.
+        The function is numpy's work on large arrays (`WORTH_THREADS`), which lets other threads go
+        on: without an engine the blocks share this machine's cores.
 
     Returns
     -------
@@ -187,18 +187,15 @@ def map_blocks(
     [8, 9]
     """
     engine = _ACTIVE.get()
-    if n_jobs == 1 and (len(jobs) < 2 or (engine is None and not threads)):
-        return [function(*job) for job in jobs]
+    if n_jobs == 1 and (len(jobs) < 2 or engine is None):
+        return _in_threads(function, jobs) if threads else [function(*job) for job in jobs]
     done: list[T] = []
     left = list(jobs)
     if n_jobs == 1:
         # The first block tells what the others cost; most statistics take milliseconds.
         begun = time.perf_counter()
         done.append(function(*left.pop(0)))
-        cost = (time.perf_counter() - begun) * len(left)
-        if engine is None and cost >= WORTH_A_THREAD_S:
-            return done + _in_threads(function, left)
-        if engine is None or cost < WORTH_SENDING_S:
+        if (time.perf_counter() - begun) * len(left) < WORTH_SENDING_S:
             return done + [function(*job) for job in left]
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -216,6 +213,9 @@ def map_blocks(
 
 def _in_threads(function: Callable[..., T], jobs: Sequence[tuple[Any, ...]]) -> list[T]:
     """The same as one after another, each in the context (numpy's error state) of the caller."""
-    with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as pool:
+    workers = min(_MOST_THREADS, os.cpu_count() or 1, len(jobs))
+    if workers < 2:
+        return [function(*job) for job in jobs]
+    with ThreadPoolExecutor(workers) as pool:
         begun = [pool.submit(copy_context().run, function, *job) for job in jobs]
         return [one.result() for one in begun]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats, Ints
-from judgestats.engine import map_blocks
+from judgestats.engine import WORTH_THREADS, map_blocks
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.blas_threads import one_blas_thread
 from judgestats.stats.inference.keywords import NULL, ClusterPermutations, with_keywords
@@ -219,7 +219,8 @@ def permutation_distribution(
             for n, s in zip(sizes, seeds.spawn(len(sizes)), strict=True)
         ]
         with one_blas_thread():  # once for all threads: each would put back what another set
-            return map_blocks(_chunk, jobs, n_jobs=n_jobs, threads=vectorized)
+            large = vectorized and data[0].size * count > WORTH_THREADS
+            return map_blocks(_chunk, jobs, n_jobs=n_jobs, threads=large)
 
     parts = more(inference["n_permutations"])
     distribution = np.concatenate([values for values, _ in parts])

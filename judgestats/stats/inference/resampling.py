@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats, Ints
-from judgestats.engine import map_blocks
+from judgestats.engine import WORTH_THREADS, map_blocks
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.blas_threads import one_blas_thread
 from judgestats.stats.inference.bootstrap_intervals import (
@@ -312,7 +312,8 @@ def cluster_bootstrap(
         for n, s in zip(sizes, seeds, strict=True)
     ]
     with one_blas_thread():  # once for all threads: each would put back what another set
-        parts = map_blocks(_chunk, jobs, n_jobs=n_jobs, threads=vectorized)
+        large = vectorized and data[0].size * inference["n_resamples"] > WORTH_THREADS
+        parts = map_blocks(_chunk, jobs, n_jobs=n_jobs, threads=large)
     values = [
         part if part.shape[1] == q else np.full((part.shape[0], q), np.nan) for part, _ in parts
     ]
