@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import shutil
 from pathlib import Path
@@ -16,6 +17,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # The suite tries the same examples every time; `make fuzz` others.
 settings.register_profile("same examples", derandomize="JUDGESTATS_FUZZ" not in os.environ)
 settings.load_profile("same examples")
+
+
+def pytest_collection_finish() -> None:
+    """Spare what was collected from garbage collection: thousands of tests and all imports."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="session")

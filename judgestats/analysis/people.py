@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.validity_annotators import annotator_results
 from judgestats.analysis.validity_confidence import confidence_results
 from judgestats.analysis.validity_disagreements import verdict_disagreements
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, Ints, Objects
 from judgestats.stats.agreement.accuracy import accuracy
 from judgestats.stats.agreement.alignment import alignment_score
 from judgestats.stats.agreement.cohen import cohen_kappa
@@ -83,9 +84,10 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
                 lambda t: _share(t[..., :2, :2], np.eye(2)),
             )
         )
+    items = _items_read(pairs, names)
     return [
         *(
-            (kind, title, _by_item(result, pairs, value, declared, names))
+            (kind, title, _by_item(result, items, value, declared))
             for kind, title, result, value in statistics
         ),
         *_always_same(pairs, names, declared.level),
@@ -120,12 +122,42 @@ def _kappa(table: Floats) -> Floats:
     return np.asarray((np.trace(p, axis1=-2, axis2=-1) - chance) / (1 - chance))
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Items:
+    """What was read of each item; several labels of one leave nothing to shuffle."""
+
+    sizes: Ints
+    n_clusters: int
+    several_labels: bool
+    labels: Ints
+    counts: Floats
+    clusters: Objects
+
+
+def _items_read(pairs: pd.DataFrame, names: tuple[str, ...]) -> _Items:
+    read = pairs[pairs["choice"] != ""]
+    item, ids = pd.factorize(read["item_id"])
+    place = {name: i for i, name in enumerate(names)}
+    label = read["label"].map(place).to_numpy(int)
+    counts, labelled = (np.zeros((len(ids), len(names))) for _ in range(2))
+    np.add.at(counts, (item, read["choice"].map(place).to_numpy(int)), 1.0)
+    labelled[item, label] = 1.0
+    first = np.unique(item, return_index=True)[1]
+    return _Items(
+        sizes=np.bincount(item, minlength=len(ids)),
+        n_clusters=int(read["cluster"].nunique()),
+        several_labels=bool((labelled.sum(axis=1) > 1).any()),
+        labels=np.asarray(label[first], dtype=np.int64),
+        counts=counts,
+        clusters=read["cluster"].to_numpy(object)[first],
+    )
+
+
 def _by_item(
     result: Estimate,
-    pairs: pd.DataFrame,
+    items: _Items,
     value: Callable[[Floats], Floats],
     declared: AnalysisPlan,
-    names: tuple[str, ...],
 ) -> Estimate:
     """The result with items counted as items, and with its null.
 
@@ -133,22 +165,19 @@ def _by_item(
     as that item's replications. The null shuffles people's labels over items, so an item's
     judgments stay together, and whole clusters where items have them.
     """
-    read = pairs[pairs["choice"] != ""]
-    per_item = read.groupby("item_id", sort=False).size()
-    out = result.sample
+    n, out = items.sizes.size, result.sample
     sample = Sample(
-        n_items=len(per_item),
-        n_clusters=int(read["cluster"].nunique()),
-        n_replications=int(per_item.min()) if len(per_item) else None,
-        n_replications_max=int(per_item.max()) if len(per_item) else None,
+        n_items=n,
+        n_clusters=items.n_clusters,
+        n_replications=int(items.sizes.min()) if n else None,
+        n_replications_max=int(items.sizes.max()) if n else None,
         n_excluded=out.n_excluded,
-        excluded={f"judgments, {why}": n for why, n in out.excluded.items()},
+        excluded={f"judgments, {why}": lost for why, lost in out.excluded.items()},
     )
     result = result.replace(sample=sample)
     if not declared.n_resamples or math.isnan(result.estimate):
         return result
-    labels = read.groupby("item_id", sort=False)["label"]
-    if int(labels.nunique().max()) > 1:
+    if items.several_labels:
         return result.replace(
             notes=(
                 *result.notes,
@@ -159,22 +188,13 @@ def _by_item(
                 ),
             )
         )
-    counts = pd.crosstab(read["item_id"], read["choice"]).reindex(
-        index=per_item.index, columns=list(names), fill_value=0
-    )
-    first = read.drop_duplicates("item_id").set_index("item_id").loc[per_item.index]
-    clusters = first["cluster"].to_numpy(object)
+    names = np.arange(items.counts.shape[1])
     null = relation_null(
-        (
-            first["label"].map({o: i for i, o in enumerate(names)}).to_numpy(int),
-            counts.to_numpy(float),
-        ),
+        (items.labels, items.counts),
         lambda drawn, chosen: value(
-            np.einsum(
-                "nv,bnl->bvl", chosen, (drawn[..., None] == np.arange(len(names))).astype(float)
-            )
+            np.einsum("nv,bnl->bvl", chosen, (drawn[..., None] == names).astype(float))
         ),
-        cluster=clusters,
+        cluster=items.clusters,
         n_permutations=declared.n_resamples,
         seed=declared.seed,
         vectorized=True,

@@ -54,6 +54,9 @@ class ScoreConditions:
     conditions: tuple[Condition, ...] = ()
 
 
+_ABOUT = frozenset(
+    {"judge", "temperature", "status", "cost_usd", "tokens_in", "tokens_out", "latency_s"}
+)
 _OMEGA_PERMUTATIONS = 199
 """Draws of an omega that is fitted anew in each; enough for an interval that stands beside."""
 
@@ -97,9 +100,11 @@ def score_conditions(
     metrics: dict[str, dict[str, float]] = {}
     estimates: list[NamedResult] = []
     conditions: list[Condition] = []
+    # Rows are picked a condition, which costs every column of texts.
+    about = frame[[c for c in frame if c in _ABOUT or str(c).startswith("factor_")]]
     for name in array.conditions:
         scores = array.condition(name)
-        asked = frame[frame["condition"] == name]
+        asked = about[frame["condition"] == name]
         reliability = icc(
             scores,
             form="ICC(1,1)",

@@ -74,5 +74,10 @@ def combined(ab: Objects, ba: Objects, *, rule: str) -> Objects:
 
 def scores_of(asked: pd.DataFrame, items: Sequence[str], *, values: str = "score") -> Floats:
     """Scores of one condition, things judged x replications; NaN where unread."""
-    wide = asked.pivot(index="item_id", columns="replicate", values=values)
-    return wide.reindex(index=list(items)).to_numpy(dtype=float)
+    place = {item: i for i, item in enumerate(items)}
+    row = np.array([place.get(item, -1) for item in asked["item_id"].to_numpy(object)], dtype=int)
+    replicates, column = np.unique(asked["replicate"].to_numpy(), return_inverse=True)
+    wide = np.full((len(items), replicates.size), np.nan)
+    held = row >= 0
+    wide[row[held], column[held]] = asked[values].to_numpy(dtype=float)[held]
+    return wide

@@ -3,6 +3,7 @@ anything advised of what could not be read."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -141,20 +142,24 @@ def test_every_design_is_held():
     assert set(NULL) - {"check", "compare"} == set(DOORS)
 
 
-def made(name: str, change: Callable[[pd.DataFrame], pd.DataFrame] | None, monkeypatch) -> Analysis:
-    """The design's analysis of its frames, perhaps changed."""
+@functools.cache
+def plain(name: str) -> Analysis:
+    """The design's analysis of its frames."""
+    return NULL[name](seeded(3), SMALL, resamples=19)
+
+
+def made(name: str, change: Callable[[pd.DataFrame], pd.DataFrame], monkeypatch) -> Analysis:
+    """The same of changed frames."""
     module, door = DOORS[name]
     with monkeypatch.context() as patch:
-        if change is not None:
-            patch.setattr(module, door, changed(getattr(module, door), change))
+        patch.setattr(module, door, changed(getattr(module, door), change))
         return NULL[name](seeded(3), SMALL, resamples=19)
 
 
 @pytest.mark.parametrize("name", DOORS)
 def test_order_of_rows_part_files_and_an_unrelated_column_change_nothing(name, monkeypatch):
-    given = made(name, None, monkeypatch)
-    for change in (shuffled, beside, parted):
-        alike(given, made(name, change, monkeypatch))
+    given = plain(name)
+    alike(given, made(name, lambda frame: beside(parted(shuffled(frame))), monkeypatch))
 
 
 _JOINT = (
@@ -166,7 +171,7 @@ _JOINT = (
 
 @pytest.mark.parametrize("name", [name for name in DOORS if not name.startswith("drift")])
 def test_a_doubled_judge_leaves_the_others_as_they_are(name, monkeypatch):
-    given, more = (estimates(made(name, c, monkeypatch)) for c in (None, doubled))
+    given, more = estimates(plain(name)), estimates(made(name, doubled, monkeypatch))
     own = {i: v for i, v in given.items() if not i.startswith(_JOINT) and "panel" not in i}
     assert len(own) >= 8
     assert {i: more[i] for i in own} == pytest.approx(own, rel=1e-9, abs=1e-12)
@@ -178,7 +183,7 @@ def test_a_doubled_judge_leaves_the_others_as_they_are(name, monkeypatch):
     ["omega", "grade_score", "audit, people", "audit, verdicts", "drift, verdicts", "head_to_tail"],
 )
 def test_names_of_options_change_nothing(name, monkeypatch):
-    given, other = (made(name, change, monkeypatch) for change in (None, renamed))
+    given, other = plain(name), made(name, renamed, monkeypatch)
     one, two = (estimates(found) for found in (given, other))
     if name == "omega":  # ids hold the names of the options
         assert sorted(two.values()) == pytest.approx(sorted(one.values()), rel=1e-9, abs=1e-9)
@@ -229,7 +234,7 @@ def test_which_answer_is_called_the_first_changes_nothing(name, monkeypatch):
 
         return changed(real, renamed)(*given, items=others, **named)
 
-    given = made(name, None, monkeypatch)
+    given = plain(name)
     monkeypatch.setattr(module, door, analyse)
     other = NULL[name](seeded(3), SMALL, resamples=19)
     one, two = (estimates(f) for f in (given, other))
