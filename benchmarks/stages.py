@@ -24,14 +24,13 @@ from seconds import AUDITED
 STAGES = {
     "everything in this process": ("cli.py", "main"),
     "imports, in all stages": ("<frozen importlib._bootstrap>", "_find_and_load"),
-    "a new tracking store": ("tracking/blank_store.py", "make_blank"),
     "asking the judges": ("judges/collect.py", "collect_judgments"),
     "reading the file": ("readers/registry.py", "read_judgments"),
     "analysis of experiments": ("experiment/run.py", "again"),
     "analysis of audits": ("analysis/audit.py", "audit_read"),
     "what every analysis gets": ("analysis/supplements.py", "supplemented"),
     "files of results": ("experiment/folder.py", "write_results"),
-    "children in MLflow": ("experiment/record.py", "log_children"),
+    "waiting for the process that writes the run": ("tracking/apart.py", "ask"),
     "report: waiting for what remains of it": ("experiment/rendering.py", "_attach"),
 }
 """Rows of the table: end of the file and name of the function whose calls they are."""
@@ -64,7 +63,7 @@ def stages(words: list[str]) -> dict[str, float]:
             )
             for name, (file, called) in STAGES.items()
         }
-        took["processes it started (cells, pandoc)"] = float(
+        took["processes it started (MLflow, cells, pandoc)"] = float(
             (Path(folder) / "children").read_text()
         )
     return took
