@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from judgestats.errors import StoreError
-from judgestats.tracking.blank_store import keep_missing
+from judgestats.tracking.blank_store import keep_missing, make_blank
 from judgestats.tracking.runs import RunWriter
-from judgestats.tracking.store import Place, Store, beside
+from judgestats.tracking.store import Place, Store, beside, quiet_mlflow
 
 T = TypeVar("T")
 
@@ -308,12 +308,21 @@ def serve() -> None:
     served = _Served(answers)
     threading.Thread(target=_receive, args=(frames, served), daemon=True).start()
     with contextlib.suppress(Exception):  # what fails here fails in `open_store`, which says it
-        import mlflow.data.pandas_dataset
-        import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
-
-        keep_missing()
+        _get_ready()
     served.all(iter(frames.get, None))
     os._exit(0)  # nothing is left to be done, and taking MLflow down takes time
+
+
+def _get_ready() -> None:
+    """Import what a run's writing needs, and let SQLAlchemy learn the tables of a store."""
+    import mlflow.data.pandas_dataset
+    import mlflow.store.tracking.sqlalchemy_store
+
+    quiet_mlflow()
+    keep_missing()
+    with tempfile.TemporaryDirectory(prefix="judgestats-") as folder:
+        make_blank(file := Path(folder) / "mlflow.db")
+        mlflow.MlflowClient(f"sqlite:///{file}").search_experiments()
 
 
 def _receive(frames: queue.SimpleQueue[bytes | None], served: _Served) -> None:
