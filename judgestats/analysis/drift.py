@@ -12,7 +12,7 @@ import pandas as pd
 from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.drift_anchors import with_labelled, with_split
 from judgestats.analysis.drift_answer import drift_headlines, drift_sentence, left_out_items
-from judgestats.analysis.drift_runs import both_runs, match_conditions, rerun_of
+from judgestats.analysis.drift_runs import both_runs, called, match_conditions, rerun_of
 from judgestats.analysis.drift_tests import tests_of_pair
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -153,8 +153,8 @@ def drift(
         ),
         limitations=limits,
         condition_metrics=metrics,
-        rows=_rows(names := list(dict.fromkeys(r.about.stratum for r in tests))),
-        drawing=_drawing(names, scored=scored),
+        rows=_rows({called(*pair): called(*pair, joint=" ") for pair in chosen.items()}),
+        drawing=_drawing([called(*pair, joint=" ") for pair in chosen.items()], scored=scored),
     )  # fmt: skip
     return with_labelled(analysis, before, after, chosen, level=level)
 
@@ -180,7 +180,7 @@ def _drawing(names: Sequence[str], *, scored: bool) -> Drawing:
     )
 
 
-def _rows(names: Sequence[str]) -> tuple[Row, ...]:
+def _rows(names: Mapping[str, str]) -> tuple[Row, ...]:
     """What changed of each condition, with the interval that says what is ruled out."""
     return (
         asked_row(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.asked_rows import asked_row
+from judgestats.analysis.drift_runs import called
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.verdict_words import outcomes
 from judgestats.results import About, Claim, Headline, Row
@@ -83,9 +84,9 @@ def with_split(
             cluster_after=new["cluster"].to_numpy(object),
             level=level,
         )
-        name = first if first == second else f"{first} -> {second}"
+        name = called(first, second, joint=" ")
         split[name] = parts | _people(before, anchors, first, old, again, level=level)
-        about[name] = About(stratum=name, conditions=(first, second), varied="run")
+        about[name] = About(stratum=called(first, second), conditions=(first, second), varied="run")
     note = (
         "The anchors are taken as drawn at random among the first run's answers; others speak for "
         "themselves alone."
@@ -122,14 +123,16 @@ def with_labelled(
     about: dict[str, About] = {}
     for first, second in pairs.items():
         labelled = before if not _labels(before, first).empty else after
-        name = first if first == second else f"{first} -> {second}"
+        name = called(first, second, joint=" ")
         old, new = _by_item(before, first), _by_item(after, second)
         parts: dict[str, Estimate] = _agreement(before, after, first, second, level=level)
         if not old.empty and not new.empty:
             parts |= _people(labelled, after, first, old, new, level=level)
         if parts:
             split[name] = parts
-            about[name] = About(stratum=name, conditions=(first, second), varied="run")
+            about[name] = About(
+                stratum=called(first, second), conditions=(first, second), varied="run"
+            )
     return _led(analysis, split, about) if split else analysis
 
 
@@ -143,7 +146,7 @@ def _led(
     results = [
         NamedResult(
             id=f"anchored.{key}.{name}",
-            title=f"{_TITLES[key]} ({name})",
+            title=f"{_TITLES[key]} ({about[name].stratum})",
             role="primary",
             result=estimate,
             headline=True,
@@ -171,11 +174,13 @@ def _led(
         )
     return replace(
         analysis,
-        sentence=" ".join([*(_told(n, p) for n, p in split.items()), analysis.sentence]),
+        sentence=" ".join(
+            [*(_told(about[n].stratum, p) for n, p in split.items()), analysis.sentence]
+        ),
         results=(*results, *analysis.results),
         headlines=(*headlines, *analysis.headlines),
         limitations=(*notes, *analysis.limitations),
-        rows=(*_rows(results), *analysis.rows),
+        rows=(*_rows({about[name].stratum: name for name in split}), *analysis.rows),
     )
 
 
@@ -209,9 +214,8 @@ def _agreement(
     return {name.removesuffix("_change"): _change(name, was, now, groups, level)}
 
 
-def _rows(results: Sequence[NamedResult]) -> tuple[Row, ...]:
-    """What the screen shows of the split, by pair of conditions."""
-    names = list(dict.fromkeys(r.about.stratum for r in results))
+def _rows(names: Mapping[str, str]) -> tuple[Row, ...]:
+    """What the screen shows of the split, by pair of conditions with what its ids call it."""
     return tuple(
         asked_row(key, ask, short, f"{key}_change", f"anchored.{key}.{{}}", names)
         for key, (ask, short) in _ASKED.items()

@@ -31,6 +31,10 @@ _SAYS: Mapping[Claim, str] = {
     "open": "no change is shown: {}",
     "undefined": "not tested: {}",
 }
+_HERE = (
+    "the judge has changed on these items (the interval, over questions, leaves others open): {}"
+)
+"""Where p, of exchanging replications within these items, and the interval answer otherwise."""
 UNREAD = "no verdict in one of the runs"
 """The reason under which `run_change` counts the items that it leaves out."""
 
@@ -75,7 +79,9 @@ def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headl
                 p_adjusted=p,
                 p_bound=family.p_bound[named.id],
                 reason=named.result.reason,
-                says=_SAYS[claim].format(_ASPECTS[kind]),
+                says=(_SAYS[claim] if not _of_items(claim, kind, effect) else _HERE).format(
+                    _ASPECTS[kind]
+                ),
             )
         )
     return tuple(headlines)
@@ -88,6 +94,13 @@ def _effect(named: NamedResult, tests: Sequence[NamedResult]) -> Estimate | Comp
         return named.result.effect if isinstance(named.result, TestResult) else None
     ratio = next((r.result for r in tests if r.id == f"distance.{name}"), None)
     return ratio.rows[0] if isinstance(ratio, Comparisons) else None
+
+
+def _of_items(claim: Claim, kind: str, effect: Estimate | Comparison | None) -> bool:
+    """Whether a change is shown of these items alone: the interval over questions holds none."""
+    if claim != "differs" or kind == "spread" or effect is None or effect.interval is None:
+        return False
+    return effect.interval.low <= 0 <= effect.interval.high
 
 
 def _direction(kind: str, effect: Estimate | Comparison | None) -> Literal["", "higher", "lower"]:
@@ -180,6 +193,8 @@ def _changed(headline: Headline, named: NamedResult, tests: Sequence[NamedResult
             size = f"scatter multiplied by {with_bounds(effect.estimate, low, high)}"
         else:
             size = f"moved by {with_bounds(effect.estimate, low, high)} points"
+        if _of_items("differs", headline.hypothesis, effect):
+            size += " on these items (the interval, over questions, leaves others open)"
     what = _ASPECTS[headline.hypothesis]
     return (
         f"{headline.about.stratum}, {what}{': ' * bool(size)}{size} "

@@ -62,6 +62,23 @@ def match_conditions(
     )
 
 
+def called(first: str, second: str, *, joint: str = "\u00a0") -> str:
+    """What a condition of the first run with one of the second is called: one name if alike.
+
+    Parameters
+    ----------
+    first, second : str
+    joint : str
+        Beside the arrow; a line does not break there. In ids it is a space.
+
+    Examples
+    --------
+    >>> called("a", "a"), called("a", "b", joint=" ")
+    ('a', 'a -> b')
+    """
+    return first if first == second else f"{first}{joint}->{joint}{second}"
+
+
 def both_runs(
     before: pd.DataFrame, after: pd.DataFrame, chosen: Mapping[str, str]
 ) -> tuple[pd.DataFrame, dict[str, int]]:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.drift_runs import called
 from judgestats.analysis.item_names import with_items
 from judgestats.analysis.outcome import NamedResult
 from judgestats.judgments.shapes import score_array
@@ -62,7 +63,7 @@ def tests_of_pair(
     seed: int,
 ) -> list[NamedResult]:
     """The tests of one condition, and the ratio of its variances."""
-    name = first if first == second else f"{first} -> {second}"
+    name, shown = called(first, second, joint=" "), called(first, second)
     labels = (f"first: {first}", f"second: {second}")
     aspects = [_VERDICTS]
     if scored:
@@ -93,13 +94,13 @@ def tests_of_pair(
     judges = set(own["judge"])
     about = About(
         judge=str(judges.pop()) if len(judges) == 1 else "",
-        stratum=name,
+        stratum=shown,
         conditions=labels,
         varied="run",
     )
     return [
         NamedResult(
-            id=f"{kind}.{name}", title=f"{title} ({name})", role=role, result=result, about=about,
+            id=f"{kind}.{name}", title=f"{title} ({shown})", role=role, result=result, about=about,
             levels=dict(zip(_RUNS, labels, strict=True)),
         )
         for kind, title, role, result in listed

@@ -155,7 +155,7 @@ def test_another_version_is_named_and_the_same_items_are_needed():
     with pytest.raises(InputError, match="--pair 'FIRST -> SECOND'"):
         drift(run(seed=1), both)
     pair = drift(run(seed=1), both, pairs={"J, T=1": "L, T=1"}, n_resamples=99)
-    assert "J, T=1 -> L, T=1" in pair.sentence
+    assert "J, T=1\u00a0->\u00a0L, T=1" in pair.sentence
     with pytest.raises(InputError, match="no condition 'M'"):
         drift(run(seed=1), both, pairs={"J, T=1": "M"})
     other = run(seed=2).assign(item_id=lambda f: "other " + f["item_id"])
@@ -329,3 +329,29 @@ def test_items_of_one_run_alone_are_told_on_the_first_screen():
     assert f"{40 - kept} of the 40 items of the first run" in " ".join(
         n.message for n in found.limitations
     )
+
+
+def test_a_change_of_these_items_that_others_may_not_share_says_so():
+    """P exchanges repetitions within these items; the interval is over questions."""
+    turned = np.random.default_rng(7).choice([-1.0, 1.0], 40)
+    before, after = run(seed=1), run(seed=3)
+    moves = dict(
+        zip([f"i{i}" for i in range(40)], 1.5 * (turned - turned.mean()) + 0.3, strict=True)
+    )
+    after["score"] += after["item_id"].map(moves)
+    found = drift(before, after, n_resamples=999)
+    shift = found["shift.J, T=1"]
+    assert shift.p_value < 0.05
+    assert shift.effect.interval.low < 0 < shift.effect.interval.high
+    told = next(h for h in found.headlines if h.hypothesis == "shift")
+    assert told.claim == "differs"
+    assert "on these items (the interval, over questions, leaves others open)" in told.says
+    assert "on these items" in found.sentence
+    alike = drift(before, run(seed=2, bump=0.8), n_resamples=199)
+    assert "on these items" not in alike.sentence + alike.headlines[0].says
+
+
+def test_the_names_of_two_runs_stay_on_one_line():
+    found = drift(run(seed=1), run(seed=2, judge="K"), n_resamples=99)
+    assert {h.about.stratum for h in found.headlines} == {"J, T=1\u00a0->\u00a0K, T=1"}
+    assert "shift.J, T=1 -> K, T=1" in found.records()
