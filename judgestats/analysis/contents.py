@@ -52,11 +52,13 @@ class Recommendation:
     """What to do, and what it costs; `cost_usd` is None where the price is not known.
 
     `sentences` say it, one after another; `chosen` is the condition recommended, `tied` those that
-    were not told from it, `rests_on` the ids of the results behind it.
+    were not told from it, `rests_on` the ids of the results behind it; `counted` is what is counted
+    where it has no mean (``choices``).
     """
 
     sentences: tuple[str, ...]
     replicates: int | None = None
+    counted: str = ""
     cost_usd: float | None = None
     chosen: str = ""
     tied: tuple[str, ...] = ()

@@ -29,7 +29,7 @@ CROSSED = Hypothesis(
 )
 FEW_JUDGES = 5
 _PARTS = {
-    "answers": "of all scatter, the answers",
+    "answers": "over all judges, the answers",
     "judges": "the judges",
     "wording": "the wording",
     "repeats": "asking again",
@@ -108,18 +108,17 @@ def crossed_sentence(results: Sequence[NamedResult], *, pairs: bool) -> tuple[st
         errors: Mapping[str, float] = {
             words: terms[f"error_of_{plan}"].estimate
             for plan, words in (
-                ("prompt_twice", "one judge asked twice in one wording"),
-                ("two_prompts", "one judge in two wordings"),
-                ("two_judges", "two judges in one wording"),
+                ("prompt_twice", "one judge asked twice in one wording errs"),
+                ("two_prompts", "one judge asked in two wordings errs"),
+                ("two_judges", "two judges asked in one wording err"),
             )
         }
         unit = "of a verdict" if pairs else "points"
         best, *rest = sorted(errors, key=lambda w: errors[w])
-        others = " and ".join(f"{w} by {apa_number(errors[w])}" for w in rest)
+        others = ", ".join(f"{w} by {apa_number(errors[w])}" for w in rest)
         said.append(
-            f"Of two judgments of an answer ({named.about.stratum}), {best} err by "
-            f"{apa_number(errors[best])} {unit}, {others}, measured by what all these judges and "
-            "wordings would give."
+            f"Where the mean of all these judges and wordings is wanted ({named.about.stratum}), "
+            f"{best} by {apa_number(errors[best])} {unit}, {others}."
         )
     return tuple(said)
 

@@ -162,6 +162,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *common_limits(frame, described.table, array),
             *([_few_wordings(wordings)] if wordings < _FEW_WORDINGS else []),
             *few_judges(crossed),
+            *_below_nothing(tests),
         ),
         recommendation=_advice(tests, headlines, crossed, pairs=pairs),
         drawing=Drawing(
@@ -214,6 +215,27 @@ def _rows(where: Sequence[str], beside: Mapping[str, str], *, pairs: bool) -> tu
         share,
         *flips,
     )  # fmt: skip
+
+
+def _below_nothing(tests: Mapping[str, TestResult]) -> list[Limit]:
+    """That a share below 0 is no effect, where even its interval lies there."""
+    below = [
+        where
+        for where, test in tests.items()
+        for share in test.effects
+        if share.name == "wording_share" and share.interval and share.interval.high < 0
+    ]
+    if not below:
+        return []
+    return [
+        Limit(
+            f"The wording's share lies below 0, as no true share does ({', '.join(below)}): scores "
+            "moved less in other words than when asked again, which happens by chance where the "
+            "wording does nothing. Shares are not cut at 0, so that they err to both sides alike.",
+            code="below_nothing",
+            short="a share below 0 means: no effect of the wording",
+        )
+    ]
 
 
 def _few_wordings(n: int) -> Limit:
@@ -296,10 +318,13 @@ def _advice(
     for headline in shown:
         details = tests[headline.about.stratum].details
         two, one = (apa_number(details[k]) for k in ("two_wordings", "one_wording"))
-        parts.append(f"{headline.about.stratum} errs by {two} instead of {one} {unit}")
+        parts.append(f"{headline.about.stratum} errs by {two} rather than {one} {unit}")
     return Recommendation(
         sentences=(
-            f"Ask once in each of two wordings rather than twice in one: {'; '.join(parts)}.",
+            (
+                f"Ask once in each of two wordings rather than twice in one: {'; '.join(parts)}, "
+                "measured by the judge's own mean over all wordings."
+            ),
             *mute,
         ),
         rests_on=tuple(h.rests_on[0] for h in shown),

@@ -32,6 +32,8 @@ MARGIN_ICC = 0.05
 """Declared margin: reliabilities of one judgment that differ by less than .05."""
 
 _MOST_NAMED = 6
+_ABOVE_ZERO = " above T = 0"
+"""Where conditions at T = 0, which repeat one draw, were no candidates."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +76,9 @@ class Spent:
     def worded(self, i: int) -> str:
         """What one condition spends, with its unit."""
         amount = self.amounts[i]
-        return f"${amount:.4f}" if self.unit == "USD" else f"{amount:,.4g} {self.unit}"
+        if self.unit == "USD":
+            return f"${amount:.4f}"
+        return f"{amount:,.0f} {self.unit}" if amount >= 100 else f"{amount:.3g} {self.unit}"
 
     def usd(self, i: int) -> float | None:
         """Money, where it is known."""
@@ -130,8 +134,7 @@ def recommend_best(
         levels={name: name for name in names},
     )
     tied = best.candidates
-    shown = "; ".join(tied) if len(tied) <= _MOST_NAMED else f"{len(tied)} of {len(names)}"
-    among = f"The best in {what} is among {shown}" if len(tied) > 1 else (
+    among = f"The best in {what} {_among(tied, names)}" if len(tied) > 1 else (
         f"{tied[0]} is the best in {what}"
     )  # fmt: skip
     if best.recommended is None:
@@ -161,6 +164,22 @@ def recommend_best(
         reason=reason,
         rests_on=("best",),
     ), result
+
+
+def _among(tied: Sequence[str], names: Sequence[str]) -> str:
+    """Which conditions the best is one of: those, or all but those that it is not.
+
+    Examples
+    --------
+    >>> _among(["a", "b"], ["a", "b", "c"]), _among(list("abcdefg"), list("abcdefgh"))
+    ('is among a; b', 'may be any but h')
+    """
+    others = [name for name in names if name not in tied]
+    if len(tied) > _MOST_NAMED and len(others) <= _MOST_NAMED:
+        return f"may be any but {'; '.join(others)}"
+    listed = "; ".join(tied[:_MOST_NAMED])
+    more = len(tied) - _MOST_NAMED
+    return f"is among {listed}" + (f"; and {more} more of {len(names)}" if more > 0 else "")
 
 
 def _would_decide(best: BestConditions) -> str:
@@ -212,6 +231,7 @@ def recommend_reliable(
         What it rests on.
     """
     usable = cells[_varies(cells) & cells["icc1"].notna()]
+    above = _ABOVE_ZERO if (cells["temperature"] == 0).any() else ""
     if len(usable) < 2:
         return recommend_replicates(cells), ()
     each = [
@@ -228,7 +248,8 @@ def recommend_reliable(
     units = {"USD": "usd", "tokens": "tokens", "judgments": "judgments"}
     given = recommend_best(
         by_item.values, by_item.clusters, spent=Spent.of(each, **units), margin=MARGIN_ICC,
-        level=0.95, what="reliability of one judgment", each="a judgment", null=by_item.null,
+        level=0.95, what=f"reliability of one judgment{above}", each="a judgment",
+        null=by_item.null,
     )  # fmt: skip
     if given is None:
         return None, ()
@@ -316,6 +337,7 @@ def recommend_votes(
         The sentence that reliability is not enough.
     """
     usable = table[(table["temperature"] != 0) & table["vote_share"].notna()]
+    above = _ABOVE_ZERO if (table["temperature"] == 0).any() else ""
     if usable.empty:
         return None, ()
     rows: dict[str, dict[Any, Any]] = {
@@ -329,7 +351,7 @@ def recommend_votes(
         given = None if by_item is None else recommend_best(
             by_item.values, by_item.clusters,
             spent=Spent.of(spent, USD="usd", judgments="judgments"), margin=MARGIN_ICC, level=0.95,
-            what=f"reliability of one {one}", each=f"a {one}", null=by_item.null,
+            what=f"reliability of one {one}{above}", each=f"a {one}", null=by_item.null,
         )  # fmt: skip
         if given is None:
             return None, ()
@@ -350,6 +372,7 @@ def recommend_votes(
             validity,
         ),
         replicates=int(need),
+        counted=f"{one}s",
         cost_usd=None if math.isnan(spent_on_one) else spent_on_one * need,
     ), results
 

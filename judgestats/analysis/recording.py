@@ -320,5 +320,6 @@ def _recommendation(analysis: AnalysisContents) -> Recommendation | None:
         reason=given.reason,
         rests_on=given.rests_on,
         replicates=given.replicates,
+        counted=given.counted,
         cost_usd=math.nan if given.cost_usd is None else float(given.cost_usd),
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from judgestats.results.conclusions import Recommendation
 from judgestats.results.results import Results
 
 _MOST_NAMES = 3
 _GRAVE = (
-    "simulated_judges",
+    "simulated",
     "incomplete",
     "not_repeated",
     "unread",
@@ -31,18 +32,34 @@ def what_to_use(results: Results, names: Mapping[str, str]) -> list[str]:
     if given is None:
         return []
     if given.chosen:
-        each = "one judgment each" if given.replicates == 1 else ""
-        if given.replicates and given.replicates > 1:
-            each = f"average {given.replicates} judgments"
+        each = "".join(what_to_repeat(given))
         text = ", ".join(filter(None, (called(given.chosen), each)))
         use = [f"{text}: {given.reason}" if given.reason else text]
         if others := [called(label) for label in given.tied if label != given.chosen]:
             use.append(f"not told from it: {_few(others)}")
         return use
-    if len(given.tied) > 1:
+    if 1 < len(given.tied) <= _MOST_NAMES:
         why = given.reason or "not told apart"
         return [f"{why[0].upper()}{why[1:]}: {_few([called(t) for t in given.tied])}"]
     return list(given.sentences) or [given.text]
+
+
+def what_to_repeat(given: Recommendation) -> tuple[str, str, str]:
+    """How many judgments of an item to take and how to make one of them: before, number, after.
+
+    Examples
+    --------
+    >>> "".join(what_to_repeat(Recommendation(text="", replicates=3)))
+    'average 3 judgments'
+    >>> "".join(what_to_repeat(Recommendation(text="", replicates=3, counted="choices")))
+    'ask 3 times and count the choices'
+    """
+    if given.replicates is None or given.replicates < 2:
+        return ("one judgment each" if given.replicates == 1 else ""), "", ""
+    number = f"{given.replicates}"
+    if given.counted:
+        return "ask ", number, f" times and count the {given.counted}"
+    return "average ", number, " judgments"
 
 
 def _few(names: Sequence[str]) -> str:

@@ -79,7 +79,8 @@ class Headline(Part):
         Why it is undefined.
     says : str
         The claim in words without its subject and its numbers (``scores scatter differently across
-        temperatures``).
+        temperatures``). A description names numbers in place: ``{0}`` is that of the first result
+        it rests on.
     size : str
         Id of the estimate or comparison that tells how large; empty: of what it rests on, the
         member farthest from nothing.
@@ -151,6 +152,8 @@ class Recommendation(Part):
         Why this one.
     rests_on : tuple of str
     replicates : int or None
+    counted : str
+        What is counted where it has no mean: ``choices``; empty: scores are averaged.
     cost_usd : float
         Of an item; NaN where the price is not known.
     """
@@ -162,6 +165,7 @@ class Recommendation(Part):
     reason: str = ""
     rests_on: tuple[str, ...] = ()
     replicates: int | None = None
+    counted: str = ""
     cost_usd: Number = math.nan
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis.prompts import analyse, plan
+from judgestats.analysis.prompts import _below_nothing, analyse, plan
 from judgestats.errors import InputError
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare
@@ -119,7 +121,9 @@ def test_several_judges_share_one_model_with_a_d_study(found):
     wording = parts["variance_share_wording"]
     assert wording.interval.low > 0
     assert parts["error_of_two_prompts"].estimate < parts["error_of_prompt_twice"].estimate
-    assert "Of two judgments of an answer (T=1)" in found.recommendation.text
+    assert "Where the mean of all these judges and wordings is wanted (T=1)" in (
+        found.recommendation.text
+    )
     assert "Only 2 judges" in " ".join(map(str, found.limitations))
     [row] = [r for r in found.rows if r.key == "fair_wording"]
     assert "crossed.T=1/variance_share_judges" in row.beside.values()
@@ -129,12 +133,23 @@ def test_one_judge_has_no_such_model():
     frame = judged(["sim-touchy"])
     alone = analyse(frame, plan({"resamples": 19, "seed": 0}, ()))
     assert not [r for r in alone.results if r.id.startswith("crossed")]
-    assert "Of two judgments" not in alone.recommendation.text
+    assert "Where the mean of all these judges" not in alone.recommendation.text
 
 
 def test_it_recommends_two_wordings_where_they_pay(found):
     assert "sim-touchy at T=1 errs by" in found.recommendation.text
+    assert "measured by the judge's own mean over all wordings" in found.recommendation.text
     assert "sim-typical" not in found.recommendation.text
+
+
+def test_a_share_below_nothing_is_explained(found):
+    at = next(r for r in found.results if r.id == "wording.sim-typical at T=1").result
+    low = replace(
+        at.effect, estimate=-0.07, interval=replace(at.effect.interval, low=-0.12, high=-0.02)
+    )  # fmt: skip
+    [note] = _below_nothing({"j at T=1": at.replace(effects=(low,)), "k": at})
+    assert "lies below 0, as no true share does (j at T=1)" in note
+    assert not _below_nothing({"k": at})
 
 
 def test_nothing_is_claimed_of_wordings_that_change_nothing():

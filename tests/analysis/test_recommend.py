@@ -71,3 +71,34 @@ def test_the_cheapest_counts_what_is_sent_and_what_is_written():
     assert advice is not None
     assert advice.chosen.startswith("short question")
     assert "the cheapest (291 tokens a judgment)" in advice.text
+
+
+def test_many_that_may_be_the_best_are_named_by_those_that_are_not():
+    rng = np.random.default_rng(1)
+    values = {f"c{k}": rng.normal(0, 1, 40) - 9 * (k == 7) for k in range(8)}
+    given = recommend_best(
+        values, np.arange(40), spent=Spent(amounts=(1.0,) * 8, unit="judgments"), margin=0.01,
+        level=0.95, what="reliability of one judgment above T = 0", each="a judgment",
+    )  # fmt: skip
+    assert given is not None
+    assert given[0].text.startswith(
+        "The best in reliability of one judgment above T = 0 may be any but c7: these are not told "
+        "apart at this size;"
+    )
+
+
+def test_conditions_at_zero_are_said_to_be_no_candidates():
+    rng = np.random.default_rng(3)
+    rows = [
+        {
+            "judge": "j", "temperature": t, "item_id": f"i{i}", "cluster": f"i{i}", "replicate": r,
+            "score": 2.0 + i % 8 + t * rng.normal(0, 0.3), "status": "ok",
+        }
+        for t in (0.0, 0.5, 2.0)
+        for i in range(48)
+        for r in range(5)
+    ]  # fmt: skip
+    for kept, above in ((rows, True), ([r for r in rows if r["temperature"]], False)):
+        advice = js.audit(pd.DataFrame(kept), n_resamples=99).analysis.recommendation
+        assert advice is not None
+        assert ("above T = 0" in advice.text) == above

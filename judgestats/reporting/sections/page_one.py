@@ -29,6 +29,7 @@ from judgestats.reporting.shown import (
 from judgestats.reporting.tables import Column, Table
 from judgestats.results import CONDITIONS, Comparison, Estimate, Row
 from judgestats.results.brief import told_apart
+from judgestats.results.brief_advice import what_to_repeat
 
 __all__ = ["above", "advises_repeats", "page_one", "questions"]
 
@@ -119,10 +120,10 @@ def _advised(run: Run) -> str:
         return ""
     text = words(records, "#recommendation.text")
     if advice.chosen:
-        each = {None: "", 1: ", one judgment each"}.get(advice.replicates)
-        if each is None:
-            number = count(records, "recommendation.replicates")
-            each = f", average {number.markdown} judgments"
+        before, number, after = what_to_repeat(advice)
+        each = f", {before}" if before else ""
+        if number:
+            each += f"{count(records, 'recommendation.replicates').markdown}{after}"
         reason = words(records, "#recommendation.reason")
         text = f"{named(run.called(advice.chosen))}{each}" + (f": {reason}" if reason else "") + "."
         for i, sentence in enumerate(advice.sentences):
