@@ -14,6 +14,7 @@ from judgestats.analysis.alignment_answer import (
     alignment_headlines,
     alignment_sentence,
     recommend_method,
+    temperature_described,
 )
 from judgestats.analysis.alignment_methods import (
     compare_methods,
@@ -113,7 +114,8 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             Hypothesis(
                 id="ranks_of_credit",
                 role="secondary",
-                question="And by ranks, as the study tested it?",
+                question="And by ranks, with the baselines among the methods, as the study tested "
+                "it?",
                 test="Friedman and Nemenyi's comparisons on credit, pairs as blocks, p by "
                 "permuting a question's pairs jointly. Ranks also tell a mean of several verdicts "
                 "from a single one that agrees equally often, so they do not decide",
@@ -234,7 +236,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             lines=("alignment.people", "alignment.always_tie", "alignment.random"),
         ),
         sentence=alignment_sentence(headlines, table, compared, ceiling, at),
-        headlines=headlines,
+        headlines=(*headlines, *temperature_described(methods, results)),
         conditions=pd.DataFrame([*rows, *(row for row, _ in beside)]) if beside else table,
         results=tuple(results),
         limitations=(

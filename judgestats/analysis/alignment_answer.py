@@ -13,6 +13,7 @@ import pandas as pd
 from judgestats.analysis.alignment_methods import (
     Compared,
 )
+from judgestats.analysis.described import described
 from judgestats.analysis.families import LEVEL, claim_of
 from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.pair_methods import (
@@ -24,7 +25,7 @@ from judgestats.judgments.settings import heat
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import adjusted_p, apa_number, bounds_of, with_bounds
 from judgestats.stats.inference.adjust import p_adjust, p_bounds
-from judgestats.stats.inference.result import Estimate
+from judgestats.stats.inference.result import Comparisons, Estimate
 
 MARGIN = 0.05
 """Declared margin: alignment scores that differ by less than five points in a hundred."""
@@ -99,25 +100,58 @@ def alignment_headlines(
                         family=f"difference.{judge}",
                         p_adjusted=row.p_adjusted,
                         reason=row.reason,
-                        says=_against(claim, floor, above=above),
+                        says=_against(claim, above=above),
                     )
                 )
     return tuple(headlines)
 
 
 _SAYS: Mapping[Claim, str] = {
-    "differs": "its methods differ in agreement with people",
-    "equivalent": "all its methods agree with people alike, within the margin",
-    "open": "neither a difference between its methods nor equality is shown",
-    "undefined": "its methods could not be compared",
+    "differs": "the methods differ in agreement with people",
+    "equivalent": "all methods agree with people alike, within the margin",
+    "open": "neither a difference between the methods nor equality is shown",
+    "undefined": "the methods could not be compared",
 }
 
 
-def _against(claim: Claim, floor: str, *, above: bool) -> str:
+def _against(claim: Claim, *, above: bool) -> str:
     """What a comparison of the best method with a baseline says."""
     if claim != "differs":
-        return f"its best method is not shown to agree more often with people than {floor}"
-    return f"its best method agrees {'more' if above else 'less'} often with people than {floor}"
+        return "the method seen to agree most is not shown to agree more often than a baseline"
+    more = "more" if above else "less"
+    return f"the method seen to agree most agrees {more} often with people than a baseline"
+
+
+def temperature_described(
+    methods: Sequence[Method], results: Sequence[NamedResult]
+) -> tuple[Headline, ...]:
+    """What the highest temperature changes against the lowest, and what agreement with itself goes
+    with: two sentences, each where there is something to tell.
+    """
+    out, told = [], described(results)
+    pairs = next((r.result for r in results if r.id == "temperature.shift"), None)
+    rows = {(r.a, r.b): r for r in pairs.rows} if isinstance(pairs, Comparisons) else {}
+    series: dict[str, list[float]] = {}
+    for m in methods:
+        series.setdefault(f"{m.method} by {m.judge}", []).append(m.temperature)
+    parts: dict[str, list[str]] = {}
+    for where, heats in series.items():
+        ends = (f"{heat(max(heats))} ({where})", heat(min(heats)))
+        if ends in rows and math.isfinite(rows[ends].estimate):
+            number = told.number(f"temperature.shift/{ends[0]}:{ends[1]}")
+            lead = f"{heat(max(heats))} less {ends[1]}"
+            parts.setdefault(lead, []).append(f"{where} {number}")
+    if parts:
+        each = "; ".join(f"{lead} - {'; '.join(own)}" for lead, own in parts.items())
+        out.append(told.headline("temperature", f"agreement with people, {each}"))
+    told = described(results)
+    rho = next((r.result for r in results if r.id == "consistency.over_conditions"), None)
+    if isinstance(rho, Estimate) and math.isfinite(rho.estimate):
+        more = "more" if rho.estimate > 0 else "less"
+        says = f"methods that agree more with themselves agree {more} with people, over conditions"
+        says += f": rho = {told.number('consistency.over_conditions')}"
+        out.append(told.headline("consistency", says))
+    return tuple(out)
 
 
 def _widest(judge: str, compared: Compared) -> str:

@@ -279,10 +279,10 @@ def compare_temperatures(
         where = f"{name} by {judge}"
         tests[where] = _of_credit(credit, labels, clusters, declared, tests=len(series))
         common: dict[str, Any] = {"conditions": labels, "cluster": clusters}
-        shifts[where] = mean_shift(credit, level=declared.level, **common)
-        equal[where] = _of_alignment(
+        shifts[where] = of_shares(mean_shift(credit, level=declared.level, **common))
+        equal[where] = of_shares(_of_alignment(
             equivalence_of_means(credit, margin=declared.margins["alignment_score"], **common)
-        )
+        ))  # fmt: skip
         if len(own) > 2:
             printed.append(
                 named(f"published.temperature.{where}", f"Friedman over temperatures, {where}",

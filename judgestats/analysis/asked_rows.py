@@ -148,13 +148,13 @@ def share_rows(words: Mapping[str, Iterable[str]]) -> tuple[Row, ...]:
     )
 
 
-def choice_rows(names: Iterable[str]) -> tuple[Row, ...]:
-    """Of choices among several: whether asking again gives the same."""
+def choice_rows(names: Iterable[str], *, one: str = "choice") -> tuple[Row, ...]:
+    """Of choices among several (or of what `one` calls them): does asking again give the same?"""
     names = list(names)
     return (
         asked_row(
             "reliability",
-            "one choice's reliability",
+            f"one {one}'s reliability",
             "reliability",
             "vote_share_reliability",
             "reliability.one.{}",
@@ -168,7 +168,7 @@ def choice_rows(names: Iterable[str]) -> tuple[Row, ...]:
             "flip_rate",
             "repetition.flips.{}",
             names,
-            note="(share of choices)",
+            note=f"(share of {one}s)",
         ),
     )
 

@@ -96,7 +96,7 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
         notes = result.notes if isinstance(result, TestResult) else ()
         if claim == "differs" and any(note.code == NOISY for note in notes):
             claim, said = "open", NOISY
-        far = _share_of_place(result) if _kind(named.id) == "slots" else None
+        far = share_of_place(result) if _kind(named.id) == "slots" else None
         size = f"{named.id}/{far.name}" if far else ""
         if _kind(named.id) == _SOURCES and isinstance(result, TestResult) and not reason:
             k = farthest_source(result)
@@ -177,8 +177,14 @@ def _by_whom(identity: str, result: Result, claim: Claim) -> str:
     return f" ({judge}{favours}; {other} over {one})"
 
 
-def _share_of_place(result: Result) -> Estimate | None:
-    """The share of choices that lies farthest from what no preference gives."""
+def share_of_place(result: Result) -> Estimate | None:
+    """The share of choices that lies farthest from what no preference gives.
+
+    Parameters
+    ----------
+    result : Result
+        A test of places; None of any other.
+    """
     if not isinstance(result, TestResult):
         return None
     shares = [e for e in result.effects if not e.name.startswith("accuracy_")]

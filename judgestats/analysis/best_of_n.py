@@ -22,6 +22,7 @@ from judgestats.analysis.best_of_n_reliability import (
     by_benchmark,
     reliability,
 )
+from judgestats.analysis.described import described
 from judgestats.analysis.drawings import ranked
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
@@ -37,6 +38,7 @@ from judgestats.analysis.selections import (
 from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import heat
+from judgestats.results import Headline
 
 _QUESTION = (
     "How reliable is one choice of the best answer, how reliable are the shares of many, and how "
@@ -190,7 +192,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             caption="Reliability of one choice, and how often it is the preferred answer.",
         ),
         sentence=_sentence(table),
-        headlines=(*audit_headlines(results), *headlines),
+        headlines=(*audit_headlines(results), *headlines, *_described(results, table)),
         conditions=table,
         results=tuple(in_order(results, declared)),
         limitations=(*_limits(frame, table), *unanswered(results, declared)),
@@ -252,6 +254,19 @@ def _reaches(row: Mapping[str, Any]) -> str:
         return "one choice already reaches .90"
     first = "one choice reaches" if few <= 1 else f"the shares of {few:.0f} choices reach"
     return f"{first} .80, the shares of {need:.0f} choices .90"
+
+
+def _described(results: Sequence[NamedResult], table: pd.DataFrame) -> tuple[Headline, ...]:
+    """How far one choice and the shares of all can be relied on, where that says something."""
+    names = [str(c) for c in _warm(table)["condition"]]
+    if not names:
+        return ()
+    told = described(results)
+    one = told.each("reliability.one.{}", names)
+    all_ = told.each("reliability.all.{}", names, most=2)
+    above = " above T = 0" if (table["temperature"] == 0).any() else ""
+    text = f"one choice's reliability{above}: {one}; of the shares of all repeats: {all_}"
+    return (told.headline("reliability", text),)
 
 
 def _sentence(table: pd.DataFrame) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.advice import repeats_needed
-from judgestats.analysis.families import family_of_tests, headline_of_test
+from judgestats.analysis.families import direction_of, family_of_tests, headline_of_test
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import Choices, add_estimate, named
@@ -150,6 +151,22 @@ def disagreement(values: NDArray[np.object_]) -> NDArray[np.float64]:
     return out
 
 
+_CHANGE, _RISE = "a change of repeated choices with temperature", "a rise with each temperature"
+_SAYS = {
+    (_CHANGE, "higher"): "choices repeat less often at the highest temperature than at the lowest "
+    "above 0",
+    (_CHANGE, "lower"): "choices repeat more often at the highest temperature than at the lowest "
+    "above 0",
+    (_RISE, "higher"): "choices repeat the less often the higher the temperature",
+}
+
+
+def _claimed(headline: Headline, what: str) -> Headline:
+    """What a test of temperatures says, with its direction where it shows something."""
+    says = _SAYS.get((what, headline.direction), "") if headline.claim == "differs" else ""
+    return replace(headline, says=says) if says else headline
+
+
 def across_temperatures(
     choices: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
 ) -> tuple[list[NamedResult], list[Headline]]:
@@ -171,6 +188,7 @@ def across_temperatures(
     """
     tests: dict[str, TestResult] = {}
     rises: dict[str, TestResult] = {}
+    rising: dict[str, Literal["", "higher", "lower"]] = {}
     for judge, own in table[table["temperature"] > 0].groupby("judge", sort=False):
         if len(own) < 2:
             continue
@@ -182,6 +200,7 @@ def across_temperatures(
         names = [heat(t) for t in own["temperature"]]
         if kept.sum() < 3:
             continue
+        rising[str(judge)] = direction_of(float(np.mean(data[kept, -1] - data[kept, 0])))
         if len(names) == 2:
             tests[str(judge)] = wilcoxon_signed_rank(
                 data[kept, 0],
@@ -230,15 +249,19 @@ def across_temperatures(
         "disagreement across temperatures, one test of each kind per judge",
     )
     headlines = [
-        headline_of_test(
-            result, family, what=f"a change of repeated choices with temperature, {judge}",
-            estimand="percent_agreement",
-            about=About(
-                judge=judge, stratum=judge, varied="temperature",
-                conditions=tuple(table.loc[table["judge"] == judge, "condition"]),
-            ),
+        _claimed(
+            headline_of_test(
+                result, family, what=what, estimand="",
+                about=About(
+                    judge=judge, stratum=judge, varied="temperature",
+                    conditions=tuple(table.loc[table["judge"] == judge, "condition"]),
+                ),
+                direction=rising[judge],
+            ), what,
         )
-        for judge, result in zip([*tests, *rises], results, strict=True)
+        for (judge, what), result in zip(
+            [*((j, _CHANGE) for j in tests), *((j, _RISE) for j in rises)], results, strict=True
+        )
     ]  # fmt: skip
     return [*results, *family], headlines
 

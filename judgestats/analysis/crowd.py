@@ -38,7 +38,7 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import metrics_of, named
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
-from judgestats.results import About, Headline, Row
+from judgestats.results import About, Claim, Headline, Row
 from judgestats.stats.inference.result import Comparisons, TestResult
 
 __all__ = ["analyse", "plan"]
@@ -226,10 +226,11 @@ def _headlines(
             if name in tests:
                 effect = getattr(tests[name].result, "effect", None)
                 yield headline_of_test(
-                    tests[name], family, estimand="accuracy", about=about,
-                    what=f"a difference between strategies, {name}"
+                    tests[name], family, about=about,
+                    estimand="" if name == judged.name else "accuracy",
+                    what="a difference between strategies in how often they are right"
                     if name == judged.name
-                    else f"a trend of accuracy with k, {judged.name}",
+                    else "a trend of accuracy with the number of judgments shown",
                     direction=direction_of(effect.estimate)
                     if effect is not None and name != judged.name
                     else "",
@@ -237,12 +238,22 @@ def _headlines(
         gain, equal = by_id.get(f"gain.{judged.name}"), by_id.get(f"gain.equivalence.{judged.name}")
         if gain is not None:
             rows = equal.result.rows if equal and isinstance(equal.result, Comparisons) else ()
-            yield from headlines_of_rows(
-                gain, what=f"a gain over vanilla by {{a}}, {judged.name}",
-                estimand="accuracy_gain", about=about,
+            for headline in headlines_of_rows(
+                gain, what="", estimand="accuracy_gain", about=about,
                 alike={(r.a, r.b): r.p_adjusted for r in rows},
                 beside=f"gain.equivalence.{judged.name}",
-            )  # fmt: skip
+            ):  # fmt: skip
+                yield replace(headline, says=_SAYS[headline.claim, headline.direction])
+
+
+_SAYS: Mapping[tuple[Claim, str], str] = {
+    ("differs", "higher"): "right more often than vanilla, the plain prompt",
+    ("differs", "lower"): "right less often than vanilla, the plain prompt",
+    ("equivalent", ""): "as often right as vanilla, the plain prompt, within the margin",
+    ("open", ""): "neither shown to be right more often than vanilla, the plain prompt, nor as "
+    "often",
+    ("undefined", ""): "could not be compared with vanilla, the plain prompt",
+}
 
 
 def _curve_rows(table: pd.DataFrame, declared: AnalysisPlan) -> list[dict[str, Any]]:

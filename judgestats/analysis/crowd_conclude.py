@@ -81,7 +81,7 @@ def recommended(
     declared: AnalysisPlan,
 ) -> Recommendation | None:
     """The cheapest strategy of those shown to be better than vanilla, by judge."""
-    parts = []
+    parts, kept = [], []
     for judged in judges:
         if judged.name not in gains:
             continue
@@ -92,7 +92,7 @@ def recommended(
         own = _own(table, judged)
         own = own[own["factor_strategy"].isin(better.keys())]
         if own.empty:
-            parts.append(f"{judge}: keep the vanilla prompt; nothing is shown to beat it")
+            kept.append(judge)
             continue
         row = own.sort_values(["tokens", "factor_strategy"]).iloc[0]
         name = str(row["factor_strategy"])
@@ -100,6 +100,13 @@ def recommended(
             f"{judge}: {name} is the cheapest strategy shown to beat vanilla "
             f"({better[name].with_bounds(times=100, digits=1)} points more, "
             f"{float(row['tokens']):,.0f} tokens a verdict)"
+        )
+    if kept:
+        takes = table[table["factor_strategy"] == REFERENCE]["tokens"].mean()
+        others = table[table["factor_strategy"] != REFERENCE]["tokens"]
+        parts.append(
+            f"{' and '.join(kept)}: keep the vanilla prompt ({takes:,.0f} tokens a verdict; the "
+            f"others take {others.min():,.0f} to {others.max():,.0f}); nothing is shown to beat it"
         )
     return Recommendation(sentences=tuple(f"{t}." for t in parts)) if parts else None
 
@@ -116,20 +123,20 @@ def limits_of(
     if len(short):
         names = sorted(set(short["factor_strategy"]))
         limits.append(
-            f"{len(short)} of {len(pipelines)} verdicts had fewer judgments before them than their "
-            f"strategy asks for ({', '.join(names[:4])}{' ...' if len(names) > 4 else ''}): the "
-            "crowd was too small, or judgments could not be read."
+            f"{len(short):,} of {len(pipelines):,} verdicts had fewer judgments before them than "
+            f"their strategy asks for ({', '.join(names[:4])}{' ...' if len(names) > 4 else ''}): "
+            "the crowd was too small, or judgments could not be read."
         )
     if int(pipelines["cut"].sum()):
         limits.append(
-            f"{int(pipelines['cut'].sum())} judgments were shortened before a later prompt showed "
-            "them."
+            f"{int(pipelines['cut'].sum()):,} judgments were shortened before a later prompt "
+            "showed them."
         )
     before = frame[~frame["stage"].isin(["final", "points"])]
     if len(before) and (before["status"] != "ok").any():
         lost = int((before["status"] != "ok").sum())
         limits.append(
-            f"{lost} of {len(before)} calls before a final verdict could not be read; they were "
-            "left out of what the verdict was shown."
+            f"{lost:,} of {len(before):,} calls before a final verdict could not be read; they "
+            "were left out of what the verdict was shown."
         )
     return limits

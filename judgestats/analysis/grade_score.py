@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.asked_rows import asked_row
-from judgestats.analysis.audit_answer import audit_headlines
+from judgestats.analysis.audit_answer import audit_headlines, share_of_place
 from judgestats.analysis.drawings import ranked
 from judgestats.analysis.families import LEVEL, family_of_tests, headline_of_test
 from judgestats.analysis.grade_score_effects import (
@@ -44,12 +44,12 @@ from judgestats.stats.agreement.grade_score import grade_score
 from judgestats.stats.agreement.grade_score_items import grade_score_items
 from judgestats.stats.agreement.option_positions import option_win_rate, position_test
 from judgestats.stats.agreement.raw_agreement import flip_rate
-from judgestats.stats.inference.result import Estimate, TestResult
+from judgestats.stats.inference.result import Estimate, Result, TestResult
 
 _WHAT = {
     "place": "a preference for a place, {}",
-    "prompt": "an effect of the judge prompt, {}",
-    "unrelated option": "an effect of the unrelated option, {}",
+    "prompt": "an effect of the judge prompt (the farthest from the first), {}",
+    "unrelated option": "an effect of the unrelated option (with it less without), {}",
 }
 _FAMILY = "places, prompts and the unrelated option, one test per comparison"
 _QUESTION = (
@@ -182,6 +182,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         Effect(
             result=named(f"position.{name}", f"Places selected, {name}", "secondary", test),
             about=About(conditions=(name,), varied="place"),
+            size=_farthest_place(f"position.{name}", test),
         )
         for name, test in places.items()
     ]
@@ -194,11 +195,14 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         "position.family", {k: t for k, t in tests.items() if isinstance(t, TestResult)}, _FAMILY
     )
     headlines = [
-        headline_of_test(
-            e.result, family,
-            what=_WHAT[e.about.varied].format(e.about.stratum or e.about.conditions[0]),
-            estimand="grade_score", about=e.about, direction=e.direction,
-            beside=e.beside,
+        dataclasses.replace(
+            headline_of_test(
+                e.result, family,
+                what=_WHAT[e.about.varied].format(e.about.stratum or e.about.conditions[0]),
+                estimand="grade_score", about=e.about, direction=e.direction,
+                beside=e.beside,
+            ),
+            size=e.size,
         )
         for e in effects
     ]  # fmt: skip
@@ -383,6 +387,12 @@ def _sentence(table: pd.DataFrame) -> str:
         f"Grade Score (1 is free of position, chance scores {about}, always the first place 0): "
         f"{'; '.join(parts)}."
     )
+
+
+def _farthest_place(identity: str, result: Result) -> str:
+    """Id of the share of a place that lies farthest from what no preference gives."""
+    far = share_of_place(result)
+    return f"{identity}/{far.name}" if far else ""
 
 
 def _recommend(table: pd.DataFrame, headlines: Sequence[Headline]) -> Recommendation | None:

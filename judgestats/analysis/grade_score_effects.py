@@ -35,6 +35,7 @@ class Effect:
     about: About
     direction: Literal["", "higher", "lower"] = ""
     beside: tuple[str, ...] = ()
+    size: str = ""
 
 
 def _strata(table: pd.DataFrame, vary: str) -> list[tuple[str, dict[str, str]]]:
@@ -94,6 +95,7 @@ def effect_of_option(
                         about=_about(name, levels, "unrelated option"),
                         direction=direction_of(less.estimate),
                         beside=(f"unrelated.{name}",),
+                        size="" if math.isnan(less.estimate) else f"unrelated.{name}",
                     )
                 )
     return results, effects
@@ -162,21 +164,22 @@ def effect_of_prompt(
         if len(levels) < 2 or len(scores) < _FEWEST:
             continue
         base = next(iter(levels))
+        less = {
+            f"prompt.difference.{other}.{name}": (other, difference)
+            for other, difference in _less(rotations, levels, base, declared).items()
+        }
         own = [
-            named(
-                f"prompt.difference.{other}.{name}",
-                f"Prompt {other} less prompt {base}, {name}",
-                "secondary",
-                less,
-            )
-            for other, less in _less(rotations, levels, base, declared).items()
+            named(identity, f"Prompt {other} less prompt {base}, {name}", "secondary", difference)
+            for identity, (other, difference) in less.items()
         ]
+        usable = {i: abs(d.estimate) for i, (_, d) in less.items() if math.isfinite(d.estimate)}
         test = _compared(scores, rotations[levels[base]], declared, n_permutations, _PROMPT)
         effects.append(
             Effect(
                 result=named(f"prompt.{name}", f"Prompts compared, {name}", "secondary", test),
                 about=_about(name, levels, "prompt"),
                 beside=tuple(r.id for r in own),
+                size=max(usable, key=lambda i: usable[i], default=""),
             )
         )
         differences += own

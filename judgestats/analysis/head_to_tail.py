@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 from judgestats.analysis.advice import repeats_needed
 from judgestats.analysis.asked_rows import asked_row, choice_rows
 from judgestats.analysis.audit_answer import audit_headlines
+from judgestats.analysis.described import described
 from judgestats.analysis.drawings import ranked
 from judgestats.analysis.families import direction_of, family_of_tests, headline_of_test
 from judgestats.analysis.limits import Limit
@@ -32,7 +34,7 @@ from judgestats.analysis.selections import (
 from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import heat
-from judgestats.results import About, Headline
+from judgestats.results import About, Claim, Headline
 from judgestats.stats.agreement.gwet import gwet_ac1
 from judgestats.stats.agreement.option_positions import option_win_rate
 from judgestats.stats.agreement.raw_agreement import flip_rate
@@ -140,7 +142,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         results += _condition(name, choices[name], row, declared)
         rows.append(row)
     table = pd.DataFrame(rows)
-    described = audit_headlines(results)
+    estimated = audit_headlines(results)
     between, headlines = _judges(choices, table, declared)
     results += between
     recommended, best = recommend_votes(
@@ -160,7 +162,11 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             caption="Share judged correct, and reliability of one verdict.",
         ),
         sentence=_sentence(table, headlines),
-        headlines=(*described, *headlines),
+        headlines=(
+            *estimated,
+            *headlines,
+            _described(results, [str(c) for c in table["condition"]]),
+        ),
         conditions=table,
         results=tuple(results),
         limitations=(
@@ -189,7 +195,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
                 "accuracy.{}",
                 table["condition"],
             ),
-            *choice_rows(table["condition"]),
+            *choice_rows(table["condition"], one="verdict"),
         ),
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
     )
@@ -271,6 +277,7 @@ def _judges(
     tests: dict[str, TestResult] = {}
     pairs: dict[str, tuple[str, str]] = {}
     differences: dict[str, Estimate] = {}
+    less: dict[str, str] = {}
     for temperature, own in table.groupby("temperature", sort=False, dropna=False):
         names = [str(c) for c in own["condition"]]
         judges = [str(j) for j in own["judge"]]
@@ -294,19 +301,21 @@ def _judges(
                 )  # fmt: skip
                 test = test.replace(effects=(differences[title], *test.effects))
                 tests[title], pairs[title] = test, (names[i], names[j])
+                less[title] = f"{judges[j]} less {judges[i]} at {heat(temperature)}"
     family = family_of_tests("judges.family", tests, "share correct, pairs of judges")
     results = [
         named(f"judges.{title}", f"Share correct: {title}", "secondary", test)
         for title, test in tests.items()
     ]
     headlines = [
-        headline_of_test(
-            result, family, what=f"a difference in the share called correct, {title}",
-            estimand="accuracy",
-            about=About(stratum=title, varied="judge", conditions=pairs[title]),
-            direction=direction_of(differences[title].estimate),
-        )
+        replace(headline, says=_SAYS.get(headline.claim, headline.says))
         for title, result in zip(tests, results, strict=True)
+        for headline in [headline_of_test(
+            result, family, what=f"a difference in the share called right, {less[title]}",
+            estimand="accuracy",
+            about=About(stratum=less[title], varied="judge", conditions=pairs[title]),
+            direction=direction_of(differences[title].estimate),
+        )]
     ]  # fmt: skip
     return [*results, *family], headlines
 
@@ -350,4 +359,18 @@ def _sentence(table: pd.DataFrame, headlines: Sequence[Headline]) -> str:
     shown = [h.about.stratum for h in headlines if h.claim == "differs"]
     if not shown:
         return f"{text} No difference between judges is shown, which does not show that none is."
-    return f"{text} Called correct in different shares: {'; '.join(shown)}."
+    return f"{text} Judges differ in that share: {'; '.join(shown)}."
+
+
+_SAYS: Mapping[Claim, str] = {
+    "differs": "judges differ in the share of answers that they call right",
+    "open": "no difference between judges in the share that they call right is shown, nor equality",
+}
+
+
+def _described(results: Sequence[NamedResult], names: Sequence[str]) -> Headline:
+    """What share is called right, and how far one verdict can be relied on."""
+    told = described(results)
+    right, one = (told.each(ids, names) for ids in ("accuracy.{}", "reliability.one.{}"))
+    says = f"called right: {right}" if right else "no verdict could be read"
+    return told.headline("accuracy", f"{says}; one verdict's reliability: {one}" if one else says)

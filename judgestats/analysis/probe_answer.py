@@ -116,13 +116,14 @@ def _headline(
         math.nan if probe.kind == "control" else small.get((probe.name, judge.where), math.nan)
     )
     claim = claim_of(p, p_small)
+    direction = direction_of(_size_of(test, probe)) if claim == "differs" else ""
     return Headline(
         id=f"headline.{hypothesis}.{label}",
         hypothesis=hypothesis,
         claim=claim,
         about=About(
             judge=judge.judge,
-            stratum=probe.name,
+            stratum=f"{judge.where}, {probe.name}",
             conditions=tuple(
                 dict.fromkeys(
                     judge.conditions[v]
@@ -133,13 +134,13 @@ def _headline(
             varied=probe.name,
         ),
         estimand=estimand,
-        direction=direction_of(_size_of(test, probe)) if claim == "differs" else "",
+        direction=direction,
         rests_on=(own,),
         family=hypothesis,
         p_adjusted=p_small if claim == "equivalent" else p,
         p_bound=family.p_bound.get(label, False) and claim != "equivalent",
         reason=test.reason,
-        says=_says(claim, hypothesis, judge.where),
+        says=_says(claim, hypothesis, direction),
         size=f"{own}/{estimand}",
     )
 
@@ -151,22 +152,24 @@ def _size_of(test: TestResult, probe: Probe) -> float:
 
 
 _SAYS: Mapping[tuple[str, Claim], str] = {
-    ("moved", "differs"): "What should not matter moves {}",
-    ("moved", "equivalent"): "Shown not to move {} by more than the margin",
-    ("moved", "open"): "Neither an effect nor its absence is shown for {}",
-    ("scale", "differs"): "Another scale changes the order of answers with {}",
-    ("scale", "equivalent"): "Shown to keep the order of answers on another scale: {}",
-    ("scale", "open"): "Neither another order nor the same is shown for {}",
-    ("attack", "differs"): "Attacks that take in {}",
-    ("attack", "equivalent"): "Attacks shown to fail with {}",
-    ("attack", "open"): "Attacks neither shown to succeed nor to fail with {}",
-    ("control", "differs"): "Worse answers get another score from {}, as they should",
-    ("control", "open"): "Worse answers are not seen to get another score from {}",
+    ("moved", "differs"): "What should not matter moves the judge",
+    ("moved", "equivalent"): "Shown not to move the judge by more than the margin",
+    ("moved", "open"): "Neither an effect nor its absence is shown",
+    ("scale", "differs"): "Another scale changes the order of answers",
+    ("scale", "equivalent"): "Another scale is shown to keep the order of answers",
+    ("scale", "open"): "Neither another order of answers nor the same is shown",
+    ("attack", "differs"): "Attacks take the judge in",
+    ("attack", "equivalent"): "Attacks are shown to fail",
+    ("attack", "open"): "Attacks are neither shown to succeed nor to fail",
+    ("control", "open"): "Worse answers are not seen to fare worse",
 }
 
 
-def _says(claim: Claim, hypothesis: str, where: str) -> str:
-    return _SAYS.get((hypothesis, claim), "Could not be tested with {}").format(where)
+def _says(claim: Claim, hypothesis: str, direction: str) -> str:
+    if (hypothesis, claim) == ("control", "differs"):
+        worse = direction == "lower"
+        return "Worse answers fare worse, as they should" if worse else "Worse answers fare better"
+    return _SAYS.get((hypothesis, claim), "Could not be tested")
 
 
 def probe_sentence(claims: Mapping[str, Sequence[Headline]], results: Mapping[str, Result]) -> str:

@@ -12,6 +12,7 @@ from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.probe_judges import Labelled, ProbedJudge
 from judgestats.analysis.selections import named
+from judgestats.analysis.verdict_shares import of_shares
 from judgestats.protocols.probes import ORIGINAL, PAIRS, Kind, Probe
 from judgestats.results import About
 from judgestats.stats.agreement.preference_effects import equivalence_of_effects, preference_effects
@@ -373,6 +374,7 @@ def _own_shares(
         shares, conditions=["people", "judge"], cluster=judge.cluster["pairs"][mine],
         level=declared.level,
     )  # fmt: skip
-    shift = dataclasses.replace(shift, family=f"own answers, {judge.where}")
+    shift = of_shares(dataclasses.replace(shift, family=f"own answers, {judge.where}"))
     title = f"Share for its own answers, judge minus people, {judge.where}"
-    return [named(f"own.{judge.where}", title, "secondary", shift)]
+    about = About(judge=judge.judge, stratum=f"share for its own answers, {judge.where}")
+    return [named(f"own.{judge.where}", title, "secondary", shift, about=about)]

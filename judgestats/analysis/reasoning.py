@@ -17,7 +17,7 @@ from judgestats.analysis.spread_levels import LevelComparison
 from judgestats.analysis.strata import Stratum, strata_of
 from judgestats.judgments.design import Condition
 from judgestats.judgments.shapes import ScoreArray
-from judgestats.results import About, Headline
+from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import adjusted_p
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.inference.adjust import adjust_family
@@ -204,7 +204,7 @@ def _claims(interaction: Comparisons | None) -> tuple[Headline, ...]:
         Headline(
             id=f"headline.interaction.{row.a}:{row.b}",
             hypothesis="interaction",
-            claim=claim_of(row.p_adjusted, math.nan),
+            claim=claim,
             about=About(stratum=f"{row.a} and {row.b}", varied="reasoning"),
             estimand="variance_ratio",
             direction="higher" if row.estimate > 1 else "lower" if row.estimate < 1 else "",
@@ -213,9 +213,19 @@ def _claims(interaction: Comparisons | None) -> tuple[Headline, ...]:
             p_adjusted=row.p_adjusted,
             p_bound=row.p_bound,
             reason=row.reason,
+            says=_SAYS[claim],
         )
         for row in interaction.rows
+        for claim in [claim_of(row.p_adjusted, math.nan)]
     )
+
+
+_SAYS: Mapping[Claim, str] = {
+    "differs": "reasoning changes the scatter of one judge otherwise than that of another",
+    "open": "that reasoning changes the scatter of one judge otherwise than that of another is not "
+    "shown, nor that it changes them alike",
+    "undefined": "whether reasoning changes the scatter of all judges alike could not be computed",
+}
 
 
 def _alike(interaction: Comparisons | None, claims: Sequence[Headline]) -> str:

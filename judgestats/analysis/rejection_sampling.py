@@ -23,6 +23,7 @@ from judgestats.analysis.chosen_responses import (
 )
 from judgestats.analysis.drawings import ranked
 from judgestats.analysis.families import headlines_of_rows, jointly, one_family
+from judgestats.analysis.limits import Limit
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.rejection_sampling_answer import judge_at, recommend, sentence_of
@@ -39,7 +40,7 @@ from judgestats.arrays import Floats
 from judgestats.items.candidates import labelled_shares
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
-from judgestats.results import About
+from judgestats.results import About, Claim
 from judgestats.stats.agreement.mean_share import mean_share
 from judgestats.stats.agreement.transitivity import intransitive_triads
 from judgestats.stats.comparison.cochran import cochran_q_test
@@ -52,6 +53,12 @@ _QUESTION = (
     "it the one that labels prefer, and do the other candidates help as a crowd?"
 )
 _FAMILY = "gains over a random candidate, and pairs of strategies of all judges"
+_SAYS: Mapping[tuple[Claim, str], str] = {
+    ("differs", "higher"): "a candidate that labels prefer is chosen more often than by drawing",
+    ("differs", "lower"): "a candidate that labels prefer is chosen less often than by drawing",
+    ("open", ""): "not shown to choose better or worse than by drawing",
+    ("undefined", ""): "could not be compared with drawing",
+}
 _METRICS = {
     "best_share": "people/best_chosen",
     "gain": "people/gain_over_random",
@@ -198,11 +205,10 @@ def analyse(
     headlines = list(audit_headlines(results))
     if gains:
         claims = headlines_of_rows(
-            by_id["gain"], what="a gain over a random candidate", estimand="rate_difference",
-            about=About(varied="choice"),
+            by_id["gain"], what="", estimand="rate_difference", about=About(varied="choice"),
         )  # fmt: skip
         headlines += [
-            replace(claim, says=f"{claim.says}, {name}",
+            replace(claim, says=_SAYS[claim.claim, claim.direction],
                     about=replace(claim.about, stratum=name, conditions=(name,)))
             for name, claim in zip(gains, claims, strict=True)
         ]  # fmt: skip
@@ -227,10 +233,16 @@ def analyse(
         results=tuple(results),
         limitations=(
             *selection_limits(frame, table),
-            "A choice among these candidates: no strategy can choose what none of them holds.",
-            (
-                "The paper's Table 3 scores models trained on chosen responses; nothing is trained "
-                "here, and its numbers are on other scales."
+            Limit(
+                "A choice among these candidates: no strategy can choose what none of them holds.",
+                code="candidates",
+                short="no choice is better than its candidates",
+            ),
+            Limit(
+                "Nothing is trained on the chosen responses here; Table 3 of arXiv 2502.12501, "
+                "which scores models so trained, is on other scales.",
+                code="not_trained",
+                short="nothing is trained on the choices",
             ),
         ),
         recommendation=recommend(table, compared, level=declared.level),

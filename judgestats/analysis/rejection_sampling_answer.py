@@ -48,6 +48,7 @@ def recommend(
 ) -> Recommendation | None:
     """By judge: the strategy shown to choose better, or the one that takes least."""
     parts = []
+    equal: dict[str, list[str]] = {}
     for (judge, temperature), own in table.groupby(
         ["judge", "temperature"], sort=False, dropna=False
     ):
@@ -60,16 +61,18 @@ def recommend(
         worse = {r.b if r.estimate > 0 else r.a for r in shown}
         best = own[own["factor_strategy"].isin(better - worse)]
         if best.empty:
-            parts.append(
-                f"{who}: no strategy is shown to choose better than another, which does not show "
-                f"that they are equal; {least['factor_strategy']} takes least"
-            )
+            equal.setdefault(str(least["factor_strategy"]), []).append(who)
         else:
             row = best.sort_values("best_share", ascending=False).iloc[0]
             parts.append(
                 f"{who}: {row['factor_strategy']} is shown to choose the labelled best more often"
                 + (f" ({float(row['tokens']):,.0f} tokens a verdict)" if "tokens" in row else "")
             )
+    parts += [
+        f"{' and '.join(judges)}: no strategy is shown to choose better than another, which does "
+        f"not show that they are equal; {least} takes least"
+        for least, judges in equal.items()
+    ]
     return Recommendation(sentences=tuple(f"{t}." for t in parts)) if parts else None
 
 

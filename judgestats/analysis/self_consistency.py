@@ -13,6 +13,7 @@ from judgestats.analysis.aggregates import Aggregated, Answers, described
 from judgestats.analysis.asked_rows import aligned_rows, asked_row
 from judgestats.analysis.drawings import against
 from judgestats.analysis.families import one_family
+from judgestats.analysis.limits import Limit
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.pair_description import reference_results
 from judgestats.analysis.pair_methods import fewer_pairs, judged_pairs, pairs_asked
@@ -21,11 +22,13 @@ from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.selections import condition_row, metrics_of, named, selection_limits
 from judgestats.analysis.self_consistency_answer import (
     Averaged,
+    bought,
     headlines_of,
     recommend,
     sentence_of,
 )
 from judgestats.analysis.unread import lost_shares_of
+from judgestats.analysis.verdict_shares import of_shares
 from judgestats.analysis.weighted_scores import first_weighted, weighted_limitations
 from judgestats.arrays import Floats
 from judgestats.items.schema import Item
@@ -43,9 +46,12 @@ MARGIN = 0.05
 """Declared margin: alignment scores that differ by less than five points in a hundred."""
 
 _ONE = "one judgment"
-_TIES = (
+_TIES = Limit(
     "Equal scores are a tie, and means of several scores are rarely equal: averaging also turns "
-    "ties into decisions. Read the share of ties and the accuracy without them."
+    "ties into decisions, which counts as agreement with people. The accuracy, of pairs where "
+    "neither ties, is free of that.",
+    code="ties",
+    short="means rarely tie: accuracy leaves ties out",
 )
 _OF_JUDGES = "judges and temperatures"
 _METRICS = {
@@ -189,6 +195,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     results.sort(key=lambda r: order[r.role])
     table = pd.DataFrame([one.row for one in [*every, *beside]])
     headlines = headlines_of(asked, gains, small)
+    told = bought(asked, [p.name for p in panels], results)
     return Analysis(
         experiment="self_consistency",
         question=declared.question,
@@ -203,7 +210,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             lines=("alignment.people",),
         ),
         sentence=sentence_of(headlines, asked, gains, small),
-        headlines=headlines,
+        headlines=(*headlines, *told),
         conditions=table,
         results=tuple(results),
         limitations=(
@@ -291,15 +298,15 @@ def _gains(
             columns: Mapping[str, Floats],
         ) -> tuple[Comparisons, EquivalenceResult]:
             names, table = list(columns), np.column_stack(list(columns.values()))
-            return mean_shift(
+            return of_shares(mean_shift(
                 table, conditions=names, reference=names[0], cluster=questions,
                 level=declared.level,
-            ), replace(
+            )), of_shares(replace(
                 equivalence_of_means(
                     table, conditions=names, reference=names[0], cluster=questions, margin=margin
                 ),
                 quantity="agreement with people, as a share of the pairs",
-            )  # fmt: skip
+            ))  # fmt: skip
 
         gain[one.where], small[one.where] = compare(
             {_ONE: one.credit(1), f"mean of {top}": one.credit(top)}
@@ -380,12 +387,12 @@ def _panels(
         }  # fmt: skip
         results += [
             named(f"panel.{label}", f"Judges against the panel, {label}", "secondary",
-                  mean_shift(table, level=declared.level, **common), headline=True),
+                  of_shares(mean_shift(table, level=declared.level, **common)), headline=True),
             named(f"equivalence.panel.{label}", f"Do judges agree as often as the panel, {label}",
                   "secondary",
-                  equivalence_of_means(
+                  of_shares(equivalence_of_means(
                       table, margin=declared.margins["alignment_score"], **common
-                  ).replace(quantity="agreement with people, as a share of the pairs")),
+                  ).replace(quantity="agreement with people, as a share of the pairs"))),
         ]  # fmt: skip
     return panels, results
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from judgestats.analysis.aggregates import Aggregated
+from judgestats.analysis.described import described
 from judgestats.analysis.families import claim_of
 from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan
@@ -91,12 +92,37 @@ def headlines_of(
 
 
 _SAYS: Mapping[tuple[Claim, bool], str] = {
-    ("differs", True): "averaging agrees with people more often than one judgment",
-    ("differs", False): "averaging agrees with people less often than one judgment",
-    ("equivalent", False): "averaging is shown to change agreement by less than the margin",
-    ("open", False): "neither a gain from averaging nor its absence is shown",
+    ("differs", True): "averaging agrees with people on more of the pairs than one judgment",
+    ("differs", False): "averaging agrees with people on fewer of the pairs than one judgment",
+    ("equivalent", False): "averaging is shown to change agreement with people by less than the "
+    "margin",
+    ("open", False): "neither a gain in agreement with people from averaging nor its absence is "
+    "shown",
     ("undefined", False): "a gain from averaging could not be computed",
 }
+
+
+def bought(
+    asked: Sequence[Averaged], panels: Sequence[str], results: Sequence[NamedResult]
+) -> tuple[Headline, ...]:
+    """What one judgment, the mean of all and a panel reach, in one sentence, and its price."""
+    several = [one for one in asked if len(one.sizes) > 1]
+    if not several:
+        return ()
+    k = max(max(one.sizes) for one in several)
+    told = described(results)
+    parts = []
+    for what, ids in (("agreement with people", "alignment.{}"), ("reliability", "reliability.{}")):
+        each = "; ".join(
+            f"{one.where} {places}"
+            for one in several
+            if (places := told.numbers(ids, [one.credited(1), one.credited(max(one.sizes))]))
+        )
+        if what != "reliability" and (of_panel := told.each(ids, panels)):
+            each += f"; {of_panel}"
+        parts.append(f"{what}: {each}" if each else "")
+    says = f"one judgment and the mean of {k}, which takes {k} times as much - "
+    return (told.headline("bought", says + "; ".join(filter(None, parts))),)
 
 
 def sentence_of(

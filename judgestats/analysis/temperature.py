@@ -24,7 +24,11 @@ from judgestats.analysis.spread_comparison import (
     spread_questions,
     spread_results,
 )
-from judgestats.analysis.spread_headlines import nothing_claimed, spread_headlines
+from judgestats.analysis.spread_headlines import (
+    mean_described,
+    nothing_claimed,
+    spread_headlines,
+)
 from judgestats.analysis.spread_plan import (
     BLOCKS,
     MARGIN,
@@ -153,7 +157,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             t for t in (sentence, _ZERO if zero else "",
                         spread_sentence(headlines, *questions[1:])) if t
         ),
-        headlines=(*headlines, *zero),
+        headlines=(*headlines, *zero, *(mean_described(questions[0]) if strata else ())),
         described=described.estimates,
         rows=score_rows(cells["condition"]),
         condition_records=described.conditions,

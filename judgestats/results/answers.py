@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from judgestats.results.conclusions import Headline, Row
 from judgestats.results.estimands import ESTIMANDS, estimand_of, name_of
-from judgestats.results.naming import short_names
+from judgestats.results.naming import short_names, with_names
 from judgestats.results.numbers import (
     MINUS,
     adjusted_p,
@@ -31,6 +32,9 @@ __all__ = [
     "row_decimals",
     "shown",
 ]
+
+QUESTIONS = "in effect {:.1f} questions"
+"""How an answer tells that few clusters tell a ratio."""
 
 NOTHING = "-"
 """What stands where a number is undefined or was not asked for."""
@@ -134,7 +138,9 @@ _CLAIMS: Mapping[str, str] = {
     "undefined": "could not be computed: {}",
 }
 _NAMED = 3
-"""Subjects of one claim that are named; of more the number is told."""
+"""Subjects of one claim that are named; of more the number is told, but not of a single one."""
+_OF_PLACE = re.compile(r"position_(\d+)_share")
+_PLACE = re.compile(r"\{(\d+)\}")
 
 
 def answers_of(results: Results) -> list[Answer]:
@@ -154,10 +160,17 @@ def answers_of(results: Results) -> list[Answer]:
     for claim in _CLAIMS:
         for headline in results.headlines:
             if headline.claim == claim and (claim != "described" or headline.says):
-                says = _says(headline).removesuffix(f", {_subject(headline)}")
+                says, subject = _filled(headline, results)[0], _subject(headline)
+                says = says.removesuffix(f", {subject}").removesuffix(f": {subject}")
                 apart = "" if headline.says else headline.hypothesis
                 groups.setdefault((claim, says, apart), []).append(headline)
-    return [_answer(claim, says, group, results) for (claim, says, _), group in groups.items()]
+    answers = [_answer(claim, says, group, results) for (claim, says, _), group in groups.items()]
+    if results.kind != "experiment" or not results.headlines:
+        return answers
+    first = results.headlines[0].hypothesis  # what was asked first is answered first
+    asked = [k for k, group in enumerate(groups.values()) if group[0].hypothesis == first]
+    return [*(answers[k] for k in asked[:1]), *(a for k, a in enumerate(answers)
+                                                if k not in asked[:1])]  # fmt: skip
 
 
 def _subject(headline: Headline) -> str:
@@ -166,12 +179,31 @@ def _subject(headline: Headline) -> str:
     one = about.conditions[0] if len(about.conditions) == 1 else ""
     names = [name for name in (about.stratum, about.judge, one, *about.conditions[:1]) if name]
     named = [name for name in names if headline.says.endswith(f", {name}")]
+    if about.varied and headline.says.endswith(f": {about.varied}"):  # what a study claims
+        return about.varied
     return (named or [about.stratum or about.judge or one])[0]
 
 
 def _says(headline: Headline) -> str:
     what = name_of(headline.estimand) if headline.estimand else headline.hypothesis
     return headline.says or _CLAIMS[headline.claim].format(what)
+
+
+def _filled(headline: Headline, results: Results) -> tuple[str, tuple[str, ...]]:
+    """The claim's words with the numbers that a description names, and the results' ids."""
+    if headline.claim != "described":
+        return _says(headline), ()
+    decimals, ids = decimals_of(results), []
+
+    def number(place: re.Match[str]) -> str:
+        if int(place[1]) >= len(headline.rests_on):
+            return place[0]
+        record = number_of(results, headline.rests_on[int(place[1])])
+        ids.append(record.id)
+        return " ".join(filter(None, shown(record, decimals=decimals.get(record.id))))
+
+    says = with_names(_says(headline), short_names(results))
+    return _PLACE.sub(number, says), tuple(ids)
 
 
 def _answer(claim: str, says: str, headlines: Sequence[Headline], results: Results) -> Answer:
@@ -182,23 +214,27 @@ def _answer(claim: str, says: str, headlines: Sequence[Headline], results: Resul
     if claim == "undefined":  # nothing is missing of the hypothesis' other numbers
         alike = [h for h in alike if h.estimand == headlines[0].estimand]
     of = len(alike)
-    ordered = sorted(headlines, key=lambda h: (math.isnan(h.p_adjusted), h.p_adjusted))
+    ordered = _by_p(headlines)
     subjects = [_subject(h) for h in ordered]
     if len(set(subjects)) < len(subjects):  # one judge under several conditions
         own = [h.about.conditions for h in ordered]
         subjects = [c[0] if len(c) == 1 else s for c, s in zip(own, subjects, strict=True)]
     names = short_names(results)
-    subjects = [names.get(subject, subject) for subject in subjects]
+    subjects = [names.get(subject, subject).rstrip(".") for subject in subjects]
     parts: list[tuple[str, str]] = []
-    records: list[str] = []
-    for headline, subject in zip(ordered[:_NAMED], subjects, strict=False):
+    records: list[str] = [*_filled(headlines[0], results)[1]]
+    plain = results.kind == "replication"  # claims of a study: all are told
+    most = len(ordered) if plain or len(ordered) == _NAMED + 1 else _NAMED
+    for headline, subject in zip(ordered[:most], subjects, strict=False):
         numbers, size = _numbers(headline, results)
         records += [size] if size else []
         same = claim == "undefined" and bool(parts) and parts[-1][1] == numbers
         before = parts.pop()[0] if same else ""  # one reason, told once
+        if subject and parts and parts[-1][0] == subject and numbers:  # its second number
+            numbers = f"{parts.pop()[1]}; {numbers}"
         parts.append(("; ".join(filter(None, (before, subject))), numbers))
     sentences = [f"{s} ({numbers})" if s and numbers else s or numbers for s, numbers in parts]
-    more = len(ordered) - _NAMED
+    more = len(ordered) - most
     text = says if more <= 0 else f"{says}, for {len(ordered)} of {of}"
     if any(sentences):
         unnamed = len(parts) == 1 and not parts[0][0] and parts[0][1].startswith("p ")
@@ -213,11 +249,24 @@ def _answer(claim: str, says: str, headlines: Sequence[Headline], results: Resul
     )
 
 
+def _by_p(headlines: Sequence[Headline]) -> list[Headline]:
+    """The smallest p first; where p are alike, one of each judge before the second of any."""
+    seen: dict[str, int] = {}
+    ranked = []
+    for headline in headlines:
+        judge = headline.about.judge
+        seen[judge] = seen.get(judge, 0) + 1
+        p = headline.p_adjusted
+        place = (True, 0.0, 0) if math.isnan(p) else (False, p, seen[judge])
+        ranked.append((place, headline))
+    return [headline for _, headline in sorted(ranked, key=lambda pair: pair[0])]
+
+
 def _numbers(headline: Headline, results: Results) -> tuple[str, str]:
     """Size, p and reason of a claim, and the id of the result that tells the size.
 
     Of a claim about several the farthest pair tells the size; where its p is another, it follows
-    the claim's as a statement of its own.
+    the claim's as a statement of its own, with its p where that says something else.
     """
     parts: list[str] = []
     sized = bool(headline.estimand or headline.size)  # a claim of a study is no one number's
@@ -226,16 +275,17 @@ def _numbers(headline: Headline, results: Results) -> tuple[str, str]:
         number = " ".join(filter(None, shown(size, decimals=decimals_of(results).get(size.id))))
         before, after = _levels(size, unit := _unit(size, headline), short_names(results))
         before = before or _effect(size, headline)
-        parts.append(f"{before}{number}{unit}{after}{hangs_on(size.details)}")
+        rests = hangs_on(size.details, clusters=QUESTIONS)
+        parts.append(f"{before}{number}{unit}{after}{rests}")
     else:
         size = None
-    pair, which = _with_its_own_p(headline, size, results)
-    if pair is not None:
-        parts.append(f"p {adjusted_p(pair)}")
+    which, other = _pair_of_all(headline, size, results)
+    if other:
+        parts.append(f"p {adjusted_p(other)}")
     claim = [] if math.isnan(headline.p_adjusted) else [f"p {adjusted_p(headline)}"]
     if headline.claim == "open" and _at_its_floor(headline, results):
         claim.append("no smaller p can be had from these data")
-    if pair is None:
+    if not which:
         parts += claim
     if isinstance(size, Comparison) and _lost_by_adjusting(size, results):
         parts.append("interval not adjusted")
@@ -244,26 +294,31 @@ def _numbers(headline: Headline, results: Results) -> tuple[str, str]:
     if headline.reason and (
         headline.claim == "undefined" or (headline.claim == "open" and sized and size is None)
     ):
-        parts.append(headline.reason)
+        verdict = headline.says.removesuffix(f": {headline.about.varied}")
+        parts.append(headline.reason.removeprefix(f"{verdict}: "))
     text = ", ".join(parts)
-    if pair is not None:
+    if which:
         text = f"{', '.join(claim)}; {which}: {text}"
     return text, size.id if size is not None else ""
 
 
-def _with_its_own_p(
+def _pair_of_all(
     headline: Headline, size: Estimate | Comparison | None, results: Results
-) -> tuple[Comparison | None, str]:
-    """The pair that tells the size of a claim about all and has another p; what it is called."""
+) -> tuple[str, Comparison | None]:
+    """What the pair is called that tells the size of a claim about all, whose p is another.
+
+    The pair again where its verdict is another too: then its p is told.
+    """
     if not (isinstance(size, Comparison) and size.part_of in headline.rests_on):
-        return None, ""
+        return "", None
     if headline.size or math.isnan(headline.p_adjusted) or math.isnan(size.p_adjusted):
-        return None, ""
-    if len(results.get(size.part_of, ResultSet).members) > 1:
-        return (size if adjusted_p(size) != adjusted_p(headline) else None), "farthest apart"
-    level = _level(size, results)  # one pair, one question: told twice where the verdicts differ
+        return "", None
+    level = _level(size, results)
     other = (size.p_adjusted <= level) != (headline.p_adjusted <= level)
-    return (size if other else None), "the pair"
+    if len(results.get(size.part_of, ResultSet).members) > 1:
+        apart = adjusted_p(size) != adjusted_p(headline)
+        return ("farthest apart" if apart else ""), (size if other else None)
+    return ("the pair" if other else ""), (size if other else None)
 
 
 def _level(pair: Comparison, results: Results) -> float:
@@ -309,6 +364,8 @@ def _levels(record: Estimate | Comparison, unit: str, names: Mapping[str, str]) 
 def _effect(record: Estimate | Comparison, headline: Headline) -> str:
     """What a number is called that tells the size of a test rather than what the claim is about."""
     entry = estimand_of(record.estimand)
+    if place := _OF_PLACE.fullmatch(record.estimand):
+        return f"share of place {place[1]}: "
     if record.estimand == headline.estimand or entry.unit != "coefficient":
         return ""
     return f"{entry.symbol} = " if entry.symbol else f"{entry.label} "

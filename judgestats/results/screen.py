@@ -20,6 +20,8 @@ _MARKS = {"": "", "kept": " ok", "missed": " NO"}
 _LABEL = 7
 _LONGEST_NAME = 40
 _NEXT = 2
+_FEW_ROWS = 8
+"""Lines of a table that is cut: its head, two rows of each judge and how many more there are."""
 _SHOW = "judgestats show"
 
 
@@ -43,11 +45,13 @@ class _Share(NamedTuple):
 
 
 _SHARES = (
+    _Share(14, 4, 4, 4),
     _Share(8, 4, 4, 4),
-    _Share(5, 3, 3, 3),
-    _Share(4, 3, 2, 2),
-    _Share(3, 2, 2, 1),
-    _Share(3, 2, 1, 0),
+    _Share(8, 3, 2, 2),
+    _Share(8, 3, 2, 0),
+    _Share(6, 3, 2, 0),
+    _Share(6, 2, 1, 0),
+    _Share(5, 2, 1, 0),
 )
 
 
@@ -81,15 +85,20 @@ def screen_of(
     """
     width = max(40, min(width, WIDTH))
     wide = _by_question(brief, width)
-    left = 0
-    for share in _SHARES:
-        head, tail = _head(brief, width), _tail(brief, share, width, more)
+    rows = len(brief.columns) + 1 if wide is None else len(wide)
+    head = _head(brief, width)
+    tails = [_tail(brief, share, width, more) for share in _SHARES]
+    for share, tail in zip(_SHARES, tails, strict=True):
         left = height - closing - len(head) - len(tail)
         notes = _notes(brief, width, share.notes)
-        if wide is not None and len(wide) + len(notes) <= left:
-            return [*head, *wide, *notes, *tail]
-        if wide is None and len(brief.columns) + 1 + len(notes) <= left:
-            return [*head, *_by_condition(brief, width, left, more), *notes, *tail]
+        if rows + len(notes) <= left:
+            table = wide if wide is not None else _by_condition(brief, width, left, more)
+            return [*head, *table, *notes, *tail]
+    # Rows are left out in any case: the answers have the room that some rows leave.
+    room = [height - closing - len(head) - len(tail) for tail in tails]
+    few = min(_FEW_ROWS, 2 + 2 * max(2, len({column.group for column in brief.columns})))
+    k = next((k for k, left in enumerate(room) if left >= few), len(tails) - 1)
+    left, tail = room[k], tails[k]
     if wide is not None:
         wide = [*wide[: left - 1], [Span(_more(len(wide) - left + 1, "row", more), "dim")]]
         return [*head, *wide, *tail]
@@ -125,7 +134,11 @@ def _tail(brief: Brief, share: _Share, width: int, more: str) -> Lines:
         if room < 1:
             answers.append([Span(_more(len(brief.answers) - i, "answer", more), "dim")])
             break
-        lines = _whole(_parts(_clean(answer.text)), "; ", width - 1, room, indent=3)
+        fit = _whole if i == 0 else _fitting  # of a later one that does not fit it is said so
+        lines = fit(_parts(_clean(answer.text)), "; ", width - 1, room, indent=3)
+        if not lines:
+            answers.append([Span(_more(len(brief.answers) - i, "answer", more), "dim")])
+            break
         answers += [[Span(f" {line}" if j == 0 else line)] for j, line in enumerate(lines)]
     if brief.lines and answers:
         out.append([])
@@ -167,16 +180,24 @@ def _parts(text: str) -> list[str]:
 
 
 def _whole(parts: Sequence[str], sign: str, width: int, most: int, *, indent: int = 0) -> list[str]:
+    """Whole parts in at most so many lines, see `_fitting`; else how many words they are."""
+    fitting = _fitting(parts, sign, width, most, indent=indent)
+    return fitting or [f"in {len(' '.join(parts).split()):,} words: {_SHOW}"]
+
+
+def _fitting(
+    parts: Sequence[str], sign: str, width: int, most: int, *, indent: int = 0
+) -> list[str]:
     """Whole parts in at most so many lines: the last, least ones are left out, which is said.
 
-    The first stands whole in twice as many lines rather than not at all.
+    The first stands whole in twice as many lines rather than not at all; empty where it does not.
     """
     for kept in range(len(parts), 0, -1):
         left = f" ({len(parts) - kept} more: {_SHOW})" if kept < len(parts) else ""
         lines = _wrapped(sign.join(parts[:kept]) + left, width, indent)
         if len(lines) <= most or (kept == 1 and len(lines) <= 2 * most):
             return lines
-    return [f"in {len(' '.join(parts).split()):,} words: {_SHOW}"]
+    return []
 
 
 def _wrapped(text: str, width: int, indent: int) -> list[str]:

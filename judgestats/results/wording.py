@@ -220,7 +220,7 @@ FEW_CLUSTERS = 10
 _MUCH = 0.25
 
 
-def hangs_on(details: Mapping[str, Any]) -> str:
+def hangs_on(details: Mapping[str, Any], *, clusters: str = "{:.1f} effective clusters") -> str:
     """On how few clusters, and how much on one item, a ratio of spreads hangs; empty where not.
 
     Parameters
@@ -228,21 +228,23 @@ def hangs_on(details: Mapping[str, Any]) -> str:
     details : mapping
         ``effective_clusters``; ``largest_share`` and ``largest_item`` of the item that holds most,
         by name or number.
+    clusters : str
+        How few clusters are told.
 
     Examples
     --------
     >>> hangs_on({"effective_clusters": 3.14, "largest_share": 0.52, "largest_item": "q7"})
-    ' (3.1 effective clusters; q7 alone holds 52 % of a side)'
+    ' (3.1 effective clusters; q7 alone holds 52 % of one side)'
     >>> hangs_on({"effective_clusters": 40.0, "largest_share": 0.06, "largest_item": "q7"})
     ''
     """
     parts = []
-    if (clusters := details.get("effective_clusters", math.nan)) < FEW_CLUSTERS:
-        parts.append(f"{clusters:.1f} effective clusters")
+    if (effective := details.get("effective_clusters", math.nan)) < FEW_CLUSTERS:
+        parts.append(clusters.format(effective))
     if (share := details.get("largest_share", math.nan)) >= _MUCH:
         item = details["largest_item"]
         name = f"item {item}" if isinstance(item, int) else item
-        parts.append(f"{name} alone holds {100 * share:.0f} % of a side")
+        parts.append(f"{name} alone holds {100 * share:.0f} % of one side")
     return f" ({'; '.join(parts)})" if parts else ""
 
 

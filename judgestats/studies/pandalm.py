@@ -280,7 +280,7 @@ def examine(folder: Path, options: Options) -> Replication:
         drawing=ranked(
             "accuracy", "unread_share", caption="Accuracy against the majority of three annotators."
         ),
-        data_source=f"the authors' labels of {len(labels.people)} pairs; {clustering}",
+        data_source=f"the authors' labels of {len(labels.people):,} pairs; {clustering}",
         limitations=(
             "One order of the answers: a preference for a place cannot be told from them.",
         ),

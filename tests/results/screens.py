@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from judgestats.results import Comparison, Results
-from judgestats.results.answers import decimals_of, number_of, shown
+from judgestats.results.answers import QUESTIONS, decimals_of, number_of, shown
 from judgestats.results.brief import Brief, brief_of
 from judgestats.results.estimands import name_of
-from judgestats.results.naming import short_names
+from judgestats.results.naming import short_names, with_names
 from judgestats.results.numbers import adjusted_p, bounds_of, column_decimals
 from judgestats.results.screen import HEIGHT, next_line, plain_text, screen_of
 from judgestats.results.wording import hangs_on
@@ -54,13 +54,16 @@ def _rest(text: str, headlines: tuple[str, ...], records: tuple[str, ...], found
         known += [part for part in (number, bounds) if part]
         known += bounds.strip("[]").replace("−", "").split(", ")
         known += [getattr(record, "a", ""), getattr(record, "b", "")]
-        known.append(hangs_on(record.details))
+        known += [f"place {n}: " for n in re.findall(r"^position_(\d+)_share$", record.estimand)]
+        known.append(hangs_on(record.details, clusters=QUESTIONS))
         known += [f"p {adjusted_p(record)}"] if isinstance(record, Comparison) else []
     known += short_names(found).values()
     for headline in found.headlines:
         if headline.id in headlines:
             about = headline.about
-            known += [headline.says, headline.reason, f"p {adjusted_p(headline)}"]
+            says = with_names(headline.says, short_names(found))
+            known += re.split(r"\{\d+\}", says) if headline.claim == "described" else [says]
+            known += [headline.reason, f"p {adjusted_p(headline)}"]
             known += [about.stratum, about.judge, *about.conditions]
             known += headline.id.rpartition("/")[2].split(":")  # a pair's names
             known.append(name_of(headline.estimand) if headline.estimand else "")

@@ -302,12 +302,12 @@ def test_a_condition_has_one_name() -> None:
 def test_a_claim_of_a_study_is_told_without_a_number_of_one_cell() -> None:
     found = results_of(2)
     claim = Headline(
-        id="h", hypothesis="benchmarks", claim="open", about=About(varied="x"),
-        rests_on=("icc.judge-0, T=1",), says="open: judged less reliably",
+        id="h", hypothesis="benchmarks", claim="open", about=About(varied="Judged less reliably."),
+        rests_on=("icc.judge-0, T=1",), says="open: Judged less reliably.",
         reason="in 2 of 8 cells",
     )  # fmt: skip
     [answer] = brief_of(replace(found, headlines=(claim,))).answers
-    assert answer.text == "Open: judged less reliably"
+    assert answer.text == "Open: Judged less reliably"
 
 
 def pair(a: str, value: float, p: float, adjusted: float) -> Comparison:
@@ -391,3 +391,92 @@ def test_what_could_not_be_computed_is_told_apart_by_its_question() -> None:
         f"Could not be computed: Pearson's r - {subject} (one side does not vary)"
         for subject in ("a and b", "b")
     ]
+
+
+def test_a_description_names_numbers_in_place_each_a_records() -> None:
+    found = results_of(2)
+    told = Headline(
+        id="h", hypothesis="x", claim="described", about=About(),
+        rests_on=("icc.judge-1, T=1", "sem.judge-0, T=1"),
+        says="reliability: judge-1, T=1 {0}; it moves by {1} points",
+    )  # fmt: skip
+    [answer] = brief_of(replace(found, headlines=(told,))).answers
+    assert answer.text == (
+        "Reliability: judge-1 .930 [.880, .950]; it moves by 0.50 [0.41, 0.61] points"
+    )
+    assert answer.records == told.rests_on
+
+
+def test_what_was_asked_first_is_answered_first_then_differences() -> None:
+    def claimed(name: str, claim: str, says: str) -> Headline:
+        return Headline(
+            id=f"h.{name}", hypothesis=name, claim=claim, about=About(judge="j"),  # type: ignore[arg-type]
+            p_adjusted=0.3, says=says,
+        )  # fmt: skip
+
+    headlines = (
+        claimed("first", "open", "first"),
+        claimed("later", "open", "later"),
+        claimed("other", "differs", "other"),
+    )
+    for kind, order in (("experiment", "first other later"), ("drift", "other first later")):
+        found = replace(results_of(1), kind=kind, headlines=headlines)  # type: ignore[arg-type]
+        assert [a.text.split(":")[0].lower() for a in brief_of(found).answers] == order.split()
+
+
+def test_alike_p_names_each_judge_before_a_second_finding_of_any() -> None:
+    headlines = tuple(
+        Headline(
+            id=f"h.{name}", hypothesis="moved", claim="differs",
+            about=About(judge=name[0], stratum=name), p_adjusted=0.002, says="moves the judge",
+        )
+        for name in ("a tone", "a length", "a place", "b length", "c tone")
+    )  # fmt: skip
+    [answer] = brief_of(replace(results_of(1), headlines=headlines)).answers
+    assert answer.text == (
+        "Moves the judge, for 5 of 5: a tone (p = .002); b length (p = .002); c tone (p = .002); "
+        "and 2 more"
+    )
+    [four] = brief_of(replace(results_of(1), headlines=headlines[1:])).answers
+    assert "more" not in four.text  # a single one is named rather than counted
+
+
+def test_claims_of_a_study_are_named_under_their_verdict() -> None:
+    headlines = tuple(
+        Headline(
+            id=f"h.{k}", hypothesis=f"c{k}", claim="described", says=f"stands: Claim {k} holds.",
+            about=About(varied=f"Claim {k} holds."),
+        )
+        for k in range(6)
+    )  # fmt: skip
+    found = replace(results_of(1), kind="replication", headlines=headlines)
+    [answer] = brief_of(found).answers
+    assert answer.text == "Stands: " + "; ".join(f"Claim {k} holds" for k in range(6))
+
+
+def test_choices_are_counted_where_scores_are_averaged() -> None:
+    advice = Recommendation(text="", chosen="a", reason="the best", replicates=3)
+    for counted, said in (
+        ("", "average 3 judgments"),
+        ("choices", "ask 3 times and count the choices"),
+    ):
+        brief = brief_of(replace(results_of(1), recommendation=replace(advice, counted=counted)))
+        assert brief.use == (f"a, {said}: the best",)
+
+
+def test_rows_give_way_to_answers_where_not_all_of_them_find_room() -> None:
+    brief = brief_of(results_of(30))
+    told = "; ".join(f"sentence {k} of the answer with its numbers and words" for k in range(6))
+    crowded = replace(brief, answers=(Answer(claim="differs", text=told),), use=("ask",))
+    text = plain_text(screen_of(crowded, width=100, closing=2))
+    assert "sentence 5" in text
+    assert "more conditions" in text
+    assert len(text.splitlines()) <= HEIGHT - 2
+
+
+def test_a_simulated_judge_is_the_first_to_mind() -> None:
+    notes = (
+        Note(code="few_questions", message="few", values={"short": "few"}),
+        Note(code="simulated", message="SIMULATED", values={"short": "SIMULATED"}),
+    )
+    assert brief_of(replace(results_of(1), limitations=notes)).mind[0] == "SIMULATED"

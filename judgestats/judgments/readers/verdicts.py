@@ -236,8 +236,8 @@ def _scale_said(
     if len(set(most)) < _SEVERAL:
         fits = None  # one value, or two, do not tell a scale
     range_text = (
-        f"on the scale {fits[0]:g}-{fits[1]:g}, assumed from {low:g} to {high:g} (--scale states "
-        "it)"
+        f"on the scale {fits[0]:g}-{fits[1]:g}, assumed since they run from {low:g} to {high:g} "
+        "(--scale states it)"
         if fits
         else f"from {low:g} to {high:g} (--scale states the scale)"
     )
