@@ -58,12 +58,13 @@ def absent(named: Iterable[Place], root: Path) -> list[Place]:
 def first_calls(run: Callable[[], object], named: Iterable[Place], root: Path) -> list[Place]:
     """Those that `run` calls, in all its threads, in the order of their first calls."""
     wanted = set(named)
+    names = {name.rpartition(".")[2] for _, name in named}
     order: dict[Place, None] = {}
     top = str(root) + os.sep
 
     def trace(frame: FrameType, event: str, argument: object) -> None:
         code = frame.f_code
-        if code.co_filename.startswith(top):
+        if code.co_name in names and code.co_filename.startswith(top):
             place = (Path(code.co_filename[len(top) :]).as_posix(), code.co_qualname)
             if place in wanted:
                 order.setdefault(place)

@@ -20,10 +20,10 @@ from judgestats.protocols.scale import Scale
 from tests.experiment.report_cells import shown_by, words_of
 
 GIVEN = {
-    "resamples": "199",
+    "resamples": "99",
     "report": "none",
     "probes": "padding,position,own answer,scale 1-100,off topic,pair off topic",
-    "replicates": "3",
+    "replicates": "2",
     "own": "sim-partial=author-a,sim-positional=author-a",
 }
 
