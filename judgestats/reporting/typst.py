@@ -23,7 +23,7 @@ def end(inputs):
     return found[0]["value"] if found else {"page": 1, "part": 1}
 try:
     inputs, last = {}, end({})
-    if last["page"] > job["pages"] and last["part"] < job["least"]:
+    if last["page"] not in (1, job["pages"]) and last["part"] < job["least"]:
         closer = {"closer": "1"}
         inputs = closer if end(closer)["page"] < last["page"] else {}
     typst.compile(job["source"], output=job["output"], sys_inputs=inputs, format="pdf",
@@ -33,7 +33,7 @@ except typst.TypstError as error:
 """
 
 _PAGES = 4
-"""Pages that a report may have anyway."""
+"""A report of so many is as short as expected."""
 _LEAST = 0.3
 """A last page with less than so much of it in use is avoided, where type set closer does that."""
 

@@ -201,10 +201,13 @@ def of_size(n: int) -> dict[str, Callable[[], plots.Figure]]:
 FIGURES |= of_size(2) | of_size(6) | of_size(40)
 
 
+@pytest.mark.parametrize("narrow", [False, True])
 @pytest.mark.parametrize("name", FIGURES)
 @pytest.mark.filterwarnings("ignore:Glyph")
-def test_nothing_is_cut_or_overlaps(name: str) -> None:
+def test_nothing_is_cut_or_overlaps(name: str, narrow: bool) -> None:
     figure = FIGURES[name]()
+    if narrow:
+        figure = getattr(figure, "narrow", figure)
     canvas = figure.render()
     with theme():
         canvas.draw_without_rendering()

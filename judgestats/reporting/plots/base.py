@@ -6,9 +6,9 @@ import io
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,7 +17,7 @@ from matplotlib.figure import Figure as Canvas
 
 from judgestats.errors import InputError
 from judgestats.reporting.escape import clean
-from judgestats.reporting.theme import GREY, PAPER_WIDTH, theme
+from judgestats.reporting.theme import GREY, NARROW, PAPER_WIDTH, theme
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +130,33 @@ class Figure:
 
     def _repr_png_(self) -> bytes:
         return self._bytes(["png"], 110)[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sized(Figure):
+    """A figure that has a variant for small screens.
+
+    Attributes
+    ----------
+    width : float
+        In inches.
+    """
+
+    width: float = PAPER_WIDTH
+
+    @property
+    def narrow(self) -> Self:
+        """The figure for a small screen."""
+        return replace(self, width=NARROW)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it is for a small screen."""
+        return self.width < PAPER_WIDTH
+
+    def letters(self, most: int) -> int:
+        """Letters of a line that has so many on paper."""
+        return max(12, most * 11 // 20) if self.is_narrow else most
 
 
 def wrapped(label: object, *, width: int = 30, lines: int = 3) -> str:

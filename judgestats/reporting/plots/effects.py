@@ -15,6 +15,7 @@ from judgestats.errors import InputError
 from judgestats.reporting.formats import UNKNOWN, number, positive_interval
 from judgestats.reporting.plots.base import (
     Figure,
+    Sized,
     nothing_to_show,
     padded_limits,
     wrapped,
@@ -190,7 +191,7 @@ class Forest(Figure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Equivalence(Figure):
+class Equivalence(Sized):
     """Intervals against a margin declared beforehand, each with the verdict of its row.
 
     Attributes
@@ -209,13 +210,17 @@ class Equivalence(Figure):
 
     @property
     def _labels(self) -> list[str]:
-        return wrapped_apart([row.label for row in self.rows], width=36, lines=2)
+        return wrapped_apart(
+            [row.label for row in self.rows],
+            width=self.letters(36),
+            lines=3 if self.is_narrow else 2,
+        )
 
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        height = sum(0.24 if "\n" not in label else 0.36 for label in self._labels)
-        return (PAPER_WIDTH, max(1.6, 1.05 + height))
+        height = sum(0.24 + 0.12 * label.count("\n") for label in self._labels)
+        return (self.width, max(1.6, 1.05 + height))
 
     @staticmethod
     def verdict(row: EffectRow) -> str:
@@ -284,7 +289,8 @@ class Equivalence(Figure):
             _ratio_limits(ax, values, [r.estimate for r in self.rows] + list(self.margin))
         else:
             ax.set_xlim(*padded_limits(values))
-        ax.set_xlabel(f"{self.x_label} ({100 * self.level:g}% interval; shaded: declared margin)")
+        said = f"{self.x_label} ({100 * self.level:g}% interval; shaded: declared margin)"
+        ax.set_xlabel(wrapped(said, width=self.letters(80)))
 
 
 def _check_positive(rows: Sequence[EffectRow]) -> None:

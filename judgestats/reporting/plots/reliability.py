@@ -11,8 +11,8 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from judgestats.errors import InputError
 from judgestats.reporting.formats import number
-from judgestats.reporting.plots.base import Figure, nothing_to_show, padded_limits, wrapped
-from judgestats.reporting.theme import COLOURS, GREY, INK, PAPER_WIDTH, series
+from judgestats.reporting.plots.base import Sized, nothing_to_show, padded_limits, wrapped
+from judgestats.reporting.theme import COLOURS, GREY, INK, series
 from judgestats.results import Estimate, estimand_of
 from judgestats.results.numbers import bounds_of
 
@@ -55,7 +55,7 @@ class ReliabilityCurve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReliabilityByK(Figure):
+class ReliabilityByK(Sized):
     """How reliable the mean of k judgments is, by Spearman-Brown from one judgment's ICC.
 
     Of more than seven curves, the highest, the middle and the lowest are named; the others are
@@ -68,11 +68,15 @@ class ReliabilityByK(Figure):
     y_label: str = "Reliability of the mean of k"
 
     @property
+    def _columns(self) -> int:
+        return 1 if self.is_narrow else 2
+
+    @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
         named = len(self.curves) if len(self.curves) <= _MOST_NAMED else 3
-        rows = math.ceil(named / 2) if named > 1 else 0
-        return (PAPER_WIDTH, 3.1 + 0.19 * rows)
+        rows = math.ceil(named / self._columns) if named > 1 else 0
+        return (self.width, 3.1 + 0.19 * rows)
 
     @property
     def alt(self) -> str:
@@ -132,7 +136,7 @@ class ReliabilityByK(Figure):
         ax.set_xlabel("Judgments averaged (k)")
         ax.set_ylabel(self.y_label)
         if len(shown) > 1:
-            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=self._columns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +171,7 @@ class NullRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NullStrip(Figure):
+class NullStrip(Sized):
     """Each coefficient beside what it yields when there is nothing to find."""
 
     rows: tuple[NullRow, ...]
@@ -179,16 +183,16 @@ class NullStrip(Figure):
         group = ""
         for row in self.rows:
             if row.group and row.group != group:
-                out.append((wrapped(row.group, width=46, lines=2), None))
+                out.append((wrapped(row.group, width=self.letters(46), lines=2), None))
             group = row.group
-            out.append((wrapped(row.label, width=34, lines=2), row))
+            out.append((wrapped(row.label, width=self.letters(34), lines=2), row))
         return out
 
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
         height = sum(0.26 if "\n" not in text else 0.38 for text, _ in self._lines())
-        return (PAPER_WIDTH, max(1.6, 1.1 + height))
+        return (self.width, max(1.6, 1.1 + 0.2 * self.is_narrow + height))
 
     @property
     def alt(self) -> str:
@@ -243,5 +247,6 @@ class NullStrip(Figure):
         ax.plot([], [], "o", color=COLOURS[0], label="observed, with interval")
         ax.plot([], [], color="#bdbdbd", lw=7, label="null: mean (tick) to 95th percentile")
         # from the right end of the axes to the left, over the labels: it is never cut
-        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.2)
+        columns = 1 if self.is_narrow else 2
+        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=columns, borderaxespad=0.2)
         ax.xaxis.label.set_color(INK)

@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from judgestats.reporting.formats import number
-from judgestats.reporting.plots.base import Figure, nothing_to_show, wrapped
-from judgestats.reporting.theme import PAPER_WIDTH, series
+from judgestats.reporting.plots.base import Sized, nothing_to_show, wrapped
+from judgestats.reporting.theme import series
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class ScalingCurve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScalingCurves(Figure):
+class ScalingCurves(Sized):
     """How a share changes with the number of judgments before the verdict, a curve a judge."""
 
     curves: tuple[ScalingCurve, ...]
@@ -33,9 +33,13 @@ class ScalingCurves(Figure):
     y_label: str = "Accuracy"
 
     @property
+    def _columns(self) -> int:
+        return 1 if self.is_narrow else 2
+
+    @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        return (PAPER_WIDTH, 3.0 + 0.19 * math.ceil(len(self.curves) / 2))
+        return (self.width, 3.0 + 0.19 * math.ceil(len(self.curves) / self._columns))
 
     @property
     def alt(self) -> str:
@@ -67,4 +71,4 @@ class ScalingCurves(Figure):
         ax.set_xlabel(self.x_label)
         ax.set_ylabel(self.y_label)
         if len(self.curves) > 1:
-            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=self._columns)

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
 
 from judgestats.errors import InputError
-from judgestats.reporting.plots.base import Figure, finite, nothing_to_show, wrapped, wrapped_apart
-from judgestats.reporting.theme import COLOURS, DIVERGING, GREY, INK, PAPER_WIDTH, SEQUENTIAL
+from judgestats.reporting.plots.base import Sized, finite, nothing_to_show, wrapped, wrapped_apart
+from judgestats.reporting.theme import COLOURS, DIVERGING, GREY, INK, SEQUENTIAL
 
 _MAX_LEVELS = 21
 
@@ -23,7 +23,7 @@ def _ink_on(rgba: Any) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreDistribution(Figure):
+class ScoreDistribution(Sized):
     """The share of each score under each condition, as a table of tones, with the means.
 
     Attributes
@@ -61,9 +61,9 @@ class ScoreDistribution(Figure):
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        lines = wrapped_apart(self.labels, width=32, lines=2)
+        lines = wrapped_apart(self.labels, width=self.letters(32), lines=2)
         height = sum(0.27 if "\n" not in line else 0.36 for line in lines)
-        return (PAPER_WIDTH, max(1.7, 0.95 + height))
+        return (self.width, max(1.7, 0.95 + 0.15 * self.is_narrow + height))
 
     @property
     def alt(self) -> str:
@@ -101,7 +101,7 @@ class ScoreDistribution(Figure):
                 if share >= 0.005:
                     colour = _ink_on(mesh.to_rgba(share))
                     ax.text(centres[j], i - 0.17, f"{100 * share:.0f}", ha="center", va="center",
-                            fontsize=6.5, color=colour)  # fmt: skip
+                            fontsize=5.5 if self.is_narrow else 6.5, color=colour)  # fmt: skip
         means = [float(finite(s).mean()) if finite(s).size else math.nan for s in self.scores]
         ax.plot(means, np.arange(len(means)) + 0.3, "D", ms=4.0, color=COLOURS[1], mec="white",
                 mew=0.6, label="mean", clip_on=False)  # fmt: skip
@@ -109,19 +109,22 @@ class ScoreDistribution(Figure):
             if finite(values).size == 0:
                 ax.text((edges[0] + edges[-1]) / 2, i, "no score", ha="center", va="center",
                         color=GREY, fontsize=8)  # fmt: skip
-        ax.set_yticks(range(len(self.labels)), wrapped_apart(self.labels, width=32, lines=2))
+        ax.set_yticks(
+            range(len(self.labels)), wrapped_apart(self.labels, width=self.letters(32), lines=2)
+        )
         ax.set_ylim(len(self.labels) - 0.5, -0.5)
         if names:
             ax.set_xticks((edges[:-1] + edges[1:]) / 2, names)
         ax.tick_params(length=0)
         ax.grid(visible=False)
         ax.spines[:].set_visible(False)
-        ax.set_xlabel(f"{self.x_label} (tone and number: percent of the condition's scores)")
+        said = f"{self.x_label} (tone and number: percent of the condition's scores)"
+        ax.set_xlabel(wrapped(said, width=self.letters(70)))
         ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0))
 
 
 @dataclass(frozen=True, kw_only=True)
-class PositionHeatMap(Figure):
+class PositionHeatMap(Sized):
     """How often each position was chosen, against what no preference would give.
 
     Attributes
@@ -150,9 +153,9 @@ class PositionHeatMap(Figure):
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        lines = wrapped_apart(self.labels, width=32, lines=2)
+        lines = wrapped_apart(self.labels, width=self.letters(32), lines=2)
         height = sum(0.27 if "\n" not in line else 0.38 for line in lines)
-        return (PAPER_WIDTH, max(1.6, 0.85 + height))
+        return (self.width, max(1.6, 0.85 + height))
 
     @property
     def alt(self) -> str:
@@ -186,7 +189,9 @@ class PositionHeatMap(Figure):
                         color=colour)  # fmt: skip
         names = self.positions or tuple(str(j + 1) for j in range(shares.shape[1]))
         ax.set_xticks(range(shares.shape[1]), [wrapped(n, width=14, lines=2) for n in names])
-        ax.set_yticks(range(len(self.labels)), wrapped_apart(self.labels, width=32, lines=2))
+        ax.set_yticks(
+            range(len(self.labels)), wrapped_apart(self.labels, width=self.letters(32), lines=2)
+        )
         ax.set_ylim(len(self.labels) - 0.5, -0.5)
         ax.tick_params(length=0)
         ax.grid(visible=False)

@@ -13,14 +13,14 @@ from matplotlib.figure import Figure as Canvas
 
 from judgestats.errors import InputError
 from judgestats.reporting.plots.base import (
-    Figure,
+    Sized,
     finite,
     label_points,
     nothing_to_show,
     wrapped,
     wrapped_apart,
 )
-from judgestats.reporting.theme import COLOURS, GREY, INK, PAPER_WIDTH, series
+from judgestats.reporting.theme import COLOURS, GREY, INK, series
 
 _MAX_LINES = 400
 
@@ -57,7 +57,7 @@ class SpreadPanel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpreadByCondition(Figure):
+class SpreadByCondition(Sized):
     """Each item's spread as a thin line over the conditions, and their mean with its interval.
 
     The interval of the mean is shown as a bar; `seed` draws which items are shown where there are
@@ -74,7 +74,7 @@ class SpreadByCondition(Figure):
         widest = max((len(p.conditions) for p in self.panels), default=1)
         return (
             1
-            if len(self.panels) < 2 or widest > 14
+            if len(self.panels) < 2 or widest > 14 or self.is_narrow
             else min(3 if widest <= 6 else 2, len(self.panels))
         )
 
@@ -82,7 +82,7 @@ class SpreadByCondition(Figure):
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
         rows = math.ceil(len(self.panels) / self._columns) or 1
-        return (PAPER_WIDTH, 0.35 + (2.9 if self._columns == 1 else 2.4) * rows)
+        return (self.width, 0.35 + (2.9 if self._columns == 1 else 2.4) * rows)
 
     @property
     def alt(self) -> str:
@@ -153,7 +153,7 @@ class SpreadByCondition(Figure):
                 ax.plot([i, i], [low, high], "-", color=colour, lw=2.2, zorder=4)
         ax.plot(x, panel.mean, "o", color=colour, ms=5, zorder=5)
         longest = max(len(c) for c in panel.conditions)
-        crowded = longest * count > 60 / self._columns
+        crowded = longest * count > self.letters(60) / self._columns
         labels = wrapped_apart(panel.conditions, width=24 if crowded else 30, lines=1)
         every = max(1, math.ceil(count / 16))
         ax.set_xticks(x[::every], labels[::every])
@@ -166,7 +166,7 @@ class SpreadByCondition(Figure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanAgainstSpread(Figure):
+class MeanAgainstSpread(Sized):
     """One point a condition: its mean score and its within-item variance.
 
     Near the end of a scale the two move together; this figure shows whether a smaller spread is a
@@ -192,8 +192,8 @@ class MeanAgainstSpread(Figure):
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
         names = list(dict.fromkeys(self.series_name))
-        rows = math.ceil(len(names) / 2) if len(names) > 1 else 0
-        return (PAPER_WIDTH, 3.4 + 0.2 * rows)
+        rows = math.ceil(len(names) / (1 if self.is_narrow else 2)) if len(names) > 1 else 0
+        return (self.width, 3.4 + 0.2 * rows)
 
     @property
     def alt(self) -> str:
@@ -223,7 +223,11 @@ class MeanAgainstSpread(Figure):
         ax.margins(0.09)
         ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
         if len(names) > 1:
-            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(2, len(names)))
+            ax.legend(
+                loc="lower center",
+                bbox_to_anchor=(0.5, 1.0),
+                ncols=1 if self.is_narrow else min(2, len(names)),
+            )
         points = list(zip(mean.tolist(), spread.tolist(), strict=True))
         first_last = [
             j

@@ -126,7 +126,7 @@ def _curves(run: Run, drawing: Drawing) -> plots.Curves | None:
             m = measured(run, i, key)
             if not (math.isfinite(x) and m.is_finite):
                 continue
-            by = [str(own.get(f, row.get(f, ""))) for f in drawing.by]
+            by = [_level(f, own.get(f, row.get(f, ""))) for f in drawing.by]
             name = ", ".join(n for n in (str(row.get("judge", "")), *by) if n and n != "None")
             series.setdefault(name, []).append((x, m, str(row.get("condition"))))
         if len({x for points in series.values() for x, _, _ in points}) < 3:
@@ -157,6 +157,19 @@ def _curves(run: Run, drawing: Drawing) -> plots.Curves | None:
         x_label=_FACTORS.get(drawing.over, drawing.over.replace("_", " ").capitalize()),
         caption=_alt(parts),
     )
+
+
+def _level(factor: str, value: object) -> str:
+    """A level as a legend says it.
+
+    Examples
+    --------
+    >>> _level("temperature", 0.7), _level("k", 3)
+    ('T=0.7', '3')
+    """
+    if factor == "temperature" and isinstance(value, (int, float)):
+        return f"T={value:g}"
+    return str(value)
 
 
 def _lines(run: Run, drawing: Drawing) -> list[Estimate]:

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from judgestats.reporting.runs import Run
+from judgestats.reporting.sections import closing
 from judgestats.reporting.sections.data import coefficients_of, full_condition
 from judgestats.reporting.sections.estimate_tables import subject_of, titled
 from judgestats.reporting.sections.kept import MOST_ROWS, grades_of, judge_of, kept, kept_note
 from judgestats.reporting.sections.measures import LOST, any_of, heading, measured, measures
-from judgestats.reporting.sections.page_one import above
+from judgestats.reporting.sections.page_one import above, advises_repeats
 from judgestats.reporting.sections.pairs import p_of, pairs
 from judgestats.reporting.sections.systems import systems
 from judgestats.reporting.show import Markdown, Showable
@@ -24,6 +25,7 @@ from judgestats.reporting.shown import (
     column,
     count,
     label,
+    named,
     words,
 )
 from judgestats.reporting.tables import Column, Table
@@ -37,15 +39,15 @@ from judgestats.results import (
     kind_of_test,
 )
 
-__all__ = ["asked", "by_condition", "limits", "results", "roles", "setting"]
+__all__ = ["asked", "by_condition", "limits", "methods", "results", "roles", "setting"]
 
 _MOST_NUMBERS = 4
 _SCORES = ("mean", "sem", "icc1", "omega")
 _FEW = 12
 
 
-def setting(run: Run) -> Table | None:
-    """Who judged what, how often, at what price: a row each."""
+def setting(run: Run) -> Table | Markdown | None:
+    """Who judged what, how often, at what price: a row each; of one thing a sentence."""
     records = run.records
     design, account = run.design, run.facts.get("account") or {}
     rows: list[dict[str, Any]] = []
@@ -74,16 +76,22 @@ def setting(run: Run) -> Table | None:
     add("Items from", str(design.get("item_source") or ""))
     if not rows:
         return None
+    if len(rows) == 1:
+        return Markdown(named(f"{rows[0]['what']}: {rows[0]['value']}."))
     return Table(
         columns=(Column(key="what", label="Design"), Column(key="value", label="This run")),
         rows=tuple(rows),
-        caption="What was asked of whom.",
+        caption="What was analysed again."
+        if run.records.kind == "replication"
+        else "What was asked of whom.",
         label="tbl-setting",
     )
 
 
 def asked(run: Run) -> Table | None:
-    """The hypotheses that are tested or answered, and how."""
+    """The hypotheses that are tested or answered, and how; of a study its claims say it."""
+    if run.facts.get("claims"):
+        return None
     listed = [
         h for h in run.plan.get("hypotheses") or run.facts.get("families") or []
         if h.get("role") in {"primary", "secondary"}
@@ -174,6 +182,12 @@ def _stands_above(run: Run, key: str, names: set[str]) -> bool:
     """Whether page one shows these numbers, of the conditions that it has room for."""
     numbers = [measured(run, i, key) for i in range(len(run.table(CONDITIONS)))]
     return any({m.at[0], str(m.shown())} & names for m in numbers if m.is_finite)
+
+
+def methods(run: Run) -> Markdown:
+    """The methods of what a brief report shows."""
+    told = closing.methods(run, advised=advises_repeats(run), roles=roles(run))
+    return Markdown(f"::: {{.methods}}\n\n{told.text}\n\n:::" if told.text else "")
 
 
 def roles(run: Run) -> tuple[str, ...]:
@@ -319,9 +333,11 @@ def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
         shown, n = [rows[i] for i in places], len(rows)
         if not _mostly(shown, "chance"):
             columns.pop()
-        if len(shown) > 1 and len({row["what"] for row in rows}) == 1:
-            caption = f"What was estimated: {rows[0]['what']}."
-            columns = columns[1:]
+        for key in ("what", "of") if len(rows) > 1 else ():
+            if len({row[key] for row in rows}) == 1:  # the caption says it once
+                caption = f"What was estimated: {rows[0][key]}."
+                columns = [c for c in columns if c.key != key]
+                break
     with_chance = any(r["chance"] is not NOTHING for r in rows)
     notes = [
         kept_note(len(shown), n, "estimates", "estimates"),

@@ -33,18 +33,16 @@ def study(run: Run) -> Markdown:
     return Markdown(text)
 
 
-def overview(run: Run) -> Table | Markdown:
-    """Every claim with what became of it."""
+def overview(run: Run, *, tested: bool = False) -> Table | Markdown:
+    """Every claim with what became of it; `tested` adds the test that it calls for."""
     claims = _claims(run)
     if not claims:
         return Markdown("The run holds no claims.")
+    columns = {"number": "No.", "claim": "Claim", "published": "Published"}
+    columns |= {"test_now": "Tested by"} if tested else {}
+    columns |= {"verdict": "Re-examined"}
     return Table(
-        columns=(
-            Column(key="number", label="No.", align="left"),
-            Column(key="claim", label="Claim"),
-            Column(key="published", label="Published"),
-            Column(key="verdict", label="Re-examined"),
-        ),
+        columns=tuple(Column(key=key, label=text, align="left") for key, text in columns.items()),
         rows=tuple(c | {"number": str(i + 1)} for i, c in enumerate(claims)),
         caption=(
             "The study's claims. Open: the data show neither the claim nor its contrary, which is "

@@ -213,11 +213,10 @@ def conditions(runs: Sequence[Run]) -> Table | None:
     if not shown:  # made before analyses declared their rows
         keys = ("mean", *COEFFICIENTS)
         shown = [(heading(k), [measured(r["run"], r["at"], k) for r in rows]) for k in keys]
-    gone = any(any_of(run, "unanswered_share") for run in runs)
+    lost = [key for key in LOST if any(any_of(run, key) for run in runs)]
     columns = [
         Column(key="what", label="Condition"),
-        Column(key="unread_share", label="Not read", align="right"),
-        *([Column(key="unanswered_share", label="Not answered", align="right")] if gone else []),
+        *(Column(key=key, label=heading(key), align="right") for key in lost),
     ]
     for short, values in shown:
         head = f"{short[:1].upper()}{short[1:]}"

@@ -184,12 +184,14 @@ def verdicts(run: Run) -> Table | list[Table] | None:
         if all(math.isnan(number_of(row.get(key))) for key in names):
             continue  # a condition of scores, which stands in a table of its own
         for key, label in names.items():
+            if math.isnan(number_of(row.get(key))) and not row.get(f"{key}_reason"):
+                continue  # not asked of this condition
             rows.append(
                 {
                     "group": label,
                     # groups are coefficients here, so that only the row can say the judge
                     "condition": (
-                        str(row.get("condition", ""))
+                        run.called(str(row.get("condition", "")))
                         if run.several_judges
                         else short_condition(row, run)
                     ),

@@ -21,10 +21,12 @@ from judgestats.reporting.runs import Run
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.shown import named
 from judgestats.reporting.tables import Column, Table
+from judgestats.results.estimands import ESTIMANDS
 
 __all__ = [
     "banner",
     "judges",
+    "margin_of",
     "overview",
     "plan",
     "plan_notes",
@@ -222,10 +224,21 @@ def plan_notes(run: Run) -> Markdown:
         )
         margins = p.get("margins") or {}
         if margins:
-            named = "; ".join(f"{str(k).replace('_', ' ')} {v:g}" for k, v in margins.items())
+            named = "; ".join(f"{margin_of(str(k))} {v:g}" for k, v in margins.items())
             tail += f" Margins of equivalence, declared beforehand: {escape_markdown(named)}."
         parts.append(tail)
     return Markdown("\n\n".join(parts))
+
+
+def margin_of(key: str) -> str:
+    """What a margin is of, in words.
+
+    Examples
+    --------
+    >>> margin_of("icc_1_1"), margin_of("attack")
+    ('ICC(1,1)', 'attack')
+    """
+    return ESTIMANDS[key].label if key in ESTIMANDS else key.replace("_", " ")
 
 
 def judges(run: Run) -> Table | Markdown:

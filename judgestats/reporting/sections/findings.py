@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from judgestats.reporting.escape import clean, escape_markdown, verbatim
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import figures
+from judgestats.reporting.sections.pairs import p_of
 from judgestats.reporting.sections.result_tables import results_tables, shape_of
 from judgestats.reporting.show import Markdown, Showable, pointer
 from judgestats.results import Comparison, Record, Results, ResultSet, Test, estimand_of
@@ -30,6 +31,7 @@ __all__ = [
 _RELIABILITIES = frozenset({"icc", "omega", "reliability"})
 _MOST_SPOKEN = 6
 _MOST_PRIMARY = 8
+_MOST_TESTS = 12
 _MOST_PRINTED = 16
 _MOST_PRINTED_ROWS = 12
 
@@ -50,12 +52,27 @@ def primary(run: Run, *, tables_elsewhere: bool = False) -> list[Showable]:
     spoken = [r for r in listed if not _only_in_family(r)]
     if len(spoken) > _MOST_PRIMARY:  # the tables say it better, and the appendix in full
         spoken = [r for r in spoken if shape_of(r, records) != "estimates"]
+    tests = [r for r in spoken if isinstance(r, Test)]
+    rest = ""
+    if len(tests) > _MOST_TESTS:  # what is found; the table has all
+        told = sorted((t for t in tests if _decides(t, records)), key=lambda t: p_of(t)[1])
+        spoken = [r for r in spoken if r in told[:_MOST_TESTS] or r not in tests]
+        n = min(len(told), _MOST_TESTS)
+        rest = f"{n} of {len(tests)} tests are told, those that decide most; the table has all."
     # a family speaks for the tests that are listed nowhere else
     families = _families([r for r in listed if _only_in_family(r)])
-    shown: list[Showable] = [Markdown(_sentences(spoken, records, families=families))]
+    shown: list[Showable] = [
+        Markdown(_sentences(spoken, records, families=families)),
+        Markdown(rest),
+    ]
     tabled = [r for r in listed if not (tables_elsewhere and r.hypothesis in _RELIABILITIES)]
     tables = results_tables(tabled, results=records, label="primary", caption="Primary results")
     return [*shown, pointer(tables, about="the primary results side by side"), *tables]
+
+
+def _decides(test: Test, results: Results) -> bool:
+    level = results.family(test.family).level if test.family else 0.05
+    return p_of(test)[1] <= level
 
 
 def _only_in_family(record: Record) -> bool:

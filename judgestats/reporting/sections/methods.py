@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 from judgestats.reporting.escape import escape_markdown
 from judgestats.reporting.runs import Run
-from judgestats.reporting.sections.data import coefficients_of
 from judgestats.reporting.show import Markdown
 from judgestats.results import Comparison, Estimate, Record, ResultSet, Test, kind_of_test
 from judgestats.results.estimands import TESTS
@@ -111,7 +110,7 @@ def methods(
         _SPREAD * any("spread" in getattr(r, "test", getattr(r, "name", "")) for r in named),
         _scores(run, estimands),
         _MEANS * bool(advised and "icc1" in run.conditions),
-        _verdicts(run, estimands),
+        _verdicts(estimands),
         _GRADE * bool({"grade_score", "grade_score_corrected"} & estimands),
         _tests(named, write),
         _intervals(run, write),
@@ -136,16 +135,14 @@ def _scores(run: Run, estimands: set[str]) -> str:
     return f"{text} {_SEM}" if {"sem"} & {*run.conditions, *estimands} else text
 
 
-def _verdicts(run: Run, estimands: set[str]) -> str:
-    if not coefficients_of(run):
-        return ""
-    parts = ["Verdicts are names without an order."]
+def _verdicts(estimands: set[str]) -> str:
+    parts = []
     used = [text for key, text in _CORRECTED.items() if key in estimands]
     if used:
         parts.append(f"Agreement is corrected for chance: {', '.join(used)}.")
     if any(key.startswith("vote_share_reliability") for key in estimands):
         parts.append(_VOTE_SHARE)
-    return " ".join(parts)
+    return " ".join(["Verdicts are names without an order.", *parts]) if parts else ""
 
 
 def _tests(named: Sequence[Record], write: Write) -> str:

@@ -27,9 +27,9 @@ def pairs(run: Run) -> Table | None:
     )
     sets: dict[tuple[str, ...], set[tuple[str, str]]] = {}
     for place, whole, member in compared:
-        sets.setdefault((place, *_key(whole, member)), set()).add((whole.hypothesis, whole.id))
+        sets.setdefault((place, *_key(run, whole, member)), set()).add((whole.hypothesis, whole.id))
     for place, whole, member in compared:
-        key, alike = _key(whole, member), sets[place, *_key(whole, member)]
+        key, alike = _key(run, whole, member), sets[place, *_key(run, whole, member)]
         if len(alike) > 1 == len({hypothesis for hypothesis, _ in alike}):
             # only their titles tell these sets apart
             key = (titled(whole, run), *key[1:])
@@ -47,7 +47,7 @@ def pairs(run: Run) -> Table | None:
     if not rows:
         return None
     several = len({r["of"] for r in rows}) > 1
-    order = [(estimand_of(m.estimand).label, run.called(_key(w, m)[0])) for _, w, m in found]
+    order = [(estimand_of(m.estimand).label, run.called(_key(run, w, m)[0])) for _, w, m in found]
     first_of = {pair: i for i, pair in reversed([*enumerate(order)])}
     kinds = list(dict.fromkeys(of for of, _ in order))
     rows.sort(key=lambda r: (kinds.index(r["of"]), first_of.get((r["of"], r["group"]), 0)))
@@ -97,11 +97,12 @@ def _compared(run: Run) -> list[tuple[str, ResultSet, Comparison]]:
     ]  # fmt: skip
 
 
-def _key(whole: ResultSet, member: Comparison) -> tuple[str, ...]:
+def _key(run: Run, whole: ResultSet, member: Comparison) -> tuple[str, ...]:
     """Where a pair is compared, which, and by what."""
     where = whole.about.stratum or member.about.judge
-    if whole.about == About():  # its title alone says whose pairs these are
-        where = whole.title
+    conditions = {c.label for c in run.records.conditions}
+    if whole.about == About() and not {member.a, member.b} & conditions:
+        where = whole.title  # which alone says whose pairs these are
     return (where, *sorted((member.a, member.b)), member.estimand)
 
 

@@ -227,19 +227,34 @@ def rows_tables(records: Sequence[TableRecord], *, label: str, caption: str) -> 
         frame = pd.DataFrame(
             [dict(zip(keys, row, strict=True)) | {_TITLE: r.title} for r in group for row in r.rows]
         )
+        frame = _with_intervals(frame)
         kept = [c for c in frame.columns if c != _TITLE and not frame[c].isna().all()]
         kept = kept[:_MOST_COLUMNS]
         several = len(group) > 1
-        titles = "; ".join(dict.fromkeys(r.title for r in group))
+        titles = group[0].title if len(group) == 1 else ""  # of several each heads its rows
         head = "" if titles.lower().startswith(caption.lower()) else f"{caption}: "
         out.append(
             Table.from_frame(
                 frame[[*kept, *([_TITLE] if several else [])]],
-                caption=f"{head}{titles}.",
+                caption=f"{head}{titles}." if titles else f"{caption}.",
                 label=label + (f"-{number_}" if len(alike) > 1 else ""),
                 group=_TITLE if several else "",
             )
         )
+    return out
+
+
+def _with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame with an interval in place of its ends, its level and the standard error."""
+    ends = ("conf_low", "conf_high")
+    if not {*ends} <= {*frame.columns}:
+        return frame
+    at = list(frame.columns).index(ends[0])
+    texts = [interval(low, high) for low, high in zip(*(frame[c] for c in ends), strict=True)]
+    out = frame.drop(
+        columns=[*ends, *({"conf_level", "conf_method", "std_error"} & {*frame.columns})]
+    )
+    out.insert(min(at, len(out.columns)), "interval", texts)
     return out
 
 

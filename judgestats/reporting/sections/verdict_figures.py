@@ -9,11 +9,13 @@ import numpy as np
 from judgestats.reporting import plots
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import coefficients_of, full_condition
+from judgestats.reporting.sections.measures import measured
 from judgestats.reporting.show import Captioned
+from judgestats.results import CONDITIONS
 
 __all__ = ["coefficients", "positions"]
 
-_MOST_ROWS = 36
+_MOST_ROWS = 24
 _MOST_PLACES = 28
 
 
@@ -22,7 +24,12 @@ def coefficients(run: Run) -> Captioned | None:
 
     Agreement with people has a figure of its own, with the baselines.
     """
-    names = {k: v for k, v in coefficients_of(run).items() if not k.startswith("alignment")}
+    every = range(len(run.table(CONDITIONS)))
+    names = {
+        k: v for k, v in coefficients_of(run).items()
+        if not k.startswith("alignment")
+        and all(measured(run, i, k).bounded for i in every)  # points have another axis
+    }  # fmt: skip
     rows = [
         plots.EffectRow(
             label=full_condition(row, run),

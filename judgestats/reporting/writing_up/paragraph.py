@@ -12,6 +12,7 @@ from judgestats.judgments.settings import as_text
 from judgestats.judgments.versions import read_frame
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.closing import methods as measures
+from judgestats.reporting.sections.design import margin_of
 from judgestats.results.numbers import counted
 
 Write = Callable[[str], str]
@@ -97,9 +98,11 @@ def _judges(run: Run, write: Write) -> str:
             notes.append(f"answering as {', '.join(f'`{_plain(r)}`' for r in reported)}")
         if endpoint := judge.get("endpoint"):
             notes.append(f"at {write(str(endpoint))}" if "://" in endpoint else endpoint)
-        modes = ", ".join(str(m) for m in judge.get("reply_mode") or ())
+        modes = [
+            str(m).replace("json_schema", "JSON schema") for m in judge.get("reply_mode") or ()
+        ]
         if modes:
-            notes.append(f"replies asked for as {modes.replace('_', ' ')}")
+            notes.append(f"replies asked for as {', '.join(modes).replace('_', ' ')}")
         inside = f" ({'; '.join(notes)})" if notes else ""
         listed.append(f"`{_plain(name)}`{inside}")
     if not listed:
@@ -167,7 +170,7 @@ def _tests(run: Run, write: Write) -> str:
     if margins := plan.get("margins"):
         sentences.append(
             "Margins declared beforehand: "
-            + ", ".join(f"{write(k.replace('_', ' '))} {v:g}" for k, v in margins.items())
+            + ", ".join(f"{write(margin_of(k))} {v:g}" for k, v in margins.items())
             + "."
         )
     if blocks := plan.get("blocks"):

@@ -1,0 +1,129 @@
+"""The full report: what many results would say over and over is told once; axes hold one unit."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgestats.reporting import load_run
+from judgestats.reporting.runs import Run
+from judgestats.reporting.sections import brief, claims, compare, data, design, findings
+from judgestats.reporting.sections.result_tables import rows_tables
+from judgestats.reporting.sections.verdict_figures import coefficients
+from judgestats.reporting.tables import Table
+from judgestats.results import Table as TableRecord
+from judgestats.results import Test as TestRecord
+from tests.null_judge.designs import labelled_at_random
+from tests.null_judge.worlds import World
+
+
+@pytest.fixture
+def run(run_folder: Path) -> Run:
+    """Two judges at three temperatures each."""
+    return load_run(run_folder)
+
+
+def test_of_many_tests_those_that_decide_are_told_and_the_table_has_all(run: Run) -> None:
+    first = next(r for r in run.records.select(TestRecord) if r.role == "primary")
+    tests = tuple(
+        replace(first, id=f"many.{i}", title=f"Test {i}", p=p, p_adjusted=p, family="", effects=())
+        for i, p in enumerate([0.001] * 14 + [0.9] * 6)
+    )
+    few = replace(run.records, results=tests[:3], headlines=(), families=())
+    many = replace(run.records, results=tests, headlines=(), families=())
+    texts, counts = [], []
+    for records in (few, many):
+        shown = findings.primary(Run(run.folder, records))
+        texts.append(" ".join(str(part) for part in shown[:2]).replace("\\", ""))
+        counts.append(sum(len(t.rows) for t in shown if isinstance(t, Table)))
+    assert counts == [3, 20]
+    assert texts[0].count("**Test") == 3
+    assert "tests are told" not in texts[0]
+    assert texts[1].count("**Test") == 12
+    assert "12 of 20 tests are told, those that decide most; the table has all." in texts[1]
+
+
+def test_what_was_not_asked_of_a_condition_has_no_row_and_points_no_place_among_shares() -> None:
+    found = labelled_at_random(np.random.default_rng(0), World(), resamples=99)
+    run = Run(Path("x"), found.records({}))
+    table = data.verdicts(run)
+    assert isinstance(table, Table)
+    assert all(math.isfinite(row["value"]) for row in table.rows)
+    drawn = coefficients(run)
+    assert drawn is not None
+    values = [v for row in drawn.figure.rows for v in (row.estimate, row.low, row.high)]  # type: ignore[attr-defined]
+    assert all(abs(v) <= 1 for v in values if math.isfinite(v))
+
+
+def test_rows_of_several_results_are_headed_once_and_have_their_interval(run: Run) -> None:
+    from judgestats.results.records import Column
+
+    keys = ("term", "estimate", "std_error", "conf_low", "conf_high", "conf_level")
+    columns = tuple(Column(key=k, label=k) for k in keys)
+    records = [
+        TableRecord(id=i, hypothesis="h", role="primary", title=f"By k ({i})", columns=columns,
+                    rows=(("k = 1", 0.5, 0.1, 0.4, 0.6, 0.95),))
+        for i in "ab"
+    ]  # fmt: skip
+    [table] = rows_tables(records, label="tbl-x", caption="Primary results")
+    assert table.caption == "Primary results."
+    assert [c.key for c in table.columns] == ["term", "estimate", "interval"]
+    assert table.rows[0]["interval"] == "[0.40, 0.60]"
+    [alone] = rows_tables(records[:1], label="tbl-x", caption="Primary results")
+    assert alone.caption == "Primary results: By k (a)."
+
+
+CLAIMS = [
+    {"id": "c", "claim": "It is so.", "published": "a table", "test_now": "paired by item",
+     "verdict": "open", "because": "x"},
+]  # fmt: skip
+
+
+def test_the_plan_of_a_study_stands_in_the_table_of_its_claims(run: Run) -> None:
+    facts = {**run.facts, "claims": CLAIMS}
+    study = Run(run.folder, replace(run.records, kind="replication", facts=facts))
+    assert brief.asked(run) is not None
+    assert brief.asked(study) is None
+    table = claims.overview(study, tested=True)
+    assert isinstance(table, Table)
+    heads = [c.label for c in table.columns]
+    assert heads == ["No.", "Claim", "Published", "Tested by", "Re-examined"]
+    assert table.rows[0]["test_now"] == "paired by item"
+    plain = claims.overview(study)
+    assert isinstance(plain, Table)
+    assert "Tested by" not in [c.label for c in plain.columns]
+    assert brief.roles(study)[-1] == "replicated"
+    assert "replicated" not in brief.roles(run)
+
+
+def test_a_setting_of_one_line_is_no_table(run: Run) -> None:
+    facts = {"design": {"item_source": "labels of 3 people"}}
+    one = brief.setting(Run(run.folder, replace(run.records, facts=facts)))
+    assert str(one).replace("\\", "") == '[Items from: labels of 3 people.]{data-kind="label"}'
+    assert isinstance(brief.setting(run), Table)
+
+
+def test_a_margin_is_named_in_words(run: Run, tmp_path: Path) -> None:
+    plan = {"level": 0.95, "margins": {"icc_1_1": 0.05, "variance_ratio": 1.5}}
+    (tmp_path / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    told = str(design.plan_notes(Run(tmp_path, run.records))).replace("\\", "")
+    assert "ICC(1,1) 0.05; ratio of pooled within-cell variances 1.5." in told
+
+
+def test_runs_of_which_all_was_read_have_no_column_for_it(run: Run) -> None:
+    lost = compare.conditions([run, run])
+    assert lost is not None
+    assert "Not read" in [c.label for c in lost.columns]
+    table = run.records.get("conditions", TableRecord)
+    at = [c.key for c in table.columns].index("unread_share")
+    rows = tuple((*row[:at], 0.0, *row[at + 1 :]) for row in table.rows)
+    results = tuple(replace(r, rows=rows) if r is table else r for r in run.records.results)
+    every = Run(run.folder, replace(run.records, results=results))
+    read = compare.conditions([every, every])
+    assert read is not None
+    assert "Not read" not in [c.label for c in read.columns]
