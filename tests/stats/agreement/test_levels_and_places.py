@@ -33,19 +33,20 @@ def test_levels_tell_a_judge_of_systems_from_a_judge_of_answers() -> None:
         assert again[name].interval.high == pytest.approx(out[name].interval.high, rel=1e-9)
 
 
-def test_within_interval_covers() -> None:
+@pytest.mark.parametrize("runs", [80, pytest.param(200, marks=pytest.mark.study)])
+def test_within_interval_covers(runs) -> None:
     rng = np.random.default_rng(2)
     question, system = np.repeat(np.arange(25), 5), np.tile(np.arange(5), 25)
     covered = 0
-    big = rng.normal(size=(20_000, 5))
+    big = rng.normal(size=(5_000, 5))
     noisy = big + rng.normal(size=big.shape)
     truth = np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(big, noisy, strict=True)])
-    for _ in range(200):
+    for _ in range(runs):
         people = rng.normal(size=125)
         judge = people + rng.normal(size=125)
         out = correlation_by_level(judge, people, source=question, system=system)["within_source"]
         covered += out.interval.low <= truth <= out.interval.high
-    assert covered / 200 >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 200)
+    assert covered / runs >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
 def test_constant_questions_are_left_out_and_counted() -> None:

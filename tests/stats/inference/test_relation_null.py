@@ -35,17 +35,18 @@ def test_null_breaks_the_pairing_and_does_not_depend_on_the_order_of_rows() -> N
     assert again.p_value == pytest.approx(null.p_value, rel=1e-9)
 
 
-def test_unrelated_clustered_data_are_rejected_at_the_level() -> None:
+@pytest.mark.parametrize("runs", [80, pytest.param(200, marks=pytest.mark.study)])
+def test_unrelated_clustered_data_are_rejected_at_the_level(runs) -> None:
     rng = np.random.default_rng(5)
     question = np.repeat(np.arange(15), 4)
     rejected = np.zeros(2)
-    for _ in range(200):
+    for _ in range(runs):
         people, judge = rng.normal(size=(2, 15))[:, question] + 0.7 * rng.normal(size=(2, 60))
         for k, cluster in enumerate((question, None)):
             null = relation_null((people, judge), correlation, cluster=cluster, n_permutations=99)
             rejected[k] += null.p_value <= 0.05
-    assert rejected[0] / 200 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 200)
-    assert rejected[1] / 200 > 0.1  # what shuffling single items would say
+    assert rejected[0] / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+    assert rejected[1] / runs > 0.1  # what shuffling single items would say
 
 
 def test_what_gives_no_p_says_so() -> None:

@@ -50,21 +50,20 @@ def table(verdicts, judge, temperature, benchmark):
 
 
 @needs_data
-def test_every_cell_of_both_judges_to_the_printed_digits(verdicts, printed):
+def test_every_cell_at_temperature_1_to_the_printed_digits(verdicts, printed):
+    """tests/studies/test_schroeder2024.py holds the cells of all temperatures."""
     wrong = {}
     checked = 0
     for judge in verdicts["judge"].unique():
-        for temperature in (1.0, 0.75, 0.5, 0.25, 0.0):
-            row = printed[(printed["judge"] == judge) & (printed["temperature"] == temperature)]
-            for benchmark in BENCHMARKS:
-                result = published_omega_2412_12509(
-                    table(verdicts, judge, temperature, benchmark), n_permutations=1
-                )
-                cell = (judge, temperature, benchmark)
-                checked += 1
-                if abs(result.estimate - row[benchmark].item()) > 0.0005 + 1e-9:
-                    wrong[cell] = result.estimate
-    assert checked == 30
+        row = printed[(printed["judge"] == judge) & (printed["temperature"] == 1.0)]
+        for benchmark in BENCHMARKS:
+            result = published_omega_2412_12509(
+                table(verdicts, judge, 1.0, benchmark), n_permutations=1
+            )
+            checked += 1
+            if abs(result.estimate - row[benchmark].item()) > 0.0005 + 1e-9:
+                wrong[judge, 1.0, benchmark] = result.estimate
+    assert checked == 6
     assert set(wrong) == set(NOT_PRINTED)
     for cell, value in NOT_PRINTED.items():
         assert wrong[cell] == pytest.approx(value, abs=5e-5)
