@@ -283,6 +283,7 @@ def _validate(
             f"It has: {', '.join(map(str, frame.columns[:40]))}."
         )
     frame = frame.reset_index(drop=True)
+    about, frame.attrs = frame.attrs, {}  # pandas copies them deeply at every step
     try:
         frame = schema.validate(frame, lazy=True)
     except SchemaErrors as error:
@@ -295,6 +296,7 @@ def _validate(
         f"the same ({', '.join(k.removesuffix('_id') for k in keys)}) stands in more than one row. "
         "Number the repetitions in a replicate column, or drop the repeated rows",
     )
+    frame.attrs = about
     return frame
 
 
