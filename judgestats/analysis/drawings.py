@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from judgestats.analysis.outcome import NamedResult
 from judgestats.results import Drawing
 
-DRAWN_SCORES = ("icc1", "pearson", "unread_share")
+DRAWN_SCORES = ("icc1", "pearson", "accuracy_all", "unread_share", "sem")
 DRAWN_VERDICTS = ("vote_share", "accuracy", "unread_share")
-"""The panels of an audit; those without numbers fall out."""
+"""The panels of an audit, the most telling first; those without numbers fall out."""
 
 
 def against(

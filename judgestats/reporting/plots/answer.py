@@ -251,7 +251,16 @@ class Dots(Figure):
         """Inches of each panel."""
         tall = self.width < 5 or max((len(name) for name in self.labels), default=0) > self._letters
         each = 0.3 if tall else 0.23
-        return [0.62 + each * max(2, len(self._rows(panel))) for panel in self.panels]
+        return [
+            0.62 + each * max(2, len(self._rows(panel))) + 0.16 * max(0, name.count("\n") - 1)
+            for panel, name in zip(self.panels, self._names, strict=True)
+        ]
+
+    @property
+    def _names(self) -> list[str]:
+        """What each panel's axis is called, in its lines."""
+        letters = 26 if self.width < 5 else (46, 26, 18)[self._beside - 1]
+        return [wrapped(clean(panel.x_label), width=letters, lines=4) for panel in self.panels]
 
     @property
     def size(self) -> tuple[float, float]:
@@ -268,6 +277,7 @@ class Dots(Figure):
         drawn = list(np.atleast_1d(axes).ravel())
         for k, (panel, ax) in enumerate(zip(self.panels, drawn, strict=True)):
             self._panel(panel, ax, brackets=self.brackets if k == 0 else ())
+            ax.set_xlabel(self._names[k])
         short = wrapped_apart(self.labels, width=self._letters, lines=2)
         for panel, ax in zip(self.panels, drawn if self._own else drawn[:1], strict=False):
             rows = self._rows(panel)
@@ -321,5 +331,3 @@ class Dots(Figure):
         ax.grid(visible=False, axis="y")
         ax.hlines(range(len(rows)), *ax.get_xlim(), color=PALE, lw=0.5, zorder=0)
         ax.tick_params(axis="y", length=0)
-        letters = 26 if self.width < 5 else (46, 26, 18)[self._beside - 1]
-        ax.set_xlabel(wrapped(clean(panel.x_label), width=letters))

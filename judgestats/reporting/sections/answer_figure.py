@@ -37,6 +37,7 @@ from judgestats.results import (
 __all__ = ["answer_figure", "is_drawn"]
 
 _MOST_ROWS = 12
+_MOST_PANELS = 3
 _FEWEST = 3
 """Numbers that are worth a figure: of two, the table beside it tells all."""
 _BY_DEFAULT = (
@@ -250,6 +251,7 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
         what = f"{entry.label} ({unit})" if unit else entry.label
         return rows, [what[:1].upper() + what[1:]]
     keys = [k for k in measures(run, drawing.estimands) if k not in LOST or any_of(run, k)]
+    keys = keys[:_MOST_PANELS]
     sets = [run.records.get(i, ResultSet) for i in drawing.compared if i in run.records]
     strata = {c: s.about.stratum for s in sets for c in s.about.conditions}
     compared = {str(r.get("condition")) for r in run.compared}

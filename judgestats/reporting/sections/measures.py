@@ -31,6 +31,7 @@ _COLUMNS = {
 _LABELS = {
     "sem": "SEM: moves when asked again",
     "icc1": "Reliability of one score, ICC(1,1)",
+    "accuracy_all": "Right with all repeats averaged",
     "unread_share": "Not read",
     "unanswered_share": "Not answered",
     "mean": "Mean score",
@@ -55,7 +56,7 @@ _LABELS = {
 _SHARES = frozenset({"unread_share", "unanswered_share", "tie_share"})
 _BOUNDED = frozenset(
     {
-        *("alignment", "accuracy", "pearson", "printed_omega", "published_omega"),
+        *("alignment", "accuracy", "accuracy_all", "pearson", "printed_omega", "published_omega"),
         *("accuracy_as_counted", "accuracy_shared"),
         *("win_rate_people", "win_rate_judge"),
         *("people_who_pass", "pass_without_margin", "pass_rate"),
