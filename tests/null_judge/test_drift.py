@@ -13,7 +13,7 @@ from tests.null_judge.worlds import World, compared, labelled_items, scored
 
 ONE, TWO = (Condition(judge=f"judge, run {n}", temperature=1.0) for n in (1, 2))
 PAIR = {ONE.label: TWO.label}
-RUNS = 20
+RUNS = 12
 
 
 def share_of_false_claims(frames) -> float:
