@@ -8,6 +8,7 @@ hundreds of letters are cut.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -94,10 +95,12 @@ def screen_of(
         if rows + len(notes) <= left:
             table = wide if wide is not None else _by_condition(brief, width, left, more)
             return [*head, *table, *notes, *tail]
-    # Rows are left out in any case: the answers have the room that some rows leave.
+    # Rows are left out in any case: of conditions so many that the answers have their room, of
+    # questions, which are all others, as few as can be.
     room = [height - closing - len(head) - len(tail) for tail in tails]
     few = min(_FEW_ROWS, 2 + 2 * max(2, len({column.group for column in brief.columns})))
-    k = next((k for k, left in enumerate(room) if left >= few), len(tails) - 1)
+    last = len(tails) - 1
+    k = last if wide else next((k for k, left in enumerate(room) if left >= few), last)
     left, tail = room[k], tails[k]
     if wide is not None:
         wide = [*wide[: left - 1], [Span(_more(len(wide) - left + 1, "row", more), "dim")]]
@@ -200,8 +203,23 @@ def _fitting(
     return []
 
 
+_ONE_NUMBER = re.compile(r"\b(?:p|r|W|rho) [=<>≤] \S+|\S+ \[[^\[\]]{1,30}\]")
+_FIXED = "\u00a0"
+
+
 def _wrapped(text: str, width: int, indent: int) -> list[str]:
-    return textwrap.wrap(text, width=width, subsequent_indent=" " * indent, break_on_hyphens=False)
+    """Lines that break between words, but within no p and no number with its interval.
+
+    Examples
+    --------
+    >>> _wrapped("it moves by 0.50 [0.41, 0.61] points, p = .012", 20, 1)
+    ['it moves by', ' 0.50 [0.41, 0.61]', ' points, p = .012']
+    """
+    text = _ONE_NUMBER.sub(lambda match: match[0].replace(" ", _FIXED), text)
+    lines = textwrap.wrap(
+        text, width=width, subsequent_indent=" " * indent, break_on_hyphens=False
+    )  # fmt: skip
+    return [line.replace(_FIXED, " ") for line in lines]
 
 
 def _labelled(label: str, lines: Sequence[str]) -> Lines:
