@@ -336,7 +336,7 @@ def true_rows(names: Iterable[str], estimand: str, *, labels_drawn: str = "") ->
         asked_row(
             "worth",
             "the judge is worth",
-            "worth",
+            "worth (labels)",
             "labels_worth",
             "people.worth.{}",
             names,

@@ -12,6 +12,7 @@ from judgestats.analysis.conversion import effect_number
 from judgestats.analysis.families import LEVEL, claim_of, held_to
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.single_shot import worded_people
+from judgestats.analysis.validity_panel import PANEL_GAIN
 from judgestats.analysis.worded_numbers import worded_reliability, worded_sem
 from judgestats.results import Claim, Headline
 from judgestats.results.numbers import adjusted_p
@@ -76,10 +77,13 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
     p_values, floors = zip(*compared.values(), strict=True) if compared else ((), ())
     adjusted = dict(zip(compared, p_adjust(p_values), strict=True))
     bounds = dict(zip(compared, p_bounds(p_values, floors), strict=True))
-    headlines = []
+    headlines: list[Headline] = []
     for named in results:
         result = named.result
         rests_on: tuple[str, ...] = (named.id,)
+        if named.id == PANEL_GAIN and isinstance(result, Estimate):
+            headlines += _panel_described(named, result)
+            continue
         if isinstance(result, Estimate) and named.role == "primary":
             undefined = math.isnan(result.estimate)
             claim: Claim = "undefined" if undefined else "described"
@@ -119,6 +123,28 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
             )
         )
     return tuple(headlines)
+
+
+def _panel_described(named: NamedResult, gain: Estimate) -> tuple[Headline, ...]:
+    """What a panel of all gains over its best member, where that is known."""
+    if math.isnan(gain.estimate):
+        return ()
+    what = (
+        "agreement with people"
+        if gain.name == "accuracy_gain"
+        else "squared error from people (below 0: better)"
+    )
+    return (
+        Headline(
+            id=f"headline.{named.id}",
+            hypothesis=named.place.hypothesis,
+            claim="described",
+            about=named.about,
+            estimand=gain.name,
+            rests_on=(named.id,),
+            says=f"{named.title}, in {what}: {{0}}",
+        ),
+    )
 
 
 def held_to_claims(

@@ -84,8 +84,9 @@ def described(results: Sequence[NamedResult]) -> Description:
 
     Examples
     --------
-    >>> one = NamedResult(id="mean.a", title="a", role="primary",
-    ...                   result=Estimate(name="mean", label="mean", estimate=7.5))
+    >>> from judgestats.stats.inference.result import Sample
+    >>> one = NamedResult(id="mean.a", title="a", role="primary", result=Estimate(
+    ...     name="mean", label="mean", estimate=7.5, sample=Sample(n_items=2)))
     >>> sentence = described([one])
     >>> told = sentence.headline("mean", f"the mean is {sentence.each('mean.{}', ['a', 'b'])}")
     >>> told.says, told.rests_on

@@ -91,7 +91,9 @@ def drift(
     -----
     Where items are labelled the changes of agreement with people, sensitivity and specificity on
     the same answers lead. Means and verdicts: p exchanges replications between the runs within
-    items; spread: whole cells. Runs that judged once show the direction of a shift at most.
+    items; spread: whole cells. Intervals are over questions: a change that is shown while its
+    interval holds none is told as one of these items. Runs that judged once show the direction of
+    a shift at most.
 
     Examples
     --------

@@ -52,8 +52,8 @@ _QUESTION = (
     "and at what cost in mean?"
 )
 _DRAWN = (
-    "How far a score moves when it is asked again (standard error of one score, 95% intervals), by "
-    "sampling temperature. At 0 sampling is off."
+    "How far a score moves when it is asked again (standard error of one score, 95 % intervals), "
+    "by sampling temperature. At 0 sampling is off."
 )
 _ACROSS = "temperatures above 0"
 _ZERO = "T = 0 asks for no sampling: it is described and not compared."

@@ -201,7 +201,7 @@ def recommend_by_labels(
         return by_accuracy.accuracy[by_accuracy.recommended].estimate
 
     names = sorted(by_k, key=reached, reverse=True)
-    parts = []
+    parts: list[tuple[str, str]] = []
     for name in names[:_MOST_TOLD]:
         by_accuracy = by_k[name][1]
         k, most, fewest = (
@@ -220,17 +220,20 @@ def recommend_by_labels(
             else "no fewer are shown to be enough"
         )
         verb = "orders rightly" if by_accuracy.of_pairs else "right in"
-        parts.append(
-            f"{name}: {k} judgment{'s' * (k > 1)} an item{price} ({verb} {one} with {fewest}, "
-            f"{all_of} with {most}; {why})"
-        )
+        unit = "" if parts else f" judgment{'s' * (k > 1)} an item"  # said once
+        text = f"{name}: {k}{unit}{price}"
+        parts.append((f"{text} ({verb} {one} with {fewest}, {all_of} with {most}", why))
+    reasons = {why for _, why in parts}
+    alike = len(parts) > 1 and len(reasons) == 1  # said once
+    told = "; ".join(f"{text})" if alike else f"{text}; {why})" for text, why in parts)
+    told += f"; {reasons.pop()}" if alike else ""
     best = by_k[names[0]][1]
     each = float(cost.get(names[0], math.nan))
     left = len(names) - _MOST_TOLD
     more = (f"{left} more stand in the report.",) if left > 0 else ()
     return Recommendation(
         sentences=(
-            f"By the labels: {'; '.join(parts)}.",
+            f"By the labels: {told}.",
             *more,
             "What a repeat buys in reliability is another question: repeats remove noise, no bias.",
         ),

@@ -13,9 +13,8 @@ from judgestats.analysis.ratings import item_means
 from judgestats.errors import InputError
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import About
-from judgestats.stats.inference.result import Result
 from judgestats.stats.validity.choice_panel import panel_of_choices
-from judgestats.stats.validity.panels import panel_of_judges
+from judgestats.stats.validity.panels import Panel, panel_of_judges
 from judgestats.stats.validity.score_panel import panel_of_scores
 
 PANEL = Hypothesis(
@@ -27,6 +26,7 @@ PANEL = Hypothesis(
     "copies and the effective number of judges beside it",
     family="none: differences with intervals",
 )
+PANEL_GAIN = "panel.gain"
 _MOST = 12
 _MOST_OPTIONS = 26
 _PAIRS = (("fail", "pass"), ("a", "b"))
@@ -61,12 +61,12 @@ def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
     first = frame.drop_duplicates("item_id").set_index("item_id").loc[share.index]
     human = first["label"].map(code).to_numpy(float)
     try:
-        panel: Result = panel_of_judges(
+        panel = panel_of_judges(
             votes, human, names=names, **_options(first["cluster"].to_numpy(object), declared)
         )
     except InputError:
         return []
-    return [_named(panel, names)]
+    return _named(panel, names)
 
 
 def _of_options(
@@ -127,13 +127,13 @@ def _chosen(
     if cluster is not None:
         given = _options(cluster.to_numpy(object), declared)
     try:
-        panel: Result = panel_of_choices(
+        panel = panel_of_choices(
             votes.astype(object).where(votes.notna(), None).to_numpy(object),
             label.to_numpy(object), names=names, **given,
         )  # fmt: skip
     except InputError:
         return []
-    return [_named(panel, names)]
+    return _named(panel, names)
 
 
 def panel_of_ratings(
@@ -158,12 +158,12 @@ def panel_of_ratings(
         return []
     human = ratings.reindex(list(array.items)).to_numpy(float)
     try:
-        panel: Result = panel_of_scores(
+        panel = panel_of_scores(
             item_means(array), human, names=names, **_options(array.clusters, declared)
         )
     except InputError:
         return []
-    return [_named(panel, names)]
+    return _named(panel, names)
 
 
 def _options(clusters: Any, declared: AnalysisPlan) -> dict[str, Any]:
@@ -173,12 +173,24 @@ def _options(clusters: Any, declared: AnalysisPlan) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _named(result: Result, names: list[str]) -> NamedResult:
-    return NamedResult(
-        id="panel.all",
-        title="Several judges as one panel",
-        role="secondary",
-        result=result,
-        headline=True,
-        about=About(conditions=tuple(names)),
-    )
+def _named(panel: Panel, names: list[str]) -> list[NamedResult]:
+    """The panel, and what its plain rule gains over the best member."""
+    rule, gain = next(iter(panel.against_best.items()))
+    about = About(conditions=tuple(names))
+    return [
+        NamedResult(
+            id="panel.all",
+            title="Several judges as one panel",
+            role="secondary",
+            result=panel,
+            headline=True,
+            about=about,
+        ),
+        NamedResult(
+            id=PANEL_GAIN,
+            title=f"A panel of all, by {rule}, less its best member",
+            role="secondary",
+            result=gain,
+            about=about,
+        ),
+    ]

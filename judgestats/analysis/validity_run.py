@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.asked_rows import people_rows, true_rows
+from judgestats.analysis.described import described
 from judgestats.analysis.drawings import ranked
 from judgestats.analysis.drawn import drawn_as
 from judgestats.analysis.families import claim_of
@@ -153,7 +154,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     results += _family(results)
     recommended, best = _recommend(agreement, rows, frame, declared)
     results = in_order([*results, *best], declared)
-    headlines = _headlines(results)
+    headlines = (*_headlines(results), *_described(results, table))
     analysis = Analysis(
         experiment=declared.experiment,
         question=declared.question,
@@ -321,6 +322,22 @@ def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
             )
         )
     return tuple(out)
+
+
+def _described(results: Sequence[NamedResult], table: pd.DataFrame) -> tuple[Headline, ...]:
+    """How often the judge is right, and what people would say of all, in one sentence."""
+    names = [str(c) for c in table["condition"]]
+    told = described(results)
+    parts = [
+        f"{what}: {each}"
+        for what, ids in (
+            ("verdicts that are people's", "people.accuracy.{}"),
+            ("scores correlate with theirs", "people.pearson.{}"),
+            ("people would give all", "people.corrected.{}"),
+        )
+        if (each := told.each(ids, names))
+    ]
+    return (told.headline("people", "; ".join(parts)),) if parts else ()
 
 
 _SAYS: Mapping[Claim, str] = {

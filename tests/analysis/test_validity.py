@@ -11,6 +11,7 @@ from judgestats.analysis.asked_rows import people_rows
 from judgestats.errors import InputError
 from judgestats.results import Estimate, Table
 from judgestats.results.brief import brief_of
+from judgestats.results.numbers import bounds_of, with_bounds
 
 
 @pytest.fixture(scope="module")
@@ -237,17 +238,30 @@ def test_several_judges_are_one_panel_of_verdicts_and_of_scores():
         for j in "abc"
         for i in range(300)
     ]  # fmt: skip
-    panel = named(js.audit(rows, n_resamples=99), "panel.all")
+    found = js.audit(rows, n_resamples=99)
+    panel = named(found, "panel.all")
     assert panel.against_best["majority"].interval.low > 0
     assert panel.calls == 3
+    told = [a.text for a in brief_of(found.analysis.records()).answers]
+    gain = panel.against_best["majority"]
+    said = with_bounds(gain.estimate, *bounds_of(gain.interval), bounded=True)
+    assert (
+        f"A panel of all, by majority, less its best member, in agreement with people: {said}"
+        in (told)
+    )
     people = rng.integers(2, 10, 120)
     rows = [
         {"item": f"i{i}", "judge": j, "score": float(people[i] + e), "label": str(people[i])}
         for j in "abc"
         for i, e in enumerate(rng.normal(0, 1, 120))
     ]  # fmt: skip
-    panel = named(js.audit(rows, n_resamples=99), "panel.all")
+    found = js.audit(rows, n_resamples=99)
+    panel = named(found, "panel.all")
     assert panel.against_best["mean"].interval.high < 0
+    assert any(
+        "squared error from people (below 0: better): −" in a.text
+        for a in brief_of(found.analysis.records()).answers
+    )
 
 
 def test_scores_of_several_answers_of_which_one_is_right_tell_how_often_to_ask():

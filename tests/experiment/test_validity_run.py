@@ -19,6 +19,8 @@ from judgestats.items.bank import load_bank
 from judgestats.judges.simulated.truth import truth
 from judgestats.judgments.readers.frame import parsed_frame
 from judgestats.protocols.naming import response_names
+from judgestats.results.answers import answers_of
+from judgestats.results.numbers import with_bounds
 
 SMALL = {"resamples": "99", "report": "none"}
 ANSWERS = [
@@ -95,6 +97,18 @@ def test_stated_rates_hold_on_average_and_in_the_intervals(judged, judge):
     row = analysed(judged(judge)).conditions.iloc[0]
     assert row["sensitivity_low"] < se < row["sensitivity_high"]
     assert row["specificity_low"] < sp < row["specificity_high"]
+
+
+def test_the_answer_tells_how_often_the_judge_is_right(judged):
+    found = analysed(judged("sim-stated"))
+    name = found.conditions.iloc[0]["condition"]
+    told = found.headlines[-1]
+    assert told.claim == "described"
+    assert told.rests_on[0] == f"people.accuracy.{name}"
+    [text] = [a.text for a in answers_of(found.records()) if a.headlines == (told.id,)]
+    row = found.conditions.iloc[0]
+    number = with_bounds(row["accuracy"], row["accuracy_low"], row["accuracy_high"], bounded=True)
+    assert text == f"Verdicts that are people's: sim-stated {number}"
 
 
 def test_a_liking_for_length_shows_in_the_slices(judged):

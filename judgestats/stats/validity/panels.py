@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
+from judgestats.results.numbers import bounds_of, with_bounds
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
@@ -147,20 +148,19 @@ class Panel(Result):
     def sentence(self) -> str:
         """Whether the panel is better than its best member, and at what price."""
         parts = []
+        share = self.measure == "accuracy"
         for name, gain in self.against_best.items():
+            shown = with_bounds(gain.estimate, *bounds_of(gain.interval), bounded=share)
             if gain.interval is None:
-                parts.append(f"{name}: {gain.estimate:+.3f} against its best member")
+                parts.append(f"{name}: {shown} against its best member")
                 continue
             low, high = gain.interval.low, gain.interval.high
-            if self.measure != "accuracy":  # the smaller the better
+            if not share:  # the smaller the better
                 low, high = -high, -low
             verdict = (
                 "better than" if low > 0 else "worse than" if high < 0 else "not told apart from"
             )
-            parts.append(
-                f"the {name} is {verdict} its best member ({gain.estimate:+.3f} "
-                f"[{gain.interval.low:.3f}, {gain.interval.high:.3f}])"
-            )
+            parts.append(f"the {name} is {verdict} its best member ({shown})")
         text = (
             f"{'; '.join(parts)} in {self.measure}, at {self.calls} times the calls; "
             f"{self.calls} judges err like {self.effective_judges:.1f} independent ones"
