@@ -113,7 +113,7 @@ class Forest(Figure):
     def alt(self) -> str:
         """The figure in words."""
         parts = [f"{r.label} {self._numbers(r)}" for r in self.rows]
-        return f"Forest plot of {self.x_label.lower()} with {100 * self.level:g}% intervals. " + (
+        return f"Forest plot of {self.x_label.lower()} with {100 * self.level:g} % intervals. " + (
             "; ".join(parts) + "."
         )
 
@@ -239,7 +239,7 @@ class Equivalence(Sized):
         ]
         low, high = self.margin
         return (
-            f"Equivalence plot: {100 * self.level:g}% intervals against the margin "
+            f"Equivalence plot: {100 * self.level:g} % intervals against the margin "
             f"{number(low)} to {number(high)}. " + "; ".join(parts) + "."
         )
 
@@ -289,7 +289,7 @@ class Equivalence(Sized):
             _ratio_limits(ax, values, [r.estimate for r in self.rows] + list(self.margin))
         else:
             ax.set_xlim(*padded_limits(values))
-        said = f"{self.x_label} ({100 * self.level:g}% interval; shaded: declared margin)"
+        said = f"{self.x_label} ({100 * self.level:g} % interval; shaded: declared margin)"
         ax.set_xlabel(wrapped(said, width=self.letters(80)))
 
 

@@ -93,7 +93,7 @@ def _by_default(run: Run) -> Drawing | None:
 
 def _panels_named(figure: plots.Dots) -> str:
     """What a figure draws, where its experiment does not say it."""
-    return f"{'; '.join(panel.name for panel in figure.panels)}. By condition, with 95% intervals."
+    return f"{'; '.join(panel.name for panel in figure.panels)}. By condition, with 95 % intervals."
 
 
 def _alt(panels: Sequence[tuple[str, Sequence[tuple[str, Measured]]]]) -> str:

@@ -111,7 +111,7 @@ def sets(run: Run) -> Table | None:
         ),
         rows=tuple(rows),
         group="judge",
-        caption=f"Accuracy by set, with {100 * run.level:g}% intervals over questions. "
+        caption=f"Accuracy by set, with {100 * run.level:g} % intervals over questions. "
         "The average counts every set alike.",
         label="tbl-sets",
     )
@@ -212,7 +212,7 @@ def scaling(run: Run) -> list[Showable]:
     figure = Captioned(
         figure=plots.ScalingCurves(curves=tuple(curves)),
         label="fig-scaling",
-        caption=f"Accuracy against the number of crowd judgments, with {100 * run.level:g}% "
+        caption=f"Accuracy against the number of crowd judgments, with {100 * run.level:g} % "
         "intervals over questions. The numbers of judgments are drawn at equal distances.",
     )
     return [figure, table]

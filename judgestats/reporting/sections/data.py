@@ -247,7 +247,7 @@ def _wide_verdicts(run: Run, names: dict[str, str]) -> list[Table]:
                 rows=tuple(rows),
                 group="group" if run.by_judge else "",
                 caption=(
-                    f"Verdicts by condition, with {100 * run.level:g}% intervals"
+                    f"Verdicts by condition, with {100 * run.level:g} % intervals"
                     + (f" ({place + 1})." if parts > 1 else ".")
                 ),
                 note=_elsewhere(run),

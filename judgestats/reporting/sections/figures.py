@@ -164,7 +164,7 @@ def spread(run: Run) -> Captioned | None:
         caption=(
             "Spread of repeated scores, item by item. Each thin line is an item over the "
             "conditions; the points are means over items with their "
-            f"{100 * run.level:g}% intervals over questions."
+            f"{100 * run.level:g} % intervals over questions."
         ),
     )
 

@@ -50,7 +50,7 @@ def coefficients(run: Run) -> Captioned | None:
             rows=tuple(rows), x_label="Estimate", level=run.level, reference=math.nan, bounded=True
         ),
         label="fig-coefficients",
-        caption=f"Coefficients of verdicts with {100 * run.level:g}% intervals.",
+        caption=f"Coefficients of verdicts with {100 * run.level:g} % intervals.",
     )
 
 
