@@ -13,8 +13,18 @@ from judgestats.reporting import load_run
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import brief, page_one
 from judgestats.reporting.sections.kept import kept
+from judgestats.reporting.show import Captioned
 from judgestats.reporting.tables import Table
-from judgestats.results import CONDITIONS, About, Comparison, Estimate, ResultSet, Statistic
+from judgestats.results import (
+    CONDITIONS,
+    About,
+    Comparison,
+    Drawing,
+    Estimate,
+    Recommendation,
+    ResultSet,
+    Statistic,
+)
 from judgestats.results import Table as TableRecord
 
 
@@ -156,3 +166,20 @@ def test_a_pair_of_which_nothing_else_says_whose_it_is_stands_under_its_title(ru
     table = brief.pairs(Run(run.folder, replace(run.records, results=results, headlines=())))
     assert table is not None
     assert [row["group"] for row in table.rows] == ["Its own answers, judge x"]
+
+
+def test_a_figure_beside_a_long_text_is_of_fewer_rows(run: Run) -> None:
+    dots = Drawing(kind="dots", estimands=("sem",), caption="x")
+
+    def drawn(text: str) -> int:
+        advice = Recommendation(text=text)
+        records = replace(run.records, drawing=dots, recommendation=advice, headlines=())
+        with mock.patch.object(page_one, "_FEW_DRAWN", 4):
+            [figure] = [
+                part for part in page_one.page_one(Run(run.folder, records))
+                if isinstance(part, Captioned)
+            ]  # fmt: skip
+        return len(figure.figure.labels)  # type: ignore[attr-defined]
+
+    assert drawn("Use it.") == 6
+    assert drawn("Use it. " * 400) == 4

@@ -66,15 +66,22 @@ class _Row:
     condition: str = ""
 
 
-def answer_figure(run: Run) -> Captioned | None:
-    """The figure of page one; None where there are not even three numbers to draw."""
+def answer_figure(run: Run, *, most: int = 0) -> Captioned | None:
+    """The figure of page one; None where there are not even three numbers to draw.
+
+    Parameters
+    ----------
+    run : Run
+    most : int
+        Rows that are drawn; 0 for as many as a page has room for beside a short text.
+    """
     drawing = run.records.drawing or _by_default(run)
     if drawing is None:
         return None
     curves = _curves(run, drawing) if drawing.kind == "curve" else None
     if curves is not None:
         return Captioned(figure=curves, label="fig-answer", caption=drawing.caption)
-    drawn = _dots(run, drawing)
+    drawn = _dots(run, drawing, most or _MOST_ROWS)
     if drawn is None:
         return None
     dots, more = drawn
@@ -183,16 +190,16 @@ def is_drawn(row: Mapping[str, object], drawing: Drawing) -> bool:
     return all(str(levels[key]) in values for key, values in drawing.only.items())
 
 
-def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:
+def _dots(run: Run, drawing: Drawing, most: int) -> tuple[plots.Dots, str] | None:
     rows, keys = _declared_rows(run, drawing)
     if sum(value.is_finite for row in rows for value in row.values) < _FEWEST:
         return None
     references = [] if drawing.rows else _lines(run, drawing)
     n_rows = len(rows)
-    rows = _ranked(rows, keys, drawing)
+    rows = _ranked(rows, keys, drawing, most)
     more = ""
-    if n_rows > _MOST_ROWS:
-        rows, which = _kept(rows, keys, drawing, run)
+    if n_rows > most:
+        rows, which = _kept(rows, keys, drawing, run, most)
         more = f" {which}"
     if any(math.isfinite(value.chance) for row in rows for value in row.values):
         more += _MARKS
@@ -271,7 +278,7 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
     return rows, keys
 
 
-def _ranked(rows: list[_Row], keys: Sequence[str], drawing: Drawing) -> list[_Row]:
+def _ranked(rows: list[_Row], keys: Sequence[str], drawing: Drawing, most: int) -> list[_Row]:
     """The best first, within each group of rows that are compared.
 
     Declared rows as they stand; of effects, where they are too many, those claimed and then the
@@ -280,7 +287,7 @@ def _ranked(rows: list[_Row], keys: Sequence[str], drawing: Drawing) -> list[_Ro
     if not keys:
         return rows
     if drawing.rows:
-        many = len(rows) > _MOST_ROWS and math.isfinite(rows[0].nothing)
+        many = len(rows) > most and math.isfinite(rows[0].nothing)
         return sorted(rows, key=_least_telling) if many else rows
     order = list(dict.fromkeys(r.stratum for r in rows))
     return sorted(rows, key=lambda row: (order.index(row.stratum), _worth(row, keys)))
@@ -298,7 +305,7 @@ def _worth(row: _Row, keys: Sequence[str]) -> float:
 
 
 def _kept(
-    rows: list[_Row], keys: Sequence[str], drawing: Drawing, run: Run
+    rows: list[_Row], keys: Sequence[str], drawing: Drawing, run: Run, most: int
 ) -> tuple[list[_Row], str]:
     """As many ranked rows as are drawn, in their order, and which these are in words.
 
@@ -307,15 +314,15 @@ def _kept(
     n = len(rows)
     if drawing.rows:
         which = "largest" if math.isfinite(rows[0].nothing) else "first"
-        return rows[:_MOST_ROWS], f"The {which} {_MOST_ROWS} of {n} are drawn."
+        return rows[:most], f"The {which} {most} of {n} are drawn."
     place = {name: i for i, name in enumerate(dict.fromkeys(told(run)))}
     best = sorted(rows, key=lambda row: _worth(row, keys))
-    first = sorted(best, key=lambda row: place.get(row.condition, len(place)))[:_MOST_ROWS]
+    first = sorted(best, key=lambda row: place.get(row.condition, len(place)))[:most]
     end = "lowest" if _low(keys) else "highest"
     which = f"the {end}"
     if any(row.condition in place for row in first):
         which = f"those that the answer is about, then the {end}"
-    return [row for row in rows if row in first], f"{_MOST_ROWS} of {n} are drawn: {which}."
+    return [row for row in rows if row in first], f"{most} of {n} are drawn: {which}."
 
 
 def _least_telling(row: _Row) -> tuple[bool, float]:

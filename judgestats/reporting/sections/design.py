@@ -322,7 +322,8 @@ def prompts(run: Run) -> Markdown:
         calls = [asked for asked in run.asked if sha in asked["templates"]]
         labels = _labels(calls)
         of = _levels(run, labels, among=[c.label for c in run.records.conditions])
-        heading = f"**{named(f'Prompt{of}:')}** `prompts/{name}.txt`"
+        said = f"Prompt{of}:".replace("Prompt, prompt ", "Prompt ")
+        heading = f"**{named(said)}** `prompts/{name}.txt`"
         parts.append(f"{_with_next(heading)}\n\n{verbatim(text)}")
         instructions: dict[str, list[dict[str, Any]]] = {}
         for asked in own:

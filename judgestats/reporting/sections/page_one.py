@@ -33,7 +33,9 @@ from judgestats.results.brief_advice import what_to_repeat
 
 __all__ = ["above", "advises_repeats", "page_one", "questions"]
 
-_MOST_ROWS, _FEWEST_ROWS = 18, 6
+_MOST_ROWS, _FEWEST_ROWS = 18, 4
+_FEW_DRAWN = 8
+"""Rows of a figure beside a long text."""
 _BODY, _ROW = 7.9, 0.165
 """Inches of page one below its title and without the heading of its table, and of a row."""
 _LINE, _LETTERS, _APART = 0.19, 100, 0.1
@@ -72,7 +74,7 @@ def page_one(run: Run) -> list[Showable]:
     records = run.records
     parts: list[Showable] = [answers(run)]
     parts.append(warned(run))
-    figure = answer_figure(run)
+    figure = _figure(run)
     parts.append(figure)
     advice = records.recommendation
     if advice is not None and advice.text:
@@ -87,7 +89,7 @@ def above(run: Run) -> set[str]:
 
     An analysis may keep one number in two records: for a condition, and as a result.
     """
-    keys_above = questions(run, most=_room(run, answer_figure(run)))
+    keys_above = questions(run, most=_room(run, _figure(run)))
     cells = [cell for row in (keys_above.rows if keys_above else ()) for cell in row.values()]
     shown = [cell for cell in cells if isinstance(cell, Shown)]
     texts = {str(cell) for cell in shown if "[" in str(cell)}
@@ -100,16 +102,30 @@ def advises_repeats(run: Run) -> bool:
     return advice is not None and bool(advice.replicates)
 
 
+def _figure(run: Run) -> Captioned | None:
+    """The figure that answers, of fewer rows where it would drive the table off the page."""
+    figure, table = answer_figure(run), questions(run)
+    least = min(_FEWEST_ROWS, len(table.rows)) if table is not None else 0
+    if figure is None or _rows(run, figure) >= least:
+        return figure
+    return answer_figure(run, most=_FEW_DRAWN) or figure
+
+
 def _room(run: Run, figure: Captioned | None) -> int:
     """Rows that page one has room for; where those are too few the table stands on page two."""
+    rows = _rows(run, figure)
+    return min(rows, _MOST_ROWS) if rows >= _FEWEST_ROWS else _MOST_ROWS
+
+
+def _rows(run: Run, figure: Captioned | None) -> int:
+    """Rows of the table for which there is room below a figure."""
     advice = run.records.recommendation
     texts = [*answer_texts(run), advice.text if advice is not None else ""]
     high = sum(_LINE * math.ceil(len(t) / _LETTERS) + _APART for t in texts if t)
     if figure is not None:
         lines = math.ceil(len(figure.caption) / _SMALL_LETTERS)
         high += figure.figure.size[1] + _SMALL * lines + 3 * _APART
-    rows = int((_BODY - high) / _ROW)
-    return min(rows, _MOST_ROWS) if rows >= _FEWEST_ROWS else _MOST_ROWS
+    return int((_BODY - high) / _ROW)
 
 
 def _advised(run: Run) -> str:
