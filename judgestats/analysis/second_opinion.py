@@ -132,13 +132,12 @@ def _few_objects_to_collect() -> Iterator[None]:
 
     With MLflow and pandas imported that took up to a second a family.
     """
-    ours = gc.get_freeze_count() == 0  # what somebody else froze stays frozen
-    if ours:
-        gc.freeze()
+    before = gc.get_freeze_count()
+    gc.freeze()
     try:
         yield
     finally:
-        if ours:
+        if not before:  # what somebody else froze stays frozen
             gc.unfreeze()
 
 

@@ -151,10 +151,10 @@ def test_an_audit_answers_whether_choices_follow_the_place(labels):
 def test_an_audit_claims_no_place_where_none_is_preferred():
     said = [
         h.claim
-        for seed in range(12)
+        for seed in range(6)
         for h in audit(_choices(seeded(seed), leaning=0.0, labels=True), n_resamples=99).headlines
         if h.hypothesis == "slots"
     ]
-    assert len(said) == 12
-    # Of 12 at .05, 3 or more are false in 2 %.
-    assert said.count("differs") <= 2
+    assert len(said) == 6
+    # Of 6 at .05, 2 or more are false in 3 %.
+    assert said.count("differs") <= 1

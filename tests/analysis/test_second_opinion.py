@@ -41,8 +41,12 @@ def of_scores():
     return frame, audit(frame, n_resamples=19).records()
 
 
-def test_reliability_variance_correlation_and_adjustment_are_the_same(of_scores):
-    opinions = second_opinion(*of_scores)
+@pytest.fixture(scope="module")
+def opinions(of_scores):
+    return second_opinion(*of_scores)
+
+
+def test_reliability_variance_correlation_and_adjustment_are_the_same(opinions):
     assert not disagreeing(opinions), opinions_table(opinions).to_string()
     by_package = opinions_table(opinions).groupby("package").size()
     assert by_package["pingouin.intraclass_corr"] == len(JUDGES)
@@ -73,13 +77,13 @@ def test_a_wrong_number_shows(of_scores):
     assert apart[0].difference == pytest.approx(-0.01)
 
 
-def test_a_pair_is_held_to_the_claim_that_its_record_names_and_to_no_other(of_scores):
+def test_a_pair_is_held_to_the_claim_that_its_record_names_and_to_no_other(of_scores, opinions):
     frame, found = of_scores
     pairs = [r for r in found.select(Comparison) if r.held_to]
     assert {r.held_to for r in pairs} <= {h.id for h in found.headlines}
     assert all(r.p_adjusted >= found.claimed_p(r.held_to) for r in pairs)
     held = next(r for r in pairs if r.p_adjusted == found.claimed_p(r.held_to) > r.p)
-    told = [o for o in second_opinion(frame, found) if "its claim" in o.convention]
+    told = [o for o in opinions if "its claim" in o.convention]
     assert held.family in {found[o.result].family for o in told}
     # An equal p alone, of a claim that the record does not name, is no agreement.
     unnamed = tuple(

@@ -37,16 +37,13 @@ def read(folder):
 
 
 @pytest.mark.parametrize("stream", ["no", "yes"])
-def test_both_shares_stand_in_tables_metrics_limits_and_lines(
-    table, tmp_path, capsys, monkeypatch, stream
-):
-    monkeypatch.chdir(tmp_path)
-    words = ["analyze", str(table), "--stream", stream, "--track", "none", "--report", "md"]
+def test_both_shares_stand_in_tables_metrics_limits_and_lines(table, workplace, capsys, stream):
+    words = ["analyze", str(table), "--stream", stream, "--report", "none"]
     assert (
         main([*words, "--resamples", "99", "--scale", "1-10", "--factor", "condition", "--full"])
         == 0
     )
-    (out,) = {file.parent for file in tmp_path.rglob("results.json")}
+    (out,) = {file.parent for file in workplace.rglob("results.json")}
     told = capsys.readouterr().out
     assert "8 unparseable; 40 not answered" in told
     assert "8 of 160 unread, 40 not answered" in told
