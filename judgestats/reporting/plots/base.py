@@ -6,7 +6,7 @@ import io
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -142,7 +142,7 @@ class Sized(Figure):
         In inches.
     """
 
-    width: float = PAPER_WIDTH
+    width: float = field(default=PAPER_WIDTH, repr=False)
 
     @property
     def narrow(self) -> Self:
