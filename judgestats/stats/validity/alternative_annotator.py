@@ -331,7 +331,8 @@ def _test(
             level=settings.level, annotators=(), sweep={}, sample=sample, skipped=tuple(skipped),
             reason=f"no annotator has {LEAST_ITEMS} items that another one labelled too",
         )  # fmt: skip
-    p = {eps: _p_values(rows, eps, settings.clusters) for eps in {*SWEEP, settings.epsilon}}
+    behind = [_behind(judge, person, own, settings.clusters) for _, judge, person, own in rows]
+    p = {eps: _p_values(behind, eps) for eps in {*SWEEP, settings.epsilon}}
     won = {eps: float(np.mean(p_adjust(v, method="BY") <= settings.level)) for eps, v in p.items()}
     adjusted = p_adjust(p[settings.epsilon], method="BY")
     tests = []
@@ -373,22 +374,27 @@ def _test(
     )
 
 
-def _p_values(
-    rows: Sequence[tuple[str, Floats, Floats, Ints]], eps: float, clusters: Clusters
-) -> Floats:
-    out = []
-    for _, judge, person, codes in rows:
-        d = (person >= judge).astype(float) - (judge >= person)
-        over = mean_over_clusters(d, codes)
-        se, df = over.std_error, over.df
-        if clusters == "equal":
-            df = np.unique(codes).size - 1
-            se = math.sqrt(cluster_variance((d - over.mean) / d.size, codes))
-        if math.isnan(se) or not se > 1e-9:
-            out.append(0.0 if over.mean < eps else 1.0)
-        else:
-            out.append(float(special.stdtr(df, (over.mean - eps) / se)))
-    return np.array(out)
+def _behind(
+    judge: Floats, person: Floats, codes: Ints, clusters: Clusters
+) -> tuple[float, float, float]:
+    """How much oftener the person is the closer one, its standard error and degrees of freedom."""
+    d = (person >= judge).astype(float) - (judge >= person)
+    over = mean_over_clusters(d, codes)
+    if clusters == "equal":
+        se = math.sqrt(cluster_variance((d - over.mean) / d.size, codes))
+        return over.mean, se, float(np.unique(codes).size - 1)
+    return over.mean, over.std_error, over.df
+
+
+def _p_values(behind: Sequence[tuple[float, float, float]], eps: float) -> Floats:
+    return np.array(
+        [
+            (0.0 if mean < eps else 1.0)
+            if math.isnan(se) or not se > 1e-9
+            else float(special.stdtr(df, (mean - eps) / se))
+            for mean, se, df in behind
+        ]
+    )
 
 
 def _majority(y: Floats, scoring: Scoring) -> Floats:
