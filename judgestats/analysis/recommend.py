@@ -149,7 +149,7 @@ def recommend_best(
     dearest = max(spent.amounts[names.index(name)] for name in best.non_inferior)
     alike = not spent.amounts[i] < dearest
     cheapest = "" if alike else f"the cheapest ({spent.worded(i)} {each}) that is "
-    if len(tied) == len(names):
+    if len(tied) == len(names) > _MOST_NAMED:
         among = f"No condition is told from the best in {what}"
     reason = f"{cheapest}shown to lie at most {apa_number(margin, bounded=True)} below the best"
     sentences: tuple[str, ...] = (f"{best.recommended} is {reason}.", f"{among}.")

@@ -73,11 +73,20 @@ def combined(ab: Objects, ba: Objects, *, rule: str) -> Objects:
 
 
 def scores_of(asked: pd.DataFrame, items: Sequence[str], *, values: str = "score") -> Floats:
-    """Scores of one condition, things judged x replications; NaN where unread."""
-    place = {item: i for i, item in enumerate(items)}
+    """Scores of one condition, things judged x replications; NaN where unread.
+
+    Parameters
+    ----------
+    asked : DataFrame
+    items : sequence of str
+        Rows wanted, in this order; one may stand in it several times, as an answer in several
+        pairs does.
+    values : str
+    """
+    place = {item: i for i, item in enumerate(dict.fromkeys(items))}
     row = np.array([place.get(item, -1) for item in asked["item_id"].to_numpy(object)], dtype=int)
     replicates, column = np.unique(asked["replicate"].to_numpy(), return_inverse=True)
-    wide = np.full((len(items), replicates.size), np.nan)
+    wide = np.full((len(place), replicates.size), np.nan)
     held = row >= 0
     wide[row[held], column[held]] = asked[values].to_numpy(dtype=float)[held]
-    return wide
+    return wide[[place[item] for item in items]]

@@ -36,6 +36,12 @@ def test_a_cheaper_one_is_shown_to_lie_close_to_the_best():
     assert "the cheapest ($0.1000 a verdict)" in given.sentences[0]
 
 
+def test_few_that_may_all_be_the_best_are_named():
+    given = advised(0.0)
+    assert set(given.tied) == {"cheap", "dear"}
+    assert given.sentences[1].startswith("The best in reliability is among ")
+
+
 def test_the_one_close_to_the_best_is_not_called_the_cheapest_of_one():
     base = np.random.default_rng(0).normal(0, 0.05, 60)
     values = {"near": base, "near too": base + 0.3 * np.resize([1.0, -1.0], 60), "far": base - 1.0}

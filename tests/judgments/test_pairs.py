@@ -69,3 +69,13 @@ def test_credit_is_the_mean_over_labels_and_replications():
             if v and h
         ]
         assert ours[i] == pytest.approx(np.mean(earned)) if earned else np.isnan(ours[i])
+
+
+def test_an_answer_that_stands_in_several_pairs_has_its_scores_in_each():
+    asked = pd.DataFrame(
+        [(i, r, s) for i, s in (("x", 3.0), ("y", 5.0), ("z", 7.0)) for r in (0, 1)],
+        columns=["item_id", "replicate", "score"],
+    )
+    table = scores_of(asked, ["x", "x", "z", "absent", "y"])
+    np.testing.assert_array_equal(table[:, 0], [3.0, 3.0, 7.0, np.nan, 5.0])
+    np.testing.assert_array_equal(table[:, 0], table[:, 1])
