@@ -129,5 +129,5 @@ def test_a_caption_names_the_panels_that_are_drawn(run_folder):
     drawing = Drawing(kind="dots", estimands=("icc1", "pearson"))
     shown = answer_figure(Run(run.folder, replace(run.records, drawing=drawing)))
     assert shown is not None
-    assert shown.caption.startswith("Reliability of one score, ICC(1,1). By condition, with 95%")
+    assert shown.caption.startswith("Reliability of one score, ICC(1,1). By condition, with 95 %")
     assert "people" not in shown.caption, "there were no labels"
