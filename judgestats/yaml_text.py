@@ -12,6 +12,7 @@ _LONGEST = 200_000
 _DEEPEST = 40
 _MOST_VALUES = 20_000
 """Values, an alias counted for all that it stands for."""
+_TOO_MANY = f"it holds more than {_MOST_VALUES:,} values, aliases written out"
 
 
 class YamlTextError(ValueError):
@@ -81,14 +82,18 @@ def read_yaml(text: str) -> Any:
 
 
 class _Loader(yaml.SafeLoader):
-    """The safe loader that does not follow nesting to the end of the stack."""
+    """The safe loader that follows nesting and values no further than they may go."""
 
     _depth = 0
+    _values = 0
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise YamlTextError(f"it is nested deeper than {_DEEPEST} levels")
+        self._values += 1
+        if self._values > _MOST_VALUES:
+            raise YamlTextError(_TOO_MANY)
         node = super().compose_node(parent, index)
         self._depth -= 1
         return node
@@ -109,7 +114,7 @@ def _check_size(node: yaml.Node, sizes: dict[int, int]) -> int:
         _check_keys(node)
     total = 1 + sum(_check_size(child, sizes) for child in children)
     if total > _MOST_VALUES:
-        raise YamlTextError(f"it holds more than {_MOST_VALUES:,} values, aliases written out")
+        raise YamlTextError(_TOO_MANY)
     sizes[id(node)] = total
     return total
 
