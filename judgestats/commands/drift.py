@@ -60,6 +60,11 @@ def drift_command(arguments: Given) -> int:
 
 def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
     """Compare, print, and write where that is asked for."""
+    if Path(arguments.out).suffix in {".html", ".pdf", ".docx", ".md", ".tex", ".csv"}:
+        raise InputError(
+            f"drift: --out takes a folder or a .json file, got {arguments.out!r}. Give a folder; "
+            "`judgestats report FOLDER --out FILE` makes its report."
+        )
     from judgestats.analysis.drift import drift
     from judgestats.analysis.drift_runs import both_runs, match_conditions
 

@@ -344,8 +344,8 @@ def examine(folder: Path, options: Options) -> Replication:
         drawing=ranked(
             "position_effect",
             "repetition_noise",
-            caption="Disagreement that order adds (left), and that asking again in the same order "
-            "shows (right), by judge and benchmark.",
+            caption="Disagreement that order adds, and that asking again in the same order shows, "
+            "by judge and benchmark.",
         ),
         data_source="the study's verdicts: both orders, three repetitions",
         limitations=(

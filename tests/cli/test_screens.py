@@ -177,3 +177,6 @@ def test_files_are_compared_as_runs_are(workplace, capsys, tmp_path):
     assert f"Results: {kept}" in " ".join(capsys.readouterr().out.split())
     assert main(["second-opinion", kept]) == 0
     assert "change of the mean score" in capsys.readouterr().out
+    assert main(["drift", *map(str, files), "--out", "report.html"]) == 2
+    assert "`judgestats report FOLDER --out FILE` makes its report" in capsys.readouterr().err
+    assert not Path("report.html").exists()

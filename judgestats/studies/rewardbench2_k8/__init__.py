@@ -327,7 +327,7 @@ def examine(folder: Path, options: Options) -> Replication:
             "accuracy_shared",
             by=("temperature",),
             caption="Accuracy by number of scores averaged: with ties counted as errors, as "
-            "printed (left), and with ties shared (right).",
+            "printed, and with ties shared.",
         ),
         data_source="the study's scores (judgments in JSON lines)",
         limitations=(
