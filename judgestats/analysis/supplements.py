@@ -83,7 +83,12 @@ def supplemented(
         "places.selections": places.of_selections(frame),
     }
     described = tuple(
-        NamedResult(id=name, title=_TITLES[name], role="descriptive", result=Rows(table=table))
+        NamedResult(
+            id=name,
+            title=_TITLES[name],
+            role="descriptive",
+            result=Rows(table=_in_order(table, analysis)),
+        )
         for name, table in tables.items()
         if len(table)
     )
@@ -97,6 +102,16 @@ def supplemented(
             *(r for r in beside_verdicts(frame, level=level) if r.id not in by_name),
             *beside_judges(frame, level=level),
         ),
+    )
+
+
+def _in_order(table: pd.DataFrame, analysis: Analysis) -> pd.DataFrame:
+    """Rows of conditions as the conditions stand: answers may come in any order."""
+    if list(table.columns[:1]) != ["condition"]:
+        return table
+    order = {str(name): at for at, name in enumerate(analysis.conditions["condition"])}
+    return table.sort_values(
+        "condition", key=lambda names: names.map(order), kind="stable", ignore_index=True
     )
 
 
