@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgestats.arrays import Floats, Objects
-from judgestats.errors import one_of
+from judgestats.errors import InputError, one_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,11 +82,22 @@ def scores_of(asked: pd.DataFrame, items: Sequence[str], *, values: str = "score
         Rows wanted, in this order; one may stand in it several times, as an answer in several
         pairs does.
     values : str
+
+    Raises
+    ------
+    InputError
+        An item has several in one replicate.
     """
     place = {item: i for i, item in enumerate(dict.fromkeys(items))}
     row = np.array([place.get(item, -1) for item in asked["item_id"].to_numpy(object)], dtype=int)
     replicates, column = np.unique(asked["replicate"].to_numpy(), return_inverse=True)
     wide = np.full((len(place), replicates.size), np.nan)
     held = row >= 0
+    cells = row[held] * replicates.size + column[held]
+    if np.unique(cells).size < cells.size:
+        raise InputError(
+            "scores_of: an item has several scores in one replicate. Number the repetitions, or "
+            "take one order at a time."
+        )
     wide[row[held], column[held]] = asked[values].to_numpy(dtype=float)[held]
     return wide[[place[item] for item in items]]

@@ -79,3 +79,9 @@ def test_an_answer_that_stands_in_several_pairs_has_its_scores_in_each():
     table = scores_of(asked, ["x", "x", "z", "absent", "y"])
     np.testing.assert_array_equal(table[:, 0], [3.0, 3.0, 7.0, np.nan, 5.0])
     np.testing.assert_array_equal(table[:, 0], table[:, 1])
+
+
+def test_several_scores_in_one_replicate_are_no_scores_of_an_item():
+    asked = pd.DataFrame({"item_id": ["x", "x"], "replicate": [0, 0], "score": [3.0, 5.0]})
+    with pytest.raises(InputError, match="several scores in one replicate"):
+        scores_of(asked, ["x"])
