@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -97,6 +97,34 @@ def instrument_results(
     return [
         n if set(n.about.conditions) <= conditions else replace(n, about=About()) for n in results
     ]
+
+
+def leniency_limits(results: Iterable[NamedResult]) -> list[Limit]:
+    """Who is shown to score higher, or lower, than people do of the same answers.
+
+    Parameters
+    ----------
+    results : iterable of NamedResult
+        Of an audit; ``people.bias.CONDITION`` are looked at.
+    """
+    shifted = {
+        named.id.removeprefix("people.bias."): named.result.estimate > 0
+        for named in results
+        if named.id.startswith("people.bias.")
+        and isinstance(named.result, Estimate)
+        and named.result.interval is not None
+        and not named.result.interval.low <= 0 <= named.result.interval.high
+    }
+    limits = []
+    for high, word, what in ((True, "higher", "leniency"), (False, "lower", "severity")):
+        names = [name for name, is_high in shifted.items() if is_high == high]
+        if names:
+            text = (
+                f"{', '.join(names)}: scored {word} than people did of the same answers. Take the "
+                "difference off before a score is held to a limit that people set."
+            )
+            limits.append(Limit(text, code=what, short=f"mind the {what} of {', '.join(names)}"))
+    return limits
 
 
 def instrument_limits(
@@ -203,12 +231,20 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
         "source": frame[source].astype(str) if source.startswith("factor_") else "",
     }).drop_duplicates("condition").set_index("condition")  # fmt: skip
     raters, sources_of = (dict(zip(map(str, of.index), of[c], strict=True)) for c in of)
+    # Beside people's own scores this one is of judges alone, which may all be lenient.
+    by_people = any(n.id.startswith("people.bias.") for n in results)
+    again = frame.duplicated(["condition", "item_id"]).any()
     rows = [
         asked_row(
-            "fair_severity", "lenient by", "lenient", "leniency_points",
-            "instrument.leniency_points.{}", raters, note="(same answers)",
+            "fair_severity",
+            "lenient beside others" if by_people else "lenient by",
+            "beside others" if by_people else "lenient",
+            "leniency_points",
+            "instrument.leniency_points.{}",
+            raters,
+            note="(first scores)" if again else "(same answers)",
         )
-    ]  # fmt: skip
+    ]
     sources = {
         tuple(r.details["sources"])
         for i, r in by_id.items()

@@ -13,7 +13,12 @@ from judgestats.analysis.asked_rows import people_rows, score_rows, true_rows
 from judgestats.analysis.audit_answer import audit_headlines, audit_sentence, held_to_claims
 from judgestats.analysis.drawings import DRAWN_SCORES, ranked
 from judgestats.analysis.drawn import drawn_as
-from judgestats.analysis.instrument import instrument_limits, instrument_metrics, instrument_rows
+from judgestats.analysis.instrument import (
+    instrument_limits,
+    instrument_metrics,
+    instrument_rows,
+    leniency_limits,
+)
 from judgestats.analysis.item_names import with_items
 from judgestats.analysis.limits import (
     MOST_COMPARED,
@@ -83,6 +88,7 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *not_compared(int((cells["temperature"] != 0).sum())),
             *repeat_limits(frame),
             *label_limits(frame),
+            *leniency_limits(results),
             *instrument_limits(frame, declared, results),
         ),
         recommendation=recommend_by_labels(results, frame) or advice,
@@ -142,6 +148,7 @@ def _audit_once(
             *constant_limits(table),
             *limits,
             *label_limits(frame),
+            *leniency_limits(results),
             *instrument_limits(frame, declared, results),
         ),
         recommendation=repetition(frame, seed=declared.seed),

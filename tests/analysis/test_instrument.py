@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.audit import audit
+from judgestats.api import read_judgments
 from judgestats.judgments.readers.frame import parsed_frame
 
 
@@ -154,3 +155,22 @@ def test_a_scale_used_as_three_levels_is_told_with_what_a_shorter_one_loses():
         "3 levels (1, 7-8, 10) in place of the 10 from 1 to 10 keep 99 % of the scores' "
         "variance: 1 % is lost."
     )
+
+
+def test_leniency_against_people_is_told_from_that_beside_other_judges():
+    rng = np.random.default_rng(1)
+    truth = rng.integers(3, 8, 40)
+    rows = [
+        {"judge": judge, "item": f"q{i}", "trial": k, "human_score": int(truth[i]),
+         "score": int(truth[i] + moved + rng.choice([-1, 0, 0, 0, 1]))}
+        for judge, moved in (("lenient", 1), ("fair", 0)) for i in range(40) for k in range(3)
+    ]  # fmt: skip
+    analysis = audit(read_judgments(rows), n_resamples=99)
+    asked = {row.key: row.ask for row in analysis.records({}).rows}
+    assert (asked["bias"], asked["fair_severity"]) == ("lenient by", "lenient beside others")
+    told = [
+        limit.short for limit in analysis.limitations if getattr(limit, "code", "") == "leniency"
+    ]
+    assert told == ["mind the leniency of lenient"]
+    without = audit(read_judgments([r | {"human_score": None} for r in rows]), n_resamples=99)
+    assert not [limit for limit in without.limitations if "people did" in limit]
