@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
 from judgestats.results import Comparison, Estimate, Results, Row, estimand_of
@@ -138,5 +139,11 @@ def _asked(row: Row) -> str:
 
 
 def _plain(text: str) -> str:
-    """A part of a name as MLflow takes it: no path within, no sign of equality."""
-    return text.replace("/", " ").replace("=", " ")
+    """A part of a name in letters that MLflow takes, rather than with its underscores.
+
+    Examples
+    --------
+    >>> _plain("McDonald's omega, T=1"), _plain("ICC(1,1)"), _plain("bias (judge - people)")
+    ('McDonalds omega T 1', 'ICC 1 1', 'bias judge - people')
+    """
+    return " ".join(re.sub(r"[/=(),]", " ", re.sub(r"['’]", "", text)).split())
