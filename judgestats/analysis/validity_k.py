@@ -210,7 +210,7 @@ def recommend_by_labels(
             min(by_accuracy.accuracy),
         )
         spent = tokens.get(name, math.nan) * k
-        price = f", {spent:,.4g} tokens" if math.isfinite(spent) else ""
+        price = f", {spent:,.0f} tokens" if math.isfinite(spent) else ""
         one, all_of = (
             apa_number(by_accuracy.accuracy[j].estimate, bounded=True) for j in (fewest, most)
         )
