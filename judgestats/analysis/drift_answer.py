@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+from judgestats.analysis.drift_tests import SAME
 from judgestats.analysis.families import claim_of
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.outcome import NamedResult
@@ -35,6 +36,8 @@ _HERE = (
     "the judge has changed on these items (the interval, over questions, leaves others open): {}"
 )
 """Where p, of exchanging replications within these items, and the interval answer otherwise."""
+_FEWER = "no change is shown: {}, of which fewer differ than repetition explains"
+"""Where the interval of a share of changes lies below 0: no number tells a change."""
 UNREAD = "no verdict in one of the runs"
 """The reason under which `run_change` counts the items that it leaves out."""
 
@@ -55,7 +58,8 @@ def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headl
         Not to have found a change is not to have shown that there is none: nothing is claimed to be
         equivalent. The test's details hold what is ruled out.
     """
-    headlines = []
+    headlines: list[Headline] = []
+    same: set[str] = set()
     for named in tests:
         kind, _, name = named.id.partition(".")
         if not isinstance(named.result, TestResult):
@@ -63,13 +67,20 @@ def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headl
         p = family.p_adjusted[named.id]
         claim: Claim = claim_of(p, math.nan)
         effect = _effect(named, tests)
+        if named.result.reason == SAME:
+            if named.about.stratum not in same:
+                headlines.append(_same(named))
+            same.add(named.about.stratum)
+            continue
+        fewer = claim == "open" and _fewer(kind, effect)
+        says = _HERE if _of_items(claim, kind, effect) else _FEWER if fewer else _SAYS[claim]
         headlines.append(
             Headline(
                 id=f"headline.{named.id}",
                 hypothesis=kind,
                 claim=claim,
                 about=named.about,
-                estimand=_ESTIMANDS[kind],
+                estimand="" if fewer else _ESTIMANDS[kind],
                 direction=_direction(kind, effect),
                 rests_on=(
                     named.id,
@@ -79,12 +90,29 @@ def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headl
                 p_adjusted=p,
                 p_bound=family.p_bound[named.id],
                 reason=named.result.reason,
-                says=(_SAYS[claim] if not _of_items(claim, kind, effect) else _HERE).format(
-                    _ASPECTS[kind]
-                ),
+                says=says.format(_ASPECTS[kind]),
             )
         )
     return tuple(headlines)
+
+
+def _same(named: NamedResult) -> Headline:
+    """That nothing was tested of a condition, since both runs said the same."""
+    return Headline(
+        id=f"headline.{named.id}",
+        hypothesis=named.id.partition(".")[0],
+        claim="open",
+        about=named.about,
+        rests_on=(named.id,),
+        reason=SAME,
+        says=SAME,
+    )
+
+
+def _fewer(kind: str, effect: Estimate | Comparison | None) -> bool:
+    """Whether verdicts differ less between the runs than within them, as repetition cannot."""
+    interval = effect.interval if kind == "flips" and effect is not None else None
+    return interval is not None and interval.high < 0
 
 
 def _effect(named: NamedResult, tests: Sequence[NamedResult]) -> Estimate | Comparison | None:
@@ -135,7 +163,8 @@ def drift_sentence(
     by_id = {r.id: r for r in tests}
     resting = [by_id[h.rests_on[0]] for h in headlines]
     changed = [h for h in headlines if h.claim == "differs"]
-    still = [h for h in headlines if h.claim == "open"]
+    same = [h for h in headlines if h.reason == SAME]
+    still = [h for h in headlines if h.claim == "open" and h not in same]
     parts = []
     if changed:
         what = ", ".join(_changed(h, by_id[h.rests_on[0]], tests) for h in changed)
@@ -146,7 +175,9 @@ def drift_sentence(
         parts.append(f"no change is shown{beside} {_where(still)} (smallest adjusted p {smallest})")
         if ruled := list(_ruled_out([by_id[h.rests_on[0]] for h in still], tests)):
             parts.append(f"ruled out there: {_listed(ruled)}")
-    if _once(resting):
+    if same:
+        parts.append(f"{SAME} ({', '.join(h.about.stratum for h in same)})")
+    if len(same) < len(headlines) and _once(resting):
         parts.append(
             "each run judged once, so that at most the direction of a shift can be told, not "
             "whether single judgments or their spread changed beyond repetition"

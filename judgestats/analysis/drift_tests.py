@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +22,8 @@ from judgestats.stats.inference.result import Result, TestResult
 
 _RUNS = ("first run", "second run")
 _ONCE = "neither run repeated its scores, so their scatter is not known"
+SAME = "the same judgments in both runs: nothing has changed on these items"
+"""The reason where nothing is tested: one run given twice, say, agrees with itself by design."""
 
 
 _FEW_VALUES = 20
@@ -91,6 +94,8 @@ def tests_of_pair(
         ]
         listed.append(("spread", "Spread of repeated scores", "primary", blocked))
         listed += [(kind, title, "secondary", r) for kind, title, r in ratios if r is not None]
+    if _are_same(own, rerun, labels, aspects[-1].column):
+        listed = [(kind, title, role, _not_tested(r)) for kind, title, role, r in listed]
     judges = set(own["judge"])
     about = About(
         judge=str(judges.pop()) if len(judges) == 1 else "",
@@ -105,6 +110,26 @@ def tests_of_pair(
         )
         for kind, title, role, result in listed
     ]  # fmt: skip
+
+
+def _are_same(
+    own: pd.DataFrame, rerun: pd.DataFrame | None, labels: tuple[str, str], column: str
+) -> bool:
+    """Whether both runs said the same of every item, in whatever order, and no re-run differs."""
+    units = own.drop_duplicates(["item_id", "order"])
+    rows = pd.MultiIndex.from_frame(units[["item_id", "order"]])
+    runs = [own[own["condition"] == label] for label in labels]
+    tables = [_table(run, rows, column) for run in (*runs, *([] if rerun is None else [rerun]))]
+    said = [[sorted(map(str, row)) for row in table] for table in tables]
+    read = any(value is not None for row in tables[0] for value in row)
+    return read and all(one == said[0] for one in said[1:])
+
+
+def _not_tested(result: Result) -> Result:
+    """A test without p and size; what else stands beside it stays."""
+    if not isinstance(result, TestResult):
+        return result
+    return replace(result, statistic=math.nan, p_value=math.nan, effects=(), reason=SAME)
 
 
 def _change(

@@ -54,9 +54,12 @@ _QUESTION = (
 )
 _FAMILY = "gains over a random candidate, and pairs of strategies of all judges"
 _SAYS: Mapping[tuple[Claim, str], str] = {
-    ("differs", "higher"): "a candidate that labels prefer is chosen more often than by drawing",
-    ("differs", "lower"): "a candidate that labels prefer is chosen less often than by drawing",
-    ("open", ""): "not shown to choose better or worse than by drawing",
+    ("differs", "higher"): "the chosen candidate wins a larger share of its labelled comparisons "
+    "than one drawn at random",
+    ("differs", "lower"): "the chosen candidate wins a smaller share of its labelled comparisons "
+    "than one drawn at random",
+    ("open", ""): "the chosen candidate is not shown to win more or fewer of its labelled "
+    "comparisons than one drawn at random",
     ("undefined", ""): "could not be compared with drawing",
 }
 _METRICS = {
@@ -257,8 +260,8 @@ def analyse(
             ),
             asked_row(
                 "gain",
-                "more than at random",
-                "gain",
+                "wins more than one drawn",
+                "share won, gain",
                 "rate_difference",
                 "gain/chosen ({}):drawn at random",
                 table["condition"],

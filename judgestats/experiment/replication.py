@@ -137,9 +137,8 @@ def _log(
     from judgestats.experiment.rendering import rendering
     from judgestats.tracking.apart import open_apart, write_run
 
-    console.tell(
-        f"Study: {study.title} ({study.source}). Data: {records['source']}. No judge is asked.", ""
-    )
+    about = f"Study: {study.title} ({study.source}). Data: {records['source']}."
+    console.tell(*console.wrapped(f"{about} No judge is asked."), "")
     store = open_apart()
     command = console.repeat_command(design.name, given, mlflow=bool(store.adopted_run))
     tags = {

@@ -313,6 +313,8 @@ def _chance(ids: Sequence[str], results: Results) -> list[Beside]:
 def _answers(results: Results, columns: Sequence[Column], lines: Sequence[Line]) -> list[Answer]:
     """What is claimed; where nothing is but that something has no value, first what was found."""
     claimed = answers_of(results)
+    if results.kind == "replication" and results.answer:  # how many stand, before which
+        return [Answer(claim="described", text=results.answer), *claimed]
     if any(answer.claim != "undefined" for answer in claimed):
         return claimed
     described = _range(columns, lines, results)

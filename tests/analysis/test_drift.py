@@ -188,6 +188,7 @@ def test_the_command(workplace, capsys):
         "a": run(seed=1, items=8),
         "b": run(seed=2, items=8, bump=1.0),
         "once": choices(seed=1, items=8, replications=1),
+        "again": choices(seed=2, items=8, replications=1),
     }
     folders = {}
     for name, frame in frames.items():
@@ -204,7 +205,7 @@ def test_the_command(workplace, capsys):
     assert main([*words, "--fail-if-changed"]) == 1
     assert main(["drift", folders["a"], folders["a"], "--fail-if-changed"]) == 0
     capsys.readouterr()
-    once = ["drift", folders["once"], folders["once"]]
+    once = ["drift", folders["once"], folders["again"]]
     assert main(once) == 0
     assert main([*once, "--fail-if-changed"]) == 2
     assert "nothing could be tested" in capsys.readouterr().err
@@ -355,3 +356,33 @@ def test_the_names_of_two_runs_stay_on_one_line():
     found = drift(run(seed=1), run(seed=2, judge="K"), n_resamples=99)
     assert {h.about.stratum for h in found.headlines} == {"J, T=1\u00a0->\u00a0K, T=1"}
     assert "shift.J, T=1 -> K, T=1" in found.records()
+
+
+@pytest.mark.parametrize("made", [run, choices])
+def test_nothing_is_tested_of_the_same_judgments(made):
+    first = made(seed=1)
+    found = drift(first, first.sample(frac=1.0, random_state=0), n_resamples=99)
+    [headline] = found.headlines
+    assert headline.says == "the same judgments in both runs: nothing has changed on these items"
+    assert headline.claim == "open"  # no error for a gate: a judge that repeats itself passes
+    assert headline.estimand == ""
+    [answer] = brief_of(found.records()).answers
+    assert answer.text == f"{headline.says[0].upper()}{headline.says[1:]} - J, T=1"
+    assert found.sentence.startswith(f"{headline.says[0].upper()}{headline.says[1:]} (J, T=1);")
+    assert "p" not in found.sentence.split()
+    tested = [r.result for r in found.results if r.id.startswith(("shift.", "spread.", "flips."))]
+    assert tested
+    assert all(np.isnan(test.p_value) and not test.effects for test in tested)
+
+
+def test_fewer_changes_than_repetition_explains_are_no_effect():
+    first = choices(seed=1)
+    second = first.copy()
+    second.loc[0, "choice"] = "b" if first.loc[0, "choice"] == "a" else "a"
+    found = drift(first, second, n_resamples=99)
+    assert found["flips.J, T=1"].effect.interval.high < 0
+    [answer] = brief_of(found.records()).answers
+    assert answer.text.startswith(
+        "No change is shown: verdicts, of which fewer differ than repetition explains"
+    )
+    assert "[" not in answer.text

@@ -452,6 +452,8 @@ def test_claims_of_a_study_are_named_under_their_verdict() -> None:
     found = replace(results_of(1), kind="replication", headlines=headlines)
     [answer] = brief_of(found).answers
     assert answer.text == "Stands: " + "; ".join(f"Claim {k} holds" for k in range(6))
+    counted, after = brief_of(replace(found, answer="Of 6 claims: 6 stand.")).answers
+    assert (counted.text, after) == ("Of 6 claims: 6 stand.", answer)
 
 
 def test_choices_are_counted_where_scores_are_averaged() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from judgestats.reporting.runs import Run
 from judgestats.reporting.show import Markdown
@@ -29,7 +29,7 @@ def answers(run: Run) -> Markdown:
 
 def answer_texts(run: Run) -> list[str]:
     """What `answers` says, a text each."""
-    claims = [answer.text for answer in brief_of(run.records).answers[:_MOST]]
+    claims = [answer.text for answer in _first(run.records)]
     return claims or [run.records.answer]
 
 
@@ -42,7 +42,17 @@ def sentences(results: Results, file: str = "") -> list[str]:
     file : str
         The name of the results file, where several stand on one page.
     """
-    return [_marked(answer, results, file) for answer in brief_of(results).answers[:_MOST]]
+    return [
+        words(results, "#answer")
+        if not answer.headlines and answer.text == results.answer
+        else _marked(answer, results, file)
+        for answer in _first(results)
+    ]
+
+
+def _first(results: Results) -> Sequence[Answer]:
+    """The answers that page one has room for; that of all claims of a study takes none of it."""
+    return brief_of(results).answers[: _MOST + (results.kind == "replication")]
 
 
 def _marked(answer: Answer, results: Results, file: str) -> str:
