@@ -37,6 +37,7 @@ from judgestats.analysis.pair_methods import (
     weighted_methods,
 )
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.recording import conditions_of
 from judgestats.analysis.selections import metrics_of, selection_limits
 from judgestats.analysis.weighted_scores import weighted_limitations
 from judgestats.items.schema import Item
@@ -212,6 +213,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     results += [result for _, own in beside for result in own]
     ceiling = people_ceiling(pairs, level=declared.level)
     table = pd.DataFrame(rows)
+    shown = pd.DataFrame([*rows, *(row for row, _ in beside)]) if beside else table
     # One method without any readable verdict would leave the others no pair in common.
     readable = [m for m in methods if not np.isnan(m.credit).all()]
     compared, described = compare_methods(readable, pairs, declared)
@@ -237,7 +239,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         ),
         sentence=alignment_sentence(headlines, table, compared, ceiling, at),
         headlines=(*headlines, *temperature_described(methods, results)),
-        conditions=pd.DataFrame([*rows, *(row for row, _ in beside)]) if beside else table,
+        conditions=shown,
+        condition_records=tuple(conditions_of(shown, judged=set(frame["condition"]))),
         results=tuple(results),
         limitations=(
             *_limits(frame, table, items),

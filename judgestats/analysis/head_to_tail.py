@@ -188,7 +188,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         recommendation=recommended,
         rows=(
             asked_row(
-                "accuracy",
+                "called_right",
                 "answers called right",
                 "called right",
                 "accuracy_as_judged",

@@ -7,7 +7,7 @@ tests that share a value are never taken for one another.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -63,7 +63,7 @@ def results_of(analysis: AnalysisContents) -> Results:
         results=(*_table(analysis.conditions), *records),  # type: ignore[arg-type]
         families=tuple(families),
         headlines=tuple(_sized(analysis.headlines, {record.id for record in records})),
-        conditions=analysis.condition_records or tuple(_conditions(analysis.conditions)),
+        conditions=analysis.condition_records or tuple(conditions_of(analysis.conditions)),
         rows=tuple(_rows(analysis.rows, {record.id for record in records})),
         recommendation=_recommendation(analysis),
         limitations=tuple(_limitation(text) for text in analysis.limitations),
@@ -271,8 +271,22 @@ def _arrays(arrays: Mapping[str, Any]) -> Iterable[Figure]:
         yield Figure(id=name, estimand="", axes={}, values=plain(values))
 
 
-def _conditions(table: pd.DataFrame) -> Iterable[Condition]:
-    """The conditions from their table: factors and counts, no estimates."""
+def conditions_of(
+    table: pd.DataFrame, *, judged: Collection[str] | None = None
+) -> Iterator[Condition]:
+    """The conditions from their table: factors and counts, no estimates.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a condition.
+    judged : collection of str, optional
+        Conditions that were judged: all others are derived from them. None: all were.
+
+    Returns
+    -------
+    iterator of Condition
+    """
     if "condition" not in table:
         return
     for row in table.to_dict("records"):
@@ -293,6 +307,7 @@ def _conditions(table: pd.DataFrame) -> Iterable[Condition]:
             judge=str(row.get("judge", "")),
             factors=factors,
             counts=counts,
+            derived=judged is not None and str(row["condition"]) not in judged,
         )
 
 

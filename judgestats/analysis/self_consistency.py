@@ -18,6 +18,7 @@ from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.pair_description import reference_results
 from judgestats.analysis.pair_methods import fewer_pairs, judged_pairs, pairs_asked
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.recording import conditions_of
 from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.selections import condition_row, metrics_of, named, selection_limits
 from judgestats.analysis.self_consistency_answer import (
@@ -220,6 +221,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             *fewer_pairs(declared, pairs),
         ),
         recommendation=recommended,
+        condition_records=tuple(conditions_of(table, judged=set(frame["condition"]))),
         condition_metrics={one.name: metrics_of(one.row, _METRICS) for one in [*every, *beside]},
         rows=_rows([one.name for one in [*every, *beside]]),
     )

@@ -42,7 +42,9 @@ def show_command(arguments: Given) -> int:
     with console.showing(console.asked_for(arguments)):
         if not arguments.result:
             show(results, more=f"judgestats show {arguments.run} --full")
-            following = [f"judgestats show {arguments.run} {_an_id(results)}", "--full", "--json"]
+            again = f"judgestats show {arguments.run}"
+            further = [f"{again} --json"] if arguments.full else ["--full", "--json"]
+            following = [f"{again} {_an_id(results)}", *further]
             finish(results, following=following)
             return 0
         record = _record(results, " ".join(arguments.result))

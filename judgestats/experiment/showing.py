@@ -144,7 +144,8 @@ def finish(
             _json(results, links)
         return
     if chosen.form == "full":
-        console.say(*(links.full() if links else following))
+        after = links.full() if links else ["Next:", *(f"  {part}" for part in following)]
+        console.say(*(after if links or following else ()))
         return
     parts = [*(links.short() if links else ()), *following]
     if links is not None and results is not None and results.all_simulated:

@@ -173,7 +173,8 @@ def whole_run(run: str) -> str:
     Raises
     ------
     InputError
-        No run begins so, several do, or a file is named that is no results.json.
+        No run begins so, several do, or a path is named where nothing is, or a file that is no
+        results.json.
     """
     if (file := Path(run)).is_file():
         if file.name != "results.json":
@@ -182,6 +183,11 @@ def whole_run(run: str) -> str:
                 "run's folder, which holds its results.json."
             )
         return str(file.parent)
+    if not file.exists() and (file.suffix or file.name != run):
+        raise InputError(
+            f"there is no file or folder {run!r} (looked in {Path.cwd()}). Check the name, or give "
+            "a run id as `judgestats run` prints it."
+        )
     if file.exists() or not _BEGINNING.fullmatch(run):
         return run
     store = open_store(existing=True)

@@ -152,7 +152,9 @@ def test_a_run_is_shown_again_and_so_is_one_result(workplace, capsys, tmp_path):
     assert "ICC(1,1): reliability of one judgment" in shown
     assert "95 percent confidence interval" in shown
     assert main(["show", run, "--full"]) == 0
-    assert "Limits of these data:" in capsys.readouterr().out
+    whole = capsys.readouterr().out
+    assert "Limits of these data:" in whole
+    assert f"\nNext:\n  judgestats show {run} " in whole
     [folder] = workplace.glob(f"mlruns/*/{run}*/artifacts")
     assert main(["show", str(folder), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["brief"]["title"] == "Audit of two.csv"

@@ -97,6 +97,8 @@ def test_truth_baselines_and_a_judge_that_only_sees_places(outcome, workplace):
     assert "People against one another" in words
     assert "Baseline: always tie" in words
     content = json.loads(results.read_text())
+    own = [c["counts"]["asked"] for c in content["conditions"] if not c.get("derived")]
+    assert sum(own) == content["facts"]["account"]["rows"]  # each judgment counts once
     plan = json.loads((results.parent / "plan.json").read_text())
     assert plan["options"]["disagreement"] == "tie"
     answered = {r["id"].split(".")[0] for r in content["results"]}

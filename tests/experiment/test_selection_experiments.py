@@ -131,6 +131,7 @@ def test_head_to_tail_finds_the_share_a_judge_calls_correct(workplace):
         for u in units
     ]
     [row] = found.conditions.to_dict("records")
+    assert not {"accuracy", "right"} & {r.key for r in found.rows}  # no person has checked
     assert row["as_judged"] == pytest.approx(np.mean(chances), abs=0.06)
     spread = np.sqrt(np.mean(np.array(chances) * (1 - np.array(chances))) / len(units) / 10)
     assert row["as_judged_se_replications"] == pytest.approx(spread, rel=0.8)

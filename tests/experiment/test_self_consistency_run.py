@@ -10,6 +10,7 @@ import pytest
 from judgestats.analysis.pair_description import at_most_worse
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
+from judgestats.results.brief import brief_of
 from judgestats.stats.reliability.step_up import spearman_brown
 from judgestats.tracking.fetch import run_judgments
 from tests.experiment.report_cells import shown_by, words_of
@@ -58,6 +59,15 @@ def test_a_noisy_judge_gains_and_a_steady_one_does_not(workplace):
     # Averaging turns ties into decisions, which is said.
     ties = rows["tie_share"]
     assert ties["sim-noisy, T=1"] > ties["sim-noisy, T=1, mean of 10"]
+    # Means, medians, modes and the panel are of the same judgments: each counts once.
+    records = found.records({})
+    assert [c.label for c in records.conditions if not c.derived] == [
+        "sim-typical, T=1", "sim-noisy, T=1"
+    ]  # fmt: skip
+    unread = int((asked["status"] != "ok").sum())
+    [judges, lost] = brief_of(records).facts
+    assert judges.startswith("2 judges x ")
+    assert lost == f"{unread} of {len(asked):,} unread"
     assert 0.5 < found["alignment.people"].estimate < 1
     # sim-noisy fails now and then: both policies stand beside each other.
     assert (

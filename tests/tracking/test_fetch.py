@@ -24,6 +24,13 @@ def test_a_run_is_found_by_its_own_folder_and_by_that_of_its_artifacts(tmp_path)
         run_folder(str(other), tmp_path)
 
 
+@pytest.mark.parametrize("name", ["nosuch.csv", "folder/nosuch"])
+def test_a_path_where_nothing_is_is_no_run_to_look_up(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)  # without a store
+    with pytest.raises(InputError, match=f"there is no file or folder '{name}'"):
+        run_folder(name, tmp_path)
+
+
 def test_results_of_a_run_that_is_not_there_are_no_fault_of_the_store(workplace):
     with pytest.raises(InputError, match="there is no run 'nope'"):
         results_of_run("nope")

@@ -44,7 +44,7 @@ _SMALL, _SMALL_LETTERS = 0.165, 125
 """The same of a caption."""
 _QUESTIONS: dict[str, tuple[str, ...]] = {
     "Steady?": ("sem", "icc1", "vote_share", "reliability", "self_agreement"),
-    "Right?": ("pearson", "alignment", "accuracy", "as_judged", "chosen_preferred", "chosen_right"),
+    "Right?": ("pearson", "alignment", "accuracy", "chosen_preferred", "chosen_right"),
     "True?": (),
     "Fair?": (
         "corrected",
