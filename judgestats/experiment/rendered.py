@@ -5,18 +5,38 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from judgestats.experiment.own_prompts import templates_of
-from judgestats.protocols.base import Prompted, ReplyMode, prompted_in
+from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, prompted_in
+from judgestats.protocols.strategies.wording import Wording
 
 if TYPE_CHECKING:
     from judgestats.experiment.prepare import Prepared
 
 _LONGEST = 1_200
 """Characters of one paragraph that the terminal shows; a run's files have them all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """What a text of a strategy is for.
+
+    Attributes
+    ----------
+    stage : str
+        As a user names it who gives a prompt for it.
+    instruction : str
+        The reply instruction.
+    conditions : list of str
+        Labels of those under which it is asked.
+    """
+
+    stage: str
+    instruction: str
+    conditions: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,11 +52,15 @@ class Rendered:
         Labels.
     templates : tuple of str
         Hashes of the texts that it is made from.
+    stages : dict of str to Stage
+        Of strategies: the stage that each text is for, by hash. Strategies that end with the same
+        prompt may have others before it.
     """
 
     prompted: Prompted
     item_id: str
     templates: tuple[str, ...]
+    stages: dict[str, Stage] = field(default_factory=dict)
     conditions: list[str] = field(default_factory=list)
 
     def record(self) -> dict[str, Any]:
@@ -45,6 +69,7 @@ class Rendered:
         return {
             "conditions": self.conditions,
             "templates": list(self.templates),
+            "stages": {sha: asdict(stage) for sha, stage in self.stages.items()},
             "item": self.item_id,
             "reply_mode": p.mode.value,
             "instruction": p.instruction,
@@ -77,8 +102,24 @@ def rendered(prepared: Prepared) -> tuple[Rendered, ...]:
             item_id=unit.item_id,
             templates=tuple(dict.fromkeys(t.sha for t in templates_of(protocol))),
         )
-        by_text.setdefault(repr(prompted), one).conditions.append(condition.label)
+        one = by_text.setdefault(repr(prompted), one)
+        one.conditions.append(condition.label)
+        for sha, stage in _stages(protocol, unit, mode).items():
+            one.stages.setdefault(sha, stage).conditions.append(condition.label)
     return tuple(by_text.values())
+
+
+def _stages(protocol: JudgingProtocol, unit: Unit, mode: ReplyMode) -> dict[str, Stage]:
+    """The stage of each text of a strategy; none of another protocol, which has one prompt."""
+    wording = getattr(protocol, "wording", None)
+    if not isinstance(wording, Wording):
+        return {}
+    out = {}
+    for template in templates_of(protocol):
+        stage = wording.stage_of(template)
+        prompted = prompted_in(mode, partial(wording.bare, stage, unit))
+        out[template.sha] = Stage(stage=stage, instruction=prompted.instruction)
+    return out
 
 
 def prompt_lines(prompts: Sequence[Rendered]) -> list[str]:

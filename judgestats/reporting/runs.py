@@ -109,7 +109,9 @@ class Run:
         """Prompt texts by their hash, in the order in which the plan asks with them."""
         folder = self.folder / "prompts"
         files = {path.stem: path for path in sorted(folder.glob("*.txt"))}
-        planned = [sha for asked in self.asked for sha in asked["templates"]]
+        planned = [
+            sha for asked in self.asked for sha in (*asked["templates"], *asked.get("stages", ()))
+        ]
         order = dict.fromkeys(sha for sha in [*planned, *files] if sha in files)
         return {sha: files[sha].read_text(encoding="utf-8") for sha in order}
 

@@ -65,3 +65,25 @@ def test_a_run_takes_them(workplace, tmp_path):
     names = {t.name for p in prepared.protocols.values() for t in p.templates}
     assert "points.txt" in names
     assert len(rendered(prepared)) == 2
+
+
+def test_each_text_is_recorded_with_its_stage_and_its_own_reply_instruction(workplace):
+    given = {"strategies": "vanilla,plan,cce@2,cce-raw@2", "scaling": "none", "selections": "none",
+             "pairs": "4", "judges": "sim-crowd", "key_points": "4"}  # fmt: skip
+    prepared = prepare(load_design("crowd"), given)
+    names = {t.sha: t.name for p in prepared.protocols.values() for t in p.templates}
+    ends, under = {}, {}
+    for one in rendered(prepared):
+        for sha, stage in one.record()["stages"].items():
+            ends.setdefault((names[sha], stage["stage"]), set()).add(stage["instruction"])
+            under.setdefault(names[sha], []).extend(stage["conditions"])
+    field = {name: text.pop().split('"')[1] for (name, _), text in ends.items()}
+    assert field == {
+        "judge_vanilla": "explanation", "evaluation_plan": "plan", "judge_plan": "explanation",
+        "outcome_removal": "analysis", "judge_crowd": "explanation", "key_points": "aspects",
+    }  # fmt: skip
+    assert not any(ends.values()), "one instruction each"
+    assert {stage for _, stage in ends} == {
+        "vanilla", "plan", "planned", "removal", "crowd", "points",
+    }  # fmt: skip
+    assert len(under["judge_crowd"]) == 2 > len(under["outcome_removal"]) == 1, "raw removes none"

@@ -131,3 +131,25 @@ def test_a_caption_names_the_panels_that_are_drawn(run_folder):
     assert shown is not None
     assert shown.caption.startswith("Reliability of one score, ICC(1,1). By condition, with 95 %")
     assert "people" not in shown.caption, "there were no labels"
+
+
+def test_of_one_row_there_is_no_figure(run_folder):
+    run = load_run(run_folder)
+    three = Drawing(kind="dots", estimands=("mean", "sem", "icc1"))
+    one = str(next(iter(run.compared))["condition"])
+    both = replace(run.records, drawing=three)
+    assert answer_figure(Run(run.folder, both)) is not None
+    only = replace(run.records, drawing=replace(three, only={"condition": (one,)}))
+    assert answer_figure(Run(run.folder, only)) is None
+
+
+def test_an_interval_that_goes_on_beyond_the_panel_ends_in_an_arrow():
+    near, far = plots.Point(value=1.0, low=0.9, high=1.1), plots.Point(value=1.0, low=0.8, high=9.0)
+    figure = plots.Dots(
+        labels=("near", "far"), panels=(plots.DotPanel(x_label="SEM", points=(near, far)),)
+    )
+    with theme():
+        [ax] = figure.render().axes
+    assert ax.get_xlim()[1] < 9.0
+    arrows = [line for line in ax.lines if line.get_marker() in {"<", ">"}]
+    assert [(*line.get_xdata(), *line.get_ydata()) for line in arrows] == [(ax.get_xlim()[1], 1)]

@@ -325,6 +325,45 @@ def test_prompts_stand_in_the_order_of_the_plan_each_with_its_reply_instructions
     assert told == [heads[0], *one, heads[1], *one]
 
 
+def test_prompts_of_stages_have_their_own_headings_and_reply_instructions(
+    run_folder: Path, tmp_path: Path
+) -> None:
+    from dataclasses import replace
+
+    from judgestats.reporting.runs import Run
+    from judgestats.reporting.sections import design
+
+    both = ["j, plain", "j, crowd"]
+    stages = {
+        "aa11": {"stage": "vanilla", "instruction": "Say which.", "conditions": both},
+        "bb22": {"stage": "removal", "instruction": "Say why.", "conditions": both[1:]},
+        "cc33": {"stage": "crowd", "instruction": "Say which.", "conditions": both[1:]},
+        "dd44": {"stage": "points", "instruction": "List them.", "conditions": both},
+    }
+    asked = [{"conditions": both, "templates": ["aa11", "dd44"], "instruction": "Say which.",
+              "stages": stages}]  # fmt: skip
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "rendered.json").write_text(json.dumps(asked), encoding="utf-8")
+    for sha in stages:
+        (tmp_path / "prompts" / f"{sha}.txt").write_text(f"{sha} {{reply}}", encoding="utf-8")
+    conditions = tuple(
+        Condition(label=f"j, {w}", judge="j", factors={"strategy": w}) for w in ("plain", "crowd")
+    )
+    records = replace(load_run(run_folder).records, conditions=conditions)
+    lines = (
+        str(design.prompts(Run(folder=tmp_path, records=records))).replace("\\", "").splitlines()
+    )
+    of = {"vanilla": "", "points": "", "removal": ", strategy crowd", "crowd": ", strategy crowd"}
+    told = {s["instruction"] for s in stages.values()}
+    told = {f'#raw(block: true, "{s["instruction"]}")': s["instruction"] for s in stages.values()}
+    said = [told.get(line, line) for line in lines if line.startswith("**") or line in told]
+    want = []
+    for sha in ("aa11", "dd44", "bb22", "cc33"):
+        stage, instruction = stages[sha]["stage"], stages[sha]["instruction"]
+        want += [f"**Prompt of the stage {stage}{of[stage]}:** `prompts/{sha}.txt`", instruction]
+    assert said == want
+
+
 def test_people_who_are_nobody_are_told_on_page_one(run_folder: Path) -> None:
     from dataclasses import replace
 

@@ -132,6 +132,19 @@ class Wording:
             unit, mode, more={"aspects": self.aspects_of(unit), "judgments": judgments}
         )
 
+    def stage_of(self, template: PromptTemplate) -> str:
+        """The stage that a text is for."""
+        return next(s for s, name in STAGE_PROMPTS.items() if self._prompt(name) == template)
+
+    def bare(self, stage: str, unit: Unit, mode: ReplyMode) -> Prompted:
+        """The prompt of a stage with no judgment or plan in it."""
+        if stage in _WRITTEN:
+            aspects = {"aspects": self.aspects_of(unit)}
+            return self.writing(stage).prompt(unit, mode, more=aspects)
+        if stage == "points":
+            return self.points.prompt(unit, mode)
+        return self.ask(STAGE_PROMPTS[stage], unit, mode)
+
     def aspects_of(self, unit: Unit) -> str:
         """What a judge of a pair is told to consider: the aspects of its set."""
         return self.aspects.get(unit.category.lower(), _USUAL)

@@ -177,6 +177,18 @@ def _depths(joined: Sequence[Sequence[int]]) -> list[int]:
     return out
 
 
+def _point_beyond(ax: Axes, points: Sequence[Point]) -> None:
+    """An arrow at the edge where an interval goes on beyond it."""
+    low, high = ax.get_xlim()
+    for at, p in enumerate(points):
+        if _bars(p) is None:
+            continue
+        for edge, sign, beyond in ((low, "<", p.low < low), (high, ">", p.high > high)):
+            if beyond:
+                ax.plot([edge], [at], sign, color=INK, markersize=4, clip_on=False)
+    ax.set_xlim(low, high)
+
+
 @dataclass(frozen=True, kw_only=True)
 class DotPanel:
     """One estimand of every row.
@@ -324,6 +336,7 @@ class Dots(Figure):
                 ends = [places[0] - 0.2, places[-1] + 0.2]
                 ax.plot([x, x], ends, color=INK, lw=2.2, clip_on=False)
             ax.set_xlim(low, high + (0.085 + 0.035 * max(depths)) * (high - low))
+        _point_beyond(ax, [panel.points[row] for row in rows])
         if panel.percent:
             ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
             ax.locator_params(axis="x", nbins=3)  # their labels are long

@@ -39,7 +39,7 @@ __all__ = ["answer_figure", "is_drawn"]
 _MOST_ROWS = 12
 _MOST_PANELS = 3
 _FEWEST = 3
-"""Numbers that are worth a figure: of two, the table beside it tells all."""
+"""Numbers that are worth a figure: of two, or of one row, the table beside it tells all."""
 _BY_DEFAULT = (
     ("sem", "icc1"), ("alignment",), ("accuracy",), ("grade_score",), ("vote_share",),
     ("as_judged",), ("mean",),
@@ -67,7 +67,7 @@ class _Row:
 
 
 def answer_figure(run: Run, *, most: int = 0) -> Captioned | None:
-    """The figure of page one; None where there are not even three numbers to draw.
+    """The figure of page one; None where there are not even three numbers in two rows to draw.
 
     Parameters
     ----------
@@ -192,7 +192,8 @@ def is_drawn(row: Mapping[str, object], drawing: Drawing) -> bool:
 
 def _dots(run: Run, drawing: Drawing, most: int) -> tuple[plots.Dots, str] | None:
     rows, keys = _declared_rows(run, drawing)
-    if sum(value.is_finite for row in rows for value in row.values) < _FEWEST:
+    numbers = [sum(value.is_finite for value in row.values) for row in rows]
+    if sum(numbers) < _FEWEST or sum(n > 0 for n in numbers) < 2:
         return None
     references = [] if drawing.rows else _lines(run, drawing)
     n_rows = len(rows)
@@ -203,6 +204,8 @@ def _dots(run: Run, drawing: Drawing, most: int) -> tuple[plots.Dots, str] | Non
         more = f" {which}"
     if any(math.isfinite(value.chance) for row in rows for value in row.values):
         more += _MARKS
+    without = [heading(key) for k, key in enumerate(keys) if key in LOST and _bare(rows, k)]
+    more += f" {', '.join(without)}: as counted, without intervals." if without else ""
     brackets = _brackets(run, rows, drawing)
     more += _BARS if brackets else ""
     for line in references:
@@ -217,7 +220,7 @@ def _dots(run: Run, drawing: Drawing, most: int) -> tuple[plots.Dots, str] | Non
             chance=tuple(r.values[k].chance for r in rows),
             line=rows[0].nothing,
             percent=key in LOST,
-            from_zero=from_zero(key) if not drawing.rows else False,
+            from_zero=(key in LOST or from_zero(key)) if not drawing.rows else False,
         )
         for k, key in enumerate(keys)
     ]
@@ -233,6 +236,11 @@ def _dots(run: Run, drawing: Drawing, most: int) -> tuple[plots.Dots, str] | Non
         caption=_alt(series),
     )
     return figure, more
+
+
+def _bare(rows: Sequence[_Row], panel: int) -> bool:
+    """Whether no number of a panel has an interval."""
+    return not any(math.isfinite(row.values[panel].low) for row in rows)
 
 
 def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:

@@ -318,11 +318,13 @@ def prompts(run: Run) -> Markdown:
     parts = []
     for sha, text in run.prompts.items():
         name = "".join(c for c in sha if c.isalnum() or c in "-_")
-        own = [asked for asked in run.asked if asked["templates"][-1:] == [sha]]
-        calls = [asked for asked in run.asked if sha in asked["templates"]]
+        stages = [asked["stages"][sha] for asked in run.asked if sha in asked.get("stages", {})]
+        own = stages or [asked for asked in run.asked if asked["templates"][-1:] == [sha]]
+        calls = stages or [asked for asked in run.asked if sha in asked["templates"]]
         labels = _labels(calls)
         of = _levels(run, labels, among=[c.label for c in run.records.conditions])
-        said = f"Prompt{of}:".replace("Prompt, prompt ", "Prompt ")
+        stage = f" of the stage {stages[0]['stage']}" if stages else ""
+        said = f"Prompt{stage}{of}:".replace("Prompt, prompt ", "Prompt ")
         heading = f"**{named(said)}** `prompts/{name}.txt`"
         parts.append(f"{_with_next(heading)}\n\n{verbatim(text)}")
         instructions: dict[str, list[dict[str, Any]]] = {}
