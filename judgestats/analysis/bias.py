@@ -176,16 +176,27 @@ _OWN_ROWS = {"fair_padding", "fair_position", "fair_own answer"}
 
 
 def _rows(where: Sequence[str], probed: Sequence[Row]) -> tuple[Row, ...]:
-    """By how much each judge follows padding, place and authorship; then the other probes."""
+    """By how much each judge follows padding, place and authorship; then the other probes.
+
+    What is claimed of place is the number of its row; of pairs asked for another probe's sake,
+    the share of first places.
+    """
+    if any(row.key == "fair_position" for row in probed):
+        place = asked_row(
+            "position", "first place adds", "first place", "preference_shift",
+            "instrument.position.{}/preference_shift", where,
+        )  # fmt: skip
+    else:
+        place = asked_row(
+            "position", "first place preferred", "first place", "first_position_share",
+            "position.{}/first_position_share", where, note="(.50: no preference)",
+        )  # fmt: skip
     own = (
         asked_row(
             "padding", "empty words add", "empty words", "probe_shift",
             "instrument.padding.{}/probe_shift", where,
         ),
-        asked_row(
-            "position", "first place preferred", "first place", "first_position_share",
-            "position.{}/first_position_share", where, note="(.50: no preference)",
-        ),
+        place,
         asked_row(
             "swap", "same when shown swapped", "same if swapped", "swap_consistency",
             "position.swap.{}", where,

@@ -18,6 +18,7 @@ from judgestats.analysis.probe_answer import (
     what_to_do,
 )
 from judgestats.analysis.probe_card import (
+    FEWEST_DRAWN,
     card_counts,
     card_rows,
     drawn_changes,
@@ -226,7 +227,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             *_left_out(judges, probes, items),
         ),
         recommendation=what_to_do(headlines),
-        drawing=_drawing(drawn_rows(where, shown), drawn_changes(shown)),
+        drawing=_drawing(where, drawn_changes(where, shown, headlines)),
         rows=card_rows(where, shown),
         condition_metrics=scored.metrics if scored else {},
         arrays=cell_arrays(array) if array is not None else {},
@@ -236,12 +237,13 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     )
 
 
-def _drawing(rows: tuple[str, ...], changes: Sequence[str]) -> Drawing:
+def _drawing(where: Sequence[str], changes: Sequence[Probe]) -> Drawing:
     """What changes add; where that is a number or two, the means that they move."""
-    if len(rows) > 2:
+    rows = drawn_rows(where, changes)
+    if len(rows) >= FEWEST_DRAWN:
         what = "changes that should not matter add"
         if len(changes) == 1:  # its rows are judges
-            what = f"the change {changes[0]} adds, which should not matter"
+            what = f"the change {changes[0].name} adds, which should not matter"
         return Drawing(
             kind="dots",
             rows=rows,

@@ -27,6 +27,8 @@ _COUNTED: Mapping[str, tuple[str, str, str, str]] = {
     "controls_passed": ("right_controls", "control", "differs", "worse answers it noticed"),
 }
 """Estimand: the row's key, the hypothesis, the claim, what is asked."""
+FEWEST_DRAWN = 3
+"""Rows of which there is a figure of what changes add."""
 _WORST = 3
 _CUT = 1000
 
@@ -104,19 +106,26 @@ def _row(probe: Probe, where: Sequence[str]) -> Row:
 
 
 def drawn_rows(where: Sequence[str], probes: Sequence[Probe]) -> tuple[str, ...]:
-    """What is drawn: the changes that should not matter, of scores or else of verdicts."""
-    return tuple(f"{identity(p, w)}/{estimand_of(p)}" for p in _drawn(probes) for w in where)
+    """What is drawn of changes: a row a change and judge."""
+    return tuple(f"{identity(p, w)}/{estimand_of(p)}" for p in probes for w in where)
 
 
-def drawn_changes(probes: Sequence[Probe]) -> tuple[str, ...]:
-    """The names of the changes that are drawn."""
-    return tuple(dict.fromkeys(p.name for p in _drawn(probes)))
+def drawn_changes(
+    where: Sequence[str], probes: Sequence[Probe], headlines: Sequence[Headline]
+) -> list[Probe]:
+    """The changes that are drawn: that should not matter, of scores or else of verdicts.
 
-
-def _drawn(probes: Sequence[Probe]) -> list[Probe]:
-    fair = [p for p in probes if p.kind == "fair"]
-    first = "scores" if any(p.asks == "scores" for p in fair) else "comparisons"
-    return [p for p in fair if (p.asks == "scores") == (first == "scores")]
+    Of verdicts where more of them than of scores are shown to move a judge, if there are rows
+    enough for a figure: points and shares have no axis in common.
+    """
+    fair = {
+        scored: [p for p in probes if p.kind == "fair" and (p.asks == "scores") == scored]
+        for scored in (True, False)
+    }
+    moved = [h.about.varied for h in headlines if (h.hypothesis, h.claim) == ("moved", "differs")]
+    shown = {scored: sum(moved.count(p.name) for p in own) for scored, own in fair.items()}
+    of_verdicts = shown[False] > shown[True] and len(fair[False]) * len(where) >= FEWEST_DRAWN
+    return fair[not (of_verdicts or not fair[True])]
 
 
 def worst_cases(

@@ -125,6 +125,15 @@ def test_the_figure_of_one_change_names_it():
     assert "the change padding adds" in drawing.caption
 
 
+def test_the_figure_is_of_the_comparisons_where_they_are_what_moves_judges():
+    probes = probes_named("probes", "gender,position,off topic,pair off topic")
+    judges = ["sim-blind", "sim-typical", "sim-positional"]
+    found = analysed(judged(judges, probes), probes)
+    assert ("sim-positional", "position") in claimed(found, "differs")
+    assert {"position"} == {row.split(".")[1] for row in found.drawing.rows}
+    assert "the change position adds" in found.drawing.caption
+
+
 def test_a_judge_that_sees_nothing_is_not_called_fair():
     probes = probes_named("probes", "padding,gender,off topic")
     found = analysed(judged(["sim-blind"], probes), probes)

@@ -106,6 +106,14 @@ def test_each_judge_is_moved_by_what_it_was_built_to_be_moved_by(outcome):
     assert means.notna().all().all()
     assert found["shift.scale"].rows
 
+    # The number beside a judge is that of the claim: one quantity an effect.
+    [place] = [row for row in found.rows if row.key == "position"]
+    told = {(h.about.varied, h.about.stratum.split(",")[0]): h for h in found.headlines}
+    assert place.estimand == told["position", "sim-positional at T=1"].estimand
+    assert place.cells["sim-positional at T=1"] == told["position", "sim-positional at T=1"].size
+    drawn = {row.split(".")[1] for row in found.drawing.rows}
+    assert drawn == {"position", "own answer"}  # of two effects each, against one of padding
+
     assert "sim-positional at T=1: is moved by position (+" in found.sentence
     assert "author-a" in " ".join(found.limitations)
     content = json.loads(results.read_text())
