@@ -18,7 +18,7 @@ from judgestats.reporting.sections import answer_figure, brief, disagreements, p
 from judgestats.reporting.show import Captioned
 from judgestats.reporting.shown import resolve
 from judgestats.reporting.tables import Table
-from judgestats.results import Condition, Drawing
+from judgestats.results import CONDITIONS, About, Condition, Drawing, Record
 from tests.null_judge.designs import unbiased
 from tests.null_judge.worlds import World
 from tests.reporting.record_numbers import EXEMPT, faults
@@ -102,6 +102,51 @@ def test_one_verdict_a_pair(run_folder: Path) -> None:
     pairs = [(row["group"], row["of"], row["pair"]) for row in table.rows]
     assert len(set(pairs)) == len(pairs)
     assert {row["verdict"] for row in table.rows} <= {"differs", "alike", "open"}
+
+
+def test_a_test_of_equivalence_stands_under_its_margin_with_its_own_interval(
+    run_folder: Path,
+) -> None:
+    from dataclasses import replace
+
+    from judgestats.reporting.runs import Run
+    from judgestats.results import Comparison, Interval, Margin, ResultSet, Statistic
+
+    def found(name: str, p: float, level: float, margin: Margin | None = None) -> list[Record]:
+        half = 0.02 if margin else 0.03
+        pair = Comparison(
+            id=f"{name}/p", hypothesis=name, role="secondary", title="p", part_of=name, a="one",
+            b="two", estimand="rate_difference", estimate=-0.02, method="t", p=p, margin=margin,
+            interval=Interval(low=-0.02 - half, high=-0.02 + half, level=level),
+            statistic=Statistic(symbol="t", value=3.0),
+        )  # fmt: skip
+        whole = ResultSet(
+            id=name, hypothesis=name, role="secondary", title=name, name="x", method="t",
+            members=(pair.id,), about=About(stratum="judge a"),
+        )  # fmt: skip
+        return [whole, pair]
+
+    run = load_run(run_folder)
+    margin = Margin(low=-0.05, high=0.05, estimand="rate_difference")
+
+    def rows(*results: Record) -> list[tuple[object, ...]]:
+        listed = (run.records[CONDITIONS], *results)
+        table = brief.pairs(Run(run.folder, replace(run.records, results=listed, headlines=())))
+        assert table is not None
+        assert ("two one-sided tests, 90 % intervals" in table.note) == any(
+            "quivalence" in str(r["group"]) for r in table.rows
+        )
+        return [(r["group"], str(r["size"]), str(r["p"]), r["verdict"]) for r in table.rows]
+
+    size, same = found("difference", 0.2, 0.95), found("equivalence", 0.01, 0.9, margin)
+    within = ("judge a: equivalence within .05", "−.020 [−.040, .000]", ".010", "alike")
+    assert rows(*size, *same) == [within]
+    assert rows(*found("equivalence", 0.3, 0.9, margin)) == [(*within[:2], ".300", "open")]
+    told = ("judge a", "−.020 [−.050, .010]", ".001", "differs")
+    assert rows(*found("difference", 0.001, 0.95), *same) == [told]
+    assert rows(*size, *found("equivalence", 0.3, 0.9, margin)) == [
+        ("judge a", "−.020 [−.050, .010]", ".200", "open")
+    ]
 
 
 def test_a_verdict_says_what_was_asked_and_not_always_that_something_differs(

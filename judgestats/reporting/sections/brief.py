@@ -281,7 +281,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
         columns = [c for c in columns if c.key not in {"of", "effect"}]
     notes = [
         "Open: neither shown nor ruled out." * any(r["verdict"] == "open" for r in rows),
-        "Alike: shown to lie within the declared margin."
+        "Alike: p is that of a difference; by tests of equivalence all pairs lie within the margin."
         * any(r["verdict"] == "alike" for r in rows),
         kept_note(len(rows), n_tests, "tests", "tests"),
     ]

@@ -13,6 +13,7 @@ from judgestats.reporting.shown import Measured, address, label
 from judgestats.reporting.tables import Column, Table
 from judgestats.results import About, Comparison, ResultSet, Test, estimand_of
 from judgestats.results.naming import with_names
+from judgestats.results.numbers import apa_number
 
 __all__ = ["p_of", "pairs"]
 
@@ -50,11 +51,17 @@ def pairs(run: Run) -> Table | None:
     order = [(estimand_of(m.estimand).label, run.called(_key(run, w, m)[0])) for _, w, m in found]
     first_of = {pair: i for i, pair in reversed([*enumerate(order)])}
     kinds = list(dict.fromkeys(of for of, _ in order))
-    rows.sort(key=lambda r: (kinds.index(r["of"]), first_of.get((r["of"], r["group"]), 0)))
-    for row in rows if several else ():
-        row["group"] = ": ".join(
-            filter(None, (row["of"][:1].upper() + row["of"][1:], row["group"]))
+    rows.sort(
+        key=lambda r: (
+            kinds.index(r["of"]), first_of.get((r["of"], r["where"]), 0), bool(r["margin"]),
         )
+    )  # fmt: skip
+    for row in rows:
+        of = row["of"][:1].upper() + row["of"][1:] if several else ""
+        row["group"] = ": ".join(filter(None, (of, _headed(row["where"], row["margin"]))))
+    if any(row["group"] for row in rows):
+        for row in rows:
+            row["group"] = row["group"] or "Differences"
     n_pairs = len(rows)
     if n_pairs > MOST_ROWS:
         decided = [r for r in rows if r["verdict"] != "open"] or rows
@@ -70,11 +77,14 @@ def pairs(run: Run) -> Table | None:
         Column(key="p", label="p, adjusted", align="right"),
         Column(key="verdict", label="Verdict"),
     ]
-    same = [r for r in rows if r["verdict"] == "alike"]
+    levels = sorted({f"{100 * r['level']:g} %" for r in rows if r["margin"]})
     is_open = any(r["verdict"] == "open" for r in rows)
     notes = [
         "Open: neither a difference nor equality is shown." * is_open,
-        "Alike: shown to lie within the declared margin." * bool(same),
+        f"Equivalence within a margin: two one-sided tests, {' and '.join(levels)} intervals; "
+        "alike: shown to lie within it. All others: tests of a difference, 95 % intervals."
+        if levels
+        else "",
         kept_note(len(rows), n_pairs, "pairs", "pairs"),
     ]
     return Table(
@@ -110,34 +120,60 @@ def _one_a_pair(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """One verdict on a pair and question: of several measures the first, or one shown alike."""
     first_of: dict[tuple[str, str, str], dict[str, Any]] = {}
     for row in rows:
-        key = (row["hypothesis"], row["group"], row["pair"])
+        key = (row["hypothesis"], row["where"], row["pair"])
         first = first_of.setdefault(key, row)
         if (first["verdict"], row["verdict"]) == ("open", "alike"):
             first_of[key] = row
     return list(first_of.values())
 
 
+def _headed(where: str, margin: str) -> str:
+    """The heading of some pairs: tests of equivalence stand apart from those of a difference.
+
+    Examples
+    --------
+    >>> _headed("judge a", "within .05"), _headed("", "within .05"), _headed("judge a", "")
+    ('judge a: equivalence within .05', 'Equivalence within .05', 'judge a')
+    >>> _headed("Equivalence of temperatures", "within .05")
+    'Equivalence of temperatures, within .05'
+    """
+    if not margin or not where:
+        return f"Equivalence {margin}" if margin else where
+    return f"{where}{',' if where.startswith('Equivalence') else ': equivalence'} {margin}"
+
+
+def _margin(pair: Comparison) -> str:
+    """What counts as equivalent; empty of a pair that is tested for a difference."""
+    if pair.margin is None:
+        return ""
+    bounded = estimand_of(pair.estimand).bounded
+    low, high = (apa_number(v, bounded=bounded) for v in (pair.margin.low, pair.margin.high))
+    return f"within {high}" if pair.margin.low == -pair.margin.high else f"within {low} to {high}"
+
+
 def _pair(run: Run, where: str, line: dict[str, Any]) -> dict[str, Any]:
+    """Its difference where that is tested, unless only the test of equivalence says something."""
     size, same = line["size"] or line["same"], line["same"]
     level = run.records.family(size.family).level if size.family else 0.05
-
-    field, p, bound = p_of(size)
-    differs = size.margin is None and p <= level
+    differs = size.margin is None and p_of(size)[1] <= level
     alike = same is not None and p_of(same)[1] <= same.margin.alpha and not differs
     if alike:
-        field, _, bound = p_of(same)
+        size = same
+    field, _, bound = p_of(size)
     effect = Measured.of(size)
     if estimand_of(size.estimand).unit == "ranks":
         effects = run.records.effects(size)
         effect = Measured.of(effects[0]) if effects else effect
     return {
         "hypothesis": (line["size"] or line["same"]).hypothesis,
-        "group": run.called(where),
+        "where": run.called(where),
+        "margin": _margin(size),
+        "level": size.interval.level if size.interval else math.nan,
         "judge": judge_of(run, size),
         "pair": with_names(f"{size.a} against {size.b}", run.names),
         "of": estimand_of(size.estimand).label,
         "size": effect.shown(),
-        "p": label(run.records, address(same.id if alike else size.id, field), p=True, bound=bound),
+        "p": label(run.records, address(size.id, field), p=True, bound=bound),
         "verdict": "differs" if differs else "alike" if alike else "open",
     }
 
