@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from judgestats.commands.check_findings import Demand, Finding, Held
 from judgestats.commands.check_names import of_repetition, unknown_name, with_row
+from judgestats.commands.check_screen import show_held
 from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
@@ -18,42 +20,6 @@ from judgestats.results import Condition, Results, Row
 from judgestats.results.thresholds import holds_size, is_called, named_bounds, not_estimable
 from judgestats.results.values import plain
 from judgestats.tracking.readings import WHOLE_RUN, metrics_of
-
-
-@dataclass(frozen=True)
-class Demand:
-    """A metric and the bound it must keep: at least (``min``) or at most (``max``)."""
-
-    metric: str
-    side: str
-    bound: float
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What a demand found in one run.
-
-    `decided_on` is the end of the interval on the demand's bad side (of a number whose either sign
-    is a fault, the end that is farther from 0, without its sign); the estimate itself where the
-    metric has no interval in any condition (a share that is counted, a cost); NaN where the number
-    or its interval is undefined here and defined in another condition, where the interval is not
-    estimable, and where it is of repetition and sampling is off.
-    """
-
-    demand: Demand
-    where: str
-    estimate: float
-    decided_on: float
-    basis: str
-
-    @property
-    def passed(self) -> bool:
-        """Whether the demand holds; an undefined number never passes."""
-        if math.isnan(self.decided_on):
-            return False
-        if self.demand.side == "min":
-            return self.decided_on >= self.demand.bound
-        return self.decided_on <= self.demand.bound
 
 
 def read_demands(least: Sequence[str], most: Sequence[str]) -> list[Demand]:
@@ -152,6 +118,8 @@ def judge_run(
                     estimate=estimate,
                     decided_on=bound,
                     basis=basis,
+                    low=metrics.get(f"ci/{demand.metric}.lo", math.nan),
+                    high=metrics.get(f"ci/{demand.metric}.hi", math.nan),
                 )
             )
     return findings
@@ -271,22 +239,11 @@ def check_command(arguments: Given) -> int:
         )
     held = held_to(results, demands, conditions=arguments.condition)
     with console.showing(console.asked_for(arguments)):
-        _say(arguments.run, held.findings, left=held.left, still=held.still)
-        _say_unanswered(held.runs, demands)
+        if console.shown_as().form == "json":
+            _say(arguments.run, held.findings, still=held.still)
+        else:
+            show_held(arguments.run, results, held, demands)
     return int(any(not f.passed for f in held.findings))
-
-
-class Held(NamedTuple):
-    """What demands found in a run.
-
-    `left` are the demands that say nothing of the conditions `still`, in which sampling is off;
-    `runs` are the metrics of the conditions that were held to them.
-    """
-
-    findings: list[Finding]
-    left: list[str]
-    still: list[str]
-    runs: Mapping[str, Mapping[str, float]]
 
 
 def held_to(results: Results, demands: Sequence[Demand], *, conditions: Sequence[str] = ()) -> Held:
@@ -336,77 +293,11 @@ def _not_sampled(finding: Finding) -> Finding:
     return replace(finding, decided_on=math.nan, basis=basis)
 
 
-_MOST_FINDINGS = 16
-_LONGEST_NAME = 40
-
-
-def _say(run: str, findings: Sequence[Finding], *, left: list[str], still: list[str]) -> None:
-    """What was demanded and found, what failed first; a screen of it, all, or JSON."""
-    failed = sum(not f.passed for f in findings)
-    form = console.shown_as().form
-    if form == "json":
-        listed = [{**plain(f), "passed": f.passed} for f in findings]
-        write_json({"run": run, "passed": not failed, "demands": listed, "left_out": still})
-        return
-    ordered = list(findings)
-    if form == "screen":
-        ordered.sort(key=lambda f: f.passed)
-        ordered = ordered[:_MOST_FINDINGS]
-    width = max(len(f.where) for f in ordered)
-    width = min(width, _LONGEST_NAME) if form == "screen" else width
-    for f in ordered:
-        console.say(_line(f, width))
-    if more := len(findings) - len(ordered):
-        console.say(f"and {more} more: judgestats check {run[: console.SHORT]} ... --full")
-    if left and still:
-        text = (
-            f"left out (sampling is off there, so repeating says nothing of {', '.join(left)}): "
-            f"{'; '.join(still)}"
-        )
-        console.say(*(console.wrapped(text)[:3] if form == "screen" else [text]))
-    failed = sum(not f.passed for f in findings)
-    console.say(f"{len(findings) - failed} of {len(findings)} demands hold.")
-    if any(math.isnan(f.estimate) for f in findings):
-        console.say(
-            *console.wrapped(
-                "A number that is undefined in a condition fails there. Where it cannot exist (the "
-                "order of a single response), name the conditions meant: --condition NAME."
-            )
-        )
-
-
-_UNANSWERED = "quality/unanswered_share"
-
-
-def _say_unanswered(runs: Mapping[str, Mapping[str, float]], demands: Sequence[Demand]) -> None:
-    """That judgments are in no number, where nobody demanded anything of how many."""
-    named = {demand.metric for demand in demands}
-    shares = {name: m.get(_UNANSWERED, 0.0) for name, m in runs.items() if name != WHOLE_RUN}
-    worst = max(shares, key=lambda name: shares[name], default="")
-    if worst and shares[worst] > 0 and _UNANSWERED not in named and not _as_json():
-        console.say(
-            *console.wrapped(
-                f"Not demanded: up to {100 * shares[worst]:.3g} % of the judgments of a condition "
-                f"({worst}) were not answered or never asked, and are in no number. --max "
-                f"{_UNANSWERED}=.05 says how many may be."
-            )
-        )
-
-
-def _as_json() -> bool:
-    return console.shown_as().form == "json"
-
-
-def _line(finding: Finding, width: int) -> str:
-    """``pass  gpt-4o  reliability/icc1 = 0.91; lower bound 0.87 (demanded: >= 0.8)``."""
-    sign = ">=" if finding.demand.side == "min" else "<="
-    text = f"{finding.estimate:.4g}; {finding.basis} {finding.decided_on:.4g}"
-    if math.isnan(finding.decided_on):
-        text = finding.basis
-        if not math.isnan(finding.estimate):
-            text = f"{finding.estimate:.4g}; {finding.basis}"
-    name = finding.where if len(finding.where) <= width else f"{finding.where[: width - 3]}..."
-    return (
-        f"{'pass' if finding.passed else 'FAIL'}  {name:<{width}}  {finding.demand.metric} = "
-        f"{text} (demanded: {sign} {finding.demand.bound:g})"
-    )
+def _say(run: str, findings: Sequence[Finding], *, still: Sequence[str]) -> None:
+    """The one document of ``--json``."""
+    listed = [
+        {**{k: v for k, v in plain(f).items() if k not in {"low", "high"}}, "passed": f.passed}
+        for f in findings
+    ]
+    passed = all(f.passed for f in findings)
+    write_json({"run": run, "passed": passed, "demands": listed, "left_out": still})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
@@ -10,8 +11,8 @@ from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.common_parameters import FORMATS as ASKED
-from judgestats.experiment.showing import show_brief, working, write_json
-from judgestats.results import read_results
+from judgestats.experiment.showing import finish, show_brief, working, write_json
+from judgestats.results import Results, read_results
 from judgestats.results.brief import Brief
 from judgestats.results.side_by_side import brief_of_runs
 from judgestats.results.thresholds import read_thresholds
@@ -95,7 +96,7 @@ def _report(arguments: Given, place: _Place) -> None:
         folders = [folder for folder, _ in runs]
         beside = _beside(dict(zip(_names(arguments.run), folders, strict=True)))
         if len(folders) > 1 and console.shown_as().form != "json":
-            show_brief(beside, more="the report holds all")
+            show_brief(beside, more="the report holds all", closing=len(place.formats) + 2)
         document = arguments.template or arguments.document
         with working("Rendering the report"):
             made = render_report(
@@ -111,6 +112,17 @@ def _report(arguments: Given, place: _Place) -> None:
         write_json({"brief": plain(beside), "reports": reports})
         return
     console.say(*(f"Report ({kind}): {path}" for kind, path in made.items()))
+    if len(folders) > 1:
+        finish(None, following=_following(arguments.run, beside))
+
+
+def _following(runs: list[str], beside: Brief) -> list[str]:
+    """The test of two runs by itself, where there is one; else each run."""
+    words = [run if Path(run).exists() else run[: console.SHORT] for run in runs]
+    tested = any(answer.claim != "undefined" for answer in beside.answers)
+    if tested and words[0] != words[1]:
+        return [shlex.join(["judgestats", "drift", *words[:2]])]
+    return [shlex.join(["judgestats", "show", run]) for run in dict.fromkeys(words)]
 
 
 def _names(runs: list[str]) -> list[str]:
@@ -120,7 +132,17 @@ def _names(runs: list[str]) -> list[str]:
 
 
 def _beside(folders: dict[str, Path]) -> Brief:
-    """The runs side by side, shown before anything is rendered."""
+    """The runs side by side with what the page tests, shown before anything is rendered."""
     runs = {name: read_results(folder / "results.json") for name, folder in folders.items()}
     chosen = console.shown_as()
-    return brief_of_runs(runs, thresholds=read_thresholds(chosen.least, chosen.most))
+    changes: dict[str, Results | str] = {}
+    if len(folders) > 1:
+        from judgestats.reporting import load_run
+        from judgestats.reporting.sections.held import pairs
+
+        with working("Comparing the runs"):
+            held = pairs([load_run(folder) for folder in folders.values()])
+        for name, pair in zip(list(folders)[1:], held, strict=True):
+            changes[name] = pair.refused if pair.comparison is None else pair.comparison
+    thresholds = read_thresholds(chosen.least, chosen.most)
+    return brief_of_runs(runs, thresholds=thresholds, changes=changes)

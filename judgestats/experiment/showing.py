@@ -17,7 +17,7 @@ from judgestats.experiment import console
 from judgestats.results import Results, to_plain
 from judgestats.results.brief import Brief, brief_of
 from judgestats.results.full_text import full_text
-from judgestats.results.screen import HEIGHT, WIDTH, Lines, next_line, screen_of
+from judgestats.results.screen import HEIGHT, WIDTH, Lines, framed, next_line, screen_of
 from judgestats.results.thresholds import read_thresholds
 from judgestats.results.values import plain
 from judgestats.spelling import as_typed
@@ -123,6 +123,21 @@ def show_brief(brief: Brief, *, more: str, closing: int = 2) -> None:
     """Print an abstract as a screen."""
     width, height = _size()
     _write(screen_of(brief, width=width, height=height, more=more, closing=closing))
+
+
+def show_framed(brief: Brief, body: Lines, *, following: Sequence[str]) -> None:
+    """Print lines in the frame of a screen: what was judged above, MIND and NEXT below.
+
+    Parameters
+    ----------
+    brief : Brief
+    body : list of list of Span
+        Printed whole.
+    following : sequence of str
+        Commands that come next.
+    """
+    width = _size()[0]
+    _write([*framed(brief, body, width=width), *next_line(following, width)])
 
 
 def finish(

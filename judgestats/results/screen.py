@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from judgestats.errors import printable
@@ -106,6 +107,25 @@ def screen_of(
         wide = [*wide[: left - 1], [Span(_more(len(wide) - left + 1, "row", more), "dim")]]
         return [*head, *wide, *tail]
     return [*head, *_by_condition(brief, width, left, more), *tail]
+
+
+def framed(brief: Brief, body: Lines, *, width: int = WIDTH) -> Lines:
+    """Lines of one's own in the frame of a screen, without the abstract's table and answers.
+
+    Examples
+    --------
+    >>> empty = Brief(title="x.csv", facts=("1 judge",), shared="", columns=(), lines=(),
+    ...               answers=(), use=(), mind=("few items",))
+    >>> print(plain_text(framed(empty, [[Span("All hold.")]])))
+    x.csv · 1 judge
+    <BLANKLINE>
+    All hold.
+    <BLANKLINE>
+    MIND   few items
+    """
+    bare = replace(brief, lines=(), answers=())
+    tail = _tail(bare, _SHARES[0], width, "")
+    return [*_head(bare, width), *body, *([[], *tail] if tail else [])]
 
 
 def plain_text(lines: Lines) -> str:

@@ -5,26 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from judgestats.results.answers import number_of, shown
+from judgestats.results.answers import Answer, number_of, shown
 from judgestats.results.brief import Brief, Cell, Column, Line, brief_of
 from judgestats.results.numbers import bounds_of, column_decimals
 from judgestats.results.results import Results
 from judgestats.results.thresholds import Threshold
 
 
-def brief_of_runs(runs: Mapping[str, Results], *, thresholds: Sequence[Threshold] = ()) -> Brief:
+def brief_of_runs(
+    runs: Mapping[str, Results],
+    *,
+    thresholds: Sequence[Threshold] = (),
+    changes: Mapping[str, Results | str] | None = None,
+) -> Brief:
     """The abstract of several runs side by side: their conditions are the columns.
 
     Parameters
     ----------
     runs : mapping of name to Results
     thresholds : sequence of Threshold
+    changes : mapping of name to Results or str, optional
+        Of later runs, what `drift` from the first run found, or why nothing was tested.
 
     Returns
     -------
     Brief
         Of the rows that several runs have, those of the first run first. Its cells name the
-        records of their own run; nothing is claimed of differences, which no result is about.
+        records of their own run, its answers those of `changes`; nothing else is claimed of
+        differences.
     """
     briefs = {name: brief_of(results, thresholds=thresholds) for name, results in runs.items()}
     columns = tuple(
@@ -42,17 +50,41 @@ def brief_of_runs(runs: Mapping[str, Results], *, thresholds: Sequence[Threshold
             lines.setdefault((line.key, line.ask), []).append(line)
     kept = [key for key, results in lines.items() if len(results) > 1] or list(lines)
     told = 2 if len(runs) == 2 else 1  # of more runs there is room for the sizes
+    answers, mind = _changed(changes or {}, first=next(iter(runs)))
+    simulated = [m for b in briefs.values() for m in b.mind if m.startswith("SIMULATED")]
+    untested = "whether runs differ is tested on the page, and by judgestats drift"
+    mind = tuple(dict.fromkeys((*simulated, *(mind if changes else (untested,)))))
     return Brief(
         title=f"{len(runs)} runs side by side",
         facts=tuple(f"{name}: {', '.join(brief.facts[:told])}" for name, brief in briefs.items()),
         shared="",
         columns=columns,
         lines=tuple(_side_by_side(key, briefs, runs) for key in kept),
-        answers=(),
+        answers=answers,
         use=(),
-        mind=("whether runs differ is tested on the page, and by judgestats drift",),
+        mind=mind,
         thresholds=next((b.thresholds for b in briefs.values() if b.thresholds), ()),
     )
+
+
+def _changed(
+    changes: Mapping[str, Results | str], *, first: str
+) -> tuple[tuple[Answer, ...], tuple[str, ...]]:
+    """What each later run claims against the first, and what to mind of that."""
+    answers: list[Answer] = []
+    mind: dict[str, None] = {}
+    for name, change in changes.items():
+        against = f"{name} against {first}"
+        if isinstance(change, str):
+            text = f"{against}: not tested: {change}"
+            answers.append(Answer(claim="undefined", text=text))
+            continue
+        brief = brief_of(change)
+        answers += [
+            replace(a, text=f"{against}: {a.text[0].lower()}{a.text[1:]}") for a in brief.answers
+        ]
+        mind |= dict.fromkeys(brief.mind)
+    return tuple(answers), tuple(mind)
 
 
 def _side_by_side(

@@ -62,6 +62,6 @@ def test_both_shares_stand_in_tables_metrics_limits_and_lines(table, workplace, 
     codes = {note["code"] for note in found["limitations"]}
     assert {"unread", "unanswered"} <= codes
     assert main(["check", str(out), "--max", "quality/unread_share=.5"]) == 0
-    assert "Not demanded: up to 25 %" in " ".join(capsys.readouterr().out.split())
+    assert "not demanded: up to 25 %" in " ".join(capsys.readouterr().out.split())
     assert main(["check", str(out), "--max", "quality/unanswered_share=.1"]) == 1
-    assert "Not demanded" not in capsys.readouterr().out
+    assert "not demanded" not in capsys.readouterr().out

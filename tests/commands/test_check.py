@@ -13,7 +13,7 @@ from judgestats.analysis.unread import with_lost_shares
 from judgestats.commands.check import chosen, judge_run, read_demands
 from judgestats.commands.check_names import of_repetition, unknown_name, with_row
 from judgestats.errors import InputError
-from judgestats.results import Condition, Estimate, Interval, Results, Row, write_results
+from judgestats.results import Condition, Estimate, Interval, Note, Results, Row, write_results
 from judgestats.tracking.readings import WHOLE_RUN
 from tests.analysis.test_instrument import frame
 
@@ -236,3 +236,41 @@ def test_fairness_and_severity_are_demanded_of_an_audit(favour, side, demand, ju
     """A judge that is 1.2 kinder to one source, one that is .8 points of quality stricter."""
     table = found(metrics_by_judge(favour), **{side: [demand]})
     assert table[judge].passed is passed
+
+
+def test_what_holds_stands_in_the_frame_of_a_screen(tmp_path, capsys, monkeypatch):
+    """The run above, the digits of the screen, MIND and NEXT below, in 24 lines."""
+    from judgestats.cli import main
+
+    results = replace(
+        rows_of_two(),
+        conditions=(Condition(label="a", judge="j"), Condition(label="b", judge="j")),
+        limitations=(Note(code="few", message="Few items.", values={"short": "few items"}),),
+    )
+    write_results(tmp_path / "results.json", results)
+    assert main(["check", str(tmp_path), "--min", "reliability=.8"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"x · run {tmp_path}")
+    assert " 0 of 1 demands hold." in lines
+    assert " FAIL  a  reliability .90 [.70, .95], demanded >= .8" in lines
+    assert lines[-2].startswith("MIND   few items · ")
+    assert lines[-1] == f"NEXT   judgestats show {tmp_path}"
+    assert main(["check", str(tmp_path), "--min", "reliability=.7"]) == 0
+    assert " PASS  a  reliability .90 [.70, .95], demanded >= .7" in capsys.readouterr().out
+
+    many = {f"j{k}": {ICC: 0.9, LO: 0.7 + k / 100, HI: 0.95} for k in range(30)}
+    conditions = tuple(Condition(label=name, judge=name) for name in many)
+    write_results(
+        tmp_path / "results.json",
+        Results(
+            experiment="x", question="?", results=(), conditions=conditions,
+            condition_metrics={**many, "mute": {}},
+        ),
+    )  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", ".", "--min", f"{ICC}=.8"]) == 1
+    text = capsys.readouterr().out
+    assert len(text.splitlines()) <= 24
+    assert max(map(len, text.splitlines())) <= 100
+    assert " and 18 more: judgestats check" in text
+    assert text.index("FAIL") < text.index("PASS") < text.index("NEXT")

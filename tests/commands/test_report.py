@@ -45,3 +45,32 @@ def test_what_cannot_be_is_refused_before_anything_is_read(
     Path("plain").write_text("", encoding="utf-8")
     assert main(["report", "no-such-run", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_two_runs_are_answered_on_the_screen_as_on_the_page(
+    run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"a,i{i},{r},{min(5, 2 + (i + r) % 5)}" for i in range(6) for r in range(3)]
+    Path("u.csv").write_text("\n".join(["judge,item_id,replicate,score", *rows]) + "\n")
+    assert (
+        main(["analyze", "u.csv", "--resamples", "99", "--report", "none", "--scale", "1-5"]) == 0
+    )
+    [later] = (
+        {str(f) for f in Path().glob("mlruns/*/*/artifacts")}
+        - {str(Path(run))}
+        - {str(Path(run).relative_to(Path.cwd()))}
+    )
+    capsys.readouterr()
+    assert main(["report", run, later, "--to", "md"]) == 0
+    text = capsys.readouterr().out
+    said = " ".join(text.split())
+    assert len(text.splitlines()) <= 24
+    assert "run 2 against run 1: no change is shown: mean score" in said
+    assert "tested on the page" not in said
+    assert text.index("run 2 against run 1") < text.index("MIND") < text.index("NEXT")
+    page = " ".join(Path("comparison.md").read_text("utf-8").split())
+    assert "No change is shown: mean score" in page
+
+    assert main(["report", run, run, "--to", "md"]) == 0
+    same = " ".join(capsys.readouterr().out.split())
+    assert "the same judgments in both runs: nothing has changed on these items" in same
