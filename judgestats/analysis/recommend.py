@@ -16,12 +16,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.by_item import icc_by_item, vote_share_by_item
+from judgestats.analysis.families import LEVEL
 from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.worded_numbers import worded_coefficient, worded_reliability
 from judgestats.arrays import Floats
 from judgestats.judgments.shapes import ScoreArray
-from judgestats.results.numbers import apa_number, counted
+from judgestats.results.numbers import apa_number, apa_p, counted
 from judgestats.stats.comparison.best import BestConditions, comparisons_with_best
+from judgestats.stats.inference.adjust import p_adjust
 from judgestats.stats.layouts.cell_statistics import Cells
 from judgestats.stats.reliability.step_up import replications_needed
 
@@ -138,10 +140,11 @@ def recommend_best(
         f"{tied[0]} is the best in {what}"
     )  # fmt: skip
     if best.recommended is None:
-        reason = f"not told apart at this size; {_would_decide(best)}"
+        by = f"by comparisons with the best over {len(names)} conditions"
+        reason = f"not told apart at this size {by}; {_would_decide(best)}"
         text = f"{among}: these are {reason}." if len(tied) > 1 else f"{among}."
         if len(tied) == len(names):
-            text = f"No condition is told from the best in {what}; {_would_decide(best)}."
+            text = f"No condition is told from the best in {what} {by}; {_would_decide(best)}."
         return Recommendation(
             sentences=(text,), tied=tied, reason=reason, rests_on=("best",)
         ), result  # fmt: skip
@@ -183,9 +186,12 @@ def _among(tied: Sequence[str], names: Sequence[str]) -> str:
 
 
 def _would_decide(best: BestConditions) -> str:
-    if best.n_items_needed is None:
-        return "no number of items like these would decide"
-    return f"{counted(best.n_items_needed, 'item', 'items')} would decide"
+    """How many questions with as many items each would show one close to the best."""
+    sample, items = best.sample, best.n_items_needed
+    if items is None or not sample.n_clusters:
+        return "no number of questions like these would decide"
+    needed = math.ceil(items * sample.n_clusters / sample.n_items)
+    return f"{counted(needed, 'question', 'questions')} would decide"
 
 
 def recommend_replicates(cells: pd.DataFrame) -> Recommendation | None:
@@ -206,6 +212,31 @@ def recommend_replicates(cells: pd.DataFrame) -> Recommendation | None:
     """
     usable = cells[_varies(cells) & (cells["icc1"] > 0)]
     return None if usable.empty else _repeats(usable.sort_values("icc1", ascending=False).iloc[0])
+
+
+def _chance(usable: pd.DataFrame, column: str) -> Recommendation | None:
+    """That none is advised: no reliability is shown to lie above what chance gives.
+
+    Examples
+    --------
+    >>> noise = pd.DataFrame({"icc1_null_p": [0.04, 0.3, 0.02]})
+    >>> _chance(noise, "icc1").reason
+    'no reliability is shown to be better than chance (3 conditions, Holm: p = .060)'
+    >>> _chance(pd.DataFrame({"icc1_null_p": [0.3, 0.01]}), "icc1") is None
+    True
+    >>> _chance(noise.assign(icc1_null_p_smallest=0.02), "icc1") is None
+    True
+    """
+    key = f"{column}_null_p"
+    if usable.empty or key not in usable or usable[key].isna().any():
+        return None
+    floors = usable.get(f"{key}_smallest", pd.Series(0.0, index=usable.index))
+    least = float(np.min(p_adjust(usable[key].tolist())))
+    if least <= LEVEL or (usable[key] <= floors).any():  # too few permutations for a smaller p
+        return None
+    of = f"{len(usable)} conditions, Holm: " if len(usable) > 1 else ""
+    reason = f"no reliability is shown to be better than chance ({of}{apa_p(least)})"
+    return Recommendation(sentences=(f"None is recommended: {reason}.",), reason=reason)
 
 
 def _varies(cells: pd.DataFrame) -> pd.Series:
@@ -233,7 +264,7 @@ def recommend_reliable(
     usable = cells[_varies(cells) & cells["icc1"].notna()]
     above = _ABOVE_ZERO if (cells["temperature"] == 0).any() else ""
     if len(usable) < 2:
-        return recommend_replicates(cells), ()
+        return _chance(usable, "icc1") or recommend_replicates(cells), ()
     each = [
         {
             "usd": row["cost_usd"] / max(row["n"], 1),
@@ -254,6 +285,8 @@ def recommend_reliable(
     if given is None:
         return None, ()
     best, result = given
+    if chance := _chance(usable, "icc1"):
+        return chance, (result,)
     if not best.chosen:
         return best, (result,)
     repeats = _repeats(usable[usable["condition"] == best.chosen].iloc[0])
@@ -357,6 +390,8 @@ def recommend_votes(
             return None, ()
     best, result = given or (Recommendation(sentences=(), chosen=next(iter(rows))), None)
     results = (result,) if result else ()
+    if chance := _chance(usable, "vote_share"):
+        return chance, results
     row = rows.get(best.chosen or "", {})
     need = float(row.get("judgments_for_90", math.nan))
     if not math.isfinite(need):

@@ -354,6 +354,7 @@ def condition_row(
             row[f"{prefix}_null_mean"] = estimate.null.mean
             row[f"{prefix}_null_q95"] = estimate.null.q95
             row[f"{prefix}_null_p"] = estimate.null.p_value
+            row[f"{prefix}_null_p_smallest"] = estimate.null.p_smallest
         if prefix in {"icc1", "omega"}:
             row[f"{prefix}_reason"] = estimate.reason
     return row | {name: about[name] for name in costs}

@@ -189,6 +189,7 @@ def add_estimate(row: dict[str, Any], key: str, result: Estimate) -> None:
     if result.null is not None:
         row[f"{key}_null_mean"], row[f"{key}_null_q95"] = result.null.mean, result.null.q95
         row[f"{key}_null_p"] = result.null.p_value
+        row[f"{key}_null_p_smallest"] = result.null.p_smallest
 
 
 def metrics_of(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, float]:

@@ -41,10 +41,10 @@ def show_command(arguments: Given) -> int:
     results = results_of_run(run)
     with console.showing(console.asked_for(arguments)):
         if not arguments.result:
-            show(results, more=f"judgestats show {arguments.run} --full")
             again = f"judgestats show {arguments.run}"
             further = [f"{again} --json"] if arguments.full else ["--full", "--json"]
             following = [f"{again} {_an_id(results)}", *further]
+            show(results, more=f"{again} --full", following=following)
             finish(results, following=following)
             return 0
         record = _record(results, " ".join(arguments.result))

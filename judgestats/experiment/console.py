@@ -280,7 +280,7 @@ def run_page(base: str, experiment_id: str, run_id: str) -> str:
 
 
 def show_command(run_id: str) -> str:
-    """The command that shows a run again, by the beginning of its id.
+    """The command that shows a run again, by the beginning of its id; all with ``--full``.
 
     Examples
     --------

@@ -158,7 +158,7 @@ def _log(
         show(
             results,
             first=_claim_lines(records["claims"]),
-            more=console.show_command(run.run_id),
+            more=f"{console.show_command(run.run_id)} --full",
         )
         with rendering(folder, formats=parameters.report, detail=parameters.detail) as attach:
             run.artifacts(folder)

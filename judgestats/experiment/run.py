@@ -158,7 +158,7 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         if causes := unread_causes(replies, limit):
             console.tell(f"Replies not read: {causes}.")
         results = analysis.records(facts)
-        show(results, more=console.show_command(run.run_id))
+        show(results, more=f"{console.show_command(run.run_id)} --full")
         reports = record(prepared, run, folder, frame, analysis, collected, facts)
         links = Links(
             run.run_id,

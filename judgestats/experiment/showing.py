@@ -100,7 +100,13 @@ def _paths(reports: Mapping[str, Path | str]) -> list[str]:
     return [f"{shown} (and {', '.join(beside)})" if beside else shown]
 
 
-def show(results: Results, *, first: Sequence[str] = (), more: str = "") -> None:
+def show(
+    results: Results,
+    *,
+    first: Sequence[str] = (),
+    more: str = "",
+    following: Sequence[str] = (),
+) -> None:
     """Print what was found, before anything is rendered or logged.
 
     Parameters
@@ -110,13 +116,17 @@ def show(results: Results, *, first: Sequence[str] = (), more: str = "") -> None
         Lines that go before everything where everything is shown.
     more : str
         The command that shows what a screen cuts.
+    following : sequence of str
+        What `finish` will be given, where that is known and all: the screen leaves room for it.
     """
     chosen = console.shown_as()
     thresholds = read_thresholds(chosen.least, chosen.most, results.rows)
     if chosen.form == "full":
         console.say(*first, full_text(results))
     elif chosen.form == "screen":
-        show_brief(brief_of(results, thresholds=thresholds), more=more or "--full shows all")
+        closing = len(next_line(following, _size()[0])) if following else 2
+        brief = brief_of(results, thresholds=thresholds)
+        show_brief(brief, more=more or "--full shows all", closing=closing)
 
 
 def show_brief(brief: Brief, *, more: str, closing: int = 2) -> None:

@@ -112,14 +112,14 @@ def decimals_of(results: Results) -> dict[str, int | None]:
 
 
 def _count(value: float) -> str:
-    return "none" if math.isinf(value) else f"{value:,.0f}"
+    return "not reachable" if math.isinf(value) else f"{value:,.0f}"
 
 
 def _safe(value: float, high: float) -> str:
     """The end of the interval that more judgments cover."""
     if math.isnan(high) or math.isinf(value) or high <= value:
         return ""
-    return "(perhaps none)" if math.isinf(high) else f"({high:,.0f} to be safe)"
+    return "(perhaps never)" if math.isinf(high) else f"({high:,.0f} to be safe)"
 
 
 def number_of(results: Results, result_id: str) -> Estimate | Comparison:

@@ -115,6 +115,8 @@ class Brief:
         What to do; what to keep in mind, the gravest first.
     thresholds : tuple of str
         Those that the marks are held against.
+    told : tuple of str
+        Columns that USE advises and whose numbers the answers tell, by their labels.
     read : tuple of str
         What a file's columns were taken for.
     """
@@ -128,6 +130,7 @@ class Brief:
     use: tuple[str, ...]
     mind: tuple[str, ...]
     thresholds: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
 
 
@@ -146,15 +149,20 @@ def brief_of(results: Results, *, thresholds: Sequence[Threshold] = ()) -> Brief
     """
     shared, columns = columns_of(results)
     lines = [_line(row, columns, results, thresholds) for row in told_apart(results.rows)]
+    answers = _answers(results, columns, lines)
+    labels = {column.label for column in columns}
+    chosen = results.recommendation.chosen if results.recommendation else ""
+    numbered = (c for a in answers for i in a.records for c in results[i].about.conditions)
     return Brief(
         title=results.title or results.experiment.replace("_", " "),
         facts=tuple(_facts(results)),
         shared=shared,
         columns=columns,
         lines=tuple(lines),
-        answers=tuple(_answers(results, columns, lines)),
+        answers=tuple(answers),
         use=tuple(what_to_use(results, {c.label: c.name for c in columns})),
         mind=tuple(what_to_mind(results)),
+        told=tuple(dict.fromkeys(c for c in (chosen, *numbered) if c in labels)),
         read=tuple(map(str, (results.facts.get("design") or {}).get("understood") or ())),
         thresholds=tuple(t.text for t in thresholds if any(t.meets(r) for r in results.rows)),
     )

@@ -24,7 +24,8 @@ _LONGEST_NAME = 40
 _NEXT = 2
 _FEW_ROWS = 8
 """Lines of a table that is cut: its head, two rows of each judge and how many more there are."""
-_SHOW = "judgestats show"
+_FULL = "--full"
+"""What shows all, of every command that shows a screen."""
 
 
 class Span(NamedTuple):
@@ -95,7 +96,8 @@ def screen_of(
         notes = _notes(brief, width, share.notes)
         if rows + len(notes) <= left:
             table = wide if wide is not None else _by_condition(brief, width, left, more)
-            return [*head, *table, *notes, *tail]
+            above = [*head, *table, *notes]
+            return [*above, *_filling(brief, share, width, more, height - closing - len(above))]
     # Rows are left out in any case: of conditions so many that the answers have their room, of
     # questions, which are all others, as few as can be.
     room = [height - closing - len(head) - len(tail) for tail in tails]
@@ -106,7 +108,8 @@ def screen_of(
     if wide is not None:
         wide = [*wide[: left - 1], [Span(_more(len(wide) - left + 1, "row", more), "dim")]]
         return [*head, *wide, *tail]
-    return [*head, *_by_condition(brief, width, left, more), *tail]
+    above = [*head, *_by_condition(brief, width, left, more)]
+    return [*above, *_filling(brief, _SHARES[k], width, more, height - closing - len(above))]
 
 
 def framed(brief: Brief, body: Lines, *, width: int = WIDTH) -> Lines:
@@ -179,6 +182,15 @@ def _tail(brief: Brief, share: _Share, width: int, more: str) -> Lines:
     return out
 
 
+def _filling(brief: Brief, share: _Share, width: int, more: str, room: int) -> Lines:
+    """Answers, USE and MIND, of which MIND takes lines that are to spare."""
+    for mind in range(room, share.mind, -1):
+        tail = _tail(brief, share._replace(mind=mind), width, more)
+        if len(tail) <= room:
+            return tail
+    return _tail(brief, share, width, more)
+
+
 def _sign(parts: Sequence[str]) -> str:
     """What stands between parts: nothing more between sentences."""
     return " " if parts and parts[0].endswith((".", "!", "?")) else "; "
@@ -205,7 +217,7 @@ def _parts(text: str) -> list[str]:
 def _whole(parts: Sequence[str], sign: str, width: int, most: int, *, indent: int = 0) -> list[str]:
     """Whole parts in at most so many lines, see `_fitting`; else how many words they are."""
     fitting = _fitting(parts, sign, width, most, indent=indent)
-    return fitting or [f"in {len(' '.join(parts).split()):,} words: {_SHOW}"]
+    return fitting or [f"in {len(' '.join(parts).split()):,} words: {_FULL}"]
 
 
 def _fitting(
@@ -216,7 +228,7 @@ def _fitting(
     The first stands whole in twice as many lines rather than not at all; empty where it does not.
     """
     for kept in range(len(parts), 0, -1):
-        left = f" ({len(parts) - kept} more: {_SHOW})" if kept < len(parts) else ""
+        left = f" ({len(parts) - kept} more: {_FULL})" if kept < len(parts) else ""
         lines = _wrapped(sign.join(parts[:kept]) + left, width, indent)
         if len(lines) <= most or (kept == 1 and len(lines) <= 2 * most):
             return lines
@@ -343,7 +355,9 @@ def _by_condition(brief: Brief, width: int, most: int, more: str) -> Lines:
     ]
     cut = len(names) + 1 > most
     groups = [column.group for column in brief.columns]
-    shown = shared_out(groups, max(1, most - 2)) if cut else range(len(names))
+    places = {column.label: i for i, column in enumerate(brief.columns)}
+    told = [places[label] for label in brief.told]
+    shown = shared_out(groups, max(1, most - 2), told) if cut else range(len(names))
     for i in shown:
         spans = [Span(f" {names[i]:<{first}}")]
         for line, texts, wide in columns:
@@ -354,26 +368,37 @@ def _by_condition(brief: Brief, width: int, most: int, more: str) -> Lines:
     return lines
 
 
-def shared_out(groups: Sequence[str], most: int) -> Sequence[int]:
+def shared_out(groups: Sequence[str], most: int, told: Sequence[int] = ()) -> Sequence[int]:
     """So many of the places: as many of each group, its first, its last and some between.
+
+    Those that are `told`, the first before the others, stand in place of their neighbours.
 
     Examples
     --------
     >>> shared_out(["a"] * 5 + ["b"] * 5, 6)
     [0, 2, 4, 5, 7, 9]
+    >>> shared_out(["a"] * 5 + ["b"] * 5, 6, told=[3, 1])
+    [1, 3, 4, 5, 7, 9]
     >>> shared_out(["a", "b"], 6)
     [0, 1]
     """
     own: dict[str, list[int]] = {}
     for i, group in enumerate(groups):
         own.setdefault(group, []).append(i)
-    if len(own) > most:
-        return range(most)
-    kept: list[int] = []
-    for places in own.values():
+    kept: list[int] = [] if len(own) <= most else [*range(most)]
+    for places in own.values() if not kept else ():
         room = min(most // len(own), len(places))
         kept += [places[k * (len(places) - 1) // max(1, room - 1)] for k in range(room)]
-    return kept
+    safe: set[int] = set()
+    for i in told:
+        safe.add(i)
+        if i in kept:
+            continue
+        # Each group keeps its share, where each has one.
+        free = [k for k in kept if k not in safe and (len(own) > most or groups[k] == groups[i])]
+        if among := [k for k in free if groups[k] == groups[i]] or free:
+            kept[kept.index(min(among, key=lambda k: abs(k - i)))] = i
+    return sorted(kept)
 
 
 def _more(count: int, noun: str, command: str) -> str:

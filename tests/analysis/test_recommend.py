@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
+import pytest
 
 import judgestats as js
 from judgestats.analysis.recommend import Spent, recommend_best
+from judgestats.results.brief import brief_of
+from judgestats.stats.comparison.best import BestConditions
 
 
 def advised(shift: float):
@@ -83,14 +88,20 @@ def test_many_that_may_be_the_best_are_named_by_those_that_are_not():
     rng = np.random.default_rng(1)
     values = {f"c{k}": rng.normal(0, 1, 40) - 9 * (k == 7) for k in range(8)}
     given = recommend_best(
-        values, np.arange(40), spent=Spent(amounts=(1.0,) * 8, unit="judgments"), margin=0.01,
+        values, np.arange(40) // 2, spent=Spent(amounts=(1.0,) * 8, unit="judgments"), margin=0.01,
         level=0.95, what="reliability of one judgment above T = 0", each="a judgment",
     )  # fmt: skip
     assert given is not None
     assert given[0].text.startswith(
         "The best in reliability of one judgment above T = 0 may be any but c7: these are not told "
-        "apart at this size;"
+        "apart at this size by comparisons with the best over 8 conditions; "
     )
+    # Questions are what is drawn, two items each here.
+    [needed] = re.findall(r"; ([\d,]+) questions would decide", given[0].text)
+    best = given[1].result
+    assert isinstance(best, BestConditions)
+    assert best.n_items_needed is not None
+    assert int(needed.replace(",", "")) == -(-best.n_items_needed // 2)
 
 
 def test_conditions_at_zero_are_said_to_be_no_candidates():
@@ -108,3 +119,25 @@ def test_conditions_at_zero_are_said_to_be_no_candidates():
         advice = js.audit(pd.DataFrame(kept), n_resamples=99).analysis.recommendation
         assert advice is not None
         assert ("above T = 0" in advice.text) == above
+
+
+@pytest.mark.parametrize("judges", [1, 12])
+def test_none_of_judges_that_draw_at_random_is_recommended(judges):
+    rng = np.random.default_rng(1)
+    rows = [
+        {
+            "judge": f"j{j}", "temperature": 1.0, "item_id": f"i{i}", "cluster": f"i{i}",
+            "replicate": r, "score": float(rng.integers(1, 11)), "status": "ok",
+        }
+        for j in range(judges)
+        for i in range(30)
+        for r in range(4)
+    ]  # fmt: skip
+    found = js.audit(pd.DataFrame(rows), n_resamples=99)
+    advice = found.analysis.recommendation
+    assert advice is not None
+    assert (advice.chosen, advice.tied, advice.replicates) == ("", (), None)
+    assert "no reliability is shown to be better than chance" in advice.text
+    told = {c.number for line in brief_of(found.records()).lines for c in line.cells}
+    assert "none" not in told  # repeats: zero would be read
+    assert judges == 1 or "not reachable" in told

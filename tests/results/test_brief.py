@@ -126,7 +126,7 @@ def test_only_names_are_cut_and_what_is_left_out_is_said() -> None:
     assert max(map(len, lines)) <= 100
     assert "xxx...xxx" in lines[0]
     assert not any(line.endswith("...") for line in lines)
-    assert "USE    in 200 words: judgestats show" in lines
+    assert "USE    in 200 words: --full" in lines
     assert any(line.startswith("MIND   in 60") for line in lines)
 
 
@@ -154,7 +154,7 @@ def test_an_answer_breaks_between_subjects_not_within_brackets() -> None:
     brief = replace(brief_of(results_of(2)), answers=(Answer(claim="differs", text=text),))
     said = plain_text(screen_of(brief, height=14))
     assert said.count("(2.0 [1.0, 3.0];") == said.count("effective clusters)")
-    assert "more: judgestats show)" in said
+    assert "more: --full)" in said
 
 
 def test_a_threshold_is_kept_by_the_interval() -> None:
@@ -232,8 +232,8 @@ def test_what_finds_no_room_is_left_out_whole_and_commands_are_never_cut() -> No
     )
     said = plain_text(screen_of(brief, width=60, height=6))
     assert "..." not in said
-    assert "Ask one judge. (2 more: judgestats show)" in said
-    assert "few questions (2 more: judgestats show)" in said
+    assert "Ask one judge. (2 more: --full)" in said
+    assert "few questions (2 more: --full)" in said
     command = "judgestats analyze my-judgments-of-last-week.csv --labels people.csv"
     told = plain_text(next_line(["judgestats show 0", command, "mlflow ui"], 60))
     assert told == "NEXT   judgestats show 0 · mlflow ui"
@@ -270,6 +270,11 @@ def test_conditions_that_find_no_room_are_left_out_of_every_judge_alike() -> Non
             True, False, True, False, True,
         ]  # fmt: skip
     assert said.endswith("and 6 more conditions: judgestats show 0")
+    # What is advised and what the answers tell stand among them, on a narrow screen too.
+    told = replace(brief, told=("b, T=0.3", "c, T=1", "c, T=0.7", "a, T=0.7"))
+    for height, kept in ((14, told.told), (8, ("b, T=0.3", "c, T=1", "a, T=0.7"))):
+        said = plain_text(screen_of(told, height=height))
+        assert all(f"{label} " in said for label in kept)
 
 
 def test_nothing_was_asked_only_where_every_judge_is_simulated() -> None:
@@ -474,6 +479,38 @@ def test_rows_give_way_to_answers_where_not_all_of_them_find_room() -> None:
     assert "sentence 5" in text
     assert "more conditions" in text
     assert len(text.splitlines()) <= HEIGHT - 2
+
+
+def test_the_conditions_advised_and_those_of_numbers_in_the_answers_are_told() -> None:
+    found = results_of(4)
+    labels = [c.label for c in found.conditions]
+    one = replace(found.results[0], id="far", about=About(conditions=(labels[2], "elsewhere")))
+    claim = Headline(
+        id="h", hypothesis="reliability", claim="differs", says="they differ", size="far",
+        rests_on=("far",), about=About(),
+    )  # fmt: skip
+    advice = Recommendation(text="", chosen=labels[3])
+    brief = brief_of(
+        replace(found, results=(*found.results, one), headlines=(claim,), recommendation=advice)
+    )
+    assert "far" in brief.answers[0].records
+    assert brief.told == (labels[3], labels[2])
+
+
+def test_mind_takes_lines_that_are_to_spare() -> None:
+    mind = tuple(f"limit {k} of these data, in a few words" for k in range(9))
+    columns = tuple(Column(label=f"c{k}", name=f"c{k}") for k in range(30))
+    line = Line(key="sem", ask="moves by", short="moves by", unit="",
+                cells=tuple(Cell(column=c.label, number="0.123") for c in columns))  # fmt: skip
+    brief = Brief(
+        title="x", facts=(), shared="", columns=columns, lines=(line,), answers=(), use=(),
+        mind=mind[:3],
+    )  # fmt: skip
+    assert "limit 2" in plain_text(screen_of(brief))
+    few = replace(brief, columns=columns[:2], lines=(replace(line, cells=line.cells[:2]),))
+    said = plain_text(screen_of(replace(few, mind=mind)))
+    assert "limit 8" in said
+    assert len(said.splitlines()) < HEIGHT
 
 
 def test_a_simulated_judge_is_the_first_to_mind() -> None:
