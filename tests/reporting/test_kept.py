@@ -68,6 +68,15 @@ def test_page_one_and_the_table_of_conditions_keep_both_judges(run: Run) -> None
     assert _judges_of(run, described) == judges
     assert described is not None
     assert described.note == "2 of 6 conditions; all of them in tables/conditions.csv."
+    # Of a run of many strategies those that the plan compares are tabled: of all that there are.
+    some = Run(run.folder, run.records)
+    with mock.patch.object(Run, "compared", run.compared[:2]):
+        asked, described = page_one.questions(some), brief.by_condition(some)
+    assert asked is not None
+    assert described is not None
+    for table in (asked, described):
+        assert len(table.rows) == 2
+        assert "2 of 6 conditions;" in table.note
 
 
 def _with_columns(run: Run, **columns: list[float | None]) -> Run:

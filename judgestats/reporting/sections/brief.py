@@ -151,7 +151,7 @@ def by_condition(run: Run) -> Table | None:
         columns=tuple(columns),
         rows=tuple(rows[i] for i in shown),
         caption="By condition.",
-        note=kept_note(len(shown), len(full), "conditions", "conditions"),
+        note=kept_note(len(shown), len(table), "conditions", "conditions"),
         label="tbl-by-condition",
     )
 

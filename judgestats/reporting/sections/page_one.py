@@ -204,7 +204,8 @@ def questions(run: Run, *, most: int = _MOST_ROWS) -> Table | None:
     if len(names) != len(cells):  # of judges, say, rather than of conditions
         groups, grades = [""] * len(cells), []
     places = kept(groups, most, grades=grades, evenly=True)
-    if short := kept_note(len(places), len(cells), "conditions", "conditions"):
+    of = len(run.table(CONDITIONS)) if len(names) == len(cells) else len(cells)
+    if short := kept_note(len(places), of, "conditions", "conditions"):
         notes.append(short)
     return Table(
         columns=tuple(columns),
