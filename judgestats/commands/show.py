@@ -98,7 +98,8 @@ def record_text(record: Record, results: Results) -> str:
             lines.append(f"computed by judgestats.stats.{entry.function}")
     lines += _subject(record)
     lines += ["", print_of(record, results)]
-    if words := str(words_of(record, results)):
+    told = isinstance(record, Estimate)  # its print says all that its words do, to more digits
+    if not told and (words := str(words_of(record, results))):
         lines += ["", *console.wrapped(words)]
     if numbers := list(_details(record)):
         lines += ["", "details:", *numbers]

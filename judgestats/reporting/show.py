@@ -102,6 +102,12 @@ def pointer(*things: Showable | Sequence[Showable], about: str) -> Markdown:
     return Markdown(f"{named} {'show' if most else 'shows'} {about}.")
 
 
+def with_next(text: str) -> str:
+    """Markdown that does not stand alone at the foot of a printed page."""
+    before, after = "```{=typst}\n#block(sticky: true)[\n```", "```{=typst}\n]\n```"
+    return f"{before}\n\n{text}\n\n{after}"
+
+
 def _labels(things: Sequence[Showable | Sequence[Showable]]) -> Iterator[str]:
     for thing in things:
         if isinstance(thing, (list, tuple)):

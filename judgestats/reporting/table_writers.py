@@ -26,6 +26,7 @@ from judgestats.reporting.table_layout import (
 )
 
 _MOST_LETTERS = 900  # of a cell that is not broken over pages
+_LAST = 3  # rows, of a table that goes on on another page, which stand together at its end
 _MOST_KEPT = 13  # lines; a longer table may go on on the next page
 # typst: begin on the next page unless 9 lines are left: an empty block that may not break, undone
 _ROOM = (
@@ -85,7 +86,9 @@ def typst(table: TableContents) -> str:
         for c, text in zip(table.columns, headings(table), strict=True)
     )
     body: list[str] = []
+    free = 0  # rows below the last group's heading, which no footer may hold
     for group, row in zip(groups(table), aligned(table), strict=True):
+        free = 1 if group else free + 1
         if group:
             body.append(_GROUP.format(count=count, name=escape_typst(group)))
         texts = [
@@ -96,6 +99,9 @@ def typst(table: TableContents) -> str:
     # a short table stays on one page; a longer one leaves no heading row behind at its foot
     long = lines(table) > _MOST_KEPT
     breaks = str(long).lower()
+    if long:  # nor does its last row stand alone on a page
+        kept = min(free, _LAST)
+        body = [*body[:-kept], f"table.footer(repeat: false, {' '.join(body[-kept:])}),"]
     need, above = (_ROOM, "above: 0pt, ") if long else ("", "")
     rule, thin = "table.hline(stroke: 0.8pt),", "table.hline(stroke: 0.45pt),"
     note = f"#align(left, text(size: 0.92em)[{escape_typst(table.note)}])" if table.note else ""

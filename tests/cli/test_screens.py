@@ -151,6 +151,7 @@ def test_a_run_is_shown_again_and_so_is_one_result(workplace, capsys, tmp_path):
     shown = capsys.readouterr().out
     assert "ICC(1,1): reliability of one judgment" in shown
     assert "95 percent confidence interval" in shown
+    assert shown.count("ICC(1,1) =") == 1, "its number is written once"
     assert main(["show", run, "--full"]) == 0
     whole = capsys.readouterr().out
     assert "Limits of these data:" in whole

@@ -192,3 +192,15 @@ def test_a_figure_beside_a_long_text_is_of_fewer_rows(run: Run) -> None:
 
     assert drawn("Use it.") == 6
     assert drawn("Use it. " * 400) == 4
+
+
+def test_what_chance_gives_to_all_rows_alike_stands_in_the_note(run: Run) -> None:
+    alike = _with_columns(
+        run,
+        vote_share=[None, None, None, 0.5, 0.6, 0.7],
+        vote_share_null_q95=[0.21, 0.22, 0.21, 0.21, 0.22, 0.22],
+    )
+    table = brief.by_condition(alike)
+    assert table is not None
+    assert not [c.label for c in table.columns if "One verdict:" in c.label]
+    assert "One verdict: 95 % of chance results below .22 in every condition." in table.note

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
+from judgestats.reporting.tables import Column, Table
+
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
@@ -164,3 +166,29 @@ def test_the_page_shows_something_in_a_browser(report: dict[str, Path], tmp_path
     assert (grey < 0.5).mean() > 0.01
     bands = np.array_split(grey, 7)
     assert all((band < 0.6).mean() > 0.001 for band in bands)
+
+
+def test_the_last_row_of_a_long_table_does_not_stand_alone_on_a_page(tmp_path):
+    import typst
+
+    if shutil.which("pdftotext") is None:
+        pytest.skip("pdftotext is not installed (apt-get install poppler-utils)")
+
+    def on_pages(n: int, of_one: int = 0) -> list[int]:
+        group = [f"group {i // of_one}" if of_one else "" for i in range(n)]
+        rows = tuple({"g": g, "a": f"row{i}", "b": "x"} for i, g in enumerate(group))
+        table = Table(columns=(Column(key="a"), Column(key="b")), rows=rows, group="g")
+        source, page = tmp_path / "t.typ", tmp_path / "t.pdf"
+        text = "#let js-ink = black\n#set page(width: 12cm, height: 12cm)\n" + table.to_typst()
+        source.write_text(text, encoding="utf-8")
+        typst.compile(str(source), output=str(page))
+        told = subprocess.run(
+            ["pdftotext", str(page), "-"], capture_output=True, text=True, check=True, timeout=30
+        )
+        return [part.count("row") for part in told.stdout.split("\f") if part.strip()]
+
+    broken = [pages for pages in map(on_pages, range(14, 34)) if len(pages) > 1]
+    assert len(broken) > 5
+    assert min(pages[-1] for pages in broken) >= 3
+    for of_one in (1, 2, 5):
+        assert all(sum(on_pages(n, of_one)) == n for n in (18, 22, 23))

@@ -135,7 +135,12 @@ def by_condition(run: Run) -> Table | None:
     columns += [Column(key=k, label=heading(k), align="right") for k in keys]
     # an almost empty column tells little
     bounds = {k: v for k, v in bounds.items() if 3 * sum(m.has_chance for m in v) >= len(rows)}
+    chance = []
     if 2 * sum(v.has_chance for values in bounds.values() for v in values) >= len(rows):
+        for key in [k for k, values in bounds.items() if _is_one(values)]:
+            highest = max((v for v in bounds.pop(key) if v.has_chance), key=lambda v: v.chance)
+            text = highest.chance_shown()
+            chance.append(f"{_SHORT[key]}: 95 % of chance results below {text} in every condition.")
         columns += [
             Column(key=f"chance_{key}", label=f"{_SHORT[key]}: 95 % of chance below", align="right")
             for key in bounds
@@ -151,7 +156,9 @@ def by_condition(run: Run) -> Table | None:
         columns=tuple(columns),
         rows=tuple(rows[i] for i in shown),
         caption="By condition.",
-        note=kept_note(len(shown), len(table), "conditions", "conditions"),
+        note=" ".join(
+            filter(None, (*chance, kept_note(len(shown), len(table), "conditions", "conditions")))
+        ),
         label="tbl-by-condition",
     )
 
@@ -161,6 +168,16 @@ _SHORT = {
     "reliability": "Reliability",
 }  # fmt: skip
 """The numbers of a condition of which a table says what chance gives, in short."""
+
+
+def _is_one(values: Sequence[Measured]) -> bool:
+    """Whether what chance gives is about the same in all rows, so that a note can say it."""
+    given = [v.chance for v in values if v.has_chance]
+    return len(given) == len(values) and max(given) - min(given) <= _SAME
+
+
+_SAME = 0.015
+"""By how much numbers may differ that one number is told for."""
 
 
 def _described(run: Run, on_page_one: set[str]) -> list[str]:

@@ -12,7 +12,7 @@ from judgestats.reporting.sections.comparability import refusals
 from judgestats.reporting.sections.data import COEFFICIENTS
 from judgestats.reporting.sections.held import Pair, files, in_short, paired, pairs, shifts
 from judgestats.reporting.sections.measures import LOST, any_of, heading, measured
-from judgestats.reporting.show import Markdown
+from judgestats.reporting.show import Markdown, with_next
 from judgestats.reporting.shown import (
     NOTHING,
     Measured,
@@ -36,6 +36,7 @@ __all__ = [
     "files",
     "in_short",
     "limits",
+    "own_items",
     "names_of",
     "paired",
     "pairs",
@@ -189,6 +190,16 @@ def _text(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{k}={_text(v)}" for k, v in value.items())
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def own_items() -> Markdown:
+    """Before the table of conditions: that rows of several runs mix judges with items."""
+    return Markdown(
+        with_next(
+            "Each run is described on its own items. Where runs judged different items, "
+            "differences between their rows mix judges with items."
+        )
+    )
 
 
 def conditions(runs: Sequence[Run]) -> Table | None:

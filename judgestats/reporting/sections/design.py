@@ -18,7 +18,7 @@ from judgestats.reporting.escape import (
 )
 from judgestats.reporting.formats import integer, number
 from judgestats.reporting.runs import Run
-from judgestats.reporting.show import Markdown
+from judgestats.reporting.show import Markdown, with_next
 from judgestats.reporting.shown import named
 from judgestats.reporting.tables import Column, Table
 from judgestats.results.estimands import ESTIMANDS
@@ -326,7 +326,7 @@ def prompts(run: Run) -> Markdown:
         stage = f" of the stage {stages[0]['stage']}" if stages else ""
         said = f"Prompt{stage}{of}:".replace("Prompt, prompt ", "Prompt ")
         heading = f"**{named(said)}** `prompts/{name}.txt`"
-        parts.append(f"{_with_next(heading)}\n\n{verbatim(text)}")
+        parts.append(f"{with_next(heading)}\n\n{verbatim(text)}")
         instructions: dict[str, list[dict[str, Any]]] = {}
         for asked in own:
             if asked["instruction"]:
@@ -335,7 +335,7 @@ def prompts(run: Run) -> Markdown:
         for instruction, under in instructions.items():
             of = _levels(run, _labels(under), among=_labels(own)) if len(instructions) > 1 else ""
             label = named(f"The reply instruction, {place}{of}:")
-            parts.append(f"{_with_next(label)}\n\n{verbatim(instruction)}")
+            parts.append(f"{with_next(label)}\n\n{verbatim(instruction)}")
     return Markdown("\n\n".join(parts))
 
 
@@ -361,9 +361,3 @@ def _levels(run: Run, labels: Sequence[str], *, among: Sequence[str]) -> str:
 
 _FEW_LEVELS = 4
 """Levels that a prompt's heading names."""
-
-
-def _with_next(text: str) -> str:
-    """Markdown that does not stand alone at the foot of a printed page."""
-    before, after = "```{=typst}\n#block(sticky: true)[\n```", "```{=typst}\n]\n```"
-    return f"{before}\n\n{text}\n\n{after}"
