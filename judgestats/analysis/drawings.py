@@ -8,7 +8,7 @@ from judgestats.analysis.outcome import NamedResult
 from judgestats.results import Drawing
 
 DRAWN_SCORES = ("icc1", "pearson", "accuracy_all", "unread_share", "sem")
-DRAWN_VERDICTS = ("vote_share", "accuracy", "unread_share")
+DRAWN_VERDICTS = ("vote_share", "accuracy", "flip_rate", "unread_share")
 """The panels of an audit, the most telling first; those without numbers fall out."""
 
 

@@ -19,7 +19,7 @@ from judgestats.analysis.families import direction_of, family_of_tests, headline
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.recommend import MARGIN_ICC, recommend_votes
+from judgestats.analysis.recommend import MARGIN_ICC, recommend_votes, verdicts_reach
 from judgestats.analysis.selections import (
     Choices,
     add_estimate,
@@ -148,7 +148,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     recommended, best = recommend_votes(
         table, {name: c.values for name, c in choices.items()},
         next(iter(choices.values())).cluster,
-        one="verdict", reaches=_reaches,
+        one="verdict", reaches=verdicts_reach,
         validity="Check a sample of its verdicts by hand: reliability is not validity.",
     )  # fmt: skip
     results += best
@@ -342,11 +342,6 @@ def _item_shares(choices: Choices) -> Any:
     read = (choices.values != "").sum(axis=1)
     right = (choices.values == "correct").sum(axis=1)
     return np.where(read > 0, right / np.maximum(read, 1), np.nan)
-
-
-def _reaches(row: Mapping[str, Any]) -> str:
-    need = float(row["judgments_for_90"])
-    return "one verdict reaches .90" if need <= 1 else f"{need:.0f} verdicts reach .90"
 
 
 def _sentence(table: pd.DataFrame, headlines: Sequence[Headline]) -> str:

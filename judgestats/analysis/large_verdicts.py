@@ -149,7 +149,8 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
             )
         rows.append(_verdict_row(column, same, asked, cluster) | estimates_of(named_results))
     table_of = whole_counts(pd.DataFrame(rows))
-    limits = left_out(reduced, [])
+    steadier = "Which judge is the steadier, by comparisons with the best, and how often to ask it."
+    limits = left_out(reduced, [steadier])
     if any(c.order for c in reduced.columns):
         limits.append(
             "Left out: results on position, which pair each judgment with its swapped twin."

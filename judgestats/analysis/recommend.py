@@ -412,6 +412,12 @@ def recommend_votes(
     ), results
 
 
+def verdicts_reach(row: Mapping[str, Any]) -> str:
+    """How many verdicts of a condition reach the target, from its row."""
+    need = float(row["judgments_for_90"])
+    return "one verdict reaches .90" if need <= 1 else f"{need:.0f} verdicts reach .90"
+
+
 def _validity(best: pd.Series) -> str:
     """What is known of its agreement with people, or that it is to be looked for."""
     if math.isnan(best.get("pearson", math.nan)):

@@ -42,6 +42,7 @@ from judgestats.analysis.validity_panel import panel_of_verdicts
 from judgestats.analysis.validity_slices import slice_results
 from judgestats.analysis.validity_systems import system_results
 from judgestats.analysis.validity_wins import win_results, win_rows
+from judgestats.analysis.verdict_advice import recommend_verdicts
 from judgestats.analysis.verdict_consistency import condition_results
 from judgestats.analysis.verdict_shares import of_shares
 from judgestats.analysis.verdict_table import verdict_metrics, verdict_row, verdict_sentence
@@ -148,6 +149,12 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         frame, level=declared.level, n_permutations=declared.n_resamples, seed=declared.seed
     )
     table = pd.DataFrame(rows)
+    advice = recommend_by_labels(results, frame)
+    if all(once.values()):
+        advice = repetition(frame, verdicts=True)
+    elif advice is None:
+        advice, best = recommend_verdicts(frame, table)
+        results += best
     return Analysis(
         experiment="audit",
         question=declared.question,
@@ -178,9 +185,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *told_strange(odd),
             *unordered,
         ),
-        recommendation=repetition(frame, verdicts=True)
-        if all(once.values())
-        else recommend_by_labels(results, frame),
+        recommendation=advice,
         condition_metrics={
             str(r["condition"]): verdict_metrics(r) | validity[str(r["condition"])] for r in rows
         },

@@ -334,9 +334,8 @@ def _pass_fail(words: list[str], column: str, passes: Sequence[str]) -> Kind:
             f"{', '.join(words[:8])}."
         )
     codes = {w: "pass" if w in wanted else "fail" for w in words}
-    return Kind(
-        name="pass-fail", codes=codes, description=f"pass / fail, {'/'.join(sorted(wanted))} = pass"
-    )
+    said = "" if wanted == {"pass"} else f", {'/'.join(sorted(wanted))} = pass"
+    return Kind(name="pass-fail", codes=codes, description=f"pass / fail{said}")
 
 
 def _preference(words: list[str], column: str, codes: Mapping[str, str]) -> Kind:

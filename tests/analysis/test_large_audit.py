@@ -292,7 +292,7 @@ def _passes() -> pd.DataFrame:
 COUNTED = {"alpha", "lambda2", "icc2", "icc3", "brennan_prediger", "percent_agreement", "entropy"}
 # What a stream says that it leaves out: what reads judgments many times, pairs them, or needs
 # each of them, and parts of an omega.
-NOT_COUNTED = {"instrument", "order", "omega", "fleiss_kappa_unread"}
+NOT_COUNTED = {"instrument", "order", "omega", "fleiss_kappa_unread", "best"}
 SAME = ("title", "about", "estimand", "hypothesis", "role", "estimate", "std_error", "symbol", "p",
         "p_adjusted", "family", "a", "b", "reason")  # fmt: skip
 

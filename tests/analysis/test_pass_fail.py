@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 import judgestats as js
+from judgestats.analysis.audit import audit
+from judgestats.judgments.readers.frame import parsed_frame
 
 SPELLINGS = {
     "bits": (1, 0),
@@ -74,3 +76,38 @@ def test_pass_and_fail_asked_for_once():
     row = found.conditions.iloc[0]
     assert 0 < row["pass_rate_low"] < row["pass_rate"] < row["pass_rate_high"] < 1
     assert "nothing can be said about consistency" in found.sentence
+
+
+def test_the_steadier_judge_is_to_be_used_and_drawn() -> None:
+    """Of verdicts without labels page one had neither a figure nor what to do."""
+    draw = np.random.default_rng(0)
+    rows = [
+        {
+            "judge": judge, "item_id": f"i{i}", "cluster": f"i{i}", "replicate": r, "status": "ok",
+            "temperature": np.nan,
+            "choice": "pass" if (i % 2 == 0) ^ (draw.random() < wrong) else "fail",
+        }
+        for judge, wrong in (("steady", 0.05), ("shaky", 0.35))
+        for i in range(40)
+        for r in range(4)
+    ]  # fmt: skip
+    found = audit(parsed_frame(pd.DataFrame(rows)), n_resamples=99)
+    advice = found.recommendation
+    assert advice is not None
+    assert advice.chosen == "steady"
+    assert advice.rests_on == ("best",)
+    assert advice.counted == "verdicts"
+    reliability = found.conditions.set_index("condition").loc["steady", "vote_share"]
+    assert advice.replicates == int(np.ceil(9 * (1 - reliability) / reliability))
+    assert "best" in {r.id for r in found.results}
+    drawing = found.drawing
+    assert drawing is not None
+    drawn = found.conditions[[e for e in drawing.estimands if e in found.conditions]]
+    assert drawn[["vote_share", "flip_rate"]].notna().sum().sum() == 4
+
+    alone = audit(parsed_frame(pd.DataFrame(rows[:160])), n_resamples=99).recommendation
+    assert alone is not None
+    assert (alone.chosen, alone.replicates) == ("steady", advice.replicates)
+    labelled = pd.DataFrame(rows).assign(label="pass")
+    by_people = audit(parsed_frame(labelled), n_resamples=99).recommendation
+    assert by_people is None or by_people.rests_on != ("best",)
