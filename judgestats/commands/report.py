@@ -18,6 +18,9 @@ from judgestats.results.side_by_side import brief_of_runs
 from judgestats.results.thresholds import read_thresholds
 from judgestats.results.values import plain
 
+_LONGEST = 90
+"""Letters of a command that is shown whole."""
+
 
 def report_command(arguments: Given) -> int:
     """Render a run's report, or the comparison of several runs, into a folder.
@@ -121,7 +124,8 @@ def _following(runs: list[str], beside: Brief) -> list[str]:
     words = [run if Path(run).exists() else run[: console.SHORT] for run in runs]
     tested = any(answer.claim != "undefined" for answer in beside.answers)
     if tested and words[0] != words[1]:
-        return [shlex.join(["judgestats", "drift", *words[:2]])]
+        whole = shlex.join(["judgestats", "drift", *words[:2]])
+        return [whole if len(whole) <= _LONGEST else "judgestats drift FIRST SECOND"]
     return [shlex.join(["judgestats", "show", run]) for run in dict.fromkeys(words)]
 
 
