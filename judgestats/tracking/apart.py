@@ -231,15 +231,16 @@ class _Process:
     def __init__(self) -> None:
         # its own group: Ctrl-C is this process's to hear, and it has the run ended
         group = {"process_group": 0} if os.name == "posix" else {}
+        self._scratch = tempfile.TemporaryDirectory(prefix="judgestats-told-")
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _SERVES],
+            [sys.executable, "-P", "-c", _SERVES, self._scratch.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             **group,  # type: ignore[call-overload]
         )
         self._handles = 0
         self._told = False
-        self._copies = tempfile.TemporaryDirectory(prefix="judgestats-told-")
+        self._interrupted = False
 
     def handle(self) -> int:
         """A number for a new run."""
@@ -258,8 +259,14 @@ class _Process:
         StoreError
             Whatever of these went wrong first.
         """
-        self._send((True, kind, args, kwargs))
-        frame = _read(self._process.stdout)
+        self._send((not self._interrupted, kind, args, kwargs))
+        if self._interrupted:  # an answer may be half read: `close` waits for what is told now
+            return None
+        try:
+            frame = _read(self._process.stdout)
+        except KeyboardInterrupt:
+            self._interrupted = True
+            raise
         if frame is None:
             raise _gone()
         answer, fault = pickle.loads(frame)  # noqa: S301 - of our own process
@@ -269,7 +276,7 @@ class _Process:
 
     def copied(self, folder: Path) -> Path:
         """A copy of a folder, there until the process has ended."""
-        copy = Path(tempfile.mkdtemp(dir=self._copies.name))
+        copy = Path(tempfile.mkdtemp(dir=self._scratch.name))
         shutil.copytree(folder, copy, dirs_exist_ok=True)
         return copy
 
@@ -282,7 +289,7 @@ class _Process:
                 with contextlib.suppress(BrokenPipeError):  # it has ended already
                     pipe.close()
         self._process.wait()
-        self._copies.cleanup()
+        self._scratch.cleanup()
 
     def _send(self, message: object) -> None:
         self._told = True
@@ -302,6 +309,7 @@ def _gone() -> StoreError:
 def serve() -> None:
     """Be the other process: import MLflow, then do what is told until nobody is there to tell."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    tempfile.tempdir = sys.argv[1]  # removed by the process that started this one, however it ends
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints here must not stand among the answers
     frames: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()

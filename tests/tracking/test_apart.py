@@ -144,6 +144,32 @@ def test_an_interrupt_ends_the_run_as_killed(place, process) -> None:
     assert held(run_id).status == "KILLED"
 
 
+def test_an_interrupt_while_an_answer_is_awaited_ends_the_run_as_killed(place, monkeypatch) -> None:
+    own, read, seen = apart._Process(), apart._read, []
+
+    def interrupted(pipe):
+        seen.append(pipe)
+        if len(seen) == 3:  # the id and the store are known, the files are being logged
+            pipe.read(3)
+            raise KeyboardInterrupt
+        return read(pipe)
+
+    monkeypatch.setattr(apart, "_read", interrupted)
+    (place / "some").mkdir()
+    with (  # noqa: PT012
+        pytest.raises(KeyboardInterrupt),
+        write_run(StoreApart(own, ""), name="r", tags={}) as run,
+    ):
+        run_id = run.run_id
+        assert run.store.uri
+        run.artifacts(place / "some")
+    scratch = Path(own._scratch.name)
+    assert scratch.is_dir()
+    own.close()
+    assert held(run_id).status == "KILLED"
+    assert not scratch.exists()
+
+
 def test_a_run_whose_teller_has_gone_is_killed(place) -> None:
     process = apart._Process()
     run = write_run(StoreApart(process, ""), name="r", tags={})
