@@ -303,7 +303,8 @@ def _raters(frame: pd.DataFrame) -> pd.Series:
 def _first(frame: pd.DataFrame) -> pd.DataFrame:
     """The first read score of each answer by each rater: repeats are no further raters."""
     source = _source(frame)
-    used = [c for c in ("item_id", "cluster", "score", "label", source) if c and c in frame]
+    columns = ("item_id", "cluster", "score", "label", "replicate", source)
+    used = [c for c in columns if c and c in frame]
     read = frame.loc[frame["score"].notna() & (frame["stage"] == "final"), used]
     answer = read["item_id"].astype(str)
     if source:
@@ -311,7 +312,9 @@ def _first(frame: pd.DataFrame) -> pd.DataFrame:
         read, answer = read[present], answer[present]
         answer = answer + " / " + read[source].astype(str)
     rated = read.assign(_rater=_raters(frame).loc[read.index], _answer=answer)
-    return rated.drop_duplicates(["_rater", "_answer"])
+    # the first by its number, in whatever order the rows stand
+    ordered = rated.sort_values("replicate", kind="stable") if "replicate" in rated else rated
+    return ordered.drop_duplicates(["_rater", "_answer"]).sort_index()
 
 
 def _severities(frame: pd.DataFrame, declared: AnalysisPlan) -> tuple[ManyFacet | None, str]:

@@ -174,3 +174,23 @@ def test_leniency_against_people_is_told_from_that_beside_other_judges():
     assert told == ["mind the leniency of lenient"]
     without = audit(read_judgments([r | {"human_score": None} for r in rows]), n_resamples=99)
     assert not [limit for limit in without.limitations if "people did" in limit]
+
+
+def test_the_first_score_is_the_first_by_its_number_in_any_order_of_rows():
+    rng = np.random.default_rng(5)
+    rows = [
+        {"judge": j, "item": f"q{i}", "trial": k, "score": int(rng.integers(1, 8))}
+        for j in ("a", "b") for i in range(40) for k in range(4)
+    ]  # fmt: skip
+
+    def lenient(listed):
+        found = audit(read_judgments(listed), n_resamples=99)
+        return {
+            n.id: round(n.result.estimate, 6)
+            for n in found.results
+            if n.id.startswith("instrument.leniency_points.")
+        }
+
+    shuffled = [rows[i] for i in rng.permutation(len(rows))]
+    assert len(lenient(rows)) == 2
+    assert lenient(shuffled) == lenient(rows)
