@@ -178,8 +178,9 @@ def test_leniency_against_people_is_told_from_that_beside_other_judges():
 
 def test_the_first_score_is_the_first_by_its_number_in_any_order_of_rows():
     rng = np.random.default_rng(5)
+    quality = rng.integers(2, 8, 40)
     rows = [
-        {"judge": j, "item": f"q{i}", "trial": k, "score": int(rng.integers(1, 8))}
+        {"judge": j, "item": f"q{i}", "trial": k, "score": int(quality[i] + rng.integers(-1, 2))}
         for j in ("a", "b") for i in range(40) for k in range(4)
     ]  # fmt: skip
 
