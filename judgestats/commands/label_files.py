@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
+from judgestats.commands.file_lock import replace_file
 from judgestats.errors import InputError
 
 OWN_COLUMNS = ("item_id", "chance", "annotator", "label")
@@ -57,13 +58,12 @@ def _records(path: Path) -> list[dict[str, object]]:
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
     """Write a table, in the format of its name, whole or not at all."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
     if path.suffix in {".jsonl", ".ndjson"}:
-        frame.to_json(beside, orient="records", lines=True, force_ascii=False)
+        write = partial(frame.to_json, orient="records", lines=True, force_ascii=False)
     elif path.suffix == ".json":
-        frame.to_json(beside, orient="records", force_ascii=False)
+        write = partial(frame.to_json, orient="records", force_ascii=False)
     elif path.suffix == ".parquet":
-        frame.to_parquet(beside, index=False)
+        write = partial(frame.to_parquet, index=False)
     else:
-        frame.to_csv(beside, index=False, sep="\t" if path.suffix == ".tsv" else ",")
-    beside.replace(path)
+        write = partial(frame.to_csv, index=False, sep="\t" if path.suffix == ".tsv" else ",")
+    replace_file(path, write)

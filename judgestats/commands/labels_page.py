@@ -18,6 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 
+from judgestats.commands.file_lock import lock_file
 from judgestats.commands.label_files import OWN_COLUMNS, read_table, write_table
 from judgestats.errors import InputError
 from judgestats.experiment import console
@@ -72,6 +73,7 @@ class LabelFile:
                 "item": item,
                 "texts": texts,
                 "choices": self.choices,
+                "keys": choice_keys(self.choices),
                 "given": own.get(item, ""),
                 "done": len(own),
                 "total": len(items),
@@ -80,22 +82,51 @@ class LabelFile:
 
     def save(self, item: str, label: str) -> None:
         """Write one label; a second one of the same annotator replaces the first."""
-        with self._lock:
-            self.frame = read_table(self.path)  # another annotator's page may have written
-            here = self.frame["item_id"] == item
+        with self._lock, lock_file(self.path):
+            frame = read_table(self.path)  # another annotator's page may have written
+            here = frame["item_id"] == item
             if label not in self.choices or not here.any():
                 raise InputError("labels collect: no such item or label.")
-            mine = here & (self.frame["annotator"] == self.annotator)
-            free = here & (self.frame["annotator"] == "") & (self.frame["label"] == "")
+            mine = here & (frame["annotator"] == self.annotator)
+            free = here & (frame["annotator"] == "") & (frame["label"] == "")
             if mine.any():
-                self.frame.loc[mine, "label"] = label
+                frame.loc[mine, "label"] = label
             elif free.any():
-                at = free[free].index[0]
-                self.frame.loc[at, ["annotator", "label"]] = [self.annotator, label]
+                frame.loc[free[free].index[0], ["annotator", "label"]] = [self.annotator, label]
             else:
-                row = self.frame[here].head(1).assign(annotator=self.annotator, label=label)
-                self.frame = pd.concat([self.frame, row], ignore_index=True)
-            write_table(self.frame, self.path)
+                row = frame[here].head(1).assign(annotator=self.annotator, label=label)
+                frame = pd.concat([frame, row], ignore_index=True)
+            write_table(frame, self.path)
+            self.frame = frame
+
+
+_DIGITS = frozenset("0123456789")
+
+
+def choice_keys(choices: Sequence[str]) -> list[str]:
+    """The key of each choice: of a digit itself, else its position where no choice is that digit.
+
+    Parameters
+    ----------
+    choices : sequence of str
+
+    Returns
+    -------
+    list of str
+        Empty for a choice that has a button only.
+
+    Examples
+    --------
+    >>> choice_keys(["pass", "fail"]), choice_keys(["0", "1", "2"])
+    (['1', '2'], ['0', '1', '2'])
+    >>> choice_keys(["0", "1", "unsure"]), choice_keys(["-1", "0", "1"])
+    (['0', '1', '3'], ['', '0', '1'])
+    """
+    keys = []
+    for position, word in enumerate(choices, start=1):
+        free = position <= 9 and str(position) not in choices
+        keys.append(word if word in _DIGITS else str(position) if free else "")
+    return keys
 
 
 def label_server(file: LabelFile, *, port: int) -> tuple[ThreadingHTTPServer, str]:
@@ -235,6 +266,7 @@ function add(parent, kind, text) {
   parent.append(node);
   return node;
 }
+const named = (word, key) => (key && key !== word ? `${key} ${word}` : word);
 function show(found) {
   state = found;
   for (const id of ["texts", "choices", "fault"]) by(id).replaceChildren();
@@ -247,12 +279,12 @@ function show(found) {
   }
   found.choices.forEach((word, i) => {
     if (!found.item) return;
-    const button = add(by("choices"), "button", `${i + 1} ${word}`);
+    const button = add(by("choices"), "button", named(word, found.keys[i]));
     button.setAttribute("aria-pressed", String(found.given === word));
     button.addEventListener("click", () => give(word));
   });
-  by("help").textContent = `Keys: ${found.choices.map((w, i) => `${i + 1} ${w}`).join(", ")}, `
-    + "b back";
+  const keys = found.choices.map((w, i) => (found.keys[i] ? named(w, found.keys[i]) : ""));
+  by("help").textContent = `Keys: ${[...keys.filter(Boolean), "b back"].join(", ")}`;
 }
 let busy = false;  // a key pressed twice must not label the item that it has not shown
 async function ask(path, options) {
@@ -273,7 +305,7 @@ const give = (label) => ask("/label", {
 const go = (at) => ask(`/state?at=${encodeURIComponent(at)}`, {});
 document.addEventListener("keydown", (event) => {
   if (!state || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  const word = state.choices[Number(event.key) - 1];
+  const word = state.choices[state.keys.indexOf(event.key)];
   if (word && state.item) give(word);
   else if (event.key === "b" && state.previous) go(state.previous);
 });

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from judgestats.commands.file_lock import lock_file, replace_file
 from judgestats.commands.label_files import read_table
 from judgestats.commands.table import Given
 from judgestats.errors import InputError
@@ -54,9 +55,24 @@ def monitor_command(arguments: Given) -> int:
         raise InputError(f"monitor: a bound names no rate: {', '.join(sorted(strange))}.")
     if not 0 < arguments.level < 1:
         raise InputError(f"monitor: --level must lie inside 0-1, got {arguments.level}.")
-    path = Path(arguments.state)
-    state = _read_state(path, names)
     frame = read_table(Path(arguments.file))
+    with lock_file(Path(arguments.state)):  # of two at once the later one adds to the earlier
+        sentences, beyond = _look(arguments, frame, rates, bounds)
+    console.say(*sentences)
+    if beyond:
+        console.say(f"Beyond its bound at every look's level: {', '.join(beyond)}.")
+    return 1 if beyond else 0
+
+
+def _look(
+    arguments: Given,
+    frame: pd.DataFrame,
+    rates: Sequence[tuple[str, str]],
+    bounds: Mapping[str, Mapping[str, float]],
+) -> tuple[list[str], list[str]]:
+    """Add the file to the state; what there is to say, and the rates beyond their bounds."""
+    path = Path(arguments.state)
+    state = _read_state(path, [name for name, _ in rates])
     cluster = np.arange(len(frame)).astype(str)
     if arguments.cluster:
         cluster = _values(frame, arguments.cluster).to_numpy(str)
@@ -72,12 +88,14 @@ def monitor_command(arguments: Given) -> int:
         raise InputError(
             f"monitor: {arguments.file} was added to {path} before. Give each judgment once."
         )
+    read = {name: _rate(frame, rule) for name, rule in rates}
+    sentences = [
+        sentence
+        for name, rule in rates
+        if not state["rates"].get(name, {}).get("total")
+        for sentence in _absent(frame, name, rule)
+    ]
     beyond = []
-    read = {name: _rate(frame, rule) for name, rule in rates}  # refused before anything is said
-    for name, rule in rates:
-        if not state["rates"].get(name, {}).get("total"):
-            for sentence in _absent(frame, name, rule):
-                console.say(sentence)
     for name, values in read.items():
         average = RunningAverage(**state["rates"].get(name, {}))
         for rows in pd.Series(np.arange(len(frame))).groupby(cluster, sort=False):
@@ -85,17 +103,14 @@ def monitor_command(arguments: Given) -> int:
         state["rates"][name] = dict(average.to_dict())
         low, high = average.limits(level=arguments.level, n_quantities=len(rates))
         fixed = average.fixed_limits(level=arguments.level)
-        console.say(_line(name, average, (low, high), fixed))
+        sentences.append(_line(name, average, (low, high), fixed))
         if high < bounds["min"].get(name, -math.inf) or low > bounds["max"].get(name, math.inf):
             beyond.append(name)
     state["clusters"] = sorted({*seen, *groups}) if arguments.cluster else []
     state["files"] = [*state["files"], digest]
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_text(json.dumps(state, indent=1), encoding="utf-8")
-    beside.replace(path)
-    if beyond:
-        console.say(f"Beyond its bound at every look's level: {', '.join(beyond)}.")
-    return 1 if beyond else 0
+    text = json.dumps(state, indent=1)
+    replace_file(path, lambda beside: beside.write_text(text, encoding="utf-8"))
+    return sentences, beyond
 
 
 def _line(

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import shutil
 import subprocess
+import sys
 import threading
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from judgestats.cli import main
+from judgestats.commands import labels_page
+from judgestats.commands.file_lock import lock_file
 from judgestats.commands.label_files import read_table, write_table
 from judgestats.commands.labels_page import LabelFile, label_server
+from judgestats.errors import InputError
 from judgestats.judgments.readers.registry import read_judgments
 
 HOSTILE = "</pre><script>document.title='owned'</script><img src=x onerror=alert(1)>"
@@ -123,13 +130,30 @@ def page(judged):
     main(["labels", "plan", "judged.csv", "--labels", "6", "--text", "answer"])
 
     file = LabelFile(Path("labels.csv"), annotator="a1", choices=["pass", "fail"])
+    with served(file) as address:
+        yield urlsplit(address).port, address.partition("token=")[2], file.path, address
+
+
+@contextmanager
+def served(file):
+    """The address of the page while it is served."""
     server, address = label_server(file, port=0)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    yield server.server_address[1], address.partition("token=")[2], Path("labels.csv"), address
+    yield address
     server.shutdown()
     server.server_close()
     thread.join(5)
+
+
+def dump_dom(address, folder):
+    """The page as Chromium shows it."""
+    made = subprocess.run(
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=4000",
+         f"--user-data-dir={folder / 'profile'}", "--dump-dom", address],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    return made.stdout
 
 
 def ask(port, method, path, *, token="", body=None, **headers):
@@ -178,6 +202,93 @@ def test_two_annotators_at_once_lose_no_label(tmp_path, ending):
     assert set(given.itertuples(index=False, name=None)) == want
 
 
+LABEL = """
+import sys
+from pathlib import Path
+from judgestats.commands.labels_page import LabelFile
+file = LabelFile(Path("labels.csv"), annotator=sys.argv[1], choices=["pass", "fail"])
+print("ready", flush=True)
+sys.stdin.readline()
+for i in range(200):
+    file.save(f"i{i}", "pass")
+"""
+LOOK = """
+import sys
+from judgestats.cli import main
+from judgestats.commands import labels_page
+for line in iter(sys.stdin.readline, "\\n"):
+    if line.strip() != "begin":
+        main(["monitor", line.strip(), "--state", "s.json", "--rate", "pass=verdict:pass"])
+    print("ready", flush=True)
+"""
+
+
+def together(script, names, folder):
+    """One process for each name, each stopped at a line of its standard input."""
+    return [
+        subprocess.Popen(
+            [sys.executable, "-c", script, name], cwd=folder, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )
+        for name in names
+    ]  # fmt: skip
+
+
+def write_line(process, text):
+    process.stdin.write(f"{text}\n")
+    process.stdin.flush()
+
+
+def test_two_processes_at_once_lose_no_label(tmp_path):
+    """What was answered "saved" is in the file: each of 2 x 200 labels."""
+    items = {"item_id": [f"i{i}" for i in range(200)], "annotator": "", "label": ""}
+    write_table(pd.DataFrame(items), tmp_path / "labels.csv")
+    both = together(LABEL, ["ann", "ben"], tmp_path)
+    for process in both:
+        assert process.stdout.readline() == "ready\n"
+    for process in both:
+        write_line(process, "go")
+    for process in both:
+        process.communicate(timeout=120)
+        assert process.returncode == 0
+    given = read_table(tmp_path / "labels.csv")
+    assert len(given) == 400
+    assert given.groupby("annotator")["item_id"].nunique().to_dict() == {"ann": 200, "ben": 200}
+    assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
+
+
+def test_two_looks_at_once_are_both_kept(tmp_path):
+    """Four times two processes add a file of judgments to one state."""
+    for i in range(8):
+        stream(tmp_path / f"{i}.csv", 0.9, 400, i)
+    both = together(LOOK, ["one", "two"], tmp_path)
+    for first in (None, 0, 2, 4, 6):
+        for k, process in enumerate(both):
+            write_line(process, "begin" if first is None else f"{first + k}.csv")
+        for process in both:
+            while (line := process.stdout.readline()) != "ready\n":
+                assert line, "the process ended"
+    for process in both:
+        process.communicate("\n", timeout=60)
+        assert process.returncode == 0
+    state = json.loads((tmp_path / "s.json").read_text())
+    assert len(state["files"]) == 8
+    assert state["rates"]["pass"]["n"] == 8 * 400
+
+
+def test_a_lock_that_is_not_given_back_is_waited_for_only_so_long(tmp_path):
+    path = tmp_path / "labels.csv"
+    with (
+        lock_file(path),
+        pytest.raises(InputError, match=r"another process has held \.labels\.csv\.lock for 0.01 s"),
+        lock_file(path, wait=0.01),
+    ):
+        pass
+    (tmp_path / ".labels.csv.lock").touch()  # of a process that was killed: nobody holds it
+    with lock_file(path, wait=0):
+        assert not path.exists()
+
+
 def test_strangers_are_refused(page):
     port, token, path, _ = page
     before = path.read_bytes()
@@ -218,15 +329,45 @@ def test_hostile_texts_are_texts_in_a_browser(page, tmp_path):
             break
         sent = json.dumps({"item": state["item"], "label": "pass"})
         ask(port, "POST", "/label", token=token, body=sent)
-    made = subprocess.run(
-        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=4000",
-         f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", address],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
-    assert f"Item {state['item']}" in made.stdout
-    assert "&lt;script&gt;document.title='owned'" in made.stdout
-    assert "<title>Labels</title>" in made.stdout
-    assert "1 pass" in made.stdout
+    shown = dump_dom(address, tmp_path)
+    assert f"Item {state['item']}" in shown
+    assert "&lt;script&gt;document.title='owned'" in shown
+    assert "<title>Labels</title>" in shown
+    assert "1 pass" in shown
+
+
+@pytest.mark.parametrize(
+    ("choices", "keys"),
+    [
+        (["0", "1", "2", "3", "4", "5"], ["0", "1", "2", "3", "4", "5"]),
+        (["5", "4", "3"], ["5", "4", "3"]),
+        (["pass", "fail", "unsure"], ["1", "2", "3"]),
+        (["0", "1", "unsure"], ["0", "1", "3"]),
+        ([str(i) for i in range(11)], [*"0123456789", ""]),
+    ],
+)
+def test_a_digit_answers_to_its_own_key(tmp_path, choices, keys):
+    path = tmp_path / "labels.csv"
+    write_table(pd.DataFrame({"item_id": ["1"], "annotator": "", "label": ""}), path)
+    assert LabelFile(path, annotator="a1", choices=choices).state()["keys"] == keys
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not installed")
+def test_the_key_1_gives_a_1_in_a_browser(tmp_path, monkeypatch):
+    """The page as it is served, where a key is pressed once it shows the item."""
+    press = """document.dispatchEvent(new KeyboardEvent("keydown", {key: "1"}))"""
+    pressed = labels_page._PAGE.replace('go("");', f'go("").then(() => {press});')
+    monkeypatch.setattr(labels_page, "_PAGE", pressed)
+    path = tmp_path / "labels.csv"
+    write_table(pd.DataFrame({"item_id": ["1", "2"], "annotator": "", "label": ""}), path)
+    file = LabelFile(path, annotator="a1", choices=["0", "1", "2", "3", "4", "5"])
+    with served(file) as address:
+        shown = dump_dom(address, tmp_path)
+    assert read_table(path)["label"].tolist() == ["1", ""]
+    assert "Item 2 (1 of 2 labelled)" in shown
+    assert "Keys: 0, 1, 2, 3, 4, 5, b back" in shown
+    assert re.findall("<button.*?>(.*?)</button>", shown) == ["0", "1", "2", "3", "4", "5"]
 
 
 def stream(path, rate, n, seed, first=0):
