@@ -36,7 +36,7 @@ _APART = (
 )
 NOTES = {
     "factor-analyzer": _APART,
-    "pingouin": "installed beside judgestats for comparison, imported by benchmarks only",
+    "pingouin": _APART,
     "pypandoc-binary": "the wheel carries pandoc (GPL-2.0-or-later), started as a program",
 }
 """What a copyleft licence means here; one that has no note fails the check."""
@@ -110,6 +110,10 @@ def page() -> tuple[str, list[str]]:
 
 judgestats is under the MIT licence. Written by `docs/build_licences.py` from the metadata of what
 `requirements.lock` installs on Linux; CI checks that it is current and that every licence is known.
+
+judgestats imports pingouin and factor-analyzer, which are under the GPL, at run time only: for the
+cross-check, and factor-analyzer also to recompute the omega of arXiv 2412.12509. Neither is part of
+judgestats.
 
 ## Installed with judgestats
 
