@@ -91,7 +91,28 @@ def test_a_labelled_part_unlike_the_rest_is_told():
     assert "unrepresentative" in codes(found["people.corrected"])
 
 
-def test_a_file_in_which_no_label_is_filled_in_is_told():
-    found, said = audited(labels().assign(label=""))
-    assert not any(k.startswith("people.") for k in found)
-    assert any("is filled in" in text for text in said)
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        (labels().assign(label=" "), "holds 100 items and no label yet. Fill in the column label"),
+        (labels(annotator="ann").assign(label=np.nan), "holds 100 items and no label yet"),
+        (labels().assign(label="")[:0], "has no rows. Add one row per labelled item"),
+        (
+            labels().drop(columns="label").assign(annotator1="", annotator2=None),
+            "no label yet. Fill in the column annotator1, annotator2",
+        ),
+    ],
+    ids=["blank", "named", "header", "wide"],
+)
+def test_labels_that_nobody_gave_are_refused(table, told):
+    with pytest.raises(InputError, match=told):
+        audited(table)
+
+
+def test_an_item_still_to_be_labelled_has_no_label():
+    table = labels()
+    table.loc[60:, "label"] = ""
+    found, said = audited(table)
+    alone, _ = audited(labels(60))
+    assert found["people.specificity"].estimate == alone["people.specificity"].estimate
+    assert any("140 of 200 items have no label" in text for text in said)

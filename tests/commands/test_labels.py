@@ -107,6 +107,18 @@ def test_which_items_and_nothing_of_the_verdict(judged, capsys):
     assert "there already" in capsys.readouterr().err
 
 
+def test_a_plan_that_nobody_filled_in_says_how_to(judged, capsys):
+    assert main(["labels", "plan", "judged.csv", "--labels", "200"]) == 0
+    analyze = ["analyze", "judged.csv", "--labels", "labels.csv", "--track", "none"]
+    told = "labels.csv: the table holds 200 items and no label yet. Give labels with: "
+    assert main([*analyze, "--report", "none"]) == 2
+    assert f"{told}judgestats labels collect labels.csv\n" in capsys.readouterr().err
+    pairs = judged.assign(winner=np.array(["a", "b", "tie", "a"])[np.arange(200) % 4])
+    pairs.drop(columns="verdict").to_csv("judged.csv", index=False)
+    assert main([*analyze, "--report", "none"]) == 2
+    assert "collect labels.csv --choices a,b,tie\n" in capsys.readouterr().err
+
+
 def test_parts_keep_questions_together(judged, capsys):
     assert main(["labels", "split", "judged.csv", "--cluster", "question", "--seed", "3"]) == 0
     one, two = (pd.read_csv(f"judged.{n}.csv") for n in ("tuning", "validation"))

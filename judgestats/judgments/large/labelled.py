@@ -58,7 +58,11 @@ def labelled_judgments(
     opened = open_parquet(path, mapping=mapping, factors=factors)
     if labels is None and "label" not in opened.names:
         return None
-    ids = None if labels is None else pa.array(sorted(labelled_ids(Path(labels))), pa.string())
+    kind = _kind(reduced)
+    ids = None
+    if labels is not None:
+        choices = () if kind in {"score", "pass-fail"} else reduced.values
+        ids = pa.array(sorted(labelled_ids(Path(labels), choices=choices)), pa.string())
     table = _kept(opened, ids)
     if not len(table):
         if labels is None:
@@ -71,7 +75,7 @@ def labelled_judgments(
         mapping=dict(opened.names),
         factors=factors,
         judge=judge,
-        kind=_kind(reduced),
+        kind=kind,
         passes=passes,
         codes=dict(codes or {}),
         scale=(float(reduced.values[0]), float(reduced.values[-1])) if reduced.is_scores else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,14 @@ from judgestats.judgments.readers.cell_texts import each_distinct, joined_ids
 from judgestats.judgments.readers.names import ALIASES, column_named, folded
 from judgestats.judgments.readers.table_files import table_of
 from judgestats.judgments.readers.verdicts import Read, coded
+from judgestats.results.numbers import counted
 
 PART = "labels_part"
 """Column that `judgestats labels split` writes: ``tuning:DIGEST`` or ``validation:DIGEST``."""
 _PEOPLE = ("annotator", "rater", "person", "human", "expert", "labeler", "labeller", "worker",
            "judge", "coder")  # fmt: skip
+_COLLECTED = frozenset({".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"})
+"""Endings of the files that `judgestats labels collect` fills in."""
 _LABELS = (*ALIASES["label"], "score", "rating", "verdict", "winner", "choice", "passed", "pass",
            "correct", "value", "answer")  # fmt: skip
 
@@ -52,10 +56,21 @@ def with_labels(path: Path, frame: pd.DataFrame, labels: Any) -> pd.DataFrame:
     return out
 
 
-def labelled_ids(path: Path) -> set[str]:
-    """What the items of a table of labels are called; the table is checked as when it is joined."""
+def labelled_ids(path: Path, *, choices: Sequence[str] = ()) -> set[str]:
+    """What the labelled items of a table are called; it is checked as when it is joined.
+
+    Parameters
+    ----------
+    path : Path
+    choices : sequence of str
+        The words of a label, where they are not pass and fail.
+
+    Returns
+    -------
+    set of str
+    """
     table = _table(path)
-    return set(_people(path, table, _keys(path, table, ("item_id",))).index)
+    return set(_people(path, table, _keys(path, table, ("item_id",)), choices=choices).index)
 
 
 def with_people(out: pd.DataFrame, people: pd.DataFrame, read: Read) -> pd.DataFrame:
@@ -153,7 +168,10 @@ def joined_labels(
         where, table = "the labels", pd.DataFrame(labels).rename(columns=str)
     table = table.reset_index(drop=True)
     keys = _keys(where, table, item)
-    people = _people(where, table, keys)
+    kind = next(iter(read.kinds.values()), None)
+    is_named = kind is not None and kind.name not in {"score", "pass-fail"}
+    choices = sorted(set(read.choice) - {""}) if is_named else []
+    people = _people(where, table, keys, choices=choices)
     own = out["item_id"] if names is None else names
     joined = people.loc[people.index.isin(set(own))]
     given = list(dict.fromkeys(own))
@@ -185,7 +203,9 @@ def joined_labels(
         out = out.assign(**{PART: part.astype(str).to_numpy(object)})
     labelled = with_people(out, matched, read)
     if labelled["label"].eq("").all():
-        notes.append(f"No label in {name} is filled in, or people say two things equally often.")
+        notes.append(
+            f"No label in {name} can be used: each is no verdict, or as many people say another."
+        )
     return labelled, notes
 
 
@@ -211,31 +231,32 @@ def _keys(where: Path | str, table: pd.DataFrame, item: Sequence[str]) -> list[s
     return [hit]
 
 
-def _people(where: Path | str, table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """A row an item, a column a person."""
-    ids = joined_ids(table, tuple(keys))
+def _people(
+    where: Path | str, table: pd.DataFrame, keys: list[str], *, choices: Sequence[str] = ()
+) -> pd.DataFrame:
+    """A row an item with a label, a column a person; `choices` are the words of a label."""
     rest = [str(c) for c in table.columns if c not in keys]
     by_name = {folded(c): c for c in reversed(rest)}
     label = next((by_name[folded(c)] for c in _LABELS if folded(c) in by_name), "")
     person = next((by_name[folded(c)] for c in _PEOPLE
                    if folded(c) in by_name and by_name[folded(c)] != label), "")  # fmt: skip
-    if not label:
-        wide = _person_columns(table, rest)
-        if not wide:
-            raise InputError(
-                f"{where}: no column holds the labels. The file has: {', '.join(rest[:30])}. Call "
-                "it label, or one column a person annotator1, annotator2, ..."
-            )
+    columns = [label] if label else _person_columns(table, rest)
+    if not columns:
+        raise InputError(
+            f"{where}: no column holds the labels. The file has: {', '.join(rest[:30])}. Call "
+            "it label, or one column a person annotator1, annotator2, ..."
+        )
+    cells = table[columns]
+    given = (cells.notna() & cells.astype(str).apply(lambda c: c.str.strip()).ne("")).any(axis=1)
+    if not given.any():
+        n_items = joined_ids(table, tuple(keys)).nunique()
+        raise InputError(_no_label_yet(where, n_items, columns, table, choices))
+    table = table[given].reset_index(drop=True)  # a row still to be labelled names nobody
+    ids = joined_ids(table, tuple(keys))
+    if not (label and person):
         _once(where, ids)
-        return table[wide].set_axis(ids)
-    if not person:
-        _once(where, ids)
-        return table[[label]].set_axis(ids)
+        return table[columns].set_axis(ids)
     long = pd.DataFrame({"id": ids, "person": table[person].astype(str), "label": table[label]})
-    # a row still to be labelled names nobody: no person is made of it
-    nobody = table[person].isna() | long["person"].str.strip().eq("")
-    unlabelled = table[label].isna() | table[label].astype(str).str.strip().eq("")
-    long = long[~(nobody & unlabelled).to_numpy()]
     twice = long.duplicated(["id", "person"])
     if twice.any():
         row = long[twice].iloc[0]
@@ -244,6 +265,26 @@ def _people(where: Path | str, table: pd.DataFrame, keys: list[str]) -> pd.DataF
             f"({int(twice.sum())} such rows). Keep one label a person and item."
         )
     return long.pivot(index="id", columns="person", values="label")
+
+
+def _no_label_yet(
+    where: Path | str,
+    n_items: int,
+    columns: Sequence[str],
+    table: pd.DataFrame,
+    choices: Sequence[str],
+) -> str:
+    """What a table of labels lacks, and how to fill it."""
+    if not n_items:
+        return f"{where}: the table has no rows. Add one row per labelled item."
+    holds = f"{where}: the table holds {counted(n_items, 'item', 'items')} and no label yet."
+    own = {"item_id", "annotator", "label"} <= set(table.columns)  # as `labels plan` makes it
+    usable = own and isinstance(where, Path) and where.suffix in _COLLECTED
+    if not usable or any("," in word for word in choices):
+        return f"{holds} Fill in the column {', '.join(columns)}."
+    command = ["judgestats", "labels", "collect", str(where)]
+    command += ["--choices", ",".join(choices)] if len(choices) > 1 else []
+    return f"{holds} Give labels with: {shlex.join(command)}"
 
 
 def _person_columns(table: pd.DataFrame, rest: Sequence[str]) -> list[str]:
