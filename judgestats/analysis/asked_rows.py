@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from judgestats.results import Row
+from judgestats.results.estimands import name_of
 
 _ALL = "{}"
 
@@ -64,12 +65,11 @@ def score_rows(names: Iterable[str]) -> tuple[Row, ...]:
     return (
         asked_row(
             "sem",
-            "asked again it moves by",
-            "moves by",
+            name_of("sem"),
+            "SEM",
             "sem",
             "condition.sem.{}",
             names,
-            note="(SEM)",
         ),
         asked_row(
             "reliability",

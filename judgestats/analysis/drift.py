@@ -195,11 +195,12 @@ def _rows(names: Mapping[str, str]) -> tuple[Row, ...]:
         ),
         asked_row(
             "spread",
-            "its scatter times",
-            "scatter x",
+            "ratio of mean distances",
+            "distance ratio",
             "distance_ratio_mean",
             "distance.{}/second run:first run",
             names,
+            note="(of scores from their item's mean)",
         ),
         asked_row(
             "verdicts",

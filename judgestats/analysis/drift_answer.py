@@ -221,7 +221,10 @@ def _changed(headline: Headline, named: NamedResult, tests: Sequence[NamedResult
             number, interval = estimate_parts(*share, digits=1)
             size = f"{number} % more differ than between repetitions {interval}".rstrip()
         elif headline.hypothesis == "spread":
-            size = f"scatter multiplied by {with_bounds(effect.estimate, low, high)}"
+            size = (
+                "mean distance of scores from their item's mean multiplied by "
+                f"{with_bounds(effect.estimate, low, high)}"
+            )
         else:
             size = f"moved by {with_bounds(effect.estimate, low, high)} points"
         if _of_items("differs", headline.hypothesis, effect):
@@ -250,7 +253,10 @@ def _ruled_out(open_tests: Sequence[NamedResult], tests: Sequence[NamedResult]) 
         elif kind == "flips":
             yield f"changes of more than {apa_number(100 * high, digits=1)} % of verdicts"
         else:
-            yield f"a scatter below {apa_number(low)} or above {apa_number(high)} times the first"
+            yield (
+                f"a mean distance of scores from their item's mean below {apa_number(low)} or "
+                f"above {apa_number(high)} times the first"
+            )
 
 
 def _once(tests: Sequence[NamedResult]) -> bool:

@@ -29,6 +29,7 @@ from judgestats.judgments.pairs import scores_of
 from judgestats.judgments.settings import heat
 from judgestats.judgments.shapes import score_array
 from judgestats.results import About, Claim, Drawing, Headline, Row
+from judgestats.results.estimands import name_of
 from judgestats.results.numbers import apa_number
 from judgestats.stats.inference.adjust import Family, adjust_family
 from judgestats.stats.inference.result import TestResult
@@ -205,11 +206,11 @@ def _rows(where: Sequence[str], beside: Mapping[str, str], *, pairs: bool) -> tu
         return (*flips, share)
     return (
         asked_row(
-            "sem", "asked again it moves by", "moves by", "sd_repeated",
+            "sem", name_of("sem"), "SEM", "sd_repeated",
             "wording.{}/sd_repeated", where,
         ),
         asked_row(
-            "sem_reworded", "in other words it moves by", "reworded", "sd_reworded",
+            "sem_reworded", "SD of scores in other words", "SD, reworded", "sd_reworded",
             "wording.{}/sd_reworded", where,
         ),
         share,
@@ -230,7 +231,7 @@ def _below_nothing(tests: Mapping[str, TestResult]) -> list[Limit]:
     return [
         Limit(
             f"The wording's share lies below 0, as no true share does ({', '.join(below)}): scores "
-            "moved less in other words than when asked again, which happens by chance where the "
+            "varied less over wordings than over repeats, which happens by chance where the "
             "wording does nothing. Shares are not cut at 0, so that they err to both sides alike.",
             code="below_nothing",
             short="a share below 0 means: no effect of the wording",
@@ -286,8 +287,8 @@ def _sentence(
             f"{100 * same:.0f} % of the verdicts change when asked again and {100 * other:.0f} % "
             "in other words"
             if pairs
-            else f"a score moves by {apa_number(same)} points when asked again and by "
-            f"{apa_number(other)} in other words"
+            else f"repeated scores have an SD of {apa_number(same)} points in the same words and "
+            f"of {apa_number(other)} in other words"
         )
         shown = "" if headline.claim == "differs" else ", which is not more than chance allows"
         parts.append(f"{where}: {moves}{shown}")

@@ -39,6 +39,7 @@ from judgestats.analysis.strata import Stratum, strata_of
 from judgestats.analysis.varied import varied_questions
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import Headline
+from judgestats.results.estimands import name_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,8 +201,7 @@ class LevelComparison:
             drawing=ranked(
                 "sem",
                 "icc1",
-                caption="How far a score moves when it is asked again, and the reliability of one "
-                "score.",
+                caption=f"{name_of('sem')}, and the reliability of one score.",
                 results=spread_results(*questions),
                 compared="posthoc.nemenyi.",
             ),

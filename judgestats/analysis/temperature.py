@@ -44,6 +44,7 @@ from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import heat
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import About, Headline
+from judgestats.results.estimands import name_of
 from judgestats.stats.inference.adjust import adjust_family
 from judgestats.stats.spread.spread_between_conditions import SpreadResult
 
@@ -51,10 +52,7 @@ _QUESTION = (
     "Does the spread of a judge's scores for the same answer grow with the sampling temperature, "
     "and at what cost in mean?"
 )
-_DRAWN = (
-    "How far a score moves when it is asked again (standard error of one score, 95 % intervals), "
-    "by sampling temperature. At 0 sampling is off."
-)
+_DRAWN = f"{name_of('sem')} with 95 % intervals, by sampling temperature. At 0 sampling is off."
 _ACROSS = "temperatures above 0"
 _ZERO = "T = 0 asks for no sampling: it is described and not compared."
 
@@ -239,14 +237,14 @@ def _of(stratum: Stratum, cells: pd.DataFrame) -> pd.DataFrame:
 def _extremes(
     strata: Sequence[Stratum], cells: pd.DataFrame
 ) -> Callable[[Headline, SpreadResult], str]:
-    """The standard error of one score at a stratum's lowest and highest temperature, in words."""
+    """The SEM at a stratum's lowest and highest temperature, in words."""
     ends = {s.name: _of(s, cells).iloc[[0, -1]] for s in strata}
 
     def extremes(headline: Headline, spread: SpreadResult) -> str:
         del spread  # the rows hold the intervals
         low, high = (row for _, row in ends[headline.about.stratum].iterrows())
         return (
-            f"standard error of one score {worded_sem(low)} points at {heat(low['temperature'])}, "
+            f"SEM {worded_sem(low)} points at {heat(low['temperature'])}, "
             f"{worded_sem(high)} at {heat(high['temperature'])}"
         )
 

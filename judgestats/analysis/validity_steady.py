@@ -11,13 +11,14 @@ from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.judgments.shapes import score_array
 from judgestats.results import About, Row
+from judgestats.results.estimands import name_of
 from judgestats.stats.agreement.raw_agreement import flip_rate
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.spread.condition_summary import condition_summary
 
 
 def steady_results(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
-    """How far repeated scores scatter, or how often asking again changes the verdict.
+    """The SEM of repeated scores, or how often asking again changes the verdict.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ def steady_results(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> li
         described = condition_summary(
             array.scores, conditions=array.conditions, cluster=array.clusters, level=declared.level
         )
-        return [_described(f"condition.sem.{name}", "SEM", described[name].sem, name)]
+        return [_described(f"condition.sem.{name}", name_of("sem"), described[name].sem, name)]
     wide = asked.pivot(index="item_id", columns="replicate", values="choice")
     clusters = asked.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[wide.index]
     changes = flip_rate(
@@ -72,7 +73,6 @@ def steady_rows(results: Iterable[NamedResult]) -> tuple[Row, Row]:
             names(flips), note="(share of verdicts)",
         ),
         asked_row(
-            "sem", "asked again it moves by", "moves by", "sem", f"{sem}{{}}", names(sem),
-            note="(SEM)",
+            "sem", name_of("sem"), "SEM", "sem", f"{sem}{{}}", names(sem),
         ),
     )  # fmt: skip

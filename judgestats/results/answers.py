@@ -357,6 +357,8 @@ def _levels(record: Estimate | Comparison, unit: str, names: Mapping[str, str]) 
     if not (estimand_of(record.estimand).is_ratio and unit):
         ratio = estimand_of(record.estimand).is_ratio
         return f"{a} {'/' if ratio else MINUS} {b} ", ""
+    if record.estimand.startswith("distance_ratio"):
+        return f"scores of {a} lie ", f" as those of {b}"
     of = " of" if record.estimand in _TIMES else " that of"
     return f"{a} has ", f"{of} {b}"
 
@@ -384,8 +386,8 @@ def _unit(record: Estimate | Comparison, headline: Headline) -> str:
 
 _TIMES = {
     "variance_ratio": " times the variance",
-    "distance_ratio_mean": " times the scatter",
-    "distance_ratio_median": " times the scatter",
+    "distance_ratio_mean": " times as far from the item's mean on average",
+    "distance_ratio_median": " times as far from the item's median on average",
 }
 
 

@@ -113,7 +113,7 @@ class Row(Part):
     key : str
         By which a threshold names it (``reliability``).
     ask : str
-        As people ask: ``asked again it moves by``.
+        As people ask: ``lenient by``.
     short : str
         The same in two words, as the head of a column.
     estimand : str

@@ -244,8 +244,8 @@ def _wrapped(text: str, width: int, indent: int) -> list[str]:
 
     Examples
     --------
-    >>> _wrapped("it moves by 0.50 [0.41, 0.61] points, p = .012", 20, 1)
-    ['it moves by', ' 0.50 [0.41, 0.61]', ' points, p = .012']
+    >>> _wrapped("it differs by 0.50 [0.41, 0.61] points, p = .012", 20, 1)
+    ['it differs by', ' 0.50 [0.41, 0.61]', ' points, p = .012']
     """
     text = _ONE_NUMBER.sub(lambda match: match[0].replace(" ", _FIXED), text)
     lines = textwrap.wrap(
@@ -302,9 +302,13 @@ def _by_question(brief: Brief, width: int) -> Lines | None:
     asks = max(asks, len(_name(brief.shared)) + 2)
     texts = [[_cell(c) for c in line.cells] for line in brief.lines]
     names = [_name(c.name) for c in brief.columns]
-    widths = [max(len(name), *(len(row[k]) for row in texts)) + 3 for k, name in enumerate(names)]
-    if 1 + asks + sum(widths) - 3 > width:
+    sizes = [max(len(name), *(len(row[k]) for row in texts)) for k, name in enumerate(names)]
+    if 1 + asks + sum(sizes) + 3 * (len(sizes) - 1) > width:
         return None
+    with_units = (
+        1 + asks + sum(sizes) + 3 * len(sizes) + max(len(line.unit) for line in brief.lines)
+    )
+    widths = [size + (3 if with_units <= width else 2) for size in sizes]
     lines: Lines = [
         [
             Span(f" {_name(brief.shared):<{asks}}", "dim"),

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from judgestats.analysis.audit import audit
@@ -53,6 +56,29 @@ def test_the_screen_of_an_audit(tmp_path):
     golden("audit", plain_text(screen_of(assert_screen(found))))
 
 
+def test_the_sem_is_called_the_sd_of_repeated_scores(tmp_path, capsys):
+    """Two repeats differ by the root of two times as much; the ratio below it is of distances."""
+    path = table(tmp_path / "two.csv", 2)
+    words = ["analyze", str(path), "--track", "none", "--report", "none", "--resamples", "99"]
+    assert main([*words, "--max", "sem=.7"]) == 0
+    screen = capsys.readouterr().out
+    shown = re.search(r"SEM \(SD of repeated scores\)  (\S+) .* ok   (\S+) .* NO   points", screen)
+    assert shown is not None
+    scores = pd.read_csv(path).pivot(index=["judge", "item_id"], columns="replicate").to_numpy()
+    judges = np.split(scores, 2)
+    differences = [(x[:, :, None] - x[:, None])[:, ~np.eye(4, dtype=bool)] for x in judges]
+    for sem, difference in zip(shown.groups(), differences, strict=True):
+        assert float(sem) * 2**0.5 == pytest.approx(np.sqrt(np.mean(difference**2)), abs=0.01)
+    far = [np.abs(x - x.mean(axis=1, keepdims=True)).mean() for x in judges]
+    told = re.search(
+        r"scores of judge-1 lie (\S+) \S+ \S+ times as far from the item's mean on average as those "
+        "of judge-0",
+        " ".join(screen.split()),
+    )
+    assert told is not None
+    assert float(told[1]) == pytest.approx(far[1] / far[0], abs=0.0051)
+
+
 def test_the_screen_of_drift(tmp_path):
     runs = [
         read_judgments(table(tmp_path / f"{s}.csv", 2, shift=s), scale=(1, 10)) for s in (0.0, 0.6)
@@ -80,7 +106,7 @@ def test_audits_of_other_kinds_keep_to_a_screen(tmp_path, judges, options):
     if options.get("repeats") == 1:
         assert "nothing was asked twice" in text
     if "score" in options:
-        assert "one score's reliability  -" in text
+        assert "one score's reliability      -" in text
 
 
 def test_only_the_screen_stands_on_standard_output(capsys, tmp_path):

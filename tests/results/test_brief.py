@@ -75,11 +75,10 @@ def results_of(n: int) -> Results:
             ),
             Row(
                 key="sem",
-                ask="asked again it moves by",
-                short="moves by",
+                ask="SEM (SD of repeated scores)",
+                short="SEM",
                 estimand="sem",
                 cells={c: f"sem.{c}" for c in labels},
-                note="(SEM)",
             ),
         ),
     )
@@ -258,7 +257,7 @@ def test_conditions_that_find_no_room_are_left_out_of_every_judge_alike() -> Non
         for judge, t in levels
     )
     line = Line(
-        key="sem", ask="moves by", short="moves by", unit="",
+        key="sem", ask="SEM", short="SEM", unit="",
         cells=tuple(Cell(column=c.label, number="0.123", bounds="[0.1, 0.2]") for c in columns),
     )  # fmt: skip
     brief = Brief(
@@ -329,22 +328,24 @@ def pair(a: str, value: float, p: float, adjusted: float) -> Comparison:
     [
         (
             "differs", 0.015, [pair("before", 1.28, 0.029, 0.059), pair("after", 1.1, 0.2, 0.2)],
-            ("Scatter differs, p = .015; farthest apart: before has 1.28 [1.02, 1.60] times the "
-            "scatter of none, p = .059, interval not adjusted"),
+            ("Scatter differs, p = .015; farthest apart: scores of before lie 1.28 [1.02, 1.60] "
+            "times as far from the item's mean on average as those of none, p = .059, interval not "
+            "adjusted"),
         ),
         (
             "differs", 0.015, [pair("before", 1.28, 0.005, 0.015), pair("after", 1.1, 0.2, 0.2)],
-            "Scatter differs: before has 1.28 [1.02, 1.60] times the scatter of none, p = .015",
+            ("Scatter differs: scores of before lie 1.28 [1.02, 1.60] times as far from the item's "
+            "mean on average as those of none, p = .015"),
         ),
         (
             "differs", 0.015, [pair("before", 1.28, 0.059, 0.059)],
-            ("Scatter differs, p = .015; the pair: before has 1.28 [1.02, 1.60] times the "
-            "scatter of none, p = .059"),
+            ("Scatter differs, p = .015; the pair: scores of before lie 1.28 [1.02, 1.60] times as "
+            "far from the item's mean on average as those of none, p = .059"),
         ),
         (
             "open", 0.384, [pair("before", 1.28, 0.029, 0.384), pair("after", 1.1, 0.2, 0.4)],
-            ("Scatter differs: before has 1.28 [1.02, 1.60] times the scatter of none, p = .384, "
-            "interval not adjusted"),
+            ("Scatter differs: scores of before lie 1.28 [1.02, 1.60] times as far from the item's "
+            "mean on average as those of none, p = .384, interval not adjusted"),
         ),
     ],
 )  # fmt: skip
@@ -403,12 +404,10 @@ def test_a_description_names_numbers_in_place_each_a_records() -> None:
     told = Headline(
         id="h", hypothesis="x", claim="described", about=About(),
         rests_on=("icc.judge-1, T=1", "sem.judge-0, T=1"),
-        says="reliability: judge-1, T=1 {0}; it moves by {1} points",
+        says="reliability: judge-1, T=1 {0}; SEM {1} points",
     )  # fmt: skip
     [answer] = brief_of(replace(found, headlines=(told,))).answers
-    assert answer.text == (
-        "Reliability: judge-1 .930 [.880, .950]; it moves by 0.50 [0.41, 0.61] points"
-    )
+    assert answer.text == ("Reliability: judge-1 .930 [.880, .950]; SEM 0.50 [0.41, 0.61] points")
     assert answer.records == told.rests_on
 
 
@@ -500,7 +499,7 @@ def test_the_conditions_advised_and_those_of_numbers_in_the_answers_are_told() -
 def test_mind_takes_lines_that_are_to_spare() -> None:
     mind = tuple(f"limit {k} of these data, in a few words" for k in range(9))
     columns = tuple(Column(label=f"c{k}", name=f"c{k}") for k in range(30))
-    line = Line(key="sem", ask="moves by", short="moves by", unit="",
+    line = Line(key="sem", ask="SEM", short="SEM", unit="",
                 cells=tuple(Cell(column=c.label, number="0.123") for c in columns))  # fmt: skip
     brief = Brief(
         title="x", facts=(), shared="", columns=columns, lines=(line,), answers=(), use=(),

@@ -13,11 +13,11 @@ __all__ = ["changes", "number_at"]
 
 _TESTS = {"shift": "shift", "spread": "spread", "verdicts": "flips"}
 """A row of drift's screen, and the test of it, by the beginning of its id."""
-_HEADS = {"shift": "Mean moved", "spread": "Scatter x", "verdicts": "Changed"}
+_HEADS = {"shift": "Mean moved", "spread": "Distance ratio", "verdicts": "Changed"}
 
 
 def changes(results: Results, *, first: str, second: str, file: str = "") -> Table:
-    """Shift of the mean, ratio of scatter, verdicts changed; each with the p of its test.
+    """Shift of the mean, ratio of mean distances, verdicts changed; each with the p of its test.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def changes(results: Results, *, first: str, second: str, file: str = "") -> Tab
     undefined = any(str(row.get("spread", "")) == str(NOTHING) for row in rows)
     notes = {
         "shift": f"Mean moved: {second} minus {first}, in points.",
-        "spread": f"Scatter x: that of an item's scores in {second} over that in {first}; "
-        "its p is that of the test of spread.",
+        "spread": "Distance ratio: mean distance of scores from their item's mean in "
+        f"{second} over that in {first}; its p is that of the test of spread.",
         "verdicts": "Changed: verdicts, or scores, beyond repetition.",
     }
     slug = re.sub(r"[^a-z0-9]+", "-", second.lower()).strip("-")
@@ -63,7 +63,7 @@ def changes(results: Results, *, first: str, second: str, file: str = "") -> Tab
                 "p-values are adjusted in one family.",
             ]
         ),
-        note="– undefined: no scatter in one of the runs." if undefined else "",
+        note="– undefined: repeated scores are all equal in one of the runs." if undefined else "",
         label=f"tbl-changes-{slug}",
     )
 

@@ -104,8 +104,8 @@ def descriptives(run: Run) -> Table | Markdown:
             "and the judge's noise together, which only repetition can part."
             if once
             else "Scores by condition: mean over items, spread between items, and spread of "
-            "repeated judgments of the same item. SEM is the standard error of one judgment in "
-            "score points."
+            "repeated judgments of the same item. SEM is the SD of repeated scores of one "
+            "item, in points."
         ),
         note=_undefined_note(rows, columns),
         label="tbl-conditions",

@@ -29,7 +29,6 @@ _COLUMNS = {
 }
 """Columns of the table of conditions under the names of the registry."""
 _LABELS = {
-    "sem": "SEM: moves when asked again",
     "icc1": "Reliability of one score, ICC(1,1)",
     "accuracy_all": "Right with all repeats averaged",
     "unread_share": "Not read",
@@ -144,7 +143,10 @@ def with_unit(run: Run, key: str) -> str:
     except InputError:
         unit = next((c.unit for c in _columns(run) if c.key == key), "")
     short = in_words(unit)
-    return f"{heading(key)} ({short})" if short and key not in _SHARES else heading(key)
+    name = heading(key)
+    if not short or key in _SHARES:
+        return name
+    return f"{name.removesuffix(')')}, {short})" if name.endswith(")") else f"{name} ({short})"
 
 
 def from_zero(key: str) -> bool:

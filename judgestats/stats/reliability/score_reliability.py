@@ -63,8 +63,8 @@ class ScoreReliability(Estimates):
         error = self["sem_absolute"].short()
         return (
             f"One judgment has reliability {self.single.short()}, the mean of {self.k} "
-            f"{self.average.short()}; {enough}. A score is known to within {error} points "
-            f"(standard error; {self.sample})."
+            f"{self.average.short()}; {enough}. The SEM, the SD of repeated scores, is "
+            f"{error} points ({self.sample})."
         )
 
     def __str__(self) -> str:
