@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from judgestats.commands.table import overview
 from judgestats.errors import InputError, JudgestatsError, printable
 from judgestats.spelling import as_typed
+from judgestats.terminal import emit, own_streams
 
 _COMPLETE = "_JUDGESTATS_COMPLETE"
 """The variable by which a shell asks for completions (click's own rule for the name)."""
@@ -29,32 +30,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 on success, 2 on a wrong input or a fault outside, 130 after Ctrl-C.
+        0 on success, 2 on a wrong input or a fault outside, 4 on an internal error, 130 after
+        Ctrl-C.
     """
-    if argv is None and (asked := os.environ.get(_COMPLETE)):
-        return _complete(asked)
     if argv is None:  # the process is the command's: its memory is given back at its end
+        own_streams()
+        if asked := os.environ.get(_COMPLETE):
+            return _complete(asked)
         gc.set_threshold(100_000, 50, 50)
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         return _run(words)
     except JudgestatsError as error:
         text = " ".join([str(error), *getattr(error, "__notes__", [])])
-        sys.stderr.write(f"judgestats: {printable(as_typed(text))}\n")
+        emit(f"judgestats: {printable(as_typed(text))}\n", error=True)
         return error.exit_code
     except KeyboardInterrupt as stop:
         text = str(stop) or "stopped; run the same command again to go on where it stopped."
-        sys.stderr.write(f"\njudgestats: {printable(text)}\n")
+        emit(f"\njudgestats: {printable(text)}\n", error=True)
         return 130
-    except BrokenPipeError:
-        # The reader of our output (head, less) has gone: that is not a failure of ours.
-        sys.stderr.close()
-        return 0
+    except Exception as error:  # the last resort: a traceback is for the log, not for the screen
+        if isinstance(error, OSError) and error.filename is not None and error.strerror:
+            place = printable(os.fsdecode(error.filename), one_line=True)
+            emit(f"judgestats: {place}: {error.strerror}. Check the path.\n", error=True)
+            return 2
+        emit(f"judgestats: {_internal_error(error, words)}\n", error=True)
+        return 4
 
 
 def _run(words: list[str]) -> int:
     if not words or words[0] in {"-h", "--help"}:
-        sys.stdout.write(overview())
+        emit(overview())
         return 0
     from click.exceptions import Exit, UsageError
 
@@ -70,6 +76,35 @@ def _run(words: list[str]) -> int:
         return done.exit_code
     except UsageError as error:
         raise InputError(f"{error.format_message()} See judgestats --help.") from None
+
+
+def _internal_error(error: Exception, words: Sequence[str]) -> str:
+    """One line on an error that nobody expected, its traceback in a log."""
+    import platform
+    import shlex
+    import tempfile
+    import traceback
+
+    from judgestats.secrecy import keep_secrets_of, scrubbed
+    from judgestats.version import __version__
+
+    keep_secrets_of()
+    about = f"judgestats {__version__}, Python {platform.python_version()}, {platform.platform()}"
+    text = "\n".join(
+        [about, shlex.join(["judgestats", *words]), "", *traceback.format_exception(error)]
+    )
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="judgestats-error-", suffix=".log", delete=False, encoding="utf-8",
+            errors="replace",
+        ) as log:  # fmt: skip
+            log.write(scrubbed(text))
+    except OSError as fault:
+        place = f"no log could be written ({fault.strerror or fault})"
+    else:
+        place = f"the traceback is in {log.name}"
+    what = printable(f"{type(error).__name__}: {error}"[:200], one_line=True)
+    return f"internal error ({what}); {place}. Please report it with this file."
 
 
 def _complete(asked: str) -> int:

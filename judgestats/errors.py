@@ -8,7 +8,9 @@ No message ever carries a key or another secret.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from judgestats.secrecy import scrubbed
 
@@ -113,6 +115,31 @@ def one_of(
             f"{where}: {argument} must be one of {', '.join(names)}, got {value!r}."
             f"{nearest(str(value), names)} {advice}"
         )
+
+
+@contextmanager
+def guard_output(path: str | Path) -> Iterator[None]:
+    """Name the output that cannot be written.
+
+    Raises
+    ------
+    InputError
+        The system refuses it: no such folder, no permission, a full disk.
+
+    Examples
+    --------
+    >>> with guard_output("results/x.json"):
+    ...     raise PermissionError(13, "Permission denied")
+    Traceback (most recent call last):
+    ...
+    judgestats.errors.InputError: results/x.json: not written (Permission denied). Name another ...
+    """
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"{path}: not written ({error.strerror or error}). Name another file or folder."
+        ) from error
 
 
 class BudgetError(JudgestatsError):

@@ -16,7 +16,7 @@ from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.commands.table import Given
 from judgestats.commands.table_words import said_again
-from judgestats.errors import InputError
+from judgestats.errors import InputError, guard_output
 from judgestats.experiment import console
 from judgestats.experiment.folder import file_name, session, write_json, write_results
 from judgestats.experiment.rendering import cells_warmed
@@ -87,7 +87,6 @@ def _audit(
     command = _command(arguments)
     facts = _about(arguments, path, judged, command)
     results = analysis.records(facts)
-    show(results)
     name = arguments.run_name or f"audit: {console.file_called(path)}"
     if arguments.track == "none":
         return _untracked(judged, facts, name, formats, arguments.detail)
@@ -128,7 +127,10 @@ def _audit(
             _write(folder, judged, facts, name, run)
         with rendering(folder, formats=formats, detail=arguments.detail) as attach:
             run.artifacts(folder)
-            if judged.traces and (fault := run.link(judged.traces)):
+            fault = run.link(judged.traces) if judged.traces else ""
+            run.finish("FINISHED")  # before the screen: nothing that is printed changes it
+            show(results)
+            if fault:
                 console.say(fault)
             reports = attach(run)
         finish(results, Links(run.run_id, store, conditions=run.children, reports=reports))
@@ -175,13 +177,16 @@ def _untracked(
     """Without MLflow: the screen; with a report, the audit's files in a folder beside it."""
     results = judged.analysis.records(facts)
     if not formats:
+        show(results)
         finish(results)
         return 0
     from judgestats.reporting.report import render_report
 
     folder = Path("judgestats-reports") / file_name(name)
-    folder.mkdir(parents=True, exist_ok=True)
-    _write(folder, judged, facts, name)
+    with guard_output(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder, judged, facts, name)
+    show(results)
     with working("Rendering the report"):
         made = render_report(folder, to=formats, out_dir=folder, detail=detail, figures=True)
     show_again = f"judgestats show {shlex.quote(str(folder))}"

@@ -14,6 +14,7 @@ import click
 
 from judgestats.commands.table import COMMANDS, Argument, Command, Given, Option, declared, overview
 from judgestats.errors import InputError, nearest
+from judgestats.terminal import emit
 from judgestats.version import __version__
 
 if TYPE_CHECKING:
@@ -244,9 +245,9 @@ def _version() -> click.Option:
             from judgestats.protocols.reading import READER_VERSION
             from judgestats.results.results import VERSION as RESULTS
 
-            click.echo(
+            emit(
                 f"judgestats {__version__} (results schema {RESULTS}, reader of replies "
-                f"{READER_VERSION}, journal {JOURNAL})"
+                f"{READER_VERSION}, journal {JOURNAL})\n"
             )
             ctx.exit()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Any
 
 from judgestats.commands.declared.shared import SHOW_AND_BOUNDS
@@ -18,6 +17,7 @@ from judgestats.experiment.design import (
 )
 from judgestats.experiment.parameters import split_arguments
 from judgestats.spelling import MLFLOW, OPTIONS, spelled_for
+from judgestats.terminal import emit
 from judgestats.tracking.apart import writing_apart
 
 
@@ -39,7 +39,7 @@ def run_command(arguments: Given) -> int:
     rest = [w for w in arguments.words if w not in {"-h", "--help"}]
     name = rest[0] if rest and not rest[0].startswith("-") else ""
     if help_asked or not name:
-        sys.stdout.write(_help(name))
+        emit(_help(name))
         if not help_asked:
             raise InputError(f"run: name an experiment: {', '.join(experiment_names())}.")
         return 0

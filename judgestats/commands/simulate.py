@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 from judgestats.commands.table import Given
 from judgestats.errors import InputError
+from judgestats.terminal import emit
 
 
 def simulate_command(arguments: Given) -> int:
@@ -27,9 +26,10 @@ def simulate_command(arguments: Given) -> int:
     if not 0 <= arguments.port <= 65535:
         raise InputError(f"simulate: --port must lie in 0-65535, got {arguments.port}.")
     if arguments.host not in {"127.0.0.1", "localhost", "::1"}:
-        sys.stderr.write(
+        emit(
             f"judgestats: serving on {arguments.host}: everyone who reaches this machine can use "
-            "the simulated judges.\n"
+            "the simulated judges.\n",
+            error=True,
         )
     serve(port=arguments.port, host=arguments.host, faults=Faults.parse(arguments.faults))
     return 0

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 from judgestats.errors import printable
 from judgestats.judges.account import token_parts
 from judgestats.spelling import as_typed
+from judgestats.terminal import emit
 
 if TYPE_CHECKING:
     from judgestats.judges.spec import JudgeSpec  # half a second of prompts and probes
@@ -73,7 +73,7 @@ def say(*lines: str) -> None:
     Names of items, conditions and judges come from files: they must not move the cursor. Where
     standard output is for one JSON document, standard error.
     """
-    _print(sys.stderr if shown_as().form == "json" else sys.stdout, lines)
+    _print(lines, error=shown_as().form == "json")
 
 
 def tell(*lines: str) -> None:
@@ -81,7 +81,7 @@ def tell(*lines: str) -> None:
 
     What it says that matters stands in the results too: nothing of it is lost to a screen.
     """
-    _print(sys.stdout if shown_as().form == "full" else sys.stderr, lines)
+    _print(lines, error=shown_as().form != "full")
 
 
 def at_length(*lines: str) -> None:
@@ -90,9 +90,8 @@ def at_length(*lines: str) -> None:
         say(*lines)
 
 
-def _print(stream: TextIO, lines: Sequence[str]) -> None:
-    stream.write(printable(as_typed("\n".join(lines))) + "\n")
-    stream.flush()
+def _print(lines: Sequence[str], *, error: bool) -> None:
+    emit(printable(as_typed("\n".join(lines))) + "\n", error=error)
 
 
 def judges_lines(specs: Mapping[str, JudgeSpec]) -> list[str]:

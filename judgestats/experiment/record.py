@@ -18,7 +18,6 @@ from judgestats.analysis.validity_error import with_people_error
 from judgestats.analysis.validity_labels import texts_of
 from judgestats.experiment.common_parameters import settings_of
 from judgestats.experiment.folder import write_results
-from judgestats.experiment.rendering import rendering
 from judgestats.experiment.tasks import STAGE_JUDGES
 from judgestats.judges.account import Collected
 from judgestats.judges.spec import JudgeSpec
@@ -43,8 +42,8 @@ def record(
     analysis: Analysis,
     collected: Collected,
     facts: Mapping[str, Any],
-) -> dict[str, Path | str]:
-    """Write results, judgments, children and the report to the run.
+) -> None:
+    """Write results and judgments to the run's files, results and children to the run.
 
     Parameters
     ----------
@@ -59,11 +58,6 @@ def record(
     collected : Collected
     facts : mapping
         From `about`.
-
-    Returns
-    -------
-    mapping of format to path or name
-        As `judgestats.experiment.rendering.rendering` attaches them.
     """
     account = facts["account"]
     analysis = replace(
@@ -97,9 +91,6 @@ def record(
         raw_columns = [c for c in frame.columns if c not in read]
         frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
         frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
-    with rendering(folder, formats=p.report, detail=p.detail) as attach:
-        run.artifacts(folder)
-        return attach(run)
 
 
 def completed(

@@ -155,14 +155,15 @@ def _log(
         run.params(records["params"])
         run.metrics(records["metrics"])
         results = read_results(folder / "results.json")
-        show(
-            results,
-            first=_claim_lines(records["claims"]),
-            more=f"{console.show_command(run.run_id)} --full",
-        )
         with rendering(folder, formats=parameters.report, detail=parameters.detail) as attach:
             run.artifacts(folder)
             run.answered(results)
+            run.finish("FINISHED")  # before the screen: nothing that is printed changes it
+            show(
+                results,
+                first=_claim_lines(records["claims"]),
+                more=f"{console.show_command(run.run_id)} --full",
+            )
             reports = attach(run)
         if not parameters.data:
             console.tell(*_how_to_repeat(study))

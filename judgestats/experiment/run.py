@@ -22,7 +22,7 @@ from judgestats.experiment.design import Design
 from judgestats.experiment.prepare import Prepared, prepare, with_given_answers
 from judgestats.experiment.record import about, completed, record
 from judgestats.experiment.rendered import prompt_lines, rendered
-from judgestats.experiment.rendering import cells_warmed
+from judgestats.experiment.rendering import cells_warmed, rendering
 from judgestats.experiment.showing import Links, finish, show, working
 from judgestats.experiment.tasks import STAGE_JUDGES
 from judgestats.judges.account import Collected, Stop
@@ -158,8 +158,12 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         if causes := unread_causes(replies, limit):
             console.tell(f"Replies not read: {causes}.")
         results = analysis.records(facts)
-        show(results, more=f"{console.show_command(run.run_id)} --full")
-        reports = record(prepared, run, folder, frame, analysis, collected, facts)
+        record(prepared, run, folder, frame, analysis, collected, facts)
+        with rendering(folder, formats=p.report, detail=p.detail) as attach:
+            run.artifacts(folder)
+            run.finish("FINISHED")  # before the screen: nothing that is printed changes it
+            show(results, more=f"{console.show_command(run.run_id)} --full")
+            reports = attach(run)
         links = Links(
             run.run_id,
             store,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from judgestats.results.screen import HEIGHT, WIDTH, Lines, framed, next_line, s
 from judgestats.results.thresholds import read_thresholds
 from judgestats.results.values import plain
 from judgestats.spelling import as_typed
+from judgestats.terminal import can_show, emit, is_terminal
 
 if TYPE_CHECKING:
     from judgestats.tracking.store import Place
@@ -107,7 +107,7 @@ def show(
     more: str = "",
     following: Sequence[str] = (),
 ) -> None:
-    """Print what was found, before anything is rendered or logged.
+    """Print what was found, once it is recorded.
 
     Parameters
     ----------
@@ -194,23 +194,23 @@ def _json(results: Results, links: Links | None) -> None:
 
 def write_json(document: Mapping[str, Any]) -> None:
     """The one document of ``--json``; NaN is null."""
-    text = json.dumps(plain(document), ensure_ascii=False, indent=1, allow_nan=False)
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+    values = plain(document)
+    text = json.dumps(values, ensure_ascii=False, indent=1, allow_nan=False)
+    if not can_show(text):
+        text = json.dumps(values, indent=1, allow_nan=False)
+    emit(text + "\n")
 
 
 def _size() -> tuple[int, int]:
     """Columns and lines of the screen; what is piped is as wide as COLUMNS says, or may be."""
-    if not sys.stdout.isatty() and not os.environ.get("COLUMNS"):
+    if not is_terminal() and not os.environ.get("COLUMNS"):
         return WIDTH, HEIGHT
     return min(WIDTH, shutil.get_terminal_size((WIDTH, HEIGHT)).columns), HEIGHT
 
 
 def _write(lines: Lines) -> None:
     colour = (
-        sys.stdout.isatty()
-        and not os.environ.get("NO_COLOR")
-        and os.environ.get("TERM", "") != "dumb"
+        is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") != "dumb"
     )
     out = []
     for line in lines:
@@ -220,8 +220,7 @@ def _write(lines: Lines) -> None:
             styled = colour and span.style and own.strip()
             text += f"\x1b[{_STYLES[span.style]}m{own}\x1b[0m" if styled else own
         out.append(text if colour else text.rstrip())
-    sys.stdout.write("\n".join(out) + "\n")
-    sys.stdout.flush()
+    emit("\n".join(out) + "\n")
 
 
 @contextmanager
@@ -235,8 +234,7 @@ def working(what: str) -> Iterator[None]:
     """
 
     def say() -> None:
-        sys.stderr.write(f"{printable(what, one_line=True)} ...\n")
-        sys.stderr.flush()
+        emit(f"{printable(what, one_line=True)} ...\n", error=True)
 
     timer = threading.Timer(_LATE_S, say)
     timer.daemon = True

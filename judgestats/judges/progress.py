@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Callable
-from typing import Any, TextIO
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from judgestats.judges.account import Account, token_parts
+from judgestats.terminal import emit, is_terminal
 
 EVERY_S = 0.2
 _LINE_EVERY_S = 10.0
@@ -62,14 +62,14 @@ def _figures(account: Account, seconds: float, waiting: str = "") -> str:
 class Bar(Reporter):
     """A live bar: done / total, rate, tokens, cost, failures."""
 
-    def __init__(self, stream: TextIO, *, label: str = "judging") -> None:
+    def __init__(self, *, label: str = "judging") -> None:
         self._progress = Progress(
             TextColumn(label),
             BarColumn(bar_width=30),
             TextColumn("{task.completed:,.0f}/{task.fields[planned]}"),
             TextColumn("{task.fields[figures]}"),
             TimeRemainingColumn(),
-            console=Console(file=stream),
+            console=Console(stderr=True),
             auto_refresh=False,
         )
         self._task = self._progress.add_task(label, total=None, planned="?", figures="")
@@ -103,8 +103,7 @@ class Bar(Reporter):
 class Lines(Reporter):
     """A line every ten seconds, and one at the end."""
 
-    def __init__(self, stream: TextIO, *, label: str = "judging") -> None:
-        self._stream = stream
+    def __init__(self, *, label: str = "judging") -> None:
         self._label = label
         self._began = self._last = time.perf_counter()
         self._waiting = ""
@@ -130,8 +129,7 @@ class Lines(Reporter):
     def _line(self, account: Account, waiting: str = "") -> None:
         total = "" if self._total is None else f"/{max(self._total, account.rows):,}"
         figures = _figures(account, time.perf_counter() - self._began, waiting)
-        self._stream.write(f"{self._label}: {account.rows:,}{total} · {figures}\n")
-        self._stream.flush()
+        emit(f"{self._label}: {account.rows:,}{total} · {figures}\n", error=True)
 
 
 def reporter(progress: bool | str | Callable[[Any], None]) -> Reporter:
@@ -144,5 +142,5 @@ def reporter(progress: bool | str | Callable[[Any], None]) -> Reporter:
     if not progress:
         return Silent()
     label = progress if isinstance(progress, str) else "judging"
-    kind = Bar if sys.stderr.isatty() else Lines
-    return kind(sys.stderr, label=label)
+    kind = Bar if is_terminal(error=True) else Lines
+    return kind(label=label)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +30,7 @@ from judgestats.reporting.quarto import (
     quarto_version,
     render_with_quarto,
 )
+from judgestats.terminal import emit
 
 FORMATS = ("html", "pdf", "docx", "tex", "md")
 """What can be asked for in `to`."""
@@ -39,7 +39,7 @@ _NO_PARAMS: Mapping[str, Any] = {}
 
 
 def _to_stderr(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
+    emit(f"{line}\n", error=True)
 
 
 def render(

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from judgestats.errors import StoreError
+from judgestats.terminal import own_streams
 from judgestats.tracking.blank_store import keep_missing, make_blank
 from judgestats.tracking.runs import RunWriter
 from judgestats.tracking.store import Place, Store, beside, quiet_mlflow
@@ -155,6 +156,7 @@ class RunApart(RunWriter):
         run_id: str = "",
     ) -> None:
         self.store, self.name, self._parent = store, name, parent
+        self._ended = False
         self._handle = store.process.handle()
         above = parent._handle if parent is not None else None
         store.process.tell("start", self._handle, above, name, dict(tags or {}), run_id)
@@ -176,6 +178,7 @@ class RunApart(RunWriter):
     def finish(self, status: str) -> None:
         """End the run; the outermost is waited for, and with it all that was told before."""
         process = self._apart.process
+        self._ended = True
         if self._parent is not None:
             process.tell("finish", self._handle, status)
             return
@@ -312,6 +315,7 @@ def serve() -> None:
     tempfile.tempdir = sys.argv[1]  # removed by the process that started this one, however it ends
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints here must not stand among the answers
+    own_streams()
     frames: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
     served = _Served(answers)
     threading.Thread(target=_receive, args=(frames, served), daemon=True).start()

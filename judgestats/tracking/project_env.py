@@ -24,6 +24,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from judgestats.terminal import emit
+
 EXPERIMENT_NAME = "judgestats"
 """The MLflow experiment that takes the runs where the user names none."""
 
@@ -145,9 +147,10 @@ class ProjectEnvironment:
                 root = _writable_root()
                 prepare(self.project, root)
             except OSError as error:
-                sys.stderr.write(
+                emit(
                     f"judgestats: the current environment cannot be offered to MLflow ({error}). "
-                    "Add --env-manager local.\n"
+                    "Add --env-manager local.\n",
+                    error=True,
                 )
             else:
                 os.environ["MLFLOW_ENV_ROOT"] = str(root)

@@ -61,7 +61,7 @@ class RunWriter:
     """One run being written.
 
     Use as a context manager: an exception marks the run FAILED (a Ctrl-C KILLED), so that none is
-    ever left RUNNING, and is raised on.
+    ever left RUNNING, and is raised on. A run that has ended before keeps its status.
 
     Parameters
     ----------
@@ -98,6 +98,7 @@ class RunWriter:
         self._client = store.client
         self.name = name
         self.children = []
+        self._ended = False
         # of a run that another made (``mlflow run``) they are looked up
         self._param_keys: set[str] | None = None if run_id else set()
         all_tags = {"mlflow.runName": name, **{k: str(v) for k, v in (tags or {}).items()}}
@@ -126,6 +127,8 @@ class RunWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        if self._ended:
+            return
         if kind is None:
             self.finish("FINISHED")
             return
@@ -133,7 +136,8 @@ class RunWriter:
             self.finish("KILLED" if issubclass(kind, KeyboardInterrupt) else "FAILED")
 
     def finish(self, status: str) -> None:
-        """End the run as FINISHED, FAILED or KILLED."""
+        """End the run as FINISHED, FAILED or KILLED; what follows does not change that."""
+        self._ended = True
         with store_faults("a run was ended"), _nothing_printed():
             self._client.set_terminated(self.run_id, status=status)
 

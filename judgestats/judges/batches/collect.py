@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -17,6 +16,7 @@ from judgestats.judges.endings import reader_notes
 from judgestats.judges.interrupts import signals
 from judgestats.judgments.design import Task
 from judgestats.protocols.reading import READER_VERSION
+from judgestats.terminal import emit
 
 
 async def collect_in_batches(
@@ -76,7 +76,6 @@ def _sayer(progress: bool | str | Callable[[Any], None]) -> Callable[[str], None
         return lambda _: None
 
     def say(text: str) -> None:
-        sys.stderr.write(f"{printable(text)}\n")
-        sys.stderr.flush()
+        emit(f"{printable(text)}\n", error=True)
 
     return say

@@ -13,6 +13,7 @@ import uvicorn
 from judgestats.errors import InputError, JudgeError
 from judgestats.judges.simulated.app import SimulatedServer
 from judgestats.judges.simulated.faults import Faults
+from judgestats.terminal import emit
 
 _START_S = 20.0
 
@@ -67,7 +68,7 @@ def serve(port: int = 0, *, host: str = "127.0.0.1", faults: Faults | None = Non
     with _bound(host, port) as listener:
         shown = f"[{host}]" if ":" in host else host
         url = f"http://{shown}:{listener.getsockname()[1]}/v1"
-        print(f"Simulated judges at {url} (Ctrl-C ends).", flush=True)
+        emit(f"Simulated judges at {url} (Ctrl-C ends).\n")
         server = uvicorn.Server(_config(SimulatedServer(faults)))
         asyncio.run(server.serve(sockets=[listener]))
 
