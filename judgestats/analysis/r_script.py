@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.ratings import passes_of_items
+from judgestats.errors import guard_output
 from judgestats.judgments.shapes import score_array
 from judgestats.results import Comparison, Estimate, Results, Test
 
@@ -91,17 +92,18 @@ def write_r(folder: Path, frame: pd.DataFrame, results: Results) -> tuple[RNumbe
         What the script recomputes.
     """
     numbers = r_numbers(frame, results)
-    folder.mkdir(parents=True, exist_ok=True)
     passes = passes_of_items(frame)  # R is given 1 and 0, whatever words people used
     frame = frame if passes is None else frame.assign(passed=passes)
     kept = [c for c in _COLUMNS if c in frame]
-    frame[kept].to_csv(folder / "judgments.csv", index=False, encoding="utf-8")
     rows = [
         f"row({_text(n.result)}, {_text(n.what)}, {_number(n.ours)}, {n.tolerance:g}, {n.code})"
         for n in numbers
     ]
     text = _HEAD + "\n".join(rows) + "\n" + _TAIL
-    (folder / "recompute.R").write_text(text, encoding="utf-8")
+    with guard_output(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        frame[kept].to_csv(folder / "judgments.csv", index=False, encoding="utf-8")
+        (folder / "recompute.R").write_text(text, encoding="utf-8")
     return numbers
 
 

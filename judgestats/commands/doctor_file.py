@@ -16,6 +16,7 @@ from judgestats.errors import InputError, printable
 from judgestats.experiment import console
 from judgestats.judgments.readers.registry import read_judgments
 from judgestats.judgments.readers.table_files import table_of
+from judgestats.judgments.readers.untrusted import NoTableError
 from judgestats.results.numbers import counted
 
 _SHOWN = 60
@@ -33,13 +34,21 @@ def doctor_file(arguments: Given) -> int:
     -------
     int
         0 where the file can be analysed as it is (with the words given), 1 where it cannot.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
     """
     words = table_words(arguments)
     path = Path(arguments.file)
     try:
         frame = read_judgments(path, reader=arguments.reader, **words)
     except InputError as error:
-        lines = _columns_of(path, words["table"])
+        try:
+            lines = _columns_of(path, words["table"])
+        except InputError:  # not even a table that somebody could map: refused
+            raise error from None
         console.say(*lines, *([""] if lines else []), f"Not readable as it is: {error}")
         return 1
     reader = frame.attrs["reader"]
@@ -81,8 +90,8 @@ def _columns_of(path: Path, table: str, used: Mapping[str, str] | None = None) -
     """The columns of a table; empty where the file holds none."""
     try:
         return column_lines(table_of(path, lambda _: [], table=table), used or {})
-    except InputError:
-        return []  # no table: what is wrong with it is said by the reader
+    except NoTableError:
+        return []  # what is wrong with it is said by the reader
 
 
 def column_lines(table: pd.DataFrame, used: Mapping[str, str]) -> list[str]:

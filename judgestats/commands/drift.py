@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from judgestats.analysis.outcome import Analysis
 from judgestats.commands.table import Given
-from judgestats.errors import InputError
+from judgestats.errors import InputError, guard_output
 from judgestats.experiment import console
 from judgestats.experiment.showing import finish, show, working
 from judgestats.judgments.readers.labels import with_labels
-from judgestats.results import write_results
+from judgestats.results import Results, write_results
 from judgestats.tracking.fetch import facts_of_run, run_judgments, simulated_in
 
 if TYPE_CHECKING:
@@ -66,7 +66,6 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
             "`judgestats report FOLDER --out FILE` makes its report."
         )
     from judgestats.analysis.drift import drift
-    from judgestats.analysis.drift_runs import both_runs, match_conditions
 
     if arguments.relabels and not arguments.anchors:
         raise InputError("drift: --relabels are today's labels of the anchors. Give --anchors.")
@@ -98,23 +97,35 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
         **simulated_in(facts_of_run(run) for run in given if run and not Path(run).is_file()),
     }
     results = analysis.records(about)
-    show(results)
     whole = f"{_command(arguments, short=True)} --full"
     following = [whole if len(whole) <= _LONGEST else "the same command with --full"]
-    if arguments.out and Path(arguments.out).suffix == ".json":
-        write_results(Path(arguments.out), results)
-        following.insert(0, f"Results: {arguments.out}")
-    elif arguments.out:
-        folder = Path(arguments.out)
-        write_results(folder / "results.json", results)
-        again = second if anchors is None else anchors  # what is tested
-        compared, _ = both_runs(first, again, match_conditions(first, again, pairs=pairs or None))
-        (folder / "data").mkdir(exist_ok=True)
-        compared.to_parquet(folder / "data" / "judgments.parquet", index=False)
-        again_elsewhere = f"judgestats second-opinion {folder}"
-        following = [f"Results: {folder}", again_elsewhere, *following]
+    again = second if anchors is None else anchors  # what is tested
+    try:
+        following = [*_written(arguments.out, results, first, again, pairs), *following]
+    finally:  # shown also where it cannot be written: it took its time
+        show(results)
     finish(results, following=following)
     return analysis
+
+
+def _written(
+    out: str, results: Results, first: DataFrame, again: DataFrame, pairs: dict[str, str]
+) -> list[str]:
+    """Write what was asked for; gives where it is, and what can be done with it."""
+    if not out:
+        return []
+    from judgestats.analysis.drift_runs import both_runs, match_conditions
+
+    path = Path(out)
+    if path.suffix == ".json":
+        write_results(path, results)
+        return [f"Results: {out}"]
+    write_results(path / "results.json", results)
+    compared, _ = both_runs(first, again, match_conditions(first, again, pairs=pairs or None))
+    with guard_output(path):
+        (path / "data").mkdir(exist_ok=True)
+        compared.to_parquet(path / "data" / "judgments.parquet", index=False)
+    return [f"Results: {path}", f"judgestats second-opinion {path}"]
 
 
 def _command(arguments: Given, *, short: bool = False) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgestats.api import endpoint
 from judgestats.commands.table import Given
-from judgestats.errors import InputError
+from judgestats.errors import InputError, guard_output
 from judgestats.experiment import console
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def _examined(spec: JudgeSpec, arguments: Given) -> int:
     named = [f"{spec.name}:"] if spec.from_file and spec.name != spec.model else []
     console.say(*named, str(card))
     if arguments.out:
-        Path(arguments.out).write_text(card.to_json(), encoding="utf-8")
+        with guard_output(arguments.out):
+            Path(arguments.out).write_text(card.to_json(), encoding="utf-8")
     store = None
     if arguments.track != "none":
         from judgestats.tracking.store import open_store
@@ -85,7 +86,7 @@ def _earlier(against: str, card: EndpointCard, store: Store | None) -> dict[str,
         return card_of_run(store or open_store(existing=True), against)
     try:
         earlier: dict[str, Any] = json.loads(Path(against).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"endpoint: {against} is no card ({error}).") from None
     whole = isinstance(earlier, dict) and isinstance(earlier.get("features"), dict)
     if not whole or not isinstance(earlier.get("asked_at"), str):

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, guard_output
 
 WAIT_SECONDS = 30.0
 """How long a process waits for a file that another one is changing."""
@@ -55,7 +55,7 @@ def lock_file(path: Path, *, wait: float = WAIT_SECONDS) -> Iterator[None]:
     real = Path(os.path.realpath(path))
     beside = real.with_name(f".{real.name}.lock")
     until = time.monotonic() + wait
-    try:
+    with guard_output(path):
         while (lock := _open_locked(beside)) is None:
             if time.monotonic() >= until:
                 raise InputError(
@@ -63,8 +63,6 @@ def lock_file(path: Path, *, wait: float = WAIT_SECONDS) -> Iterator[None]:
                     f"for {wait:g} s. End that process, then repeat this step."
                 )
             time.sleep(_POLL_SECONDS)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be locked: {error.strerror}.") from error
     with lock:
         try:
             yield
@@ -102,9 +100,10 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     real = Path(os.path.realpath(path))
     beside = real.with_name(f".{real.name}.{os.getpid()}")
     try:
-        write(beside)
-        _flush(beside, os.O_RDWR)
-        beside.replace(real)
+        with guard_output(path):
+            write(beside)
+            _flush(beside, os.O_RDWR)
+            beside.replace(real)
     finally:
         beside.unlink(missing_ok=True)
     if sys.platform != "win32":  # where a folder cannot be opened

@@ -27,7 +27,6 @@ def ingest_command(arguments: Given) -> int:
     """
     files = [file for word in arguments.results for file in _files(Path(word))]
     path = Path(arguments.journal)
-    path.parent.mkdir(parents=True, exist_ok=True)
     with Journal(path) as journal:
         ingested = ingest(files, journal)
         kept = len(journal)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pandas as pd
 
 from judgestats.commands.file_lock import replace_file
 from judgestats.errors import InputError
+from judgestats.judgments.readers.table_files import table_of
 
 OWN_COLUMNS = ("item_id", "chance", "annotator", "label")
 """What a file of labels holds beside the texts."""
@@ -21,7 +21,7 @@ def read_table(path: Path) -> pd.DataFrame:
     Parameters
     ----------
     path : Path
-        CSV, TSV, JSON lines, a JSON list of objects or Parquet.
+        As `judgestats.judgments.readers.table_files.table_of` reads it.
 
     Returns
     -------
@@ -30,30 +30,12 @@ def read_table(path: Path) -> pd.DataFrame:
     Raises
     ------
     InputError
-        The file is not there or cannot be read.
+        The file is not there, or is no table.
     """
     if not path.is_file():
         raise InputError(f"{path}: there is no such file.")
-    try:
-        if path.suffix in {".jsonl", ".ndjson"}:
-            frame = pd.read_json(path, lines=True, dtype=False)
-        elif path.suffix == ".json":
-            frame = pd.DataFrame(_records(path))
-        elif path.suffix == ".parquet":
-            frame = pd.read_parquet(path)
-        else:
-            tab = "\t" if path.suffix == ".tsv" else ","
-            return pd.read_csv(path, sep=tab, dtype=str, keep_default_na=False)
-    except (ValueError, OSError) as error:
-        raise InputError(f"{path}: cannot be read as a table: {error}.") from error
+    frame = table_of(path, lambda header: list(header.columns))
     return frame.astype(object).where(frame.notna(), "").astype(str)
-
-
-def _records(path: Path) -> list[dict[str, object]]:
-    records = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(records, list) or not all(isinstance(r, dict) for r in records):
-        raise ValueError("expected a JSON list of objects, one a row")
-    return records
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:

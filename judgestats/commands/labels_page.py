@@ -141,6 +141,11 @@ def label_server(file: LabelFile, *, port: int) -> tuple[ThreadingHTTPServer, st
     Returns
     -------
     server, address
+
+    Raises
+    ------
+    InputError
+        The port is in use, not allowed, or none.
     """
     token = secrets.token_urlsafe(24)
 
@@ -213,13 +218,22 @@ def label_server(file: LabelFile, *, port: int) -> tuple[ThreadingHTTPServer, st
             try:
                 asked = json.loads(self.rfile.read(int(length)))
                 file.save(str(asked["item"]), str(asked["label"]))
-            except (ValueError, KeyError, TypeError) as error:  # InputError is a ValueError
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
+                # an InputError is a ValueError
                 message = str(error) if isinstance(error, InputError) else "no such request"
                 self._send(400, message, "text/plain")
                 return
             self._send(200, json.dumps(file.state()), "application/json")
 
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    if not 0 <= port <= 65535:
+        raise InputError(f"labels collect: --port must lie in 0-65535, got {port}.")
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    except OSError as error:
+        raise InputError(
+            f"labels collect: --port {port}: {error.strerror}. Give another --port, or 0 for any "
+            "free one."
+        ) from error
     server.daemon_threads = True
     return server, f"http://127.0.0.1:{server.server_address[1]}/?token={token}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import math
@@ -17,6 +18,7 @@ from judgestats.commands.label_files import read_table
 from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
+from judgestats.judgments.readers.untrusted import json_document, short
 from judgestats.stats.validity.confidence_sequence import FIRST_LOOK, RunningAverage
 
 _VERSION = 1
@@ -181,14 +183,57 @@ def _read_state(path: Path, names: Sequence[str]) -> dict[str, Any]:
     if not path.exists():
         return {"version": _VERSION, "rates": {}, "clusters": [], "files": []}
     try:
-        state = json.loads(path.read_text(encoding="utf-8"))
-        held = {k: RunningAverage(**v) for k, v in state["rates"].items()}
-        usable = state["version"] == _VERSION and isinstance(state["clusters"], list)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(f"{path}: this is no state of judgestats monitor.") from error
-    if not usable or set(held) != set(names):
+        state = json_document(path)
+        fault = _state_fault(state)
+    except InputError as error:
+        raise InputError(f"{path} is no state of judgestats monitor: {error}") from error
+    if fault:
         raise InputError(
-            f"{path}: the state is of other rates ({', '.join(held)}). The level is shared over "
-            "the rates, so they stay the same: give these, or another --state."
+            f"{path} is no state of judgestats monitor ({fault}). Name another --state, or restore "
+            "the file."
+        )
+    if set(state["rates"]) != set(names):
+        raise InputError(
+            f"{path}: the state is of other rates ({', '.join(state['rates'])}). The level is "
+            "shared over the rates, so they stay the same: give these, or another --state."
         )
     return {"files": [], **state}
+
+
+def _state_fault(state: Any) -> str:
+    """What a state cannot hold: a damaged one must not raise an alarm, or none."""
+    if not isinstance(state, dict):
+        return "no JSON object"
+    if state.get("version") != _VERSION:
+        return f"field version: {short(state.get('version'))}"
+    for name in ("clusters", "files"):
+        listed = state.get(name, [] if name == "files" else None)
+        if not isinstance(listed, list) or not all(isinstance(v, str) for v in listed):
+            return f"field {name}: {short(listed)}"
+    rates = state.get("rates")
+    if not isinstance(rates, dict):
+        return f"field rates: {short(rates)}"
+    return next(filter(None, (_rate_fault(name, rate) for name, rate in rates.items())), "")
+
+
+def _rate_fault(name: str, rate: Any) -> str:
+    """What the sums of values in 0-1 cannot be."""
+    fields = [field.name for field in dataclasses.fields(RunningAverage)]
+    if not isinstance(rate, dict) or set(rate) != set(fields):
+        return f"rate {short(name)}: expected {', '.join(fields)}"
+    for field, value in rate.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e30:
+            return f"rate {short(name)}, field {field}: {short(value)}"
+    largest = {
+        "t": rate["n"],
+        "total": rate["n"],
+        "size_squared": rate["n"] ** 2,
+        "total_by_size": rate["size_squared"],
+        "total_squared": rate["total_by_size"],
+    }
+    if any(rate[field] != int(rate[field]) for field in ("t", "n", "size_squared")):
+        return f"rate {short(name)}: t, n and size_squared must be whole numbers"
+    for field, most in largest.items():
+        if rate[field] > most * (1 + 1e-9):
+            return f"rate {short(name)}, field {field}: {short(rate[field])} exceeds {most:g}"
+    return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judgestats.commands.table import Given
-from judgestats.errors import printable
+from judgestats.errors import guard_output, printable
 from judgestats.experiment import console
 from judgestats.judgments.reread import reread, unread_causes
 from judgestats.protocols.reading import READER_VERSION
@@ -29,6 +29,9 @@ def reread_command(arguments: Given) -> int:
     run = load_run(arguments.run)
     scale = Scale(int(run.scale[0]), int(run.scale[1])) if run.scale else None
     differences = reread(run.judgments, scale)
+    if arguments.out:
+        with guard_output(arguments.out):
+            differences.to_csv(arguments.out, index=False)
     version = run.session.get("reader", "1")
     console.say(
         f"{len(run.finals)} judgments, read by version {version} of the reader, read again by "
@@ -45,6 +48,5 @@ def reread_command(arguments: Given) -> int:
     if len(differences) > _SHOWN and not arguments.out:
         console.say(f"  ... and {len(differences) - _SHOWN} more; --out FILE writes all of them.")
     if arguments.out:
-        differences.to_csv(arguments.out, index=False)
         console.say(f"Differences: {arguments.out}")
     return 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from judgestats.commands.table import Given
-from judgestats.errors import InputError
+from judgestats.errors import InputError, guard_output
 from judgestats.experiment import console
 from judgestats.experiment.parameter_types import read_pairs
 from judgestats.results.files import read_values
@@ -54,7 +54,8 @@ def second_opinion_command(arguments: Given) -> int:
     table = opinions_table(opinions)
     _keep(arguments.run, table)
     if arguments.out:
-        table.to_csv(Path(arguments.out), index=False)
+        with guard_output(arguments.out):
+            table.to_csv(Path(arguments.out), index=False)
     for o in opinions:
         console.say(
             f"{'same' if o.agrees else 'DIFFERS'}  {o.what} ({o.result}): ours {o.ours:.6g}, "

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from judgestats.commands.table import Given
-from judgestats.errors import InputError
+from judgestats.errors import InputError, guard_output
 from judgestats.experiment import console
 
 _PARAMETER = re.compile(r'^run = "\."', re.MULTILINE)
@@ -49,12 +49,13 @@ def template_command(arguments: Given) -> int:
     run = str(folder.resolve()) if folder.is_dir() else arguments.run
     quoted = run.replace("\\", "\\\\").replace('"', '\\"')
     text = _PARAMETER.sub(lambda _: f'run = "{quoted}"', source.read_text(encoding="utf-8"), 1)
-    out.mkdir(parents=True, exist_ok=True)
-    target.write_text(text, encoding="utf-8")
-    for beside in sorted(source.parent.iterdir()):  # bibliography, styles, the shared header
-        needed = beside.suffix in {".bib", ".csl", ".css", ".scss", ".typ", ".yml"}
-        if needed and not (out / beside.name).exists():
-            shutil.copyfile(beside, out / beside.name)
+    with guard_output(target):
+        out.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+        for beside in sorted(source.parent.iterdir()):  # bibliography, styles, the shared header
+            needed = beside.suffix in {".bib", ".csl", ".css", ".scss", ".typ", ".yml"}
+            if needed and not (out / beside.name).exists():
+                shutil.copyfile(beside, out / beside.name)
     console.say(
         f"{target}: edit it, then",
         f"  quarto render {target.name}      (in its folder, with judgestats' Python)",

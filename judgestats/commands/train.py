@@ -7,7 +7,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 from judgestats.commands.table import Given
-from judgestats.errors import InputError
+from judgestats.errors import InputError, guard_output
 from judgestats.experiment import console
 
 
@@ -69,7 +69,8 @@ def coverage_command(arguments: Given) -> int:
         out = Path(arguments.out)
         if out.exists():
             raise InputError(f"coverage: {out} is there already. Give another name.")
-        table.to_csv(out, index=False)
+        with guard_output(out):
+            table.to_csv(out, index=False)
     for condition, (own, unrelated) in covered(table).items():
         console.say(f"{condition}:", f"  {own.sentence()}", f"  {unrelated.sentence()}")
     if model.cut:

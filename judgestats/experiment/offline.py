@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, guard_output
 from judgestats.experiment.design import Design
 from judgestats.experiment.folder import file_name
 from judgestats.experiment.prepare import Prepared, prepare
@@ -69,7 +69,8 @@ def write_requests(
     if parts < 1:
         raise InputError(f"requests: --parts must be at least 1, got {parts}.")
     prepared = prepare(design, {**given, "mode": "offline"})
-    written = asyncio.run(_write(prepared, to, parts))
+    with guard_output(to):
+        written = asyncio.run(_write(prepared, to, parts))
     return Written(
         files=dict(sorted(written.items())),
         models={

@@ -196,7 +196,13 @@ def kind_of(
         raise InputError(f"--kind must be one of {', '.join(KINDS)}, got {kind!r}.")
     name = column.strip().lower().replace(" ", "_")
     numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
-    distinct: list[Any] = list(pd.unique(values.dropna()))
+    try:
+        distinct: list[Any] = list(pd.unique(values.dropna()))
+    except TypeError:  # lists and objects have no hash
+        raise InputError(
+            f"column {column!r} holds lists or objects, not verdicts. Use --explode {column}, or "
+            f"map a path inside it, e.g. score={column}.score."
+        ) from None
     if numeric and len(distinct) > _MOST_WORDS and kind in {"", "score"}:
         return _scores(distinct, scale, "numbers")
     words = [w for w in dict.fromkeys(map(spelling, distinct)) if w]

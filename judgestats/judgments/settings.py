@@ -176,7 +176,7 @@ def field_of(name: str) -> RequestField:
 def _json_or_text(text: str) -> Any:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     return text if isinstance(value, float) and not math.isfinite(value) else value
 

@@ -52,7 +52,7 @@ def load_examples(path: str | Path) -> tuple[Example, ...]:
         try:
             values = json.loads(line)
             example = Example(**{k: str(v) for k, v in values.items()})
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(
                 f"examples: {path.name}, line {number}: expected an object with question, "
                 f"response_a, response_b, choice and perhaps explanation ({error})."

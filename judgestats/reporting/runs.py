@@ -59,7 +59,7 @@ class Run:
             return {}
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{path}: not readable as JSON ({error}).") from error
         return content if isinstance(content, dict) else {}
 

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, guard_output
 from judgestats.results.estimands import estimand_of
 from judgestats.results.parts import Interval
 from judgestats.results.records import Comparison, Estimate, Test
@@ -184,9 +184,10 @@ def _again(path: Path) -> str:
 def write_results(path: Path, results: Results) -> None:
     """Write ``results.json``, held to its schema."""
     values = to_plain(results)
-    path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(values, indent=1, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8", newline="\n")
+    with guard_output(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
 _CSV = (

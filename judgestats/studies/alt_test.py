@@ -126,7 +126,7 @@ def _from_authors(key: str, path: Path) -> LabelledSet:
             for who, labels in document.items()
             for item, label in labels.items()
         ]
-    except (ValueError, AttributeError) as error:
+    except (ValueError, AttributeError, RecursionError) as error:
         raise InputError(f"replicate: {path}: expected {{annotator: {{item: label}}}}.") from error
     human = pd.DataFrame(rows, columns=["item", "annotator", "label"])
     return _set(key, human, pd.Series(human["item"].unique()), None)

@@ -76,7 +76,7 @@ def card_of_run(store: Store, run: str) -> dict[str, Any]:
         try:
             file = Path(store.client.download_artifacts(run, FILE, scratch))
             card = json.loads(file.read_text(encoding="utf-8"))
-        except (MlflowException, OSError, ValueError) as error:
+        except (MlflowException, OSError, ValueError, RecursionError) as error:
             raise InputError(
                 f"endpoint: {run} is neither a file nor a run that holds a card. Give the run id "
                 "that `judgestats endpoint` printed, or the file of its --out."

@@ -234,7 +234,7 @@ def refused(path, said):
 def test_deep_json_is_refused(tmp_path):
     path = tmp_path / "deep.json"
     path.write_text('{"eval": ' + "[" * 200_000 + "]" * 200_000 + "}")
-    refused(path, "too deeply")
+    refused(path, "nested deeper than 64 levels")
 
 
 def test_a_key_twice_is_refused(tmp_path):
@@ -299,7 +299,7 @@ def test_a_text_that_repeats_is_counted_as_often_as_it_stands(
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"item": "a", "mark": ' + "[" * 200_000 + "]" * 200_000 + "}", "too deeply"),
+        ('{"item": "a", "mark": ' + "[" * 200_000 + "]" * 200_000 + "}", "nested deeper than 64"),
         ('{"item": "a", "mark": 1, "mark": 9}', "'mark' stands twice"),
     ],
 )

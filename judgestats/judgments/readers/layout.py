@@ -13,7 +13,7 @@ import pandas as pd
 from judgestats.errors import InputError
 from judgestats.judgments.readers.column_words import ORDERS, letters_in
 from judgestats.judgments.readers.names import column_named, folded
-from judgestats.judgments.readers.untrusted import json_value, short
+from judgestats.judgments.readers.untrusted import json_value, short, text
 
 ROLES = ("judge", "replicate", "criterion", "order", "label")
 """What each of several columns may hold the verdicts of; ``label``: of one person."""
@@ -182,33 +182,49 @@ def exploded(source: Path | str, table: pd.DataFrame, columns: Sequence[str]) ->
                 "of them."
             )
     rows = [len(v) for v in lists[names[0]]]
+    if not any(rows):
+        raise InputError(
+            f"{source}: --explode: every list of {', '.join(names)} is empty, so there is no "
+            "verdict to read. Name another column."
+        )
     if sum(rows) > _MAX_CELLS:
         raise InputError(f"{source}: more than {_MAX_CELLS:,} entries. Split the file.")
     out = table.loc[table.index.repeat(rows)].reset_index(drop=True)
     for name in names:
         entries = [e for listed in lists[name] for e in listed]
         if entries and all(isinstance(e, dict) for e in entries):
-            inner = pd.DataFrame(entries)
+            inner = pd.DataFrame([{k: _cell(v) for k, v in e.items()} for e in entries])
             out = out.drop(columns=[name, *inner.columns.intersection(out.columns)])
             out = pd.concat([out, inner], axis=1)
         else:
+            nested = next((e for e in entries if isinstance(e, (list, tuple, dict))), None)
+            if nested is not None:
+                raise InputError(
+                    f"{source}: --explode: a list of {name} holds {short(nested)}. Its entries "
+                    "must be all verdicts or all objects."
+                )
             out[name] = pd.Series(entries, dtype=object)
     out["place"] = [i for n in rows for i in range(n)]
     return out
 
 
+def _cell(value: object) -> object:
+    """A value inside an entry as a cell: a list or an object as its text."""
+    return text(value) if isinstance(value, (list, dict)) else value
+
+
 def _listed(value: object, source: Path | str, name: str, row: int) -> list[Any]:
     if isinstance(value, str):
-        text = value.strip()
-        if text.startswith("["):
+        cell = value.strip()
+        if cell.startswith("["):
             value = json_value(
-                text.replace("'", '"') if '"' not in text else text, f"{source}, row {row}"
+                cell.replace("'", '"') if '"' not in cell else cell, f"{source}, row {row}"
             )
         else:
             for mark in ("|", ";", ","):
-                if mark in text:
-                    return [_plain(p.strip()) for p in text.split(mark)]
-            return [_plain(text)] if text else []
+                if mark in cell:
+                    return [_plain(p.strip()) for p in cell.split(mark)]
+            return [_plain(cell)] if cell else []
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, (list, tuple)):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.judgments.readers.logs import open_log
-from judgestats.judgments.readers.table_stores import sqlite_table, workbook_table
+from judgestats.judgments.readers.table_stores import refuse_bytes, sqlite_table, workbook_table
 from judgestats.judgments.readers.trees import projected
 from judgestats.judgments.readers.untrusted import (
     MAX_BYTES,
@@ -44,6 +45,8 @@ MAX_CELLS = 500_000_000
 MAX_HEADER = 5_000
 """Of tables; the text forms also with ``.gz``."""
 
+_INDEX = re.compile(r"__index_level_\d+__")
+"""The column in which pandas writes row numbers that nobody named."""
 _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>")
 """How programs write that a cell has no value: R writes NA, pandas nothing, others None."""
 
@@ -137,7 +140,9 @@ def _parquet(path: Path) -> pd.DataFrame:
             size = max(size, sum(map(_expanded, table.columns)))
             fits = size <= MAX_BYTES
             if fits:
-                frame = table.cast(schema).to_pandas()
+                # what pandas notes about itself is not followed: any program may write it
+                frame = table.cast(schema).replace_schema_metadata(None).to_pandas()
+                frame = frame.drop(columns=[c for c in frame if _INDEX.fullmatch(str(c))])
     except (ArrowException, OSError, ValueError, OverflowError) as error:
         raise InputError(f"{path}: the file cannot be read ({_first_line(error)}).") from error
     if not fits:
@@ -146,6 +151,7 @@ def _parquet(path: Path) -> pd.DataFrame:
             f"{size / 1e9:.1f} GB when it is expanded. Above {MAX_BYTES / 1e9:.0f} GB use "
             "--stream, or write fewer columns."
         )
+    refuse_bytes(path, frame)
     return frame
 
 

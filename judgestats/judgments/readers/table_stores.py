@@ -73,7 +73,9 @@ def workbook_table(path: Path, sheet: str = "") -> pd.DataFrame:
     twice = [c for i, c in enumerate(columns) if c in columns[:i]]
     if twice:
         raise InputError(f"{path} has the column {short(twice[0])} twice. Rename one of them.")
-    return pd.DataFrame([r[:width] for r in rows], columns=columns).infer_objects()
+    # where a workbook does not state its size, a row ends at its last filled cell
+    rows = [(*r[:width], *[None] * (width - len(r))) for r in rows]
+    return pd.DataFrame(rows, columns=columns).infer_objects()
 
 
 def sqlite_table(path: Path, table: str = "") -> pd.DataFrame:
@@ -106,7 +108,28 @@ def sqlite_table(path: Path, table: str = "") -> pd.DataFrame:
         raise InputError(f"{path}: the database cannot be read ({short(str(error))}).") from None
     if len(rows) > _MAX_ROWS:
         raise InputError(f"{path}: the table {name!r} has more than {_MAX_ROWS:,} rows. Split it.")
-    return pd.DataFrame(rows, columns=columns)
+    frame = pd.DataFrame(rows, columns=columns)
+    refuse_bytes(path, frame)
+    return frame
+
+
+def refuse_bytes(path: Path, frame: pd.DataFrame) -> None:
+    """Refuse a table with bytes in its cells: nobody knows which text they stand for.
+
+    Raises
+    ------
+    InputError
+        It names the column and the row, counted from 1.
+    """
+    for name, column in frame.items():
+        if not pd.api.types.is_object_dtype(column):
+            continue
+        is_bytes = column.map(lambda v: isinstance(v, (bytes, bytearray)))
+        if is_bytes.any():
+            raise InputError(
+                f"{path}: column {short(name)} holds bytes, not text, in row "
+                f"{int(is_bytes.to_numpy().argmax()) + 1}. Export it as hex or text."
+            )
 
 
 def _one_of(path: Path, wanted: str, names: list[str], what: str) -> str:

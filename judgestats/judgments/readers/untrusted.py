@@ -24,6 +24,8 @@ MAX_DOCUMENT = 500_000_000
 MAX_LINE = 20_000_000
 MAX_TEXT = 200_000
 _HEAD = 65_536
+_DEEPEST = 64
+"""Levels of lists and objects in one another."""
 
 Records = Iterator[tuple[str, dict[str, Any]]]
 """Where each record stands (``"line 3"``), and the record."""
@@ -99,14 +101,35 @@ def json_value(raw: str, where: str) -> Any:
         No JSON, a key twice, too deep, a number with too many digits.
     """
     try:
-        return _DECODER.decode(raw)
+        value = _DECODER.decode(raw)
+        deep = raw.count("[") + raw.count("{") > _DEEPEST and _is_deep(value)
     except RecursionError:
-        raise InputError(f"{where} is nested too deeply to be a log. Nothing was read.") from None
+        deep = True
     except ValueError as error:
         raise InputError(
             f"{where} is no valid JSON ({cut(str(error), 200)}). If the file was cut short, write "
             "or download it again."
         ) from None
+    if deep:
+        raise InputError(f"{where} is nested deeper than {_DEEPEST} levels. Nothing was read.")
+    return value
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether a value nests beyond what is read; looked at level by level, so that no stack ends.
+
+    Examples
+    --------
+    >>> _is_deep([[[1]]]), _is_deep(json.loads("[" * 65 + "]" * 65))
+    (False, True)
+    """
+    level = [value]
+    for _ in range(_DEEPEST + 1):
+        level = [v for v in level if isinstance(v, (list, dict))]
+        if not level:
+            return False
+        level = [v for held in level for v in (held.values() if isinstance(held, dict) else held)]
+    return True
 
 
 def plain_file(path: Path) -> None:

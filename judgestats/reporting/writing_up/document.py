@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, guard_output
 from judgestats.reporting.escape import escape_markdown
 from judgestats.reporting.pandoc import to_document
 from judgestats.reporting.runs import Run
@@ -88,4 +88,5 @@ def write_methods(run: Run, output: Path, *, bibliography: Path) -> None:
             methods_document(run), to=kind, header={"bibliography": "references.bib"},
             work_dir=work, output=made, epoch=0,
         )  # fmt: skip
-        shutil.copyfile(made, output)
+        with guard_output(output):
+            shutil.copyfile(made, output)

@@ -205,7 +205,7 @@ def _json(folder: Path) -> dict[str, Any] | None:
         raise InputError(f"replicate: {folder.name}/{files[0].name} is too large.")
     try:
         content = json.loads(files[0].read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"replicate: {folder.name}/{files[0].name} is no JSON ({error})."
         ) from error

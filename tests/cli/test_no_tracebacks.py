@@ -1,0 +1,160 @@
+"""Files, places and ports that cannot be used are refused in one sentence, exit code 2."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sqlite3
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from judgestats.cli import main
+
+MONITOR = ["monitor", "good.csv", "--rate", "five=score:5", "--state"]
+SUMS = {
+    "t": 18, "n": 18.0, "total": 2.0, "total_squared": 2.0, "total_by_size": 2.0,
+    "size_squared": 18.0,
+}  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"q{i},j,{t},{(i + t) % 9 + 1}" for i in range(6) for t in range(3)]
+    (tmp_path / "good.csv").write_text("\n".join(["item_id,judge,repeat,score", *rows]) + "\n")
+    (tmp_path / "folder.json").mkdir()
+    return tmp_path
+
+
+def refused(capsys, words: list[str], *says: str) -> None:
+    """One line on standard error, exit code 2."""
+    assert main(words) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    for part in says:
+        assert part in line
+
+
+@pytest.mark.parametrize("port", ["80000", "-1", "in use"])
+def test_labels_collect_names_a_port_that_cannot_be_had(folder, capsys, port):
+    (folder / "l.csv").write_text("item_id,annotator,label\nq1,,\n")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1]) if port == "in use" else port
+        words = ["labels", "collect", "l.csv", "--port", port, "--annotator", "a"]
+        refused(capsys, [*words, "--choices", "x,y"], "labels collect: --port", port)
+
+
+def state(**changed: object) -> str:
+    whole = {"version": 1, "rates": {"five": SUMS}, "clusters": [], "files": []}
+    return json.dumps({**whole, **changed})
+
+
+def sums(**changed: object) -> str:
+    return state(rates={"five": {**SUMS, **changed}})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{not", "null", "[" * 100_000, state(files=5), state(clusters=[1]), state(rates=[]),
+        state(version=2), sums(n=float("nan")), sums(n=-5), sums(total="x"), sums(total=1e308),
+        sums(total=19.0), sums(t=10.5), sums(n=True), sums(more=1), sums(n=10**400),
+    ],
+    ids=lambda text: text[:12] + text[-30:],
+)  # fmt: skip
+def test_a_damaged_state_of_monitor_raises_no_alarm_and_none_is_missed(folder, capsys, text):
+    (folder / "s.json").write_text(text)
+    refused(capsys, [*MONITOR, "s.json"], "s.json is no state of judgestats monitor")
+    assert (folder / "s.json").read_text() == text
+
+
+def test_a_whole_state_of_monitor_is_read(folder, capsys):
+    (folder / "s.json").write_text(state())
+    assert main([*MONITOR, "s.json"]) == 0
+    assert "36 judgments" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", ["nowhere/s.json", "folder.json", "good.csv/s.json"])
+def test_monitor_prints_no_look_that_it_cannot_keep(folder, capsys, place):
+    assert main([*MONITOR, place]) == 2
+    said, error = capsys.readouterr()
+    assert said == ""
+    assert error.startswith(f"judgestats: {place}")
+
+
+@pytest.mark.parametrize("place", ["/proc/x.json", "folder.json", "full.json", "good.csv/x"])
+def test_drift_names_a_place_that_cannot_be_written(folder, capsys, place):
+    (folder / "full.json").symlink_to("/dev/full")
+    assert main(["drift", "good.csv", "good.csv", "--resamples", "99", "--out", place]) == 2
+    said, error = capsys.readouterr()
+    assert "drift: good.csv to good.csv" in said
+    line = error.splitlines()[-1]
+    assert line.startswith(f"judgestats: {place}")
+    assert "not written" in line
+
+
+@pytest.mark.parametrize("place", ["nowhere/l.csv", "/dev/full/l.csv", "/proc/l.parquet"])
+def test_labels_plan_names_a_place_that_cannot_be_written(folder, capsys, place):
+    words = ["labels", "plan", "good.csv", "--labels", "3", "--out", place]
+    refused(capsys, words, place, "not written")
+
+
+DEEP = {
+    "doctor": ["doctor", "deep.json"],
+    "analyze": ["analyze", "deep.json", "--track", "none", "--report", "none"],
+    "monitor": ["monitor", "deep.json", "--state", "s.json", "--rate", "x=score"],
+    "labels plan": ["labels", "plan", "deep.json", "--labels", "3"],
+    "labels collect": ["labels", "collect", "deep.json", "--annotator", "a", "--choices", "x,y"],
+}
+
+
+@pytest.mark.parametrize("command", DEEP)
+@pytest.mark.parametrize("levels", [65, 200_000])
+def test_json_nested_too_deeply_is_refused_by_every_command(folder, capsys, command, levels):
+    (folder / "deep.json").write_text("[" * levels + "]" * levels)
+    refused(capsys, DEEP[command], "deep.json is nested deeper than 64 levels")
+
+
+def test_a_workbook_that_does_not_state_its_size_is_read(folder, capsys):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet()
+    sheet.append(["item_id", "repeat", "score", "note"])
+    for i in range(12):
+        sheet.append([f"q{i // 2}", i % 2, i % 5 + 1])
+    book.save("no_size.xlsx")
+    assert main(["doctor", "no_size.xlsx"]) == 0
+    assert "12 judgments of 6 items" in capsys.readouterr().out
+
+
+def test_ids_that_are_bytes_are_refused_with_their_column_and_row(folder, capsys):
+    ids = [b"\xff\x00" + bytes([i]) for i in range(20)]
+    with sqlite3.connect("blob.sqlite") as database:
+        database.execute("create table t(item_id, judge, score)")
+        database.executemany("insert into t values(?, 'j', ?)", [(b, b[2] % 9) for b in ids])
+    database.close()
+    pd.DataFrame({"score": range(20), "item_id": ids}).to_parquet("blob.parquet")
+    for file in ("blob.sqlite", "blob.parquet"):
+        for words in (["doctor", file], ["analyze", file, "--track", "none", "--report", "none"]):
+            refused(capsys, words, file, "column 'item_id' holds bytes, not text, in row 1")
+
+
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [([], "every list of v is empty"), ([[], []], "a list of v holds []"),
+     ([{"score": 1}, 5], "must be all verdicts or all objects")],
+)  # fmt: skip
+def test_lists_that_hold_no_verdict_are_not_exploded(folder, capsys, cell, says):
+    rows = [json.dumps({"item_id": f"q{i}", "v": cell}) for i in range(5)]
+    (folder / "v.jsonl").write_text("\n".join(rows))
+    words = ["analyze", "v.jsonl", "--explode", "v", "--track", "none", "--report", "none"]
+    refused(capsys, words, says)
+
+
+def test_a_folder_that_may_not_be_searched_is_named(folder, capsys, monkeypatch):
+    def forbidden(self: Path, **_: object) -> bool:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "is_file", forbidden)
+    refused(capsys, ["labels", "plan", "x/good.csv", "--labels", "3"], "x/good.csv", "Permission")
