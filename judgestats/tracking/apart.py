@@ -411,7 +411,7 @@ class _Served:
     def _finish(self, handle: int, status: str) -> None:
         run = self._unended.pop(handle, None)  # None: it could not be started
         if run is not None:
-            run.finish(status)
+            run.finish("FAILED" if self._fault and status == "FINISHED" else status)
 
 
 def _write(pipe: IO[bytes] | None, message: object) -> None:

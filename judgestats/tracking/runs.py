@@ -137,9 +137,9 @@ class RunWriter:
 
     def finish(self, status: str) -> None:
         """End the run as FINISHED, FAILED or KILLED; what follows does not change that."""
-        self._ended = True
         with store_faults("a run was ended"), _nothing_printed():
             self._client.set_terminated(self.run_id, status=status)
+        self._ended = True
 
     def tags(self, tags: Mapping[str, str]) -> None:
         """Set tags in one call."""

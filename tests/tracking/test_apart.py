@@ -119,6 +119,31 @@ def test_what_fails_is_said_by_whoever_asks_next_and_the_run_is_ended(place, pro
     assert held(run.run_id).params == {}
 
 
+def test_a_run_that_has_ended_keeps_its_status_whatever_follows(place, process) -> None:
+    for store in (open_store(), StoreApart(process, "")):
+        with (  # noqa: PT012
+            pytest.raises(OSError, match="No space"),
+            write_run(store, name="r", tags={}) as run,
+        ):
+            run_id = run.run_id
+            run.finish("FINISHED")
+            raise OSError(28, "No space left on device")
+        assert held(run_id).status == "FINISHED"
+
+
+def test_a_run_of_which_something_is_missing_is_not_finished(place, process) -> None:
+    store = StoreApart(process, "")
+    with (  # noqa: PT012
+        pytest.raises(StoreError, match="failed while tags were written"),
+        write_run(store, name="r", tags={}) as run,
+    ):
+        assert run.run_id
+        assert store.uri
+        run.tags({"k" * 2000: "longer than MLflow takes"})
+        run.finish("FINISHED")
+    assert held(run.run_id).status == "FAILED"
+
+
 def test_a_store_that_cannot_be_opened_is_named_when_it_is_first_asked(place, monkeypatch) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "gopher://me:secret-0815@host/runs")
     process = apart._Process()
