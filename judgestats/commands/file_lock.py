@@ -99,13 +99,13 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     """
     real = Path(os.path.realpath(path))
     beside = real.with_name(f".{real.name}.{os.getpid()}")
-    try:
-        with guard_output(path):
+    with guard_output(path):
+        try:
             write(beside)
             _flush(beside, os.O_RDWR)
             beside.replace(real)
-    finally:
-        beside.unlink(missing_ok=True)
+        finally:
+            beside.unlink(missing_ok=True)
     if sys.platform != "win32":  # where a folder cannot be opened
         _flush(real.parent, os.O_RDONLY)
 
