@@ -100,8 +100,8 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
 def _always_same(
     pairs: pd.DataFrame, names: tuple[str, ...], level: float
 ) -> list[tuple[str, str, Result]]:
-    """How often a judge would be right that always gives people's most common verdict."""
-    once = pairs.drop_duplicates("item_id")
+    """How often one would be right that always gives people's most common verdict, where read."""
+    once = pairs[pairs["choice"] != ""].drop_duplicates("item_id")
     human = once["label"].to_numpy(object)
     constant = str(once["label"].mode().iloc[0]) if len(once) else ""
     same = accuracy(

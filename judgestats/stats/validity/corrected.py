@@ -135,8 +135,8 @@ def corrected_rate(
     Parameters
     ----------
     judge : array-like, shape (N,) or (N, repeats)
-        Verdicts of all items; unread ones are a class of their own. Repeats are averaged first:
-        the majority counts, a tie is a class.
+        Verdicts of all items; unread ones are a class of their own, or left out and counted where
+        none of them has a label. Repeats are averaged first: the majority counts, a tie is a class.
     human : array-like, shape (N,)
         Labels, None or NaN where there is none.
     categories : sequence of two str
@@ -199,16 +199,28 @@ def corrected_rate(
     )
     _check(items, labels_drawn, mix, stratum is not None, where)
     weight = chance_weights(items, chance, where)
+    read = ~np.isnan(items.judge)
+    unread, n_items = int(np.sum(~read)), items.n_items
+    # Without a label nothing is known of what people say of unread items.
+    unlabelled = 0 < unread < n_items and not (items.labelled & ~read).any()
+    if unlabelled:
+        items = items.only(read)
+        weight = None if weight is None else weight[read]
     verdict = verdict_codes(items)
-    unread = int(np.sum(verdict == 2))
     finite = estimand == "items"
     notes = [*items.notes, *policy_notes(labels_drawn, where=where)]
     test = representativeness_test(items, verdicts=True)
     if chance is None and stratum is None:
         notes += _unlike(test, labels_drawn)
-    if unread:
+    if unlabelled:
         message = (
-            f"{unread} of {items.n_items} items have no verdict of the judge: they are a class of "
+            f"{unread} of {n_items} items have neither a verdict of the judge nor a label, and are "
+            "left out: the rate is that of the others."
+        )
+        notes.append(Note(code="unread_left_out", message=message))
+    elif unread:
+        message = (
+            f"{unread} of {n_items} items have no verdict of the judge: they are a class of "
             "their own, weighted like the others."
         )
         notes.append(Note(code="unread_class", message=message))
@@ -310,7 +322,7 @@ def corrected_mean(
             "mean is that of the items it could score."
         )
         notes.append(Note(code="unread_left_out", message=message))
-        items = _only(items, present)
+        items = items.only(present)
     test = representativeness_test(items, verdicts=False)
     if stratum is None:
         notes += _unlike(test, labels_drawn)
@@ -427,14 +439,4 @@ def _judge_mean(items: LabelledItems, level: float) -> Estimate:
     alone = dataclasses.replace(items, human=items.judge)
     return people_mean(alone, level=level).replace(
         name="judge_only", label="Judge alone", estimator="mean of the judge's scores"
-    )
-
-
-def _only(items: LabelledItems, keep: NDArray[np.bool_]) -> LabelledItems:
-    return dataclasses.replace(
-        items,
-        judge=items.judge[keep],
-        human=items.human[keep],
-        codes=items.codes[keep],
-        stratum=items.stratum[keep],
     )

@@ -29,8 +29,8 @@ from judgestats.stats.validity.inputs import (
 from judgestats.stats.validity.label_draws import LabelsDrawn
 
 FEW_IN_CLASS = 10
-_UNREAD = 2
-"""The part, beside the verdicts 0 and 1, of items that the judge could not be read on."""
+_TIED = 2
+"""The part, beside the verdicts 0 and 1, of items whose repeats tie."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -41,8 +41,8 @@ class ErrorRates(Result):
     ----------
     table : mapping of str to int
         Counts ``tp``, ``fp``, ``fn``, ``tn``, and ``tied_positive``, ``tied_negative`` (repeats
-        that tie), ``unread_positive``, ``unread_negative``: labels
-        of items on which the judge could not be read.
+        that tie), ``unread_positive``, ``unread_negative``: labels of items on which the judge
+        could not be read, which are in no rate.
     rates : mapping of str to Estimate
         ``sensitivity``, ``specificity``, ``precision``, ``negative_predictive_value``,
         ``accuracy``, ``balanced_accuracy``, ``matthews_correlation``, ``cohen_kappa``.
@@ -156,10 +156,10 @@ def error_rates(
     Limits are Wilson's; over clusters (and weights) on the effective number of labels,
     :math:`p(1-p)/V` with V from sums of influence over the clusters, at most the number of labels,
     with Student's critical value on Kish's effective number of clusters minus 1. Balanced accuracy,
-    kappa and Matthews' correlation: jackknife over clusters. Unread items stand in the table and
-    count as wrong in the accuracy, sensitivity and specificity (a judge that cannot be read did
-    not find the failure). Repeats that tie are half of either verdict in every rate: counted as
-    wrong on both sides they made sensitivity and specificity of a good judge add up to less than 1.
+    kappa and Matthews' correlation: jackknife over clusters. All rates are of the labelled items
+    that have a verdict: unread items stand in the table and in no rate. Repeats that tie are half
+    of either verdict in every rate: counted as wrong on both sides they made sensitivity and
+    specificity of a good judge add up to less than 1.
 
     References
     ----------
@@ -175,7 +175,7 @@ def error_rates(
     (45, '.90 [.79, .96]', '.83 [.66, .93]')
     """
     where = "error_rates"
-    items = labelled_items(
+    judged = labelled_items(
         judge,
         human,
         kind="verdict",
@@ -184,9 +184,13 @@ def error_rates(
         stratum=stratum,
         where=where,
     )
-    notes = [*items.notes, *policy_notes(labels_drawn, where=where)]
-    if items.n == 0:
+    read = ~np.isnan(judged.judge)
+    items = judged.only(read)
+    notes = [*judged.notes, *policy_notes(labels_drawn, where=where)]
+    if judged.n == 0:
         raise InputError(f"{where}: no item has a label. Label some of the items judged first.")
+    if items.n == 0:
+        return _nothing_read(judged, tuple(notes))
     if labels_drawn == "stratified" and stratum is None:
         raise InputError(
             f"{where}: labels_drawn='stratified' needs the stratum of every item. Give stratum=."
@@ -194,21 +198,15 @@ def error_rates(
     verdict = majority(items)
     part = _parts(items, verdict, labels_drawn)
     by_verdict = labels_drawn == "by-verdict"
-    unread = np.isnan(verdict)
-    if by_verdict and unread.any() and not (unread & items.labelled).any():
-        message = (
-            f"{int(unread.sum())} of {items.n_items} items have no verdict of the judge, and none "
-            "of them a label: the rates are those of what could be read."
-        )
-        notes.append(Note(code="unread_left_out", message=message))
-    weight, reason = _weights(items, part, spared=_UNREAD if by_verdict else None)
-    weights = chance_weights(items, chance, where)
+    weight, reason = _weights(items, part, spared=_TIED if by_verdict else None)
+    weights = chance_weights(items, None if chance is None else np.asarray(chance)[read], where)
     if weights is not None:
         weight = weight * weights * (items.n / weights.sum())
     lab = items.labelled
     # 1, 0, and .5 where the repeats tie.
     voted = np.where(items.judge == 0.5, 0.5, verdict)
     y, f, w, codes = items.human[lab], voted[lab], weight[lab], items.codes[lab]
+    lost = judged.human[~read]
     drawn_in_parts = part[lab] if part is not None else None
     table = {
         "tp": int(np.sum((y == 1) & (f == 1))),
@@ -217,18 +215,18 @@ def error_rates(
         "tn": int(np.sum((y == 0) & (f == 0))),
         "tied_positive": int(np.sum((y == 1) & (f == 0.5))),
         "tied_negative": int(np.sum((y == 0) & (f == 0.5))),
-        "unread_positive": int(np.sum((y == 1) & np.isnan(f))),
-        "unread_negative": int(np.sum((y == 0) & np.isnan(f))),
+        "unread_positive": int(np.sum(lost == 1)),
+        "unread_negative": int(np.sum(lost == 0)),
     }
-    n_out = int(items.n_items - items.n)
+    n_out = int(judged.n_items - judged.n)
+    n_unread = int(np.sum(~np.isnan(lost)))
     sample = Sample(
         n_items=items.n,
         n_clusters=int(np.unique(codes).size) if items.clustered else None,
-        excluded={"not labelled": n_out},
+        excluded={"not labelled": n_out, **({"unread": n_unread} if n_unread else {})},
     )
     words = {"negative": categories[0], "positive": categories[1]}
-    passes, people = np.nan_to_num(f), y
-    fails = np.where(np.isnan(f), 0.0, 1 - passes)
+    passes, fails, people = f, 1 - f, y
     rates: dict[str, Estimate] = {}
     for name, label, given, value, none in _SHARES:
         judge = passes if value == 1 else fails
@@ -283,6 +281,32 @@ def error_rates(
     )
 
 
+def _nothing_read(judged: LabelledItems, notes: tuple[Note, ...]) -> ErrorRates:
+    """The rates of a judge that has no verdict on any labelled item."""
+    lost = judged.human[np.isnan(judged.judge)]
+    table = dict.fromkeys(("tp", "fp", "fn", "tn", "tied_positive", "tied_negative"), 0)
+    table |= {"unread_positive": int(np.sum(lost == 1)), "unread_negative": int(np.sum(lost == 0))}
+    sample = Sample(n_items=0, excluded={"unread": judged.n})
+    labels = {name: label for name, label, *_ in (*_SHARES, *_COEFFICIENTS)}
+    rates = {
+        name: Estimate(
+            name=name, label=label, estimate=math.nan, sample=sample,
+            reason="no labelled item has a verdict that was read",
+        )
+        for name, label in {**labels, "accuracy": "Accuracy"}.items()
+    }  # fmt: skip
+    constant = dict.fromkeys(
+        ("accuracy", "balanced_accuracy", "matthews_correlation", "cohen_kappa"), math.nan
+    )
+    return ErrorRates(
+        table=MappingProxyType(table),
+        rates=MappingProxyType(rates),
+        constant=MappingProxyType(constant),
+        sample=sample,
+        notes=notes,
+    )
+
+
 def majority(items: LabelledItems) -> Floats:
     """The majority verdict of the repeats, which a draw by verdict goes by; a tie is NaN."""
     f = items.judge
@@ -294,7 +318,7 @@ def _parts(items: LabelledItems, verdict: Floats, drawn: str | None) -> Ints | N
     if drawn == "stratified":
         return items.stratum
     if drawn == "by-verdict":
-        return np.where(np.isnan(verdict), _UNREAD, np.nan_to_num(verdict)).astype(np.int64)
+        return np.where(np.isnan(verdict), _TIED, np.nan_to_num(verdict)).astype(np.int64)
     return None
 
 

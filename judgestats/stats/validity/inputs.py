@@ -148,6 +148,18 @@ class LabelledItems:
         """Which items have a label."""
         return ~np.isnan(self.human)
 
+    def only(self, kept: Bools) -> LabelledItems:
+        """Some of the items, with the strata that they are of."""
+        used, place = np.unique(self.stratum[kept], return_inverse=True)
+        return dataclasses.replace(
+            self,
+            judge=self.judge[kept],
+            human=self.human[kept],
+            codes=self.codes[kept],
+            stratum=place.reshape(-1).astype(np.int64),
+            strata=tuple(self.strata[h] for h in used.tolist()) or self.strata,
+        )
+
     @property
     def n(self) -> int:
         """Number of labels."""

@@ -124,10 +124,10 @@ def error_rates_by_slice(
 
 
 def _counted(items: LabelledItems, measure: str) -> tuple[Bools, Bools]:
-    """Which items the measure counts, and on which the judge is right."""
-    y = items.human
+    """Which items with a verdict the measure counts, and on which the judge is right."""
+    y = np.where(np.isnan(items.judge), np.nan, items.human)
     base = {
-        "accuracy": items.labelled,
+        "accuracy": ~np.isnan(y),
         "sensitivity": y == 1,
         "specificity": y == 0,
     }[measure]

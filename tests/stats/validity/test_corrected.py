@@ -190,6 +190,17 @@ def test_unread_verdicts_are_a_class_of_their_own():
     assert not out.others
 
 
+def test_unread_verdicts_without_a_label_are_left_out():
+    judge = np.array([1.0] * 60 + [0.0] * 40 + [np.nan] * 50)
+    human = np.full(150, np.nan)
+    human[:30], human[60:90] = [1.0] * 27 + [0.0] * 3, [0.0] * 24 + [1.0] * 6
+    out = corrected_rate(judge, human, labels_drawn="by-verdict")
+    read = corrected_rate(judge[:100], human[:100], labels_drawn="by-verdict")
+    assert out.corrected.estimate == read.corrected.estimate == pytest.approx(0.6 * 0.9 + 0.4 * 0.2)
+    assert out.unread == 50
+    assert "unread_left_out" in {n.code for n in out.notes}
+
+
 def test_how_labels_were_drawn_decides(reference):
     d = reference.data("bin1000")
     unstated = corrected_rate(d.judge, d.human)

@@ -105,11 +105,19 @@ def test_clusters_widen_and_are_counted():
     assert whole.details["effective_n"] < 40
 
 
-def test_unread_verdicts_stand_in_the_table_and_are_not_right():
-    out = error_rates([1, None, 0, None], [1, 1, 0, 0], labels_drawn="random")
+def test_unread_verdicts_stand_in_the_table_and_in_no_rate():
+    judge, human = [1, None, 0, None, 0], [1, 1, 0, 0, 1]
+    out = error_rates(judge, human, labels_drawn="random")
     assert out.table["unread_positive"] == out.table["unread_negative"] == 1
+    read = error_rates([1, 0, 0], [1, 0, 1], labels_drawn="random")
+    for name, rate in out.rates.items():
+        assert rate.estimate == pytest.approx(read.rates[name].estimate), name
     assert out.rates["sensitivity"].estimate == 0.5
-    assert out.rates["accuracy"].estimate == 0.5
+    assert out.rates["accuracy"].estimate == pytest.approx(2 / 3)
+    nothing = error_rates([None, None, 1], [1, 0, None], labels_drawn="random")
+    assert {r.reason for r in nothing.rates.values()} == {
+        "no labelled item has a verdict that was read"
+    }
 
 
 def test_bad_input_is_told_in_sentences():
@@ -142,7 +150,6 @@ def test_by_verdict_without_a_label_of_the_unread_speaks_for_what_was_read():
     out = error_rates(judge, human, labels_drawn="by-verdict")
     assert out.rates["sensitivity"].estimate == pytest.approx(54 / (54 + 10))
     assert out.rates["specificity"].estimate == pytest.approx(30 / (30 + 6))
-    assert "unread_left_out" in {n.code for n in out.notes}
     human[60:80] = np.nan
     assert (
         "no label"
