@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from judgestats.analysis.supplements import supplemented
 from judgestats.errors import InputError
 from judgestats.judgments.columns import PARSED_COLUMNS
 from judgestats.judgments.readers.grades import passes_and_failures
+from judgestats.judgments.readers.labels import with_stated_words
 from judgestats.judgments.readers.registry import read_judgments as read_table_or_log
 from judgestats.stats.inference.result import to_plain
 
@@ -52,7 +53,7 @@ def read_judgments(data: Any, **options: Any) -> pd.DataFrame:
         repetitions of one another, or an experiment of them (``"experiments:/NAME"``).
     **options
         As `judgestats.judgments.readers.read_judgments` takes them: ``mapping``, ``item``,
-        ``factors``, ``kind``, ``passes``, ``wide``, ``labels``, ``scale``, ``judge`` ...
+        ``factors``, ``kind``, ``values``, ``wide``, ``labels``, ``scale``, ``judge`` ...
 
     Returns
     -------
@@ -73,12 +74,14 @@ def read_judgments(data: Any, **options: Any) -> pd.DataFrame:
     runs = _runs(data)
     if not runs:
         return read_table_or_log(data, **options)
+    values = options.pop("values", None)
     further = sorted(set(options) - {"judge"})
     if further:
         raise InputError(f"read_judgments: a run of MLflow takes no {further[0]}. Leave it out.")
     from judgestats.tracking.assessments import stored_assessments
 
-    return passes_and_failures(stored_assessments(runs, **options))
+    frame = passes_and_failures(stored_assessments(runs, **options))
+    return with_stated_words(frame, values) if values else frame
 
 
 read_judgments.__signature__ = inspect.signature(read_table_or_log)  # type: ignore[attr-defined]
@@ -228,7 +231,13 @@ def _as_run(data: Any, *, n_resamples: int, seed: int, options: dict[str, Any]) 
 
 
 def drift(
-    first: Any, second: Any, *, baseline: Any = None, anchors: Any = None, **options: Any
+    first: Any,
+    second: Any,
+    *,
+    baseline: Any = None,
+    anchors: Any = None,
+    values: Mapping[str, str] | None = None,
+    **options: Any,
 ) -> Findings:
     """Has a judge changed between two runs, files or frames?
 
@@ -240,6 +249,8 @@ def drift(
         The first run done again with nothing changed.
     anchors : the same, optional
         Unchanged answers of the first run, judged again by today's judge.
+    values : mapping of word to meaning, optional
+        As `read_judgments` takes them, for all that is read.
     **options
         As `judgestats.analysis.drift.drift` takes them.
 
@@ -249,15 +260,17 @@ def drift(
     """
     from judgestats.reporting.notebook import Findings, HeldRun
 
-    again, unchanged = (None if one is None else _judged(one) for one in (baseline, anchors))
-    before, after = _judged(first), _judged(second)
+    again, unchanged = (
+        None if one is None else _judged(one, values) for one in (baseline, anchors)
+    )
+    before, after = _judged(first, values), _judged(second, values)
     analysis = drift_frames(before, after, baseline=again, anchors=unchanged, **options)
     records = analysis.records({"kind": "drift", **_simulated(first, second, baseline, anchors)})
     level = float(options.get("level", 0.95))
     return Findings(analysis, HeldRun(records=records, held=after.iloc[:0], at_level=level))
 
 
-def _judged(data: Any) -> pd.DataFrame:
+def _judged(data: Any, values: Mapping[str, str] | None) -> pd.DataFrame:
     from judgestats.reporting.notebook import Findings
 
     if isinstance(data, Findings):
@@ -266,7 +279,7 @@ def _judged(data: Any) -> pd.DataFrame:
         from judgestats.tracking.fetch import run_judgments
 
         return run_judgments(str(data))
-    return read_judgments(data)
+    return read_judgments(data, **({"values": values} if values else {}))
 
 
 def _simulated(*given: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from judgestats.analysis.asked_rows import people_rows, true_rows
 from judgestats.analysis.audit import audit_read
 from judgestats.analysis.audit_plan import plan_for
 from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.analysis.pass_fail import FAIL, PASS, is_pass_fail, with_known_labels
+from judgestats.analysis.pass_fail import FAIL, PASS
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.ratings import ratings_of, true_score_of
 from judgestats.analysis.validity import (
@@ -147,8 +147,6 @@ def _of_all_items(
     if not (reduced.is_scores or passes):
         return
     ratings, _ = ratings_of(labelled)
-    if passes and is_pass_fail(labelled):
-        labelled, _ = with_known_labels(labelled)
     worth = np.array([v if reduced.is_scores else v == PASS for v in reduced.values], dtype=float)
     names = np.asarray(reduced.items, dtype=object)
     for label, rows in labelled.groupby("condition", sort=False):

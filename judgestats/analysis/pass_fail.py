@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,12 +12,13 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.validity import verdict_validity
 from judgestats.analysis.validity_elsewhere import by_rates
 from judgestats.arrays import Floats
-from judgestats.errors import InputError
-from judgestats.judgments.kinds import pass_fail, spelling
+from judgestats.judgments.kinds import Kind
+from judgestats.judgments.readers.labels import coded_labels
+from judgestats.judgments.readers.verdicts import coded_choices
+from judgestats.judgments.words import FAIL, PASS
 from judgestats.stats.agreement.mean_share import mean_share
 from judgestats.stats.inference.result import Estimate, Result
 
-PASS, FAIL = "pass", "fail"
 Found = list[tuple[str, str, Result]]
 
 
@@ -36,7 +35,7 @@ def is_pass_fail(frame: pd.DataFrame) -> bool:
 
 
 def in_pass_and_fail(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with yes and no, correct and incorrect, 1 and 0 as ``pass`` and ``fail``.
+    """The frame with the words for pass and fail, of the judge and of people, as these two.
 
     A frame with any other verdict is returned as it is. Labels may be in words of their own.
 
@@ -49,83 +48,24 @@ def in_pass_and_fail(frame: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
 
-    Examples
-    --------
-    >>> in_pass_and_fail(pd.DataFrame({"choice": ["Yes", "no", ""]}))["choice"].tolist()
-    ['pass', 'fail', '']
-    """
-    choice = _coded(frame["choice"])
-    if choice is None:
-        return frame
-    out = frame.assign(choice=choice)
-    label = _coded(frame["label"]) if "label" in frame else None
-    return out if label is None else out.assign(label=label)
-
-
-def with_known_labels(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Labels of pass and fail verdicts as ``pass`` and ``fail``; others are left out and named.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        With ``choice`` in pass and fail.
-
-    Returns
-    -------
-    tuple of DataFrame and tuple of str
-
     Raises
     ------
     InputError
-        There are labels, and none of them says pass or fail.
+        A word among them is not understood.
 
     Examples
     --------
-    >>> f = pd.DataFrame({"choice": ["pass", "fail", "pass"], "label": ["Yes", "no", "maybe"]})
-    >>> out, strange = with_known_labels(f)
-    >>> out["label"].tolist(), strange
-    (['pass', 'fail', ''], ('maybe',))
+    >>> f = pd.DataFrame({"choice": ["Yes", "no", ""], "label": ["P", "F", ""], "status": "ok"})
+    >>> found = in_pass_and_fail(f)
+    >>> found["choice"].tolist(), found["label"].tolist()
+    (['pass', 'fail', ''], ['pass', 'fail', ''])
     """
-    labels_text = frame["label"].astype(str).str.strip()
-    words = {w: spelling(w) for w in dict.fromkeys(labels_text) if w}
-    if not words or set(words) <= {PASS, FAIL}:
-        return frame, ()
-    spelled = list(dict.fromkeys(words.values()))
-    pairs = [p for w in combinations(spelled, 2) if (p := pass_fail(w)) is not None]
-    pairs += [p for w in spelled if (p := pass_fail([w])) is not None]
-    if not pairs:
-        raise InputError(
-            f"audit: the verdicts are pass and fail, and no label is ({_named(words)}). Put the "
-            "labels into the verdicts' words, or leave them out."
-        )
-    codes = {pairs[0][0]: PASS, pairs[0][1]: FAIL}
-    strange = tuple(w for w, s in words.items() if s not in codes)
-    by_name = {w: codes.get(s, "") for w, s in words.items()} | {"": ""}
-    return frame.assign(label=labels_text.map(by_name).astype(object)), strange
-
-
-def _named(words: Iterable[str]) -> str:
-    listed = [repr(w[:30]) for w in words]
-    return ", ".join(listed[:3]) + (" ..." if len(listed) > 3 else "")
-
-
-def told_strange(strange: Sequence[str]) -> list[str]:
-    """What is said of labels outside the verdicts' words; nothing where there are none."""
-    if not strange:
-        return []
-    text = f"Labels outside the verdicts' words ({_named(strange)}) are left out"
-    return [f"{text}: such items count as not labelled."]
-
-
-def _coded(values: pd.Series) -> pd.Series | None:
-    codes, distinct = pd.factorize(values)
-    words = [spelling(v) for v in distinct]
-    pair = pass_fail(words)
-    if pair is None:
-        return None
-    code_of = {pair[0]: PASS, pair[1]: FAIL, "": ""}
-    as_words = np.array([code_of[w] for w in words], dtype=object)
-    return pd.Series(as_words[codes], index=values.index, dtype=object)
+    frame = coded_choices(frame)
+    people = [str(c) for c in frame if c == "label" or str(c).startswith("label_")]
+    if not people or not is_pass_fail(frame):
+        return frame
+    labels, _ = coded_labels("audit", frame[people], Kind(name="pass-fail"))
+    return frame.assign(**{c: labels[c] for c in people})
 
 
 def pass_fail_results(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:

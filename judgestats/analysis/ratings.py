@@ -99,11 +99,10 @@ def passes_of_items(frame: pd.DataFrame) -> pd.Series | None:
     """
     if "label" not in frame or "score" not in frame:
         return None
-    pair = passes_beside_scores(frame["label"], frame["score"])
-    if pair is None:
+    by_word = passes_beside_scores(frame["label"], frame["score"])
+    if by_word is None:
         return None
     codes, labels = pd.factorize(frame["label"], use_na_sentinel=False)
-    by_word = {pair[0]: 1.0, pair[1]: 0.0}
     values = np.array([by_word.get(spelling(label), math.nan) for label in labels])
     return pd.Series(values[codes], index=frame.index)
 

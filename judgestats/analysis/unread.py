@@ -12,7 +12,7 @@ import pandas as pd
 
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.judgments.shapes import lost_shares
-from judgestats.protocols.base import NO_REPLY
+from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.results import About
 from judgestats.stats.agreement.mean_share import mean_share
 from judgestats.stats.inference.result import Estimate
@@ -46,7 +46,7 @@ def unread_share(asked: pd.DataFrame, *, level: float = 0.95) -> Estimate:
     (0.0, True, 0.125)
     """
     replies = asked[~asked["status"].isin(_GONE)]
-    return _share(replies, replies["status"].ne("ok"), "unread_share", level)
+    return _share(replies, ~replies["status"].isin(_READ), "unread_share", level)
 
 
 def unanswered_share(asked: pd.DataFrame, *, level: float = 0.95) -> Estimate:
@@ -55,6 +55,7 @@ def unanswered_share(asked: pd.DataFrame, *, level: float = 0.95) -> Estimate:
 
 
 _GONE = [status.value for status in NO_REPLY]
+_READ = [Status.OK.value, Status.NOT_APPLICABLE.value]
 
 
 def _share(rows: pd.DataFrame, lost: pd.Series, name: str, level: float) -> Estimate:
@@ -126,18 +127,20 @@ def lost_shares_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
     Examples
     --------
-    >>> rows = [{"n": 10, "n_ok": 9, "unanswered_share": 0.0},
-    ...         {"n": 10, "n_ok": 0, "unanswered_share": 1.0}]
+    >>> rows = [{"n": 10, "unread_share": 0.1, "unanswered_share": 0.0},
+    ...         {"n": 10, "unread_share": float("nan"), "unanswered_share": 1.0}]
     >>> lost_shares_of(rows)
     {'unread_share': 0.1, 'unanswered_share': 0.5}
     """
-    gone = round(sum(r["n"] * r["unanswered_share"] for r in rows))
-    read = sum(int(r["n_ok"]) for r in rows)
-    rest = sum(int(r["n"]) for r in rows) - gone - read
-    return {
-        name: float(np.round(share, 12))
-        for name, share in lost_shares({"ok": read, "unparseable": rest, "failed": gone}).items()
-    }
+    gone = [round(r["n"] * r["unanswered_share"]) for r in rows]
+    unread = sum(
+        round((r["n"] - n) * r["unread_share"])
+        for r, n in zip(rows, gone, strict=True)
+        if n < r["n"]
+    )
+    counts = {"failed": sum(gone), "unparseable": unread}
+    counts["ok"] = sum(int(r["n"]) for r in rows) - sum(counts.values())
+    return {name: float(np.round(share, 12)) for name, share in lost_shares(counts).items()}
 
 
 def lost_metrics(table: pd.DataFrame) -> dict[str, float]:

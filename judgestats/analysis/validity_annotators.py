@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.pass_fail import with_known_labels
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.errors import InputError
 from judgestats.stats.agreement.kappa import fleiss_kappa
@@ -46,10 +45,7 @@ def annotator_results(
     if not 2 <= len(people) <= _MOST_PEOPLE:
         return []
     first = asked.drop_duplicates("item_id").set_index("item_id")
-    try:
-        labels = _labels(first[people], asked, scores=scores)
-    except InputError:  # none is in the judge's words
-        return []
+    labels = _labels(first[people], scores=scores)
     judge = _judge(asked, scores=scores).reindex(first.index)
     present = pd.notna(labels)
     enough = pd.notna(judge).to_numpy() & (present.sum(axis=1) >= 2)
@@ -109,15 +105,11 @@ def _replaces(replaced: AlternativeAnnotator) -> list[tuple[str, str, Result]]:
     ]  # fmt: skip
 
 
-def _labels(table: pd.DataFrame, asked: pd.DataFrame, *, scores: bool) -> NDArray[np.object_]:
+def _labels(table: pd.DataFrame, *, scores: bool) -> NDArray[np.object_]:
     """Items x people, None where a person said nothing, in the words of the choices."""
     words = table.fillna("").astype(str).to_numpy(object).ravel()
     labels_text = pd.Series(words, dtype=object).str.strip()
     if not scores:
-        if set(asked["choice"]) & {"pass", "fail"}:
-            labels_text = with_known_labels(pd.DataFrame({"choice": "pass", "label": labels_text}))[
-                0
-            ]["label"]
         labels_text = labels_text.str.lower()
     return labels_text.where(labels_text != "", None).to_numpy(object).reshape(table.shape)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.pass_fail import told_strange, with_known_labels
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.validity_annotators import PERSON
 from judgestats.errors import InputError
@@ -77,7 +76,9 @@ def labelled_frame(
         label = asked["item_id"].map(scores)
     else:
         try:
-            joined = with_labels(Path("what was judged"), asked, Path(options["labels"]))
+            joined = with_labels(
+                Path("what was judged"), asked, Path(options["labels"]), scores=True
+            )
         except InputError as error:
             return asked, [str(error)]
         notes = asked.attrs.get("notes", ())
@@ -87,8 +88,7 @@ def labelled_frame(
         label = pd.to_numeric(words.where(words != ""), errors="coerce")
         if label.notna().sum() == 0 and (words != "").any():
             if verdicts:
-                asked, strange = with_known_labels(asked)
-                return asked, [*frame, *told_strange(strange)]
+                return asked, frame
             name = asked["condition"].iloc[0]
             text = f"{name}: the labels are words, which scores are not held to."
             return asked.drop(columns="label"), [*frame, text]

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.outcome import NamedResult
-from judgestats.analysis.pass_fail import in_pass_and_fail
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.errors import InputError
 from judgestats.results import About
@@ -93,8 +92,6 @@ def _compared(
     if not 2 <= len(systems) <= _MOST:
         return None
     verdicts = not own["score"].notna().any()
-    if verdicts:
-        own = in_pass_and_fail(own)
     judge = own["choice"].map(_CODES) if verdicts else own["score"]
     words = own["label"].astype(str).str.strip()
     human = words.map(_CODES) if verdicts else pd.to_numeric(words, errors="coerce")

@@ -10,7 +10,11 @@ import pandas as pd
 
 from judgestats.analysis.single_shot_verdicts import SHARE_OF
 from judgestats.analysis.worded_numbers import worded_coefficient
+from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.stats.inference.result import Estimate, Result
+
+_NOT_UNREAD = (*(s.value for s in NO_REPLY), Status.NOT_APPLICABLE.value)
+"""Statuses of judgments without a verdict that are no unread replies."""
 
 
 def verdict_row(
@@ -25,6 +29,7 @@ def verdict_row(
         "n_items": int(asked["item_id"].nunique()),
         "n_clusters": int(asked["cluster"].nunique()),
         "n_ok": int(asked["status"].eq("ok").sum()),
+        **{f"n_{s}": int(counts[s]) for s in _NOT_UNREAD if s in counts},
         "unread_share": float(counts["unread_share"]),
         "unanswered_share": float(counts["unanswered_share"]),
     }

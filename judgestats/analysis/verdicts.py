@@ -21,8 +21,6 @@ from judgestats.analysis.pass_fail import (
     in_pass_and_fail,
     is_pass_fail,
     pass_fail_results,
-    told_strange,
-    with_known_labels,
 )
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.ratings import judges_named
@@ -84,9 +82,6 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     strange: tuple[str, ...] = ()
     frame = in_pass_and_fail(frame)
     check_rates(frame, declared)
-    odd: tuple[str, ...] = ()
-    if "label" in frame and is_pass_fail(frame):
-        frame, odd = with_known_labels(frame)
     if "label" in frame and frame["label"].astype(str).str.strip().ne("").any():
         if in_same_words(frame):
             frame = frame.assign(**{c: lower_case(frame[c]) for c in ("choice", "label")})
@@ -182,7 +177,6 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         limitations=(
             *not_repeated([name for name, one in once.items() if one], of=len(once)),
             *_limits(frame, table, strange),
-            *told_strange(odd),
             *unordered,
         ),
         recommendation=advice,

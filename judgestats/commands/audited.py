@@ -23,7 +23,7 @@ from judgestats.experiment.rendering import cells_warmed
 from judgestats.experiment.showing import Links, finish, show, working
 from judgestats.judgments.readers.item_texts import TEXTS
 from judgestats.judgments.schemas import BECAME
-from judgestats.protocols.base import NO_REPLY
+from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.results import Results
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import to_plain
@@ -241,7 +241,8 @@ def _in_memory(
 
     runs = [arguments.file, *arguments.further]
     if from_store(arguments, path):
-        frame = read_any(runs, **({"judge": arguments.judge} if arguments.judge else {}))
+        said = {n: words[n] for n in ("judge", "values") if words[n]}
+        frame = read_any(runs, **said)
     else:
         frame = read_any(path, reader=arguments.reader, **words)
     begin_cells()
@@ -314,7 +315,7 @@ def _streamed(
             "out."
         )
     scale = words["scale"]
-    read = {n: words[n] for n in ("mapping", "factors", "judge", "passes", "codes")}
+    read = {n: words[n] for n in ("mapping", "factors", "judge", "passes", "fails", "values")}
     reduced = reduce_parquet(path, scale=scale, kind=words["kind"], **read)
     begin_cells()
     choices: dict[str, Any] = {
@@ -387,7 +388,7 @@ def _lost(statuses: Mapping[str, int]) -> str:
     >>> _lost({"ok": 5, "refused": 2, "failed": 1})
     '; not read as a verdict: 2 refused; 1 not answered'
     """
-    gone = {status.value: BECAME[status] for status in NO_REPLY}
+    gone = {status.value: BECAME[status] for status in (*NO_REPLY, Status.NOT_APPLICABLE)}
     unread = [f"{n:,} {s}" for s, n in statuses.items() if n and s != "ok" and s not in gone]
     text = f"; not read as a verdict: {', '.join(unread)}" if unread else ""
     return text + "".join(f"; {statuses[s]:,} {gone[s]}" for s in gone if statuses.get(s))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgestats.analysis.outcome import Analysis
 from judgestats.commands.table import Given
+from judgestats.commands.table_words import word_values
 from judgestats.errors import InputError, guard_output
 from judgestats.experiment import console
 from judgestats.experiment.showing import finish, show, working
-from judgestats.judgments.readers.labels import with_labels
+from judgestats.judgments.readers.labels import with_labels, with_stated_words
 from judgestats.results import Results, write_results
 from judgestats.tracking.fetch import facts_of_run, run_judgments, simulated_in
 
@@ -28,8 +29,8 @@ def drift_command(arguments: Given) -> int:
     Parameters
     ----------
     arguments : Given
-        ``first``, ``second``, ``baseline``, ``anchors``, ``pair``, ``fail_if_changed``,
-        ``resamples``, ``seed`` and ``out``.
+        ``first``, ``second``, ``baseline``, ``anchors``, ``pair``, ``values``,
+        ``fail_if_changed``, ``resamples``, ``seed`` and ``out``.
 
     Returns
     -------
@@ -69,19 +70,20 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
 
     if arguments.relabels and not arguments.anchors:
         raise InputError("drift: --relabels are today's labels of the anchors. Give --anchors.")
-    first = _judged(arguments.first, arguments.labels)
+    values = word_values(arguments.values)
+    first = _judged(arguments.first, values, arguments.labels)
     if arguments.relabels and not _labelled(first):
         raise InputError(
             f"drift: --relabels are held against the labels of then, and {arguments.first} has "
             "none. Give them by --labels."
         )
-    second = _judged(arguments.second)
-    anchors = _judged(arguments.anchors, arguments.relabels) if arguments.anchors else None
+    second = _judged(arguments.second, values)
+    anchors = _judged(arguments.anchors, values, arguments.relabels) if arguments.anchors else None
     with working("Comparing the runs"):
         analysis = drift(
             first,
             second,
-            baseline=_judged(arguments.baseline) if arguments.baseline else None,
+            baseline=_judged(arguments.baseline, values) if arguments.baseline else None,
             anchors=anchors,
             pairs=pairs or None,
             n_resamples=arguments.resamples,
@@ -136,6 +138,7 @@ def _command(arguments: Given, *, short: bool = False) -> str:
         given = getattr(arguments, name)
         words += [f"--{name}", kept(given)] if given else []
     words += [word for pair in arguments.pair for word in ("--pair", pair)]
+    words += [word for given in arguments.values for word in ("--values", given)]
     if not short or arguments.omega_model != "parallel":
         words += ["--omega-model", arguments.omega_model]
     if not short:
@@ -143,14 +146,16 @@ def _command(arguments: Given, *, short: bool = False) -> str:
     return shlex.join(words)
 
 
-def _judged(run: str, labels: str = "") -> DataFrame:
+def _judged(run: str, values: dict[str, str], labels: str = "") -> DataFrame:
     """The judgments of a run, or of a file as `judgestats analyze` reads it, with labels."""
     if not Path(run).is_file():
         frame = run_judgments(run)
-        return with_labels(Path(run), frame, Path(labels)) if labels else frame
+        frame = with_stated_words(frame, values) if values else frame
+        return with_labels(Path(run), frame, Path(labels), values=values) if labels else frame
     from judgestats.api import read_judgments
 
-    frame = read_judgments(run, **({"labels": labels} if labels else {}))
+    said: dict[str, Any] = {"labels": labels, "values": values}
+    frame = read_judgments(run, **{n: given for n, given in said.items() if given})
     console.tell(*(f"{run}: {sentence}" for sentence in frame.attrs.get("understood", ())))
     return frame
 

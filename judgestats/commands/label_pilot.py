@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from judgestats.errors import InputError
-from judgestats.judgments.kinds import pass_fail, spelling
+from judgestats.judgments.words import PASS, not_understood, pass_fail_words, stated_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +33,11 @@ class VerdictClass:
 
 
 def by_class(
-    verdicts: Mapping[str, str], labels: Sequence[tuple[str, str]], *, where: str
+    verdicts: Mapping[str, str],
+    labels: Sequence[tuple[str, str]],
+    *,
+    where: str,
+    values: Mapping[str, str] | None = None,
 ) -> dict[str, VerdictClass]:
     """Each of the judge's verdicts with the labels at hand.
 
@@ -42,6 +47,8 @@ def by_class(
     labels : sequence of (item, label)
     where : str
         The labels' file, for messages.
+    values : mapping of word to meaning, optional
+        As ``--values`` says.
 
     Returns
     -------
@@ -50,7 +57,8 @@ def by_class(
     Raises
     ------
     InputError
-        Verdicts or labels are not pass and fail, or no label belongs to an item.
+        A word of the verdicts or labels is not understood as pass or fail, or no label belongs to
+        an item.
 
     Examples
     --------
@@ -58,27 +66,32 @@ def by_class(
     >>> found["yes"].share, found["yes"].rate
     (0.5, 0.75)
     """
-    labelled = [
-        (item, spelling(word)) for item, word in labels if item in verdicts and word.strip()
-    ]
+    own = _looked_up("verdict", verdicts.values(), values, where)
+    codes = _looked_up("label", [word for _, word in labels], values, where)
+    labelled = [(item, codes[w]) for item, w in labels if item in verdicts and w in codes]
     if not labelled:
         raise InputError(f"{where}: no label belongs to an item judged.")
-    own = pass_fail([spelling(v) for v in verdicts.values() if v != "unread"])
-    codes = pass_fail([word for _, word in labelled])
-    if own is None or codes is None:
-        raise InputError(
-            f"{where}: a pilot speaks of pass and fail verdicts, and of labels in such words."
-        )
     out = {}
     for verdict in dict.fromkeys(verdicts.values()):
         word = [label for item, label in labelled if verdicts[item] == verdict]
         out[verdict] = VerdictClass(
             share=sum(v == verdict for v in verdicts.values()) / len(verdicts),
             labels=len(word),
-            passed=sum(label == codes[0] for label in word),
-            says_pass=None if verdict == "unread" else spelling(verdict) == own[0],
+            passed=word.count(PASS),
+            says_pass=own[verdict] == PASS if verdict in own else None,
         )
     return out
+
+
+def _looked_up(
+    side: str, words: Iterable[str], values: Mapping[str, str] | None, where: str
+) -> dict[str, str]:
+    """The words of one side that are a verdict, as pass or fail."""
+    counts = Counter(w for w in words if w.strip())
+    found = pass_fail_words(counts, stated_words(values or {}, side))
+    if found.unknown:
+        raise InputError(f"{where}: {not_understood(side, found.unknown)}")
+    return found.verdicts
 
 
 def pilot_rates(classes: Mapping[str, VerdictClass]) -> dict[str, float]:

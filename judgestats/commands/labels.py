@@ -12,6 +12,7 @@ import pandas as pd
 from judgestats.commands.label_files import OWN_COLUMNS, read_table, write_table
 from judgestats.commands.label_pilot import VerdictClass, by_class, pilot_rates
 from judgestats.commands.table import Given
+from judgestats.commands.table_words import word_values
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.judgments.readers.labels import PART
@@ -162,6 +163,7 @@ def _pilot(arguments: Given, frame: pd.DataFrame) -> dict[str, VerdictClass]:
         dict(zip(items[first], verdicts, strict=True)),
         list(zip(_item_column(labels, ""), labels["label"], strict=True)),
         where=arguments.pilot,
+        values=word_values(arguments.values),
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from typing import Any
 
 from judgestats.commands.table import Given
 from judgestats.errors import InputError
 
-_LISTS = ("item", "factor", "ignore", "pass", "explode")
+_LISTS = ("item", "factor", "ignore", "values", "pass", "fail", "explode")
 
 
 def table_words(arguments: Given) -> dict[str, Any]:
@@ -28,7 +29,8 @@ def table_words(arguments: Given) -> dict[str, Any]:
         "passes": _names(getattr(arguments, "pass")),
         "explode": _names(arguments.explode),
         "kind": arguments.kind,
-        "codes": _pairs("--codes", [arguments.codes] if arguments.codes else []),
+        "fails": _names(arguments.fail),
+        "values": word_values([*([arguments.codes] if arguments.codes else []), *arguments.values]),
         "scale": scale_of(arguments.scale or None),
         "wide": tuple(arguments.wide),
         "parse": arguments.parse,
@@ -53,19 +55,48 @@ def said_again(arguments: Given) -> list[str]:
     return [*words, *(["--as-shown"] if arguments.as_shown else [])]
 
 
+def word_values(given: list[str]) -> dict[str, str]:
+    """What was said of words by ``--values``: WORD=MEANING, or a JSON object.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> word_values(["P=pass,F=fail", '{"yes, but": "fail"}'])
+    {'P': 'pass', 'F': 'fail', 'yes, but': 'fail'}
+    """
+    from judgestats.judgments.words import check_values
+
+    out: dict[str, str] = {}
+    for text in given:
+        try:
+            own = json.loads(text) if text.lstrip().startswith("{") else _pairs("--values", [text])
+        except ValueError as error:
+            raise InputError(f"--values: {text[:60]!r} is not JSON ({error}).") from None
+        twice = next((w for w in own if w in out), "")
+        if twice:
+            raise InputError(f"--values: {twice!r} is given twice.")
+        out |= {str(word): str(meaning) for word, meaning in own.items()}
+    check_values(out)
+    return out
+
+
 def _names(given: list[str]) -> tuple[str, ...]:
     return tuple(n.strip() for text in given for n in text.split(",") if n.strip())
 
 
 def _pairs(option: str, given: list[str]) -> dict[str, str]:
     out: dict[str, str] = {}
+    example = "--values 'P=pass,F=fail'"
     for text in given:
         for part in text.split(","):
             ours, mark, theirs = part.partition("=")
             if not mark or not ours.strip() or not theirs.strip():
                 raise InputError(
                     f"{option}: expected OURS=THEIRS, got {part[:60]!r}. Write for example "
-                    f"{'--map score=rating' if option == '--map' else '--codes 0=a,1=b'}."
+                    f"{'--map score=rating' if option == '--map' else example}."
                 )
             if ours.strip() in out:
                 raise InputError(f"{option}: {ours.strip()!r} is given twice.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,21 +16,22 @@ import pandas as pd
 
 from judgestats.errors import InputError, printable
 from judgestats.judgments.numerals import numbers_of, wholes_of
+from judgestats.judgments.words import (
+    FAIL,
+    PASS,
+    STATUS_OF,
+    family,
+    normalised,
+    not_understood,
+    pass_fail_words,
+    stated_meaning,
+    stated_words,
+    status_word,
+    values_option,
+    verdict_word,
+)
 
 KINDS = ("score", "pass-fail", "preference", "choice", "category")
-
-_PAIRS = (
-    ("pass", "fail"), ("passed", "failed"), ("yes", "no"), ("y", "n"), ("true", "false"),
-    ("t", "f"), ("correct", "incorrect"), ("correct", "wrong"), ("right", "wrong"),
-    ("good", "bad"), ("accept", "reject"), ("accepted", "rejected"), ("approved", "rejected"),
-    ("approve", "reject"), ("valid", "invalid"), ("success", "failure"), ("relevant", "irrelevant"),
-    ("safe", "unsafe"), ("acceptable", "unacceptable"), ("supported", "unsupported"),
-    ("grounded", "ungrounded"), ("faithful", "unfaithful"), ("positive", "negative"),
-    ("ok", "not ok"), ("compliant", "non-compliant"), ("1", "0"), ("1", "-1"),
-)  # fmt: skip
-PASS_WORDS: frozenset[str] = frozenset(good for good, _ in _PAIRS)
-"""Words for a pass; each has its opposite among the pairs that are understood."""
-_FAIL_WORDS = frozenset(bad for _, bad in _PAIRS)
 
 PREFERENCES: Mapping[str, str] = {
     **dict.fromkeys(
@@ -51,12 +52,6 @@ PREFERENCES: Mapping[str, str] = {
 }  # fmt: skip
 """Spellings of the outcome of a comparison of two responses."""
 
-NO_VERDICT = frozenset(
-    {"error", "n/a", "no_answer", "no answer", "parse_error", "unparseable", "unparsable", "unread",
-     "$error$", "[invalid]", "?", "-"}
-)  # fmt: skip
-"""Words that say that there is no verdict."""
-
 _PICKED = frozenset(
     {"winner", "preference", "preferred", "pick", "judge_pick", "choice", "chosen", "selected"}
 )
@@ -76,7 +71,11 @@ class Kind:
     name : str
         One of ``KINDS``.
     codes : mapping of spelling to verdict
-        For what is no score: `spelling` of a value to the verdict that it stands for.
+        `spelling` of a value to the verdict that it stands for; of a score only what was stated.
+    statuses : mapping of spelling to str
+        Cells without a verdict: ``skip``, ``unparsed``, ``error`` or ``missing``.
+    stated : mapping of word to meaning
+        What the caller says of words, which holds for labels too.
     scale : (low, high) or None
         Where the values themselves tell it, as ``8/10`` does.
     description : str
@@ -85,6 +84,8 @@ class Kind:
 
     name: str
     codes: Mapping[str, str] = field(default_factory=dict)
+    statuses: Mapping[str, str] = field(default_factory=dict)
+    stated: Mapping[str, str] = field(default_factory=dict)
     scale: tuple[float, float] | None = None
     description: str = ""
 
@@ -109,38 +110,60 @@ def spelling(value: object) -> str:
     return str(value).strip().lower()
 
 
-def pass_fail(words: Sequence[str]) -> tuple[str, str] | None:
-    """The pair of pass and fail that some spellings are; None where they are something else.
+def counted_words(values: pd.Series, rows: Sequence[int] | None = None) -> dict[str, int]:
+    """The different words of a column as they are compared, with the rows that hold each.
+
+    Parameters
+    ----------
+    values : Series
+    rows : sequence of int, optional
+        How often each value stands in the column; each once by default.
 
     Examples
     --------
-    >>> pass_fail(["no", "yes"]), pass_fail(["1"]), pass_fail(["a", "tie"])
-    (('yes', 'no'), ('1', '0'), None)
+    >>> counted_words(pd.Series(["Yes", "yes ", None, "no"]))
+    {'yes': 2, 'no': 1}
     """
-    given = set(words) - {""}
-    return next((pair for pair in _PAIRS if given and given <= set(pair)), None)
+    codes, distinct = pd.factorize(values)
+    kept = codes >= 0
+    weights = None if rows is None else np.asarray(rows, dtype=float)[kept]
+    n_rows = np.bincount(codes[kept], weights, minlength=len(distinct))
+    counts: dict[str, int] = {}
+    for value, n in zip(distinct, n_rows.tolist(), strict=True):
+        if word := spelling(value):
+            counts[word] = counts.get(word, 0) + int(n)
+    return counts
 
 
-def passes_beside_scores(labels: pd.Series, scores: pd.Series) -> tuple[str, str] | None:
-    """The words for pass and fail where labels beside scores say that of items; else None.
+def passes_beside_scores(labels: pd.Series, scores: pd.Series) -> Mapping[str, float] | None:
+    """1 and 0 by word where labels beside scores say pass and fail of items; else None.
 
-    1 and 0 are such words where both occur and scores go beyond them: no scale of 1-10 has a
+    The numbers 1 and 0 say so where both occur and scores go beyond them: no scale of 1-10 has a
     point 0, and a person who uses nothing but the two lowest of 0-10 is no rater of that scale.
+
+    Raises
+    ------
+    InputError
+        Some labels say pass or fail, and others are words that are not understood.
 
     Examples
     --------
     >>> labels, scores = pd.Series(["1", "0", ""]), pd.Series([7.0, 3.0, 9.0])
     >>> passes_beside_scores(labels, scores), passes_beside_scores(labels, scores / 10)
-    (('1', '0'), None)
+    ({'1': 1.0, '0': 0.0}, None)
     """
-    words = {spelling(v) for v in labels.unique()} - {""}
-    pair = pass_fail(list(words)) if len(words) <= 2 else None
+    found = pass_fail_words(counted_words(labels))
     read = scores.dropna()
-    if pair is None or read.empty:
+    if not found.is_binary or read.empty:
         return None
-    if pair[0] == "1" and (len(words) < 2 or (read.min() >= float(pair[1]) and read.max() <= 1)):
+    if found.unknown:
+        raise not_understood("label", found.unknown)
+    numbers = set(found.verdicts) & {"1", "0", "-1"}
+    if numbers and (
+        len(numbers) < 2 or (read.min() >= min(map(float, numbers)) and read.max() <= 1)
+    ):
         return None
-    return pair
+    return {w: float(m == PASS) for w, m in found.verdicts.items()}
 
 
 def kind_of(
@@ -150,7 +173,9 @@ def kind_of(
     role: str = "verdict",
     kind: str = "",
     passes: Sequence[str] = (),
-    codes: Mapping[str, str] | None = None,
+    fails: Sequence[str] = (),
+    stated: Mapping[str, str] | None = None,
+    rows: Sequence[int] | None = None,
     scale: tuple[float, float] | None = None,
     read: Callable[[str], float | None] | None = None,
 ) -> Kind:
@@ -165,10 +190,12 @@ def kind_of(
         What it was taken or mapped for; ``verdict`` leaves it open.
     kind : str
         One of ``KINDS``, where the caller says so.
-    passes : sequence of str
-        The words that are a pass.
-    codes : mapping of value to ``a``, ``b`` or ``tie``, optional
-        What the codes of a preference mean.
+    passes, fails : sequence of str
+        The words that are a pass, and a fail (``rest``: all others).
+    stated : mapping of word to meaning, optional
+        What words mean, as `judgestats.judgments.words.stated_words` has it.
+    rows : sequence of int, optional
+        How often each value stands in the column; each once by default.
     scale : (low, high), optional
         Stated: then the column holds scores.
     read : callable, optional
@@ -181,7 +208,8 @@ def kind_of(
     Raises
     ------
     InputError
-        The column is text rather than verdicts, or is not of the kind that was said.
+        The column is text rather than verdicts, is not of the kind that was said, or says pass and
+        fail with a word among them that is not understood.
 
     Examples
     --------
@@ -203,66 +231,96 @@ def kind_of(
             f"column {column!r} holds lists or objects, not verdicts. Use --explode {column}, or "
             f"map a path inside it, e.g. score={column}.score."
         ) from None
-    if numeric and len(distinct) > _MOST_WORDS and kind in {"", "score"}:
+    stated = dict(stated or {})
+    if numeric and len(distinct) > _MOST_WORDS and kind in {"", "score"} and not stated:
         return _scores(distinct, scale, "numbers")
-    words = [w for w in dict.fromkeys(map(spelling, distinct)) if w]
-    words = [w for w in words if w not in NO_VERDICT]
-    chosen = kind or ("pass-fail" if passes else "preference" if codes else "")
+    counts = counted_words(values, rows)
+    told = {w: own for w in counts if (own := family(stated_meaning(w, stated)))}
+    chosen = kind or ("pass-fail" if passes or fails else next(iter(told.values()), ""))
+    if clash := next((w for w, own in told.items() if own != chosen), ""):
+        option = f"--kind is {kind}" if kind else "--pass or --fail says pass-fail"
+        raise InputError(
+            f"--values says {told[clash]} of {printable(clash[:40])!r} in the column {column!r}, "
+            f"but {option}. Drop one, or write label:WORD where labels alone are meant."
+        )
     if chosen == "pass-fail":
-        return _pass_fail(words, column, passes)
+        return _pass_fail(counts, column, passes, fails, stated)
+    statuses = _statuses(counts, stated, any_column=chosen in {"choice", "category"})
+    words = [w for w in counts if w not in statuses]
     if chosen == "preference":
-        return _preference(words, column, codes or {})
-    if chosen in {"choice", "category"}:
-        return _words(words, column, chosen)
-    if chosen == "score" or (scale is not None and not np.isnan(numbers_of(distinct)).all()):
-        return _scores(distinct, scale, "numbers", column=column, read=read)
-    share = (
-        values.map(spelling).isin([*PREFERENCES, *NO_VERDICT, ""]).mean()
-        if _beside_words(words)
-        else 0
-    )
-    if share >= _MOSTLY:
-        # Codes beside words such as "tie": a few replies that say something else are unread.
-        return _preference([w for w in words if w in PREFERENCES], column, {})
-    return _undeclared(distinct, words, column, name, role, read)
+        found = _preference(words, column, stated)
+    elif chosen in {"choice", "category"}:
+        found = _words(words, column, chosen)
+    elif chosen == "score" or (scale is not None and not np.isnan(numbers_of(distinct)).all()):
+        codes = {w: m for w in words if family(m := stated_meaning(w, stated)) == "score"}
+        given = [*codes.values(), *(v for v in distinct if spelling(v) not in {*codes, *statuses})]
+        found = replace(_scores(given, scale, "numbers", column=column, read=read), codes=codes)
+    else:
+        found = _undeclared(distinct, counts, column, name, role, read, stated)
+        if found.name in {"choice", "category"}:
+            statuses = _statuses(counts, stated, any_column=True)
+    return replace(found, statuses=statuses, stated=stated) if not found.statuses else found
+
+
+def _statuses(
+    counts: Mapping[str, int], stated: Mapping[str, str], *, any_column: bool
+) -> dict[str, str]:
+    """The words that are no verdict, by what was stated or the vocabulary."""
+    own = {w: stated_meaning(w, stated) or status_word(w, any_column=any_column) for w in counts}
+    return {w: m for w, m in own.items() if m in STATUS_OF}
 
 
 def _beside_words(words: Sequence[str]) -> bool:
     """Whether words of a preference stand among others, perhaps beside codes."""
     others = set(words) - set(PREFERENCES)
     letters = any(len(w) == 1 and w.isalpha() for w in others)  # d, e: options beyond a, b, c
-    has_word = any(w in PREFERENCES and not w.isdecimal() and w != "c" for w in words)
+    has_word = any(
+        w in PREFERENCES and not w.isdecimal() and w not in {"c", "right"} for w in words
+    )
     return has_word and bool(others) and not letters
 
 
 def _undeclared(
     distinct: list[Any],
-    words: list[str],
+    counts: Mapping[str, int],
     column: str,
     name: str,
     role: str,
     read: Callable[[str], float | None] | None,
+    stated: Mapping[str, str],
 ) -> Kind:
     """The kind where nobody says it."""
+    binary = pass_fail_words(counts, stated)
+    statuses = _statuses(counts, stated, any_column=False)
+    words = [w for w in counts if w not in statuses]
     given = set(words)
     picked = name in _PICKED or (role == "choice" and name not in _SCORED)
-    if pass_fail(words) is not None:
+    letters = name in _PICKED and given in ({"p", "f"}, {"c", "i"})
+    if binary.verdicts and not binary.unknown and not letters:
         if name in _PICKED and given <= {"-1", "0", "1"}:
             other = "-1" if "-1" in given else "0"
             raise InputError(
                 f"the column {column!r} holds only {' and '.join(sorted(given))}, which may be "
                 "fail and pass, or two responses. Say which: --kind pass-fail --pass 1, or "
-                f"--codes {other}=a,1=b."
+                f"{values_option({other: 'a', '1': 'b'})}."
             )
-        return _pass_fail(words, column, ())
+        return _pass_fail(counts, column, (), (), stated)
+    understood = sum(n for w, n in counts.items() if w in PREFERENCES or w in statuses)
+    if _beside_words(words) and understood >= _MOSTLY * sum(counts.values()):
+        # Codes beside words such as "tie": a few replies that say something else are unread.
+        return _preference([w for w in words if w in PREFERENCES], column, stated)
     open_name = picked or name in {"verdict", "outcome", "result", "decision"}
     codes = given <= {"0", "1", "2"}
     if given and given <= set(PREFERENCES) and (open_name or not codes) and name not in _SCORED:
-        return _preference(words, column, {})
+        return _preference(words, column, stated)
+    if given == {"-1", "0", "1"} and not open_name and name not in _SCORED:
+        points = "For points of a scale: --kind score."
+        raise not_understood(column, {"-1": counts["-1"]}, otherwise=points)
     numbers = numbers_of(distinct)
     share = float(np.mean(~np.isnan(numbers))) if len(numbers) else 0.0
     whole = bool(np.all(np.mod(numbers[~np.isnan(numbers)], 1) == 0))
-    if share >= _SHARE_READ and not (picked and share == 1 and whole and len(words) <= 30):
+    choices = picked and share == 1 and whole and len(words) <= 30
+    if share >= _SHARE_READ and not choices and not binary.is_binary:
         return _scores(distinct, None, "numbers", column=column, read=None)
     if share == 1:
         return _words(words, column, "choice")
@@ -280,13 +338,17 @@ def _undeclared(
             "verdict=COLUMN), or read verdicts out of the texts (--parse pointwise, --parse "
             "pairwise, --parse 'REGEX with one group')."
         )
+    if binary.is_binary:
+        levels = "If all are levels of one scale or categories: --kind category."
+        raise not_understood(column, binary.unknown, otherwise=levels)
     if (name in _SCORED or role == "score") and words:
         raise InputError(
             f"no entry of the column {column!r} is a number (the first is "
             f"{_shown(str(distinct[0]))}). For verdicts in words: --map choice={column}."
         )
-    letters = all(len(w) == 1 and "a" <= w <= "z" for w in words)
-    return _words(words, column, "choice" if letters and picked else "category")
+    words = [w for w in counts if w not in _statuses(counts, stated, any_column=True)]
+    one_letter = all(len(w) == 1 and "a" <= w <= "z" for w in words)
+    return _words(words, column, "choice" if one_letter and picked else "category")
 
 
 def _shown(text: str) -> str:
@@ -323,41 +385,63 @@ def _scores(
     return Kind(name="score", scale=scale, description="a score" if what == "numbers" else what)
 
 
-def _pass_fail(words: list[str], column: str, passes: Sequence[str]) -> Kind:
-    wanted = {spelling(p) for p in passes}
-    if not wanted:
-        pair = pass_fail(words)
-        if pair is None:
-            named = ", ".join(map(repr, words[:6]))
-            raise InputError(
-                f"the column {column!r} holds {named}; which of them is a pass? Say it with "
-                "--kind pass-fail --pass WORD."
-            )
-        wanted = {pair[0]}
-    elif words and not wanted & set(words):
+def _pass_fail(
+    counts: Mapping[str, int],
+    column: str,
+    passes: Sequence[str],
+    fails: Sequence[str],
+    stated: Mapping[str, str],
+) -> Kind:
+    named = [f for f in fails if f != "rest"]
+    own = stated_words({**dict.fromkeys(named, FAIL), **dict.fromkeys(passes, PASS)})
+    stated = {**own, **stated}
+    if passes and counts and not any(stated_meaning(w, own) == PASS for w in counts):
         raise InputError(
-            f"--pass: no entry of the column {column!r} is {', '.join(sorted(wanted))}. It holds "
-            f"{', '.join(words[:8])}."
+            f"--pass: no entry of the column {column!r} is {', '.join(sorted(passes))}. It holds "
+            f"{', '.join(list(counts)[:8])}."
         )
-    codes = {w: "pass" if w in wanted else "fail" for w in words}
-    said = "" if wanted == {"pass"} else f", {'/'.join(sorted(wanted))} = pass"
-    return Kind(name="pass-fail", codes=codes, description=f"pass / fail{said}")
+    if passes or fails:
+        left = {w: n for w, n in counts.items() if not stated_meaning(w, stated)
+                and not status_word(w)}  # fmt: skip
+        alone = len({normalised(w) for w in left}) == 1 and not (passes and named)
+        if "rest" in fails or alone:
+            stated |= dict.fromkeys(left, FAIL if passes or "rest" in fails else PASS)
+        elif strange := {w: n for w, n in left.items() if verdict_word(w) != FAIL}:
+            listed = ", ".join(f"{printable(w[:40])!r} ({n:,})" for w, n in strange.items())
+            raise InputError(
+                f"{column!r} also holds {listed}, which --pass and --fail do not name. Say what "
+                f"they mean: {values_option(dict.fromkeys(strange, 'WHAT'))}, or --fail rest where "
+                "all of them are a fail."
+            )
+    found = pass_fail_words(counts, stated)
+    if found.unknown:
+        raise not_understood(column, found.unknown)
+    codes = found.verdicts
+    wanted = sorted(w for w, m in codes.items() if m == PASS)
+    plain = all(normalised(w) == PASS for w in wanted)
+    said = "" if plain else f", {'/'.join(wanted[:6])} = pass"
+    return Kind(
+        name="pass-fail", codes=codes, stated=stated, description=f"pass / fail{said}",
+        statuses={w: m for w, m in found.meanings.items() if w not in codes},
+    )  # fmt: skip
 
 
-def _preference(words: list[str], column: str, codes: Mapping[str, str]) -> Kind:
-    codes_by_word = {spelling(k): v for k, v in codes.items()}
+def _preference(words: list[str], column: str, stated: Mapping[str, str]) -> Kind:
+    told = any(family(m) == "preference" for m in stated.values())
     by_name = {
-        w: codes_by_word.get(w) or ("" if codes_by_word else PREFERENCES.get(w, "")) for w in words
+        w: stated_meaning(w, stated) or ("" if told and w.isdecimal() else PREFERENCES.get(w, ""))
+        for w in words
     }
     strange = [w for w, v in by_name.items() if v not in {"a", "b", "tie"}]
     # A few replies that name no response are unread verdicts, not another kind of column.
-    if not codes_by_word and strange and 2 * len(strange) <= len(words):
+    if not told and strange and 2 * len(strange) <= len(words):
         by_name = {w: v for w, v in by_name.items() if w not in strange}
     elif strange:
         raise InputError(
             f"the column {column!r} holds {', '.join(map(repr, strange[:4]))}, which is no outcome "
-            "of a comparison (a, b, tie and their usual spellings). Say what the codes mean: "
-            "--codes VALUE=a,VALUE=b,VALUE=tie."
+            "of a comparison (a, b, tie and their usual spellings). Say what they mean: "
+            f"{values_option(dict.fromkeys(strange, 'WHAT'))} (WHAT is a, b, tie, skip, unparsed "
+            "or error)."
         )
     # In one order, whatever row comes first.
     ordered = sorted(by_name.items(), key=lambda pair: (pair[1], pair[0]))

@@ -25,8 +25,9 @@ BECAME: Mapping[Status, str] = {
     Status.OK: "read",
     Status.FAILED: "not answered",
     Status.INVALID: "never asked",
+    Status.NOT_APPLICABLE: "not applicable",
 }
-"""What became of a judgment: four different things, of which only the first holds a verdict."""
+"""What became of a judgment: different things, of which only the first holds a verdict."""
 
 TRANSPORT = ("answered", "failed", "invalid_condition")
 _SHOWN = 8

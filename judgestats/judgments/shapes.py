@@ -181,7 +181,7 @@ def lost_shares(counts: Mapping[Any, int]) -> dict[str, float]:
 
     Two different failures: a reply that cannot be read is the judge's, a judgment that was not
     answered (or never asked, since the model refuses its condition) the server's. Where nothing was
-    answered, it is not known how much would have been read (NaN).
+    answered, it is not known how much would have been read (NaN). "Not applicable" was read.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def lost_shares(counts: Mapping[Any, int]) -> dict[str, float]:
     """
     total = sum(counts.values())
     answered = total - sum(counts.get(status.value, 0) for status in NO_REPLY)
-    read = counts.get(Status.OK.value, 0)
+    read = counts.get(Status.OK.value, 0) + counts.get(Status.NOT_APPLICABLE.value, 0)
     return {
         "unread_share": (answered - read) / answered if answered else math.nan,
         "unanswered_share": (total - answered) / total if total else math.nan,

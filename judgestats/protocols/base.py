@@ -25,6 +25,7 @@ class Status(StrEnum):
     TRUNCATED = "truncated"
     FAILED = "failed"
     INVALID = "invalid_condition"
+    NOT_APPLICABLE = "not_applicable"
 
 
 NO_REPLY = frozenset({Status.FAILED, Status.INVALID})

@@ -194,8 +194,12 @@ def _facts(results: Results) -> list[str]:
     return facts
 
 
-_NO_REPLY = {"failed": "not answered", "invalid_condition": "never asked"}
-"""What became of judgments without a reply; all others without a verdict are unread."""
+_NOT_UNREAD = {
+    "failed": "not answered",
+    "invalid_condition": "never asked",
+    "not_applicable": "not applicable",
+}
+"""What became of judgments without a verdict that are not unread."""
 
 
 def _lost(counts: Sequence[Mapping[str, int]]) -> list[str]:
@@ -211,7 +215,7 @@ def _lost(counts: Sequence[Mapping[str, int]]) -> list[str]:
     total = sum(c.get("asked", 0) for c in counts)
     if not total:
         return []
-    gone = {words: sum(c.get(s, 0) for c in counts) for s, words in _NO_REPLY.items()}
+    gone = {words: sum(c.get(s, 0) for c in counts) for s, words in _NOT_UNREAD.items()}
     unread = total - sum(c.get("ok", 0) for c in counts) - sum(gone.values())
     first = f"{unread:,} of {total:,} unread" if unread else "0 unread"
     return [", ".join([first, *(f"{n:,} {words}" for words, n in gone.items() if n)])]

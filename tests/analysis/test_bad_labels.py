@@ -30,16 +30,19 @@ def codes(result):
     return {n.code for n in result.notes}
 
 
-def test_labels_outside_the_verdicts_words_are_left_out_and_named():
+def test_labels_that_are_not_understood_are_refused_and_those_without_a_verdict_counted():
     table = labels()
     table.loc[[3, 4], "label"] = ["maybe", "broken"]
+    with pytest.raises(InputError, match=r"'broken' \(1\), 'maybe' \(1\).*--values 'broken=WHAT"):
+        audited(table)
+    table.loc[[3, 4], "label"] = ["N/A", "error: timeout"]
     found, said = audited(table)
     without, _ = audited(labels().drop([3, 4]))
-    assert any("'maybe', 'broken'" in text for text in said)
+    assert "2 labels are no verdict and left out of every rate: 1 not applicable, 1 error." in said
     assert found["people.sensitivity"].estimate == without["people.sensitivity"].estimate
-    with pytest.raises(InputError, match=r"no label is \('lovely'"):
+    with pytest.raises(InputError, match=r"'lovely' \(\d+\), 'awful' \(\d+\)"):
         audited(labels().replace({"pass": "lovely", "fail": "awful"}))
-    with pytest.raises(InputError, match="verdicts are pass and fail"):
+    with pytest.raises(InputError, match="beside pass / fail verdicts"):
         audited(labels().assign(label=RNG.integers(2, 11, 100)))
 
 

@@ -277,9 +277,9 @@ def test_a_stream_refuses_what_memory_refuses(tmp_path) -> None:
         reduce_parquet(tmp_path / "pairs.parquet")
     rows = [{"item": i, "winner": int((i + r) % 3 > 0)} for i in range(30) for r in range(2)]
     pd.DataFrame(rows).to_parquet(tmp_path / "codes.parquet", index=False)
-    with pytest.raises(InputError, match="--codes 0=a,1=b"):
+    with pytest.raises(InputError, match="--values '0=a,1=b'"):
         reduce_parquet(tmp_path / "codes.parquet")
-    coded = reduce_parquet(tmp_path / "codes.parquet", codes={"0": "a", "1": "b"})
+    coded = reduce_parquet(tmp_path / "codes.parquet", values={"0": "a", "1": "b"})
     assert coded.values == ("a", "b")
 
 

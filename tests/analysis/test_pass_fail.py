@@ -8,6 +8,10 @@ import pytest
 
 import judgestats as js
 from judgestats.analysis.audit import audit
+from judgestats.analysis.large import audit_reduced
+from judgestats.analysis.large_people import with_labelled
+from judgestats.judgments.large.labelled import labelled_judgments
+from judgestats.judgments.large.reduce import reduce_parquet
 from judgestats.judgments.readers.frame import parsed_frame
 
 SPELLINGS = {
@@ -111,3 +115,65 @@ def test_the_steadier_judge_is_to_be_used_and_drawn() -> None:
     labelled = pd.DataFrame(rows).assign(label="pass")
     by_people = audit(parsed_frame(labelled), n_resamples=99).recommendation
     assert by_people is None or by_people.rests_on != ("best",)
+
+
+def test_unread_verdicts_are_in_no_rate_in_memory_and_streamed(tmp_path):
+    """Sensitivity counted them as wrong beside an agreement that left them out."""
+    draw = np.random.default_rng(11)
+    n = 200
+    truth = draw.random(n) < 0.6
+    judge = np.where(truth, draw.random(n) < 0.8, draw.random(n) < 0.1)
+    unread = draw.random(n) < 0.3
+    items = [f"i{i}" for i in range(n)]
+    judged = pd.DataFrame(
+        [
+            {"item": i, "trial": t, "passed": "" if u else "yes" if p else "no"}
+            for t in range(2)
+            for i, p, u in zip(items, judge, unread, strict=True)
+        ]
+    )
+    labels = pd.DataFrame({"item_id": items, "label": np.where(truth, "pass", "failed")})
+    judged.to_parquet(tmp_path / "judged.parquet")
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    tp, fn = (judge & truth & ~unread).sum(), (~judge & truth & ~unread).sum()
+    tn, fp = (~judge & ~truth & ~unread).sum(), (judge & ~truth & ~unread).sum()
+    right = {
+        "sensitivity": tp / (tp + fn),
+        "specificity": tn / (tn + fp),
+        "precision": tp / (tp + fp),
+        "negative_predictive_value": tn / (tn + fn),
+        "accuracy": (tp + tn) / (tp + tn + fp + fn),
+        "pass_rate": (tp + fp) / (tp + tn + fp + fn),
+        "unread_share": unread.mean(),
+    }
+    reduced = reduce_parquet(tmp_path / "judged.parquet")
+    labelled = labelled_judgments(
+        tmp_path / "judged.parquet", reduced, labels=tmp_path / "labels.csv"
+    )
+    streamed = with_labelled(
+        audit_reduced(reduced, n_resamples=9), reduced, labelled, n_resamples=9
+    )
+    whole = js.audit(judged, labels=labels, n_resamples=9).analysis
+    for found in (whole, streamed):
+        row = found.conditions.iloc[0]
+        for name, value in right.items():
+            assert row[name] == pytest.approx(value), name
+        same = next(r.result for r in found.results if r.id.startswith("people.always_same"))
+        assert same.estimate == pytest.approx(max(truth[~unread].mean(), (~truth[~unread]).mean()))
+
+
+def test_failed_words_in_the_labels_give_the_rate_of_all_that_people_would_give():
+    """Unknown words left the labels in silence: 1.000 [.961, 1.000] was printed for .69."""
+    draw = np.random.default_rng(12)
+    truth = draw.random(400) < 0.69
+    judge = np.where(draw.random(400) < 0.9, truth, ~truth)
+    judged = pd.DataFrame({"item": range(400), "verdict": np.where(judge, "pass", "fail")})
+    found = {}
+    for fail in ("fail", "failed", "No."):
+        said = np.where(truth[:150], "pass", fail)
+        labels = pd.DataFrame({"item_id": range(150), "label": said})
+        results = js.audit(judged, labels=labels, n_resamples=9).analysis.results
+        corrected = next(r.result for r in results if r.id.startswith("people.corrected"))
+        found[fail] = corrected.estimate
+        assert corrected.interval.low < truth.mean() < corrected.interval.high
+    assert len(set(found.values())) == 1

@@ -167,11 +167,13 @@ CASES = {
     "a column that may be part of the key": table(SPEAKING),
     "columns of runs beside a verdict": text("id,run1,run2,correct\na,7,8,1\nb,4,4,0\n"),
     "text instead of verdicts": table({"id": range(200), "verdict": LONG}),
-    "words where scores were said": text("id,score\na,lovely\nb,poor\n"),
+    "words where scores were said": text("id,score\na,lovely\nb,awful\n"),
     "zeros and ones that may be two responses": text("id,winner\na,1\nb,0\n"),
     "two words of which none is a known pass": text(
         "id,passed\na,ship\nb,hold\n", "--kind", "pass-fail"
     ),
+    "a third word beside pass and fail": text("id,verdict\na,pass\nb,fail\nc,mostly\n"),
+    "words that --pass leaves open": text("id,verdict\na,ship\nb,hold\nc,stop\n", "--pass", "ship"),
     "a pass that nobody gave": text("id,passed\na,ship\nb,hold\n", "--pass", "go"),
     "a kind that does not exist": text(GOOD, "--kind", "grade"),
     "a scale the wrong way round": text(GOOD, "--scale", "10-1"),
@@ -194,8 +196,9 @@ CASES = {
     ),
     "labels of other items": labels("id,label\nz1,3\nz2,4\n"),
     "a label twice for one item": labels("id,label\nq1,3\nq1,4\n"),
-    "labels in none of the verdicts' words": text(
-        LABELLED.replace(",yes\n", ",maybe\n").replace(",no\n", ",maybe\n")
+    "a label that is not understood": text(LABELLED.replace(",yes\n", ",maybe\n")),
+    "labels of pass and fail beside other verdicts": text(
+        "id,verdict,label\na,A,pass\nb,B,fail\nc,A,fail\n"
     ),
     "a mix that names other categories": text(LABELLED, "--mix", "chat=1"),
     "labels by verdict of all items": text(LABELLED, "--labels-drawn", "by-verdict"),
@@ -214,8 +217,10 @@ CASES = {
     "a mapping without a name": text(GOOD, "--map", "score"),
     "a name mapped twice": text(GOOD, "--map", "score=score,score=id"),
     "a pass beside another kind": text(PASSED, "--pass", "yes", "--kind", "score"),
-    "codes beside another kind": text(PASSED, "--codes", "1=a,0=b", "--kind", "score"),
-    "a code that means no outcome": text(PASSED, "--codes", "1=left"),
+    "meanings beside another kind": text(PASSED, "--codes", "yes=a,no=b", "--kind", "score"),
+    "a word that means nothing known": text(PASSED, "--values", "1=left"),
+    "meanings of two kinds": text(PASSED, "--values", "1=pass,0=b"),
+    "a mapping of words that is no JSON": text(PASSED, "--values", '{"1": pass}'),
     "a column that is item and factor": text(GOOD, "--item", "id", "--factor", "id"),
     "a factor that is no column": text(GOOD, "--factor", "colour"),
     "a wide role that is none": text(GOOD, "--wide", "colour=a*"),
@@ -277,8 +282,8 @@ def test_one_sentence_exit_code_2_and_nothing_written(workplace, capsys, what):
 def raised():
     """File and text of every refusal that readers of tables and options raise."""
     folder = Path(judgestats.__file__).parent
-    names = (*(f"judgments/readers/{n}" for n in READERS), "judgments/kinds", "commands/analyze")
-    names = (*names, "commands/audited")
+    names = (*(f"judgments/readers/{n}" for n in READERS), "judgments/kinds", "judgments/words")
+    names = (*names, "commands/analyze", "commands/audited")
     for name in (*names, "commands/table_words"):
         for node in ast.walk(ast.parse((folder / f"{name}.py").read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "").endswith("Error"):

@@ -62,7 +62,7 @@ def test_zero_and_one_are_never_a_tie_and_no_scale_unless_said():
     assert read_judgments(rows, kind="score")["score"].tolist() == BITS
     assert read_judgments(rows, scale=(0, 1))["score"].tolist() == BITS
     winner = [{"item": f"i{i}", "winner": b} for i, b in enumerate(BITS)]
-    with pytest.raises(InputError, match=r"--kind pass-fail --pass 1, or --codes 0=a,1=b"):
+    with pytest.raises(InputError, match=r"--kind pass-fail --pass 1, or --values '0=a,1=b'"):
         read_judgments(winner)
     coded = read_judgments(winner, codes={"0": "a", "1": "b"})
     assert set(coded["choice"]) == {"a", "b"}
@@ -87,8 +87,7 @@ def test_wrong_options_are_refused_before_the_file_is_looked_at():
     for options, said in (
         ({"kind": "grade"}, "--kind must be one of"),
         ({"kind": "score", "passes": "yes"}, "--pass says pass / fail"),
-        ({"kind": "score", "codes": {"1": "a"}}, "--codes says a preference"),
-        ({"codes": {"1": "x"}}, "none of a, b, tie"),
+        ({"codes": {"1": "x"}}, "cannot mean 'x'"),
         ({"factors": "x", "item": "x"}, "by --item and by --factor"),
         ({"scale": (5, 1)}, "must be below"),
     ):

@@ -112,9 +112,9 @@ def test_a_second_try_stands_for_a_failed_one() -> None:
     assert (frame["status"] == "ok").all()
 
 
-def test_words_for_no_verdict_are_unread_alone_too() -> None:
+def test_words_for_no_verdict_are_a_status_alone_too() -> None:
     frame = js.read_judgments([{"item": i, "score": "error"} for i in range(9)])
-    assert set(frame["status"]) == {"unparseable"}
+    assert set(frame["status"]) == {"failed"}
     assert frame.attrs["understood"][0] == "verdict = `score`: no verdict in any row."
 
 

@@ -51,7 +51,7 @@ def test_every_format_gives_the_same_frame(tmp_path, kind):
 def test_a_word_in_a_score_column_is_a_status_not_a_number(tmp_path):
     file = write(tmp_path / "a.csv", "item,score\na,7\na,n.a. (error)\nb,8\n")
     found = read_judgments(file)
-    assert found["status"].tolist() == ["ok", "unparseable", "ok"]
+    assert found["status"].tolist() == ["ok", "not_applicable", "ok"]
     assert "n.a. (error)" in found["reason"][1]
     assert np.isnan(found["score"][1])
 

@@ -17,7 +17,7 @@ recognised by what they hold (docs/readers.md):
 examples:
   judgestats analyze logs/
   judgestats analyze my.csv --map score=rating,item_id=prompt_id --scale 1-10
-  judgestats analyze my.csv --kind pass-fail --pass yes --labels people.csv
+  judgestats analyze my.csv --values 'ship=pass,hold=fail' --labels people.csv
   judgestats analyze my.csv --sensitivity 137/149 --specificity 43/51
   judgestats analyze pairs.csv --beside scores.csv
   judgestats analyze wide.xlsx --wide 'gpt*,claude*'

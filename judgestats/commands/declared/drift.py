@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgestats.commands.declared.shared import OMEGA_MODEL, SHOW_AND_BOUNDS
+from judgestats.commands.declared.shared import OMEGA_MODEL, SHOW_AND_BOUNDS, VALUES
 from judgestats.commands.table import Argument, Command, Option
 
 COMMAND = Command(
@@ -34,6 +34,7 @@ COMMAND = Command(
         Option(
             "--relabels", "today's labels of the anchors: have the people changed?", kind="file"
         ),
+        VALUES,
         OMEGA_MODEL,
         Option("--resamples", kind="whole", default=999),
         Option("--seed", kind="whole", default=0),

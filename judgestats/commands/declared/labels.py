@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from judgestats.commands.declared.shared import VALUES
 from judgestats.commands.table import Argument, Command, Option
 
 COMMAND = Command(
@@ -24,6 +25,7 @@ COMMAND = Command(
             "plan: labels at hand, whose rates are planned with (with --by)",
             metavar="LABELS",
         ),
+        VALUES,
         Option("--text", "plan: a text to show (repeat)", repeated=True, metavar="COLUMN"),
         Option("--item", metavar="COLUMN"),
         Option("--cluster", "split: the question", metavar="COLUMN"),

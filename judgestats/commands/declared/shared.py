@@ -39,6 +39,15 @@ OMEGA_MODEL = Option(
 )
 """The model whose omega stands beside; declared before the data are seen."""
 
+VALUES = Option(
+    "--values",
+    "What words of verdicts and labels mean, e.g. 'P=pass,F=fail,U=unparsed' (pass, fail, a, b, "
+    "tie, skip, unparsed, error, missing, a number; label:P or verdict:P for one side) (repeat)",
+    repeated=True,
+    metavar="WORD=MEANING,...",
+)
+"""What words mean; for every command that reads labels or verdicts."""
+
 TABLE = (
     Option("--reader", "what the file is, where it should not be recognised", default="auto"),
     Option(
@@ -63,12 +72,19 @@ TABLE = (
         repeated=True,
         metavar="NAME",
     ),
-    Option("--pass", "the words that are a pass (repeat)", repeated=True, metavar="NAME"),
+    VALUES,
+    Option("--pass", "Words that are a pass, e.g. ship (repeat)", repeated=True, metavar="WORD"),
+    Option(
+        "--fail",
+        "Words that are a fail, or rest for all that --pass does not name (repeat)",
+        repeated=True,
+        metavar="WORD",
+    ),
     Option(
         "--explode", "columns with lists in their cells (repeat)", repeated=True, metavar="NAME"
     ),
     Option("--kind", "score, pass-fail, preference, choice or category"),
-    Option("--codes", "what the codes of a preference mean", metavar="CODE=a,..."),
+    Option("--codes", "Earlier name of --values", metavar="WORD=MEANING,..."),
     Option("--scale", "lowest-highest score, as in 1-10"),
     Option(
         "--wide",

@@ -12,9 +12,12 @@ from judgestats.errors import InputError
 from judgestats.judgments.large.dataset import ParquetJudgments
 from judgestats.judgments.large.kinds import VerdictCode
 from judgestats.judgments.large.tables import Codes, column_codes, text_of
+from judgestats.protocols.base import Status
 
 MAX_COLUMNS = 10_000
 MAX_REPLICATES = 65_535
+NO_VERDICT = {Status.FAILED.value: -2, Status.NOT_APPLICABLE.value: -3}
+"""Codes of cells without a verdict that are not unparsed."""
 
 
 class RowCoder:
@@ -113,7 +116,7 @@ class RowCoder:
         return out
 
     def value_of(self, batch: Any) -> NDArray[np.int64]:
-        """Code of each verdict, -1 where there is none."""
+        """Code of each verdict; below 0 where there is none, by `NO_VERDICT` (-1: unparsed)."""
         indices, codes = column_codes(self.column(batch, self.role))
         used = np.bincount(indices, minlength=len(codes)).nonzero()[0]
         lookup: NDArray[np.int64] = np.full(max(len(codes), 1), -1, dtype=np.int64)
@@ -121,6 +124,8 @@ class RowCoder:
             verdict = self.code.verdicts.get(cell)
             if verdict is not None:
                 lookup[place] = self.values.add(verdict)
+            else:
+                lookup[place] = NO_VERDICT.get(self.code.statuses.get(cell, ""), -1)
         return lookup[indices]
 
     def note_clusters(self, batch: Any, item: NDArray[np.int64]) -> None:

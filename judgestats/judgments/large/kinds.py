@@ -24,11 +24,21 @@ _SAMPLE = 50_000
 
 
 class VerdictCode:
-    """What each cell of a column says: a score, a word, or (where it is not listed) nothing."""
+    """What each cell of a column says: a score, a word, or (where it is not listed) nothing.
 
-    def __init__(self, is_score: bool, verdicts: Mapping[Any, Any], text: str) -> None:
+    `statuses` has the status of cells that say why there is none.
+    """
+
+    def __init__(
+        self,
+        is_score: bool,
+        verdicts: Mapping[Any, Any],
+        text: str,
+        statuses: Mapping[Any, str] | None = None,
+    ) -> None:
         self.is_score = is_score
         self.verdicts = dict(verdicts)
+        self.statuses = dict(statuses or {})
         self.description = text
 
 
@@ -42,7 +52,7 @@ def read_kind(
     opened : ParquetJudgments
     role : {"score", "choice", "verdict"}
     options : TableOptions
-        ``kind``, ``passes``, ``codes`` and ``scale`` are heeded.
+        ``kind``, ``passes``, ``fails``, ``values`` and ``scale`` are heeded.
     batch_rows : int
 
     Returns
@@ -71,21 +81,26 @@ def read_kind(
     if numbers and len(kept) > MAX_VALUES:
         raise _too_many(opened, column)
     weights = np.array([n for _, n in kept], dtype=float)
-    # Shares of the values decide a few kinds: ten thousand rows in proportion stand for all.
+    # Shares of the values decide what is said of a scale: ten thousand rows stand for all.
     times = np.maximum(1, np.floor(_SHARES * weights / weights.sum())).astype(int)
     shares = distinct.repeat(times).reset_index(drop=True)
-    kind = kind_of_column(opened.path, shares, column, role, options)
-    score, words, _ = coded(distinct, kind)
+    kind = kind_of_column(opened.path, distinct, column, role, options, [n for _, n in kept])
+    score, words, _, became = coded(distinct, kind)
     is_score = kind.name == "score"
     verdicts: dict[Any, Any] = {}
-    for (cell, _), number, word in zip(kept, score.tolist(), words.tolist(), strict=True):
+    statuses: dict[Any, str] = {}
+    for (cell, _), number, word, status in zip(
+        kept, score.tolist(), words.tolist(), became.tolist(), strict=True
+    ):
         if is_score and not math.isnan(number):
             verdicts[cell] = _on_scale(opened, number, options.scale)
         elif word:
             verdicts[cell] = word
+        else:
+            statuses[cell] = status
     if len(set(verdicts.values())) > MAX_VALUES:
         raise _too_many(opened, column)
-    return VerdictCode(is_score, verdicts, kind_line(shares, column, kind, options))
+    return VerdictCode(is_score, verdicts, kind_line(shares, column, kind, options), statuses)
 
 
 def _different(

@@ -31,7 +31,8 @@ def labelled_judgments(
     factors: tuple[str, ...] = (),
     judge: str = "",
     passes: tuple[str, ...] = (),
-    codes: Mapping[str, str] | None = None,
+    fails: tuple[str, ...] = (),
+    values: Mapping[str, str] | None = None,
 ) -> pd.DataFrame | None:
     """The parsed frame of the judgments with a label; None where there are no labels.
 
@@ -43,7 +44,7 @@ def labelled_judgments(
         What it counted: its verdicts say what kind the labelled ones are.
     labels : path, optional
         A second table; by default the column that serves as label.
-    mapping, factors, judge, passes, codes
+    mapping, factors, judge, passes, fails, values
         As `reduce_parquet` takes them.
 
     Returns
@@ -77,7 +78,8 @@ def labelled_judgments(
         judge=judge,
         kind=kind,
         passes=passes,
-        codes=dict(codes or {}),
+        fails=fails,
+        values=dict(values or {}),
         scale=(float(reduced.values[0]), float(reduced.values[-1])) if reduced.is_scores else None,
         labels=None if labels is None else str(labels),
     )

@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from judgestats.errors import InputError, printable
-from judgestats.judgments.large.coding import MAX_REPLICATES, RowCoder
+from judgestats.judgments.large.coding import MAX_REPLICATES, NO_VERDICT, RowCoder
 from judgestats.judgments.large.dataset import ParquetJudgments, damaged, open_parquet
 from judgestats.judgments.large.kinds import VerdictCode, read_kind, understood_columns
 from judgestats.judgments.large.orders import columns_by_label, joined
@@ -52,7 +52,8 @@ def reduce_parquet(
     scale: tuple[float, float] | None = None,
     kind: str = "",
     passes: tuple[str, ...] = (),
-    codes: Mapping[str, str] | None = None,
+    fails: tuple[str, ...] = (),
+    values: Mapping[str, str] | None = None,
     board_bytes: int = BOARD_BYTES,
     batch_rows: int = BATCH,
 ) -> ReducedJudgments:
@@ -72,9 +73,9 @@ def reduce_parquet(
         Where given, a score outside it is an error.
     kind : str
         Of the verdicts, where the values do not tell: as `judgestats.read_judgments` takes it.
-    passes : tuple of str
-        The words that are a pass.
-    codes : mapping of value to ``a``, ``b`` or ``tie``, optional
+    passes, fails : tuple of str
+        The words that are a pass, and a fail.
+    values : mapping of word to meaning, optional
     board_bytes : int
         Largest board (one byte a judgment) that is kept; 0 for none.
     batch_rows : int
@@ -99,7 +100,9 @@ def reduce_parquet(
     >>> found.counts[:, 0].tolist(), found.values, dict(found.columns[0].statuses)
     ([[1, 1], [0, 0]], (7.0, 8.0), {'ok': 2, 'unparseable': 1})
     """
-    options = TableOptions(kind=kind, passes=passes, codes=dict(codes or {}), scale=scale)
+    options = TableOptions(
+        kind=kind, passes=passes, fails=fails, values=dict(values or {}), scale=scale
+    )
     opened = open_parquet(Path(path), mapping=mapping, factors=factors)
     unused = understood_columns(opened)
     roles = [role for role in VERDICTS if role in opened.names]
@@ -218,6 +221,8 @@ class _Pass:
             has_verdict = has_verdict | filled[indices]
         ok, unread = _STATUSES.index("ok"), _STATUSES.index("unparseable")
         status: NDArray[np.int64] = np.where(has_verdict, ok, unread).astype(np.int64)
+        for name, code in NO_VERDICT.items():
+            status[~has_verdict & (value == code)] = _STATUSES.index(name)
         if "status" in self.names:
             codes = self.statuses.of(self.coder.column(batch, "status"))
             strange = [s for s in self.statuses.values if s and s not in _STATUSES]

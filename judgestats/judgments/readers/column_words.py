@@ -43,6 +43,19 @@ def order_columns(columns: Sequence[str]) -> tuple[str, ...]:
     return next((tuple(c) for c in by_stem.values() if len(c) == 2), ())
 
 
+def named_runs(columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns that are named as one judge's runs are.
+
+    Examples
+    --------
+    >>> named_runs(["id", "run1", "run2"]), named_runs(["run1"])
+    (('run1', 'run2'), ())
+    """
+    named = tuple(c for c in columns if _RUN.fullmatch(c))
+    stems = {re.sub(r"\d+$", "", c).casefold() for c in named}
+    return named if len(named) > 1 and len(stems) == 1 else ()
+
+
 def run_columns(table: pd.DataFrame, columns: Sequence[str]) -> tuple[str, ...]:
     """The columns that hold one run's verdicts each: ``run1`` to ``run8``.
 
@@ -52,12 +65,11 @@ def run_columns(table: pd.DataFrame, columns: Sequence[str]) -> tuple[str, ...]:
     >>> run_columns(t, ["run1", "run2", "runtime"])
     ('run1', 'run2')
     """
-    named = [c for c in columns if _RUN.fullmatch(c)]
-    stems = {re.sub(r"\d+$", "", c).casefold() for c in named}
-    if len(named) < 2 or len(stems) != 1:
+    named = named_runs(columns)
+    if not named:
         return ()
     cells = pd.concat([table[c].head(50) for c in named]).dropna().astype(str)
-    return tuple(named) if len(cells) and cells.str.len().max() <= _SHORT else ()
+    return named if len(cells) and cells.str.len().max() <= _SHORT else ()
 
 
 def criteria_names(columns: Sequence[str]) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,28 @@ import numpy as np
 import pandas as pd
 
 from judgestats.errors import InputError
-from judgestats.judgments.kinds import Kind, kind_of, spelling
+from judgestats.judgments.kinds import PREFERENCES, Kind, counted_words, kind_of, spelling
+from judgestats.judgments.numerals import numbers_of
 from judgestats.judgments.readers.cell_texts import each_distinct, joined_ids
 from judgestats.judgments.readers.names import ALIASES, column_named, folded
 from judgestats.judgments.readers.table_files import table_of
-from judgestats.judgments.readers.verdicts import Read, coded
+from judgestats.judgments.readers.verdicts import coded_choices
+from judgestats.judgments.words import (
+    STATUS_OF,
+    family,
+    not_understood,
+    pass_fail_words,
+    stated_meaning,
+    stated_words,
+    status_word,
+    values_option,
+)
 from judgestats.results.numbers import counted
+
+
+class LabelJoinError(InputError):
+    """Labels cannot be joined with judged items by the ids that were tried."""
+
 
 PART = "labels_part"
 """Column that `judgestats labels split` writes: ``tuning:DIGEST`` or ``validation:DIGEST``."""
@@ -28,7 +45,14 @@ _LABELS = (*ALIASES["label"], "score", "rating", "verdict", "winner", "choice", 
            "correct", "value", "answer")  # fmt: skip
 
 
-def with_labels(path: Path, frame: pd.DataFrame, labels: Any) -> pd.DataFrame:
+def with_labels(
+    path: Path,
+    frame: pd.DataFrame,
+    labels: Any,
+    *,
+    values: Mapping[str, str] | None = None,
+    scores: bool = False,
+) -> pd.DataFrame:
     """A log's frame with people's labels from a second table, joined by item or by cluster.
 
     Parameters
@@ -38,20 +62,26 @@ def with_labels(path: Path, frame: pd.DataFrame, labels: Any) -> pd.DataFrame:
     frame : DataFrame
         Parsed.
     labels : path or DataFrame or list of dict
+    values : mapping of word to meaning, optional
+        As `judgestats.judgments.readers.options.TableOptions` has it.
+    scores : bool
+        Beside pass and fail verdicts labels may be scores, which the caller cuts.
 
     Returns
     -------
     DataFrame
+        Verdicts and labels that say pass and fail are in these words.
     """
-    scored = bool(frame["score"].notna().any())
-    kind = Kind(name="score") if scored else kind_of(frame["choice"].replace("", None), column="")
-    read = Read(score=frame["score"], choice=frame["choice"], reason=frame["reason"],
-                kinds={"": kind}, description="", scale=None)  # fmt: skip
     attrs = dict(frame.attrs)
+    frame = coded_choices(frame)
+    kind = _kind(frame)
+    how: dict[str, Any] = {"values": values, "scores": scores}
     try:
-        out, notes = joined_labels(path, frame, labels, read, ("item_id",))
-    except InputError:
-        out, notes = joined_labels(path, frame, labels, read, ("cluster",), names=frame["cluster"])
+        out, notes = joined_labels(path, frame, labels, kind, ("item_id",), **how)
+    except LabelJoinError:
+        out, notes = joined_labels(
+            path, frame, labels, kind, ("cluster",), names=frame["cluster"], **how
+        )
     out.attrs = {**attrs, "notes": [*attrs.get("notes", []), *notes]}
     return out
 
@@ -73,46 +103,168 @@ def labelled_ids(path: Path, *, choices: Sequence[str] = ()) -> set[str]:
     return set(_people(path, table, _keys(path, table, ("item_id",)), choices=choices).index)
 
 
-def with_people(out: pd.DataFrame, people: pd.DataFrame, read: Read) -> pd.DataFrame:
+def with_stated_words(frame: pd.DataFrame, values: Mapping[str, str]) -> pd.DataFrame:
+    """A log's frame with its verdicts and labels as was stated of their words."""
+    frame = coded_choices(frame, values)
+    people = [str(c) for c in frame if c == "label" or str(c).startswith("label_")]
+    if not people:
+        return frame
+    judged = frame["choice"].unique()
+    labels, notes = coded_labels("the labels", frame[people], _kind(frame), values, judged=judged)
+    out = frame.assign(**{c: labels[c] for c in people})
+    out.attrs = {**frame.attrs, "notes": [*frame.attrs.get("notes", []), *notes]}
+    return out
+
+
+def _kind(frame: pd.DataFrame) -> Kind:
+    """The kind of a parsed frame's verdicts."""
+    if frame["score"].notna().any():
+        return Kind(name="score")
+    return kind_of(frame["choice"].replace("", None), column="")
+
+
+def with_people(out: pd.DataFrame, labels: pd.DataFrame, kind: Kind | None) -> pd.DataFrame:
     """The frame with ``label``, what most people say; where there are several, a column a person.
 
     Parameters
     ----------
     out : DataFrame
         Rows of judgments.
-    people : DataFrame
-        The same rows; a column a person.
-    read : Read
-        What kind of verdict the judge gave: labels are put in the same words.
+    labels : DataFrame
+        The same rows; a column a person, as `coded_labels` gives them.
+    kind : Kind or None
+        Of the judge's verdicts.
 
     Returns
     -------
     DataFrame
     """
-    kind = next(iter(read.kinds.values()), None)
-    values_by_person = {str(c): _as_text(people[c], kind, str(c)) for c in people.columns}
-    if len(values_by_person) == 1:
-        return out.assign(label=next(iter(values_by_person.values())))
-    table = pd.DataFrame(values_by_person)
-    own = {f"label_{name}": values for name, values in values_by_person.items()}
-    return out.assign(label=_most(table, kind), **own)
+    if len(labels.columns) == 1:
+        return out.assign(label=labels.iloc[:, 0])
+    own = {f"label_{name}": labels[name] for name in labels}
+    return out.assign(label=_most(labels, kind), **own)
 
 
-def _as_text(values: pd.Series, kind: Kind | None, column: str) -> pd.Series:
-    """Labels in the judge's words where they are of the judge's kind, else as they stand."""
-    text = each_distinct(values, lambda v: "" if pd.isna(v) else str(v).strip())
-    if kind is None or kind.name == "score":
-        return text
-    spelled = each_distinct(values, spelling)
-    if kind.codes and set(spelled) - {""} <= set(kind.codes):
-        return spelled.map(lambda s: kind.codes.get(s, "")).astype(object)
-    if kind.name in {"pass-fail", "preference"}:
+def coded_labels(
+    where: Path | str,
+    people: pd.DataFrame,
+    kind: Kind | None,
+    values: Mapping[str, str] | None = None,
+    *,
+    scores: bool = False,
+    judged: Iterable[str] = (),
+) -> tuple[pd.DataFrame, list[str]]:
+    """Labels in the words of the verdicts' kind, each cell looked up alone.
+
+    Parameters
+    ----------
+    where : Path or str
+        For messages.
+    people : DataFrame
+        A column a person.
+    kind : Kind or None
+        Of the judge's verdicts.
+    values : mapping of word to meaning, optional
+    scores : bool
+        Beside pass and fail verdicts labels may be scores.
+    judged : iterable of str
+        The judge's verdicts.
+
+    Returns
+    -------
+    tuple of DataFrame and list of str
+        Texts, empty where there is no label; and how many cells say that there is none.
+
+    Raises
+    ------
+    InputError
+        A word is not understood beside such verdicts.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"label": ["Passed", "no", "N/A", None]})
+    >>> labels, notes = coded_labels("f", cells, Kind(name="pass-fail"))
+    >>> labels["label"].tolist(), notes
+    (['pass', 'fail', '', ''], ['1 label is no verdict and left out of every rate: 1 not applicable.'])
+    """  # noqa: E501
+    own = stated_words(values or {}, "verdict")
+    stated = {w: m for w, m in (kind.stated if kind else {}).items() if w not in own}
+    stated |= stated_words(values or {}, "label")
+    made: dict[str, pd.Series] = {}
+    lost: Counter[str] = Counter()
+    for column in people.columns:
+        counts = counted_words(people[column])
         try:
-            own = kind_of(values, column=column, role="choice", kind=kind.name)
-        except InputError:
-            return text
-        return coded(values, own)[1]
-    return text
+            code = _codes(str(column), counts, kind, stated, scores=scores, judged=judged)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
+        made[str(column)] = each_distinct(
+            people[column], lambda v, code=code: code.get(spelling(v), "" if pd.isna(v) else
+                                                          str(v).strip())
+        )  # fmt: skip
+        for word, meaning in code.items():
+            if not meaning and (status := stated_meaning(word, stated) or status_word(word)):
+                lost[status] += counts[word]
+    del lost["missing"]
+    return pd.DataFrame(made, index=people.index), _left_out(lost)
+
+
+def _codes(
+    column: str,
+    counts: Mapping[str, int],
+    kind: Kind | None,
+    stated: Mapping[str, str],
+    *,
+    scores: bool,
+    judged: Iterable[str],
+) -> dict[str, str]:
+    """What each word of a column of labels becomes; words that stay as they are have no entry."""
+    if kind is None:
+        return {}
+    found = pass_fail_words(counts, stated)
+    of_words = kind.name in {"choice", "category"}
+    status = {w: stated_meaning(w, stated) or status_word(w, any_column=of_words) for w in counts}
+    empty = dict.fromkeys((w for w, m in status.items() if m in STATUS_OF), "")
+    if kind.name in {"preference", "choice", "category"} and found.verdicts:
+        own = set(kind.codes) or {w.lower() for w in judged}
+        if not own & set(counts) and not set(found.verdicts) <= set(PREFERENCES):
+            words = dict.fromkeys(sorted(own), "WHAT")
+            raise InputError(
+                f"{column!r} says {' and '.join(sorted(set(found.verdicts)))}, and the verdicts "
+                f"are {', '.join(words)}. Say which verdicts pass and fail: {values_option(words)}."
+            )
+    if of_words:
+        return empty
+    if kind.name == "preference":
+        told = {w: kind.codes.get(w) or PREFERENCES.get(w, "") for w in counts}
+        told |= {w: m for w in counts if family(m := stated_meaning(w, stated)) == "preference"}
+        strange = {w: n for w, n in counts.items() if not told[w] and w not in empty}
+        if strange:
+            raise not_understood(column, strange, beside=" beside verdicts on pairs")
+        return {**told, **empty}
+    numbers = not np.isnan(numbers_of([w for w in counts if w not in empty])).any()
+    if kind.name == "score" or (scores and numbers and found.unknown):
+        if found.is_binary and found.unknown:
+            raise not_understood(column, found.unknown)
+        points = {w: m for w in counts if family(m := stated_meaning(w, stated)) == "score"}
+        words = {w: m for w, m in found.verdicts.items() if w not in {"1", "0", "-1"}}
+        return {**(words if found.is_binary else {}), **points, **empty}
+    if found.unknown:
+        raise not_understood(column, found.unknown, beside=" beside pass / fail verdicts")
+    return {**found.verdicts, **empty}
+
+
+_STATUS_SAID = {"skip": "not applicable", "unparsed": "unparsed", "error": "error"}
+
+
+def _left_out(lost: Mapping[str, int]) -> list[str]:
+    """How many labels say that there is none, in words."""
+    n = sum(lost.values())
+    if not n:
+        return []
+    each = ", ".join(f"{lost[s]:,} {said}" for s, said in _STATUS_SAID.items() if lost.get(s))
+    several = "labels are" if n > 1 else "label is"
+    return [f"{n:,} {several} no verdict and left out of every rate: {each}."]
 
 
 def _most(table: pd.DataFrame, kind: Kind | None) -> pd.Series:
@@ -136,10 +288,12 @@ def joined_labels(
     source: Path | str,
     out: pd.DataFrame,
     labels: Any,
-    read: Read,
+    kind: Kind | None,
     item: Sequence[str],
     *,
     names: pd.Series | None = None,
+    values: Mapping[str, str] | None = None,
+    scores: bool = False,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Labels of a second table, joined by the items' ids; every mismatch is counted and named.
 
@@ -150,11 +304,14 @@ def joined_labels(
     out : DataFrame
         With ``item_id``.
     labels : path or DataFrame or list of dict
-    read : Read
+    kind : Kind or None
+        Of the judge's verdicts.
     item : sequence of str
         The columns that name an item among the judgments.
     names : Series, optional
         What a row's item is called in the labels; by default ``item_id``.
+    values, scores
+        As `coded_labels` takes them.
 
     Returns
     -------
@@ -168,20 +325,21 @@ def joined_labels(
         where, table = "the labels", pd.DataFrame(labels).rename(columns=str)
     table = table.reset_index(drop=True)
     keys = _keys(where, table, item)
-    kind = next(iter(read.kinds.values()), None)
     is_named = kind is not None and kind.name not in {"score", "pass-fail"}
-    choices = sorted(set(read.choice) - {""}) if is_named else []
+    choices = sorted(set(out["choice"]) - {""}) if is_named else []
     people = _people(where, table, keys, choices=choices)
     own = out["item_id"] if names is None else names
     joined = people.loc[people.index.isin(set(own))]
     given = list(dict.fromkeys(own))
     if joined.empty:
-        raise InputError(
+        raise LabelJoinError(
             f"{where}: no label belongs to an item of {source}. Items there are called "
             f"{', '.join(map(repr, given[:3]))}, here "
             f"{', '.join(map(repr, list(people.index[:3])))}. Give both files the same ids."
         )
-    notes = []
+    people, notes = coded_labels(
+        where, people, kind, values, scores=scores, judged=out["choice"].unique()
+    )
     without = [i for i in given if i not in set(people.index)]
     spare = [i for i in people.index if i not in set(given)]
     name = where.name if isinstance(where, Path) else where
@@ -201,7 +359,7 @@ def joined_labels(
         part = table[PART].set_axis(joined_ids(table, tuple(keys)))
         part = part[~part.index.duplicated()].reindex(own).fillna("")
         out = out.assign(**{PART: part.astype(str).to_numpy(object)})
-    labelled = with_people(out, matched, read)
+    labelled = with_people(out, matched.fillna(""), kind)
     if labelled["label"].eq("").all():
         notes.append(
             f"No label in {name} can be used: each is no verdict, or as many people say another."
@@ -223,7 +381,7 @@ def _keys(where: Path | str, table: pd.DataFrame, item: Sequence[str]) -> list[s
     hit = next((column_named(table.columns, c) for c in ALIASES["item_id"]
                 if column_named(table.columns, c)), "")  # fmt: skip
     if not hit or (len(item) > 1 and "item_id" not in table):  # as `labels plan` names it whole
-        raise InputError(
+        raise LabelJoinError(
             f"{where}: the labels need the column{'s' * (len(item) > 1)} that name an item among "
             f"the judgments ({', '.join(item)}). The file has: "
             f"{', '.join(str(c) for c in list(table.columns)[:30])}."

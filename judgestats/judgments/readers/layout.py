@@ -103,6 +103,18 @@ def wide_paths(spec: str) -> list[str]:
     return [p for p in _spec(spec)[1] if "." in p and "*" not in p]
 
 
+def wide_columns(columns: Sequence[str], spec: str) -> list[str]:
+    """The columns that a specification of wide columns fits.
+
+    Examples
+    --------
+    >>> wide_columns(["id", "gpt-4o", "Claude"], "judge=gpt*,claude")
+    ['gpt-4o', 'Claude']
+    """
+    patterns = [p.lower() for p in _spec(spec)[1]]
+    return [c for c in columns if any(fnmatch.fnmatch(c.lower(), p) for p in patterns)]
+
+
 def _matching(source: Path | str, table: pd.DataFrame, patterns: list[str]) -> tuple[str, ...]:
     matching: list[str] = []
     for pattern in patterns:

@@ -10,6 +10,7 @@ from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.judgments.kinds import KINDS
+from judgestats.judgments.words import check_values
 
 
 def scale_of(given: object) -> tuple[float, float] | None:
@@ -52,10 +53,12 @@ class TableOptions:
         The judge's name, where no column tells it.
     kind : str
         The kind of verdict.
-    passes : tuple of str
-        The words that are a pass.
-    codes : mapping
-        What the codes of a preference mean.
+    passes, fails : tuple of str
+        The words that are a pass, and a fail (``rest``: all others).
+    values : mapping of word to meaning
+        What words of verdicts and labels mean: ``pass``, ``fail``, ``a``, ``b``, ``tie``, ``skip``,
+        ``unparsed``, ``error``, ``missing`` or a number; ``label:WORD`` and ``verdict:WORD`` are
+        of one side only.
     scale : (low, high) or None
     wide : tuple of str
         Columns that each hold the verdicts of one judge, run, criterion, order or person.
@@ -78,7 +81,8 @@ class TableOptions:
     judge: str = ""
     kind: str = ""
     passes: tuple[str, ...] = ()
-    codes: Mapping[str, str] = field(default_factory=dict)
+    fails: tuple[str, ...] = ()
+    values: Mapping[str, str] = field(default_factory=dict)
     scale: tuple[float, float] | None = None
     wide: tuple[str, ...] = ()
     explode: tuple[str, ...] = ()
@@ -91,15 +95,10 @@ class TableOptions:
         """Refuse wrong values before any data are read."""
         if self.kind and self.kind not in KINDS:
             raise InputError(f"--kind must be one of {', '.join(KINDS)}, got {self.kind!r}.")
-        if self.passes and self.kind not in {"", "pass-fail"}:
-            raise InputError(f"--pass says pass / fail, but --kind is {self.kind}. Drop one.")
-        if self.codes and self.kind not in {"", "preference"}:
-            raise InputError(f"--codes says a preference, but --kind is {self.kind}. Drop one.")
-        strange = sorted(set(self.codes.values()) - {"a", "b", "tie"})
-        if strange:
-            raise InputError(
-                f"--codes: {strange[0]!r} is none of a, b, tie. Write for example --codes 0=a,1=b."
-            )
+        if (self.passes or self.fails) and self.kind not in {"", "pass-fail"}:
+            option = "--pass" if self.passes else "--fail"
+            raise InputError(f"{option} says pass / fail, but --kind is {self.kind}. Drop one.")
+        check_values(self.values)
         both = sorted(set(self.factors) & set(self.item))
         if both:
             raise InputError(f"{both[0]!r} is named by --item and by --factor. Choose one.")

@@ -156,8 +156,8 @@ def _preferences(
 
 def _opposite(options: TableOptions) -> dict[str, str]:
     """How each spelling of a and b is spelled for the other."""
-    if options.codes:
-        codes = {v: spelling(k) for k, v in options.codes.items()}
-        return {codes["a"]: codes["b"], codes["b"]: codes["a"]} if {"a", "b"} <= set(codes) else {}
+    codes = {v: spelling(k) for k, v in options.values.items()}
+    if {"a", "b"} <= set(codes):
+        return {codes["a"]: codes["b"], codes["b"]: codes["a"]}
     words = [[w for w, v in PREFERENCES.items() if v == side] for side in ("a", "b")]
     return dict(zip(*words, strict=True)) | dict(zip(*words[::-1], strict=True))

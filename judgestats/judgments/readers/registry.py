@@ -14,7 +14,7 @@ import pandas as pd
 from judgestats.errors import InputError
 from judgestats.judgments.readers.folder import read_folder
 from judgestats.judgments.readers.grades import passes_and_failures
-from judgestats.judgments.readers.labels import with_labels
+from judgestats.judgments.readers.labels import with_labels, with_stated_words
 from judgestats.judgments.readers.logs import Log, Reader, open_log, understood_log
 from judgestats.judgments.readers.options import TableOptions, scale_of
 from judgestats.judgments.readers.tables import read_frame, read_table
@@ -66,6 +66,8 @@ def read_judgments(
     ignore: Sequence[str] = (),
     kind: str = "",
     passes: Sequence[str] = (),
+    fails: Sequence[str] = (),
+    values: Mapping[str, Any] | None = None,
     codes: Mapping[str, str] | None = None,
     wide: Sequence[str] = (),
     explode: Sequence[str] = (),
@@ -99,10 +101,14 @@ def read_judgments(
         For tables: the columns that together name an item; columns that have no part in a key.
     kind : {"score", "pass-fail", "preference", "choice", "category"}, optional
         What a verdict is, where that is not to be decided from the values.
-    passes : sequence of str
-        The words that are a pass.
+    passes, fails : sequence of str
+        The words that are a pass, and those that are a fail (``rest``: all others).
+    values : mapping, optional
+        What words of verdicts and labels mean (``{"P": "pass", "F": "fail", "U": "unparsed"}``):
+        ``pass``, ``fail``, ``a``, ``b``, ``tie``, ``skip``, ``unparsed``, ``error``, ``missing`` or
+        a number. ``label:P`` and ``verdict:P`` are words of one side only.
     codes : mapping, optional
-        What the codes of a preference mean (``{"0": "a", "1": "b"}``).
+        The same as `values`, under its earlier name.
     wide : sequence of str
         Columns that each hold the verdicts of one judge, run, criterion, order or person:
         ``"gpt*,claude*"``, ``"label=annotator*"``.
@@ -147,7 +153,8 @@ def read_judgments(
         judge=judge,
         kind=kind,
         passes=_words(passes),
-        codes={str(k): v for k, v in (codes or {}).items()},
+        fails=_words(fails),
+        values={str(k): str(v) for k, v in {**(codes or {}), **(values or {})}.items()},
         scale=scale_of(scale),
         wide=_words(wide),
         explode=_words(explode),
@@ -225,8 +232,10 @@ def _read_path(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
         frame.attrs["understood"] = [f"{understood_log(frame, LOGS[reader])}."]
         if options.scale is None and options.kind != "score":
             frame = passes_and_failures(frame)
+    if reader != "table" and options.values:
+        frame = with_stated_words(frame, options.values)
     if reader != "table" and options.labels is not None:
-        frame = with_labels(path, frame, options.labels)
+        frame = with_labels(path, frame, options.labels, values=options.values)
     return reader, frame
 
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from judgestats.judgments.kinds import NO_VERDICT, PREFERENCES, spelling
+from judgestats.judgments.kinds import PREFERENCES, spelling
 from judgestats.judgments.readers.cell_texts import each_distinct
 from judgestats.judgments.readers.names import SIDES, VERDICTS, folded
 from judgestats.judgments.readers.options import TableOptions
+from judgestats.judgments.words import family, status_word
 
 _MOSTLY = 0.8
 _PLACES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
@@ -80,6 +81,10 @@ def side_lengths(table: pd.DataFrame) -> tuple[pd.Series, pd.Series] | None:
     return first.astype(float), second.astype(float)
 
 
+def _no_verdict(word: str) -> str:
+    return "yes" if not word or status_word(word) else ""
+
+
 def with_sides(
     table: pd.DataFrame, names: Mapping[str, str], options: TableOptions
 ) -> tuple[pd.DataFrame, str]:
@@ -104,7 +109,8 @@ def with_sides(
     (['a', 'b'], 'winner names models: a is the one of model_a, b the one of model_b')
     """
     sides = side_columns(table)
-    if sides is None or options.codes or options.passes or options.kind not in {"", "preference"}:
+    told = any(family(m) == "preference" for m in options.values.values())
+    if sides is None or told or options.passes or options.kind not in {"", "preference"}:
         return table, ""
     a, b = (each_distinct(table[c], spelling) for c in sides)
     if set(a) | set(b) <= set(PREFERENCES):
@@ -116,7 +122,7 @@ def with_sides(
         words = each_distinct(table[column], spelling)
         first, second = (words == a) & (a != b), (words == b) & (a != b)
         named = first | second
-        recognised = named | words.isin([*PREFERENCES, *NO_VERDICT, ""])
+        recognised = named | (words.isin(PREFERENCES) | each_distinct(words, _no_verdict).eq("yes"))
         if not named.any() or recognised.mean() < _MOSTLY:
             continue
         cells = table[column].astype(object).mask(first, "a").mask(second, "b")

@@ -49,6 +49,8 @@ _INDEX = re.compile(r"__index_level_\d+__")
 """The column in which pandas writes row numbers that nobody named."""
 _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>")
 """How programs write that a cell has no value: R writes NA, pandas nothing, others None."""
+_NOT_APPLICABLE = frozenset({"N/A", "n/a"})
+"""Those of them that say something in a column of verdicts."""
 
 
 def table_of(
@@ -57,6 +59,7 @@ def table_of(
     *,
     table: str = "",
     paths: Sequence[str] = (),
+    verdicts: Callable[[pd.DataFrame], Collection[str]] = lambda _: (),
 ) -> pd.DataFrame:
     """Read a table, by what the file holds; where that does not tell, by its ending.
 
@@ -72,6 +75,8 @@ def table_of(
         The table of a database, or the sheet of a workbook, where there are several.
     paths : sequence of str
         Paths into JSON; where one goes through a list (``runs[].score``), its entries are the rows.
+    verdicts : callable
+        Given the empty table, which of its columns may hold verdicts: there ``N/A`` is no gap.
 
     Raises
     ------
@@ -99,7 +104,7 @@ def table_of(
                 ".gz). Rename the file, or name a reader with --reader."
             )
         if opening not in {b"{", b"["}:
-            return _separated(path, "\t" if name.endswith(".tsv") else ",", names)
+            return _separated(path, "\t" if name.endswith(".tsv") else ",", names, verdicts)
     if name.endswith((".jsonl", ".ndjson")) or (opening == b"{" and open_log(path).kind == "jsonl"):
         if any("[]" in p for p in paths):
             return pd.DataFrame(projected([row for _, row in records(path)], paths))
@@ -194,12 +199,18 @@ def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _separated(
-    path: Path, separator: str, names: Callable[[pd.DataFrame], Collection[str]]
+    path: Path,
+    separator: str,
+    names: Callable[[pd.DataFrame], Collection[str]],
+    verdicts: Callable[[pd.DataFrame], Collection[str]],
 ) -> pd.DataFrame:
     """CSV; separated by semicolons (with decimal commas) where spreadsheets of the region do so."""
     try:
         separator, header = _header(path, separator)
         kept = names(pd.DataFrame(columns=header))
+        gaps = {c: [""] if c in kept else list(_MISSING) for c in header}
+        for column in set(verdicts(pd.DataFrame(columns=header))) - set(kept):
+            gaps[column] = [word for word in _MISSING if word not in _NOT_APPLICABLE]
         with (
             opened(path) as stream,
             _text(stream, path) as text,
@@ -214,7 +225,7 @@ def _separated(
                 low_memory=False,
                 dtype=dict.fromkeys(kept, object),
                 keep_default_na=False,
-                na_values={c: [""] if c in kept else list(_MISSING) for c in header},
+                na_values=gaps,
             )
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 ({error.reason}). Save it as UTF-8.") from None

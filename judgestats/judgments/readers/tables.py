@@ -17,13 +17,20 @@ import pandas as pd
 from judgestats.errors import InputError
 from judgestats.judgments.columns import PARSED_COLUMNS
 from judgestats.judgments.readers.cell_texts import joined_ids, text_column
-from judgestats.judgments.readers.column_words import run_columns
+from judgestats.judgments.readers.column_words import named_runs, run_columns
 from judgestats.judgments.readers.frame import parsed_frame
 from judgestats.judgments.readers.item_texts import item_texts
-from judgestats.judgments.readers.labels import joined_labels, with_people
-from judgestats.judgments.readers.layout import exploded, long_of, wide_paths, with_paths
+from judgestats.judgments.readers.labels import coded_labels, joined_labels, with_people
+from judgestats.judgments.readers.layout import (
+    exploded,
+    long_of,
+    wide_columns,
+    wide_paths,
+    with_paths,
+)
 from judgestats.judgments.readers.mistakes import check_mistakes
 from judgestats.judgments.readers.names import (
+    ALIASES,
     PARTS,
     SYSTEMS,
     VERDICTS,
@@ -86,8 +93,26 @@ def read_table(path: Path, options: TableOptions | None = None) -> pd.DataFrame:
         }
 
     paths = [*options.mapping.values(), *options.item, *options.factors]
-    table = table_of(path, kept_as_written, table=options.table, paths=paths)
+    table = table_of(
+        path,
+        kept_as_written,
+        table=options.table,
+        paths=paths,
+        verdicts=lambda header: _verdict_columns(header, options),
+    )
     return read_frame(table, options, source=path)
+
+
+def _verdict_columns(header: pd.DataFrame, options: TableOptions) -> set[str]:
+    """The columns that may hold verdicts or labels, by their names or as the user says."""
+    roles = (*VERDICTS, "label")
+    usual = {folded(name) for role in roles for name in ALIASES[role]}
+    named = {folded(options.mapping[role]) for role in roles if role in options.mapping}
+    columns = [str(c) for c in header.columns]
+    return {c for c in columns if folded(c) in usual | named} | {
+        *named_runs(columns),
+        *(c for spec in options.wide for c in wide_columns(columns, spec)),
+    }
 
 
 def read_frame(
@@ -154,15 +179,24 @@ def read_frame(
     read = read_verdicts(source, table, names, understanding, options)
     out = _with_status(source, out.assign(score=read.score, choice=read.choice), read, names)
     notes: list[str] = [*read.notes]
-    if people:
-        out = with_people(out, table[list(people)], read)
-    elif "label" in out:
-        out = with_people(out, out[["label"]], read)
+    own = table[list(people)] if people else out[["label"]] if "label" in out else None
+    if own is not None:
+        kind = next(iter(read.kinds.values()), None)
+        said = own if people else own.set_axis([names["label"]], axis=1)
+        labels, label_notes = coded_labels(
+            source, said, kind, options.values, judged=read.choice.unique()
+        )
+        out, notes = with_people(out, labels, kind), [*notes, *label_notes]
     if options.labels is not None:
-        out, label_notes = joined_labels(source, out, options.labels, read, understanding.item)
+        kind = next(iter(read.kinds.values()), None)
+        out, label_notes = joined_labels(
+            source, out, options.labels, kind, understanding.item, values=options.values
+        )
         notes += label_notes
     out, label_notes = check_mistakes(source, table, out, options, read, names)
     notes += label_notes
+    if options.kind == "category":
+        out["verdict_kind"] = np.where(out["choice"] != "", "category", "")
     frame = parsed_frame(out, factors=tuple(f"factor_{f}" for f in understanding.factors))
     frame.attrs["columns_read"] = dict(names)
     frame.attrs["notes"] = notes
@@ -361,8 +395,7 @@ def _with_status(
     source: Path | str, out: pd.DataFrame, read: Read, names: Mapping[str, str]
 ) -> pd.DataFrame:
     """A status for every row, and a reason where there is no verdict."""
-    has_verdict = read.score.notna() | (read.choice != "")
-    default = np.where(has_verdict, "ok", Status.UNPARSEABLE.value)
+    has_verdict = read.status == Status.OK.value
     if "status" in out:
         stated = text_column(out["status"]).str.strip().str.lower()
         by_name = {s.value for s in Status}
@@ -373,9 +406,9 @@ def _with_status(
                 f"{', '.join(sorted(by_name))}. Where it tells something else: "
                 f"--ignore {shlex.quote(names['status'])}."
             )
-        out["status"] = stated.mask(stated == "", pd.Series(default, index=out.index))
+        out["status"] = stated.mask(stated == "", read.status)
     else:
-        out["status"] = default
+        out["status"] = read.status
     if "reason" not in out:
         out["reason"] = read.reason.mask(has_verdict, "")
     return out

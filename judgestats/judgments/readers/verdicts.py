@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,11 +14,21 @@ import numpy as np
 import pandas as pd
 
 from judgestats.errors import InputError
-from judgestats.judgments.kinds import NO_VERDICT, Kind, kind_of, spelling
+from judgestats.judgments.kinds import PREFERENCES, Kind, counted_words, kind_of, spelling
 from judgestats.judgments.numerals import numbers_of
 from judgestats.judgments.readers.names import VERDICTS, folded, no_column
 from judgestats.judgments.readers.options import TableOptions
 from judgestats.judgments.readers.understanding import CRITERIA, Understanding
+from judgestats.judgments.words import (
+    FAIL,
+    PASS,
+    STATUS_OF,
+    not_understood,
+    pass_fail_words,
+    stated_meaning,
+    stated_words,
+)
+from judgestats.protocols.base import Status
 from judgestats.protocols.reading import PairForm, ScoreForm, read_reply
 from judgestats.protocols.scale import Scale
 
@@ -38,6 +48,7 @@ class Read:
     score: pd.Series
     choice: pd.Series
     reason: pd.Series
+    status: pd.Series
     kinds: Mapping[str, Kind]
     description: str
     scale: tuple[float, float] | None
@@ -68,6 +79,7 @@ def read_verdicts(
     score = pd.Series(np.nan, index=table.index)
     choice = pd.Series("", index=table.index, dtype=object)
     reason = pd.Series("the file has no verdict here", index=table.index, dtype=object)
+    status = pd.Series(Status.UNPARSEABLE.value, index=table.index, dtype=object)
     criteria = next((c for c in understanding.factors if folded(c) in CRITERIA or "[]" in c), "")
     groups = (
         {str(k): g.index for k, g in table.groupby(criteria, sort=False)}
@@ -99,10 +111,10 @@ def read_verdicts(
                 notes.append(f"The column {column!r} is not used beside the other verdicts.")
                 continue
             kinds.setdefault(name, kind)
-            numbers, words, why = coded(values, kind)
+            numbers, words, why, became = coded(values, kind)
             score.loc[rows] = numbers.where(numbers.notna(), score.loc[rows])
             choice.loc[rows] = words.where(words != "", choice.loc[rows])
-            reason.loc[rows] = why
+            reason.loc[rows], status.loc[rows] = why, became
             shown = f"verdict = `{column}`{f' ({name})' if name else ''}: {kind.description}"
             if kind.name == "score":
                 scale_words, assumed = _scale_said(numbers, options.scale, kind.scale)
@@ -116,6 +128,7 @@ def read_verdicts(
         score=score,
         choice=choice,
         reason=reason,
+        status=status.mask(score.notna() | (choice != ""), Status.OK.value),
         kinds=kinds,
         description="; ".join(lines) or "verdict: none read",
         scale=scale,
@@ -128,7 +141,12 @@ def _are_numbers(values: pd.Series) -> bool:
 
 
 def kind_of_column(
-    source: Path | str, values: pd.Series, column: str, role: str, options: TableOptions
+    source: Path | str,
+    values: pd.Series,
+    column: str,
+    role: str,
+    options: TableOptions,
+    rows: Sequence[int] | None = None,
 ) -> Kind:
     """The kind of a file's column, as `judgestats.judgments.kinds.kind_of` decides it."""
     try:
@@ -138,7 +156,9 @@ def kind_of_column(
             role=role,
             kind=options.kind,
             passes=options.passes,
-            codes=options.codes,
+            fails=options.fails,
+            stated=stated_words(options.values, "verdict"),
+            rows=rows,
             scale=options.scale,
             read=_score_in,
         )
@@ -159,8 +179,8 @@ def _score_in(text: str) -> float | None:
     return read_reply(text, ScoreForm(_WIDE)).score
 
 
-def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Series]:
-    """Verdicts of a kind as scores and words, with the reason where there is neither.
+def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Series, pd.Series]:
+    """Verdicts of a kind as scores and words, with reason and status where there is neither.
 
     Parameters
     ----------
@@ -170,7 +190,7 @@ def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Serie
     Returns
     -------
     tuple of Series
-        Scores (NaN where there is none), words (empty where there is none), reasons.
+        Scores (NaN where there is none), words (empty where there is none), reasons, statuses.
 
     Examples
     --------
@@ -182,7 +202,8 @@ def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Serie
     codes, distinct = pd.factorize(values, use_na_sentinel=False)
     spelled = [spelling(v) for v in distinct]
     if kind.name == "score":
-        read = numbers_of(pd.Series(distinct))
+        read = numbers_of(pd.Series([kind.codes.get(s, v)
+                                     for v, s in zip(distinct, spelled, strict=True)]))  # fmt: skip
         if "read from texts" in kind.description:
             read = np.array(
                 [n if not np.isnan(n) else (_score_in(str(v)) if s else None)
@@ -194,17 +215,74 @@ def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Serie
     else:
         read = np.full(len(distinct), np.nan)
         coded_words: list[str] = (
-            [kind.codes.get(s, "") for s in spelled] if kind.codes else [_word(v) for v in distinct]
+            [kind.codes.get(s, "") for s in spelled]
+            if kind.codes
+            else [_word(v, kind) for v in distinct]
         )
         words = np.array(coded_words, dtype=object)
         why = [f"no verdict of this kind: {str(v)[:60]}" if s else "the file has no verdict here"
                for v, s in zip(distinct, spelled, strict=True)]  # fmt: skip
     at = values.index
+    became = [STATUS_OF[kind.statuses.get(s, "unparsed")].value for s in spelled]
     return (
         pd.Series(read[codes], index=at, dtype=float),
         pd.Series(words[codes], index=at, dtype=object),
         pd.Series(np.array(why, dtype=object)[codes], index=at, dtype=object),
+        pd.Series(np.array(became, dtype=object)[codes], index=at, dtype=object),
     )
+
+
+def coded_choices(frame: pd.DataFrame, values: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """A parsed frame with words that say pass and fail, or what was stated of them, as that.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A frame of any other verdicts, or of categories, is returned as it is.
+    values : mapping of word to meaning, optional
+        As `TableOptions` has it.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    InputError
+        Some verdicts say pass or fail, and others are words that are not understood.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"choice": ["Yes", "no", "error: timeout", ""], "status": "ok"})
+    >>> found = coded_choices(frame)
+    >>> found["choice"].tolist(), found["status"].tolist()
+    (['pass', 'fail', '', ''], ['ok', 'ok', 'failed', 'ok'])
+    """
+    stated = stated_words(values or {}, "verdict")
+    words = frame["choice"].where(frame["choice"] != "", None)
+    counts = counted_words(words)
+    told = any(stated_meaning(w, stated) for w in counts)
+    if not told:
+        category = "verdict_kind" in frame and frame["verdict_kind"].eq("category").any()
+        found = pass_fail_words(counts)
+        if (
+            category
+            or not found.is_binary
+            or set(counts) <= {PASS, FAIL, *PREFERENCES} - {"1", "0"}
+        ):
+            return frame
+        if found.unknown:
+            raise not_understood("verdict", found.unknown)
+    kind = kind_of(words, column="verdict", kind="" if told else "pass-fail", stated=stated)
+    numbers, choice, why, became = coded(words, kind)
+    lost = (frame["choice"] != "") & (choice == "") & numbers.isna()
+    out = frame.assign(choice=choice, status=frame["status"].mask(lost, became))
+    if kind.name == "score":
+        out["score"] = frame["score"].where(numbers.isna(), numbers)
+    if "reason" in out:
+        out["reason"] = out["reason"].mask(lost, why)
+    out.attrs = dict(frame.attrs)
+    return out
 
 
 def _no_score(value: object) -> str:
@@ -212,9 +290,9 @@ def _no_score(value: object) -> str:
     return f"an infinite score: {value}" if infinite else f"not a number: {str(value)[:60]}"
 
 
-def _word(value: object) -> str:
+def _word(value: object, kind: Kind) -> str:
     word = spelling(value)
-    if word in NO_VERDICT:
+    if word in kind.statuses:
         return ""
     return str(value).strip() if isinstance(value, str) else word
 
