@@ -204,8 +204,9 @@ def exploded(source: Path | str, table: pd.DataFrame, columns: Sequence[str]) ->
     out = table.loc[table.index.repeat(rows)].reset_index(drop=True)
     for name in names:
         entries = [e for listed in lists[name] for e in listed]
-        if entries and all(isinstance(e, dict) for e in entries):
-            inner = pd.DataFrame([{k: _cell(v) for k, v in e.items()} for e in entries])
+        objects = [e for e in entries if isinstance(e, dict)]
+        if objects and len(objects) == len(entries):
+            inner = pd.DataFrame([{k: _cell(v) for k, v in e.items()} for e in objects])
             out = out.drop(columns=[name, *inner.columns.intersection(out.columns)])
             out = pd.concat([out, inner], axis=1)
         else:
