@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -198,15 +198,17 @@ def coded_labels(
             code = _codes(str(column), counts, kind, stated, scores=scores, judged=judged)
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
-        made[str(column)] = each_distinct(
-            people[column], lambda v, code=code: code.get(spelling(v), "" if pd.isna(v) else
-                                                          str(v).strip())
-        )  # fmt: skip
+        made[str(column)] = each_distinct(people[column], _by_code(code))
         for word, meaning in code.items():
             if not meaning and (status := stated_meaning(word, stated) or status_word(word)):
                 lost[status] += counts[word]
     del lost["missing"]
     return pd.DataFrame(made, index=people.index), _left_out(lost)
+
+
+def _by_code(code: Mapping[str, str]) -> Callable[[Any], str]:
+    """What a cell becomes: by its word, or as it stands."""
+    return lambda v: code.get(spelling(v), "" if pd.isna(v) else str(v).strip())
 
 
 def _codes(

@@ -179,10 +179,10 @@ def read_frame(
     read = read_verdicts(source, table, names, understanding, options)
     out = _with_status(source, out.assign(score=read.score, choice=read.choice), read, names)
     notes: list[str] = [*read.notes]
-    own = table[list(people)] if people else out[["label"]] if "label" in out else None
-    if own is not None:
+    cells = table[list(people)] if people else out[["label"]] if "label" in out else None
+    if cells is not None:
         kind = next(iter(read.kinds.values()), None)
-        said = own if people else own.set_axis([names["label"]], axis=1)
+        said = cells if people else cells.set_axis([names["label"]], axis=1)
         labels, label_notes = coded_labels(
             source, said, kind, options.values, judged=read.choice.unique()
         )
