@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
 
+from judgestats.json_text import clean
+
 UNTOLD = -1.0
 """A latency that is not told, as for an answer that came in a batch."""
 
@@ -111,4 +113,5 @@ def answer_of(row: Sequence[object]) -> Answer | None:
             return None
     except (TypeError, ValueError):  # a number that has become text or bytes
         return None
-    return Answer(**dict(zip(_NAMES, values, strict=True)))  # type: ignore[arg-type]
+    texts = (clean(value) if isinstance(value, str) else value for value in values)
+    return Answer(**dict(zip(_NAMES, texts, strict=True)))  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from judgestats.json_text import clean
 from judgestats.protocols.base import ReplyMode
 from judgestats.secrecy import scrubbed
 
@@ -108,9 +109,8 @@ class Outcome:
 
 
 def storable(text: str) -> str:
-    """Without secrets, and lone surrogates (possible in JSON escapes), which UTF-8 cannot hold."""
-    text = scrubbed(text)
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    """Without secrets, lone surrogates and NUL."""
+    return clean(scrubbed(text))
 
 
 def one_line(text: str) -> str:
@@ -124,6 +124,6 @@ def one_line(text: str) -> str:
     >>> one_line("no such model" + chr(27) + "[2J" + chr(10) + "try another")
     'no such model [2J try another'
     """
-    clean = "".join(c if c.isprintable() else " " for c in storable(text)[: 4 * MAX_DETAIL])
-    line = " ".join(clean.split())
+    shown = "".join(c if c.isprintable() else " " for c in storable(text)[: 4 * MAX_DETAIL])
+    line = " ".join(shown.split())
     return line if len(line) <= MAX_DETAIL else line[: MAX_DETAIL - 1] + "…"

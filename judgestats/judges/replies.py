@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from judgestats.json_text import decode_json
 from judgestats.judges.outcomes import (
     Choice,
     Kind,
@@ -24,7 +24,7 @@ MAX_TEXT_CHARS = 200_000
 def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Outcome:
     """Read the body of a 200 reply; anything but a chat completion is malformed, never a guess."""
     try:
-        reply = json.loads(body)
+        reply = decode_json(body)
     except (ValueError, RecursionError):
         if body[:200].lstrip()[:9].lower().startswith((b"<!doctype", b"<html")):
             return read_error(200, body, headers, latency_s)

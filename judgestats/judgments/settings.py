@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgestats.errors import InputError, nearest
+from judgestats.json_text import decode_json
 
 EXTRA = "extra_body."
 """What the names of fields begin with that only some servers know."""
@@ -175,7 +176,7 @@ def field_of(name: str) -> RequestField:
 
 def _json_or_text(text: str) -> Any:
     try:
-        value = json.loads(text)
+        value = decode_json(text)
     except (ValueError, RecursionError):
         return text
     return text if isinstance(value, float) and not math.isfinite(value) else value
@@ -277,5 +278,5 @@ def setting_sent(sent: Iterable[str], name: str) -> list[Any]:
     settings: dict[str, Any] = {}
     for text in sent:
         if text not in settings:
-            settings[text] = json.loads(text or "{}").get(name)
+            settings[text] = decode_json(text or "{}").get(name)
     return [settings[text] for text in sent]

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from judgestats.json_text import decode_json
 from judgestats.judges.outcomes import Kind, Outcome, one_line
 from judgestats.judges.refusals import read_error
 from judgestats.judges.replies import read_reply
@@ -111,7 +112,7 @@ def _lines(content: bytes) -> Iterator[bytes]:
 def read_line(line: bytes) -> tuple[str, Outcome] | None:
     """A request's id and what came of it; None where the line is no result."""
     try:
-        value: Any = json.loads(line)
+        value: Any = decode_json(line)
         if not isinstance(value, dict):
             return None
         custom_id = value.get("custom_id")

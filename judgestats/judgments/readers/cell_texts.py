@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.json_text import clean_json
 from judgestats.judgments.readers.names import folded
 
 
@@ -28,6 +29,23 @@ def text_column(column: pd.Series) -> pd.Series:
         values = values.astype("int64")
     words = np.array([*map(str, values), ""], dtype=object)
     return pd.Series(words[codes], index=column.index, dtype=object)
+
+
+def clean_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of Python objects with clean text in its cells and in the names of its columns.
+
+    Examples
+    --------
+    >>> clean_cells(pd.DataFrame({"a": ["b" + chr(0xD83D)]}, dtype=object))["a"].tolist()[0][1:]
+    '\ufffd'
+    """
+    out = table.rename(columns=clean_json)
+    for place, dtype in enumerate(out.dtypes):
+        if pd.api.types.is_object_dtype(dtype):  # other columns hold no lone surrogate
+            column = out.iloc[:, place]
+            values = pd.Series(map(clean_json, column), index=column.index, dtype=object)
+            out.isetitem(place, values)
+    return out
 
 
 def each_distinct(column: pd.Series, text: Callable[[Any], str]) -> pd.Series:

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from judgestats.errors import InputError
+from judgestats.json_text import clean_json
 from judgestats.judgments.kinds import PREFERENCES, Kind, counted_words, kind_of, spelling
 from judgestats.judgments.numerals import numbers_of
-from judgestats.judgments.readers.cell_texts import each_distinct, joined_ids
+from judgestats.judgments.readers.cell_texts import clean_cells, each_distinct, joined_ids
 from judgestats.judgments.readers.names import ALIASES, column_named, folded
 from judgestats.judgments.readers.table_files import table_of
 from judgestats.judgments.readers.verdicts import coded_choices
@@ -324,7 +325,10 @@ def joined_labels(
         where: Path | str = Path(labels)
         table = _table(Path(labels))
     else:
-        where, table = "the labels", pd.DataFrame(labels).rename(columns=str)
+        where, table = (
+            "the labels",
+            clean_cells(pd.DataFrame(clean_json(labels))).rename(columns=str),
+        )
     table = table.reset_index(drop=True)
     keys = _keys(where, table, item)
     is_named = kind is not None and kind.name not in {"score", "pass-fail"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.errors import InputError
+from judgestats.json_text import decode_json
 from judgestats.judgments.readers.grades import failed, grade, unread
 from judgestats.judgments.readers.logs import Log, Reader, Rows, digest, named_text
 from judgestats.judgments.readers.untrusted import json_value, number, text
@@ -132,7 +132,7 @@ def _plain(value: object) -> str:
     """Inputs as text: an object with one text is that text, any other is sorted JSON."""
     if isinstance(value, str):
         try:
-            value = json.loads(value)
+            value = decode_json(value)
         except (ValueError, RecursionError):
             return text(value)
     if isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), str):

@@ -12,6 +12,8 @@ from typing import Any
 import pandas as pd
 
 from judgestats.errors import InputError
+from judgestats.json_text import clean_json
+from judgestats.judgments.readers.cell_texts import clean_cells
 from judgestats.judgments.readers.folder import read_folder
 from judgestats.judgments.readers.grades import passes_and_failures
 from judgestats.judgments.readers.labels import with_labels, with_stated_words
@@ -201,16 +203,15 @@ def as_frame(data: Any) -> pd.DataFrame:
     ['item', 'score']
     """
     if isinstance(data, pd.DataFrame):
-        return data
+        return clean_cells(data)
     if hasattr(data, "to_pandas"):
-        frame: pd.DataFrame = data.to_pandas()
-        return frame
+        return clean_cells(data.to_pandas())
     if isinstance(data, Mapping) and all(isinstance(v, (list, tuple)) for v in data.values()):
-        return pd.DataFrame(dict(data))
+        return pd.DataFrame(clean_json({name: list(values) for name, values in data.items()}))
     if isinstance(data, Iterable) and not isinstance(data, (str, bytes, Mapping)):
         rows = list(data)
         if all(isinstance(r, Mapping) for r in rows):
-            return pd.DataFrame(rows)
+            return pd.DataFrame([clean_json(dict(r)) for r in rows])
     raise InputError(
         f"read_judgments takes a path, a frame (pandas, polars) or a list of dicts, not "
         f"{type(data).__name__}."

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.errors import InputError
+from judgestats.json_text import clean, clean_json
 from judgestats.judgments.readers.untrusted import NoTableError, opened, plain_file, short
 
 _MAX_SHEET = 500_000_000
@@ -69,12 +70,14 @@ def workbook_table(path: Path, sheet: str = "") -> pd.DataFrame:
     name = _one_of(path, sheet, list(filled), "sheet")
     header, *rows = filled[name]
     width = max(i + 1 for i, c in enumerate(header) if c is not None)
-    columns = [f"column {i + 1}" if c is None else str(c) for i, c in enumerate(header[:width])]
+    columns = [
+        f"column {i + 1}" if c is None else clean(str(c)) for i, c in enumerate(header[:width])
+    ]
     twice = [c for i, c in enumerate(columns) if c in columns[:i]]
     if twice:
         raise InputError(f"{path} has the column {short(twice[0])} twice. Rename one of them.")
     # where a workbook does not state its size, a row ends at its last filled cell
-    rows = [(*r[:width], *[None] * (width - len(r))) for r in rows]
+    rows = [(*map(clean_json, r[:width]), *[None] * (width - len(r))) for r in rows]
     return pd.DataFrame(rows, columns=columns).infer_objects()
 
 
@@ -102,13 +105,13 @@ def sqlite_table(path: Path, table: str = "") -> pd.DataFrame:
             name = _one_of(path, table, [str(r[0]) for r in tables], "table")
             quoted = name.replace('"', '""')
             cursor = database.execute(f'select * from "{quoted}"')  # noqa: S608 - a known name
-            columns = [str(c[0]) for c in cursor.description]
+            columns = [clean(str(c[0])) for c in cursor.description]
             rows: list[Any] = cursor.fetchmany(_MAX_ROWS + 1)
     except sqlite3.Error as error:
         raise InputError(f"{path}: the database cannot be read ({short(str(error))}).") from None
     if len(rows) > _MAX_ROWS:
         raise InputError(f"{path}: the table {name!r} has more than {_MAX_ROWS:,} rows. Split it.")
-    frame = pd.DataFrame(rows, columns=columns)
+    frame = pd.DataFrame([map(clean_json, r) for r in rows], columns=columns)
     refuse_bytes(path, frame)
     return frame
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from judgestats.errors import InputError
+from judgestats.json_text import clean, decode_json
 
 MAX_BYTES = 2_000_000_000
 """Largest JSON lines file, after decompression; it is read line by line."""
@@ -36,9 +37,8 @@ class NoTableError(InputError):
 
 
 def cut(value: str, most: int = MAX_TEXT) -> str:
-    """A text of bounded length that can be written as UTF-8 (a lone surrogate cannot)."""
-    value = value[:most]
-    return value.encode("utf-8", "replace").decode("utf-8") if not value.isascii() else value
+    """A text of bounded length, clean."""
+    return clean(value[:most])
 
 
 def short(value: object) -> str:
@@ -101,7 +101,7 @@ def json_value(raw: str, where: str) -> Any:
         No JSON, a key twice, too deep, a number with too many digits.
     """
     try:
-        value = _DECODER.decode(raw)
+        value = decode_json(raw, _DECODER)
         deep = raw.count("[") + raw.count("{") > _DEEPEST and _is_deep(value)
     except RecursionError:
         deep = True

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from judgestats.json_text import decode_json
+
 _WITHHELD = frozenset(
     {
         "content_filter",
@@ -108,7 +110,7 @@ def calls_in(text: str) -> list[str] | None:
     if not text.startswith('["'):
         return None
     try:
-        calls = json.loads(text)
+        calls = decode_json(text)
     except (ValueError, RecursionError):  # prose that begins with a bracket
         return None
     return calls if all(isinstance(c, str) for c in calls) else None
@@ -140,7 +142,7 @@ def _is_ours(name: Any, tool: str) -> bool:
 def _call_text(arguments: Any) -> str:
     if isinstance(arguments, str) and arguments.lstrip().startswith('"'):
         try:
-            inner = json.loads(arguments)  # encoded once more
+            inner = decode_json(arguments)  # encoded once more
         except (ValueError, RecursionError):
             return arguments
         return inner if isinstance(inner, str) else arguments

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from judgestats.json_text import clean, clean_json
+
 _MOST_TRIES = 100
 _START = re.compile(r'\{\s{0,100}"')
 _WRAPPINGS = ("arguments", "parameters")
@@ -66,6 +68,10 @@ class PlacedObject:
     end: int
 
 
+def _object(pairs: list[tuple[str, Any]]) -> Object:
+    return Object([(clean(key), clean_json(value)) for key, value in pairs])
+
+
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
@@ -73,7 +79,7 @@ def _no_constant(name: str) -> NoReturn:
 # strict=False lets raw line breaks and tabs stand in strings, which changes no meaning.
 _DECODER = json.JSONDecoder(
     strict=False,
-    object_pairs_hook=Object,
+    object_pairs_hook=_object,
     parse_int=Number,
     parse_float=Number,
     parse_constant=_no_constant,

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judgestats.json_text import decode_json
 from judgestats.protocols.reading.word_chances import begins_verdict
 
 TOP = 20
@@ -128,7 +129,7 @@ def without_logprobs(kept: str) -> tuple[str, list[Place]]:
     if not kept.startswith('{"reply":'):
         return kept, []
     try:
-        value = json.loads(kept)
+        value = decode_json(kept)
         reply, places = value["reply"], [_place(*one) for one in value["logprobs"]]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return kept, []  # a reply that only looks like one
