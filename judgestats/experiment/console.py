@@ -136,7 +136,9 @@ def account_lines(
     """What was asked, answered, found in the journal, and paid."""
     spent = account["cost_usd"] + account["cost_in_vain_usd"]
     cost = f"${spent:.4f}"
-    if unknown_price:
+    if unknown_price and account.get("cost_estimated_usd"):
+        cost = f"about ${spent + account['cost_estimated_usd']:.4f}, partly estimated"
+    elif unknown_price:
         cost = f"{cost} and what models of unknown price cost" if spent else "unknown"
     parts = [
         f"{account['asked']} {what} asked",

@@ -9,6 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgestats.judges.usage import UsageFaults
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -80,6 +82,8 @@ class Account:
         Spent, and possibly billed twice, by earlier runs of the experiment with these judges.
     cost_unknown : int
         Answered judgments whose price or token count is unknown.
+    usage_implausible : int
+        Replies charged by their length: no tokens were reported, or such as cannot be right.
     waited_s : float
         Time judgments waited before retries, summed.
     failures : dict of str to int
@@ -103,6 +107,7 @@ class Account:
     cost_in_vain_usd: float = 0.0
     cost_estimated_usd: float = 0.0
     cost_unknown: int = 0
+    usage_implausible: int = 0
     earlier_cost_usd: float = 0.0
     earlier_billed_twice: int = 0
     waited_s: float = 0.0
@@ -182,6 +187,8 @@ class Collected:
         The reply mode in use, by judge.
     notes : tuple of str
         What a reader of the results should know (a refused temperature, a refused seed, ...).
+    usage_faults : dict of str to UsageFaults
+        By judge: replies that were charged by their length.
     """
 
     frame: pd.DataFrame | None
@@ -192,6 +199,7 @@ class Collected:
     message: str = ""
     reply_modes: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    usage_faults: dict[str, UsageFaults] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:

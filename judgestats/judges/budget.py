@@ -24,6 +24,10 @@ def unknown_price(names: Iterable[str]) -> BudgetError:
     )
 
 
+_UNSEEN = 8
+"""Requests in flight under ``max_cost`` until a reply has shown what one costs."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Budget:
     """Declared limits; None means no limit.
@@ -101,6 +105,7 @@ class Purse:
         self._held = 0.0
         self._in_flight = 0
         self._alone = False
+        self._answered = False
         self._changed = asyncio.Event()
 
     @property
@@ -142,6 +147,7 @@ class Purse:
             if dollars == 0 and self._held == 0:
                 break
             fits = self.total + self._held + dollars <= limits.max_cost
+            fits = fits and (self._answered or self._in_flight < _UNSEEN)
             lonely = alone()
             if fits and not self._alone and not (lonely and self._in_flight):
                 self._alone = lonely
@@ -185,6 +191,7 @@ class Purse:
             booked = (cost, 0.0, 0.0)
         else:
             booked = (0.0, held if math.isnan(uncounted) else uncounted, 0.0)
+        self._answered |= not (in_vain or cost == 0)
         self.spent += booked[0]
         self.uncounted += booked[1]
         self.perhaps_spent += booked[2]

@@ -88,6 +88,9 @@ def money_notes(account: Account, budget: Budget, endpoints: Iterable[Endpoint])
                 "at a server that does not keep to it), so max_cost is held by twice the worst "
                 "seen, which is no promise"
             )
+    for endpoint in priced:
+        if note := endpoint.usage_faults.note(endpoint.spec.name, capped=limit is not None):
+            notes.append(note)
     if account.requests:
         notes += [
             f"{endpoint.spec.name}: {age}" for endpoint in priced if (age := endpoint.price.age())

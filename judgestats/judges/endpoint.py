@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from judgestats.judges.request import Ready, Sampling
 from judgestats.judges.reserve import Reserve
 from judgestats.judges.spec import JudgeSpec
 from judgestats.judges.streaks import Streaks
+from judgestats.judges.usage import Charged, UsageFaults
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import label
 from judgestats.protocols.base import ReplyMode
@@ -64,6 +66,7 @@ class Endpoint:
         self.streaks = Streaks()
         self.left_out: dict[str, str] = {}
         self.notes: dict[str, None] = {}
+        self.usage_faults = UsageFaults()
         self.ended = asyncio.Event()
         self.ended_because = Stop.COMPLETE
         self.ended_detail = ""
@@ -233,6 +236,13 @@ class Endpoint:
             output_ratio=self.reserve.output_ratio,
             requests=requests,
         )
+
+    def count_fault(self, bill: Charged) -> int:
+        """Keep a reply whose reported tokens were not believed; 1 if it is one, else 0."""
+        faulty = self.price.is_known and math.isnan(bill.cost) and bill.outcome.usage_fault != ""
+        if faulty:
+            self.usage_faults.add(bill)
+        return int(faulty)
 
     def bound(self, sampling: Sampling, condition: Condition) -> int | None:
         """The most tokens of a reply that a request asks for, if it does."""

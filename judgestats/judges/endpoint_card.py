@@ -22,6 +22,8 @@ from judgestats.judges.prices import PriceTable, default_prices
 from judgestats.judges.refusals import read_error
 from judgestats.judges.replies import read_reply
 from judgestats.judges.spec import JudgeSpec
+from judgestats.judges.text_size import TextSize
+from judgestats.judges.usage import charged
 from judgestats.judgments.settings import placed
 from judgestats.protocols.reading import log_probability
 
@@ -216,7 +218,7 @@ async def examined(
     features["logprobs"] += when
     price = (prices or default_prices()).price(spec)
     answered = [o for o in calls.outcomes if o.kind is Kind.ANSWERED]
-    costs = [price.cost(*o.usage) for o in answered]
+    costs = [charged(o, price, TextSize(), hold=0.0, bound=None).cost for o in answered]
     latencies = sorted(o.latency_s for o in answered)
     return EndpointCard(
         model=spec.model,

@@ -108,6 +108,7 @@ async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
         stopped_detail=collector.halt.detail,
         message=message(collector.halt, account=account, budget=ask.budget, journal=journal),
         reply_modes=ask.reply_modes(endpoints),
+        usage_faults={e.spec.name: e.usage_faults for e in endpoints.values()},
         notes=(
             *reader_notes(reader, account),
             *(note for each in endpoints.values() for note in each.all_notes(ask.sampling)),

@@ -71,11 +71,15 @@ class Outcome:
     was reasoning are of the whole request and None where the server does not say;
     `retry_after_s` is what the server asks for (None where it says nothing); `pause_s` is how long
     its quota headers ask everybody to wait; `about` is a `Parameter` or a field's name in
-    `judgestats.judgments.settings.FIELDS`.
+    `judgestats.judgments.settings.FIELDS`; `usage_fault` is what a server reports in place of
+    tokens that can be right ("no token counts", "-5 tokens"); `body` is all text of the reply,
+    where it is more than that of the choices (reasoning, or what cannot be read).
     """
 
     kind: Kind
     choices: tuple[Choice, ...] = ()
+    body: tuple[str, ...] = ()
+    usage_fault: str = ""
     model: str = ""
     fingerprint: str = ""
     tokens_in: int | None = None
@@ -93,6 +97,11 @@ class Outcome:
     def usage(self) -> tuple[int | None, int | None, int | None]:
         """Tokens in and out, and how many of those in were cached."""
         return self.tokens_in, self.tokens_out, self.tokens_cached
+
+    @property
+    def contents(self) -> tuple[str, ...]:
+        """All text that came back and may be billed."""
+        return self.body or tuple(choice.text for choice in self.choices)
 
     @property
     def maybe_billed(self) -> bool:

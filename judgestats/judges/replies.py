@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from judgestats.json_text import decode_json
@@ -37,43 +39,37 @@ def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Out
     usage = reply.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     tokens_in, tokens_out = _count(usage.get("prompt_tokens")), _billed_out(usage)
-    raw = reply.get("choices")
-    choices = tuple(_choice(c) for c in raw) if isinstance(raw, list) else ()
+    given = reply.get("choices")
+    raw: list[Any] = given if isinstance(given, list) else []
+    choices = tuple(map(_choice, raw))
     whole = tuple(c for c in choices if c is not None)
-    if not whole or len(whole) < len(choices):
-        return _malformed("the reply has no readable choices", latency_s, tokens_in, tokens_out)
-    if any(len(c.text) > MAX_TEXT_CHARS for c in whole):
-        return Outcome(
-            kind=Kind.TOO_LARGE,
-            detail=f"a choice is longer than {MAX_TEXT_CHARS} characters",
-            latency_s=latency_s,
-            tokens_in=tokens_in,
-            tokens_out=tokens_out,
-        )
-    return Outcome(
+    came = Outcome(
         kind=Kind.ANSWERED,
         choices=whole,
         model=_label(reply.get("model")),
         fingerprint=_label(reply.get("system_fingerprint")),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
+        usage_fault=_usage_fault(usage),
+        latency_s=latency_s,
+    )
+    if not whole or len(whole) < len(choices):
+        detail, text = "the reply has no readable choices", body.decode("utf-8", "replace")
+        return replace(came, kind=Kind.MALFORMED, choices=(), detail=detail, body=(text,))
+    came = replace(came, body=tuple(text for c in raw for text in _texts(c["message"])))
+    if any(len(c.text) > MAX_TEXT_CHARS for c in whole):
+        detail = f"a choice is longer than {MAX_TEXT_CHARS} characters"
+        return replace(came, kind=Kind.TOO_LARGE, choices=(), detail=detail)
+    return replace(
+        came,
         tokens_cached=_part(usage, "prompt_tokens_details", "cached_tokens", tokens_in),
         tokens_reasoning=_part(usage, "completion_tokens_details", "reasoning_tokens", tokens_out),
-        latency_s=latency_s,
         pause_s=quota_pause(headers),
     )
 
 
-def _malformed(
-    detail: str, latency_s: float, tokens_in: int | None = None, tokens_out: int | None = None
-) -> Outcome:
-    return Outcome(
-        kind=Kind.MALFORMED,
-        detail=one_line(detail),
-        latency_s=latency_s,
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-    )
+def _malformed(detail: str, latency_s: float) -> Outcome:
+    return Outcome(kind=Kind.MALFORMED, detail=one_line(detail), latency_s=latency_s)
 
 
 def _choice(raw: Any) -> Choice | None:
@@ -86,6 +82,45 @@ def _choice(raw: Any) -> Choice | None:
     text = storable(text)
     weighed = kept_reply(text, raw.get("logprobs")) if raw.get("logprobs") else ""
     return Choice(text, finish, storable(weighed))
+
+
+_REASONING = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
+"""Names of a message's reasoning; servers that give two give the same text twice."""
+
+
+def _texts(message: Mapping[str, Any]) -> Iterator[str]:
+    """All text of a message that a model wrote."""
+    yield from _leaves([message.get("content"), message.get("refusal")])
+    yield max(("".join(_leaves(message.get(name))) for name in _REASONING), key=len)
+    yield from _leaves([message.get("tool_calls"), message.get("function_call")])
+
+
+_WRITTEN = ("text", "summary", "refusal", "thinking", "function", "name", "arguments")
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    """The texts of a part of a message, and of parts in it."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from _leaves(part)
+    elif isinstance(value, dict):
+        for name in _WRITTEN:
+            given = value.get(name)
+            if name == "arguments" and isinstance(given, dict):
+                yield json.dumps(given, ensure_ascii=False)
+            else:
+                yield from _leaves(given)
+
+
+def _usage_fault(usage: Mapping[str, Any]) -> str:
+    """What is reported in place of a count of tokens, in words; empty where counts are."""
+    for name in ("completion_tokens", "prompt_tokens"):
+        value = usage.get(name)
+        if _count(value) is None:
+            return "no token counts" if value is None else f"{one_line(str(value))[:20]} tokens"
+    return ""
 
 
 def _count(value: Any) -> int | None:

@@ -6,9 +6,10 @@ import math
 from dataclasses import replace
 
 from judgestats.judges.ledger import Spend
-from judgestats.judges.outcomes import Choice, Outcome
+from judgestats.judges.outcomes import Outcome
 from judgestats.judges.prices import Price
 from judgestats.judges.request import Encoded
+from judgestats.judges.text_size import TextSize
 
 _UNSEEN_TOKENS = 400
 """Tokens that providers add to a prompt: the chat's frame, the description of tools."""
@@ -82,7 +83,10 @@ class Reserve:
     ) -> None:
         """Remember the worst: the longest reply, the prompt with the most tokens for its bytes."""
         if outcome.tokens_out is None:
-            seen = float(max(map(_bytes, outcome.choices), default=0))
+            written = TextSize.of(outcome.contents)
+            seen, least = written.estimate / choices, written.floor / choices
+            if bound is not None:
+                self.output_ratio = max(self.output_ratio, least / bound)
         else:  # the tokens of several choices come as one sum
             seen = outcome.tokens_out / choices
             if bound is not None:
@@ -90,7 +94,3 @@ class Reserve:
         self.longest = max(self.longest, seen, 1.0)
         if outcome.tokens_in is not None and size is not None:
             self.input_ratio = max(self.input_ratio, outcome.tokens_in / (size + _UNSEEN_TOKENS))
-
-
-def _bytes(choice: Choice) -> int:
-    return len(choice.text.encode("utf-8", "replace"))

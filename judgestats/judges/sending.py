@@ -29,6 +29,8 @@ from judgestats.judges.request import (
     sent_of,
 )
 from judgestats.judges.retry import RetryPolicy
+from judgestats.judges.text_size import TextSize
+from judgestats.judges.usage import Charged, charged
 from judgestats.judgments.design import Task
 from judgestats.protocols.base import ReplyMode
 
@@ -164,12 +166,12 @@ class RequestSender:
                 _leave(endpoint, outcome, one.entered)
                 endpoint.saw(outcome)
                 if outcome.kind is Kind.ANSWERED and mode_ignored(endpoint, one.sent, outcome):
-                    self._charge_failure(endpoint, outcome, one, in_vain=True)
+                    self._charge_failure(endpoint, ready, outcome, one, in_vain=True)
                     return 0
                 if outcome.kind is Kind.ANSWERED:
                     endpoint.streaks.answered(condition)
                     return await deliver(await self._store(endpoint, wanted, ready, outcome, one))
-                self._charge_failure(endpoint, outcome, one)
+                self._charge_failure(endpoint, ready, outcome, one)
                 if taught(endpoint, one.sent, outcome, condition, tried=tried):
                     return 0
                 if self._end_if_fatal(endpoint, outcome):
@@ -270,11 +272,12 @@ class RequestSender:
         self, endpoint: Endpoint, wanted: list[bytes], ready: Ready, outcome: Outcome, one: _Try
     ) -> RequestResult:
         """Store the choices of an answered request, then count them."""
-        cost = endpoint.price.cost(*outcome.usage)
+        bill = self._charged(endpoint, ready, outcome, one)
+        outcome, cost = bill.outcome, bill.cost
         asked = one.sent.choices
         bound = one.sent.settings.get("max_tokens")
         endpoint.reserve.saw(outcome, asked, size=ready.encoded.size, bound=bound)
-        booked = self._purse.settle(one.hold, cost=cost, uncounted=one.hold)
+        booked = self._purse.settle(one.hold, cost=cost, uncounted=bill.estimate)
         choices = outcome.choices[: len(wanted)]
         share = 1 / len(choices)
         answers = tuple(
@@ -322,11 +325,32 @@ class RequestSender:
         endpoint.learn(learned)
         return RequestResult(answers=answers, tried=one.tried, asked_at=one.asked_at)
 
+    def _charged(self, endpoint: Endpoint, ready: Ready, outcome: Outcome, one: _Try) -> Charged:
+        """What a reply is charged at; one of which no believable tokens are reported is counted."""
+        bill = charged(
+            outcome,
+            endpoint.price,
+            TextSize.of_prompt(ready.prompted.messages),
+            hold=one.hold,
+            bound=one.sent.settings.get("max_tokens"),
+        )
+        self._account.usage_implausible += endpoint.count_fault(bill)
+        return bill
+
     def _charge_failure(
-        self, endpoint: Endpoint, outcome: Outcome, one: _Try, *, in_vain: bool | None = None
+        self,
+        endpoint: Endpoint,
+        ready: Ready,
+        outcome: Outcome,
+        one: _Try,
+        *,
+        in_vain: bool | None = None,
     ) -> None:
         in_vain = outcome.maybe_billed if in_vain is None else in_vain
-        cost = endpoint.price.cost(*outcome.usage) if in_vain else 0.0
+        cost = 0.0
+        if in_vain:
+            bill = self._charged(endpoint, ready, outcome, one)
+            cost = bill.estimate if math.isnan(bill.cost) else bill.cost
         booked = self._purse.settle(one.hold, cost=cost, in_vain=in_vain)
         why = outcome.kind.value if in_vain else ""
         self._journal.failed(one.number, endpoint.charge(booked), billed_in_vain=why)

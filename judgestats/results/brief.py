@@ -189,8 +189,13 @@ def _facts(results: Results) -> list[str]:
     if account.get("requests") is not None:
         spent = float(account.get("cost_usd") or 0.0) + float(account.get("cost_in_vain_usd") or 0)
         unknown = bool(account.get("cost_unknown"))
+        estimated = float(account.get("cost_estimated_usd") or 0.0)
         cost = f"${spent:.4f}" if spent else "nothing paid"
-        facts.append("cost unknown" if unknown and not spent else cost)
+        if unknown and estimated:
+            cost = f"cost about ${spent + estimated:.4f}, partly estimated"
+        elif unknown and not spent:
+            cost = "cost unknown"
+        facts.append(cost)
     return facts
 
 

@@ -14,6 +14,7 @@ from judgestats.judges.journal import UNTOLD, Answer
 from judgestats.judges.lessons import taught
 from judgestats.judges.outcomes import Kind, Outcome
 from judgestats.judges.sending import share_of
+from judgestats.judges.usage import Charged
 
 _AGAIN = {
     Kind.RATE_LIMITED,
@@ -74,20 +75,11 @@ class BatchAccounting:
             for key, choice in zip(request.keys, choices, strict=False)
         }
 
-    def answered(
-        self,
-        request: BatchRequest,
-        outcome: Outcome,
-        cost: float,
-        new: frozenset[bytes],
-        *,
-        estimate: float,
-    ) -> None:
-        """Book an answered request.
-
-        `new` are the judgments that had no answer before, `estimate` stands for an unknown cost.
-        """
+    def answered(self, request: BatchRequest, bill: Charged, new: frozenset[bytes]) -> None:
+        """Book an answered request; `new` are the judgments that had no answer before."""
         account, endpoint = self._shared.account, self._endpoint
+        outcome, cost, estimate = bill.outcome, bill.cost, bill.estimate
+        account.usage_implausible += endpoint.count_fault(bill)
         endpoint.saw(outcome)
         learned = endpoint.abilities.answered_in(request.sent.mode)
         if len(outcome.choices) < len(request.keys):
@@ -108,12 +100,12 @@ class BatchAccounting:
         else:
             account.cost_usd += cost
 
-    def failed(self, request: BatchRequest, outcome: Outcome, *, estimate: float) -> Outcome | None:
+    def failed(self, request: BatchRequest, bill: Charged) -> Outcome | None:
         """Book a request without an answer; gives it back if it ends the collection."""
-        shared, endpoint = self._shared, self._endpoint
+        shared, endpoint, outcome = self._shared, self._endpoint, bill.outcome
         if outcome.maybe_billed:
             shared.account.discarded += 1
-            shared.account.cost_in_vain_usd += estimate
+            shared.account.cost_in_vain_usd += bill.estimate
         if outcome.kind is Kind.BAD_REQUEST and taught(endpoint, request.sent, outcome):
             return None
         if outcome.kind in _FATAL:

@@ -28,6 +28,7 @@ from judgestats.judges.sending import Halt, RequestResult
 from judgestats.judges.simulated.app import SimulatedServer
 from judgestats.judges.sink import FrameSink
 from judgestats.judges.source import grouped
+from judgestats.judges.usage import UsageFaults
 from judgestats.judgments.design import Task
 from judgestats.protocols.base import prompted_in
 from judgestats.results.numbers import counted
@@ -172,16 +173,19 @@ class BatchCollector:
         if not first:
             return True
         asked = {n: [t for one in by.values() for t in one.tasks] for n, by in first.items()}
-        count = sum(map(len, asked.values()))
+        count, capped = sum(map(len, asked.values())), self._ask.budget.max_cost is not None
         self._shared.say(f"asking {count} judgments online first, to see what is supported")
         notes: dict[str, None] = {}
+        faults: dict[str, UsageFaults] = {}
         for name, mine in asked.items():
             try:
                 first_answers = await self._ask_online(name, mine)
             except JudgeError as error:
                 self._refused[self._endpoint(name).spec.asked_as] = str(error)
                 continue
-            notes |= dict.fromkeys(first_answers.notes)
+            faults |= first_answers.usage_faults
+            said = {fault.note(judge, capped=capped) for judge, fault in faults.items()}
+            notes |= dict.fromkeys(note for note in first_answers.notes if note not in said)
             if not first_answers.complete:
                 self.halt.stop(first_answers.stopped_because, first_answers.stopped_detail)
                 break
@@ -189,6 +193,7 @@ class BatchCollector:
         self._endpoints.clear()  # what was learned is in the journal
         for name in dict.fromkeys(t.condition.judge for t in tasks):
             self._endpoint(name).notes.update(notes)
+            self._endpoint(name).usage_faults = faults.get(name, UsageFaults())
         return not self.halt.called.is_set()
 
     async def _ask_online(self, name: str, tasks: list[Task]) -> Collected:

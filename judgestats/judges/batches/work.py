@@ -20,6 +20,8 @@ from judgestats.judges.journal import Answer
 from judgestats.judges.ledger import Charge
 from judgestats.judges.outcomes import Kind, Outcome
 from judgestats.judges.request import Ready, draw_header, request_body, seed_step, sent_of
+from judgestats.judges.text_size import TextSize
+from judgestats.judges.usage import Charged, charged
 from judgestats.protocols.base import prompted_in
 
 _SILENT = {
@@ -75,6 +77,7 @@ class BatchWork:
         self._most = shared.limits.requests
         self._one_by_one = False
         self._accounting = BatchAccounting(endpoint, shared)
+        self._asked: dict[bytes, TextSize] = {}
 
     async def run(self) -> None:
         """Work until nothing is missing, or nothing more may be asked."""
@@ -163,6 +166,7 @@ class BatchWork:
         condition = tasks[0].condition
         prompted = prompted_in(endpoint.abilities.mode, tasks[0].build)
         ready = Ready(endpoint.spec, tasks, prompted, sampling)
+        self._asked[one.keys[0]] = TextSize.of_prompt(prompted.messages)
         sent = sent_of(
             endpoint.spec,
             condition,
@@ -283,35 +287,34 @@ class BatchWork:
         if results.oddities:
             self._accounting.note(f"batch {state.id}: lines left out: {results.oddities}")
         answers: dict[bytes, Answer] = {}
-        costs: dict[str, float] = {}
-        left: list[tuple[BatchRequest, Outcome]] = []
+        bills: dict[str, Charged] = {}
+        left: list[tuple[BatchRequest, Charged]] = []
+        share = (record.estimate or 0.0) / max(len(requests), 1)
+        asked = self._sizes(requests.values())
         for request in requests.values():
             outcome = results.outcomes.get(request.custom_id) or _unmentioned(state, gone=gone)
+            bound = request.sent.settings.get("max_tokens")
+            size = asked.get(request.keys[0], TextSize())
+            bill = charged(outcome, endpoint.price, size, hold=share, bound=bound)
             if outcome.kind is Kind.ANSWERED:
-                cost = endpoint.price.cost(*outcome.usage)
-                endpoint.reserve.saw(
-                    outcome, len(request.keys), bound=request.sent.settings.get("max_tokens")
-                )
-                costs[request.custom_id] = cost
-                answers |= self._accounting.answers(request, outcome, cost)
+                endpoint.reserve.saw(bill.outcome, len(request.keys), bound=bound)
+                bills[request.custom_id] = bill
+                answers |= self._accounting.answers(request, bill.outcome, bill.cost)
             else:
-                left.append((request, outcome))
-        share = (record.estimate or 0.0) / max(len(requests), 1)
-        unknown = sum(math.isnan(cost) for cost in costs.values())
-        spent = sum(cost for cost in costs.values() if not math.isnan(cost))
-        ruined = sum(outcome.maybe_billed for _, outcome in left)
-        booked = (spent, unknown * share, ruined * share)
+                left.append((request, bill))
+        known = [bill.cost for bill in bills.values() if not math.isnan(bill.cost)]
+        unknown = [bill.estimate for bill in bills.values() if math.isnan(bill.cost)]
+        ruined = [bill.estimate for _, bill in left if bill.outcome.maybe_billed]
+        booked = (sum(known), sum(unknown), sum(ruined))
         new = self._end(record, answers, endpoint.charge(booked, requests=len(requests)))
         shared.account.requests += len(requests)
         shared.account.retries += sum(r.tried > 1 for r in requests.values())
         for request in requests.values():
-            answered = results.outcomes.get(request.custom_id)
-            if answered is not None and answered.kind is Kind.ANSWERED:
-                cost = costs[request.custom_id]
-                self._accounting.answered(request, answered, cost, new, estimate=share)
+            if request.custom_id in bills:
+                self._accounting.answered(request, bills[request.custom_id], new)
         fatal = None
-        for request, outcome in left:
-            fatal = self._accounting.failed(request, outcome, estimate=share) or fatal
+        for request, bill in left:
+            fatal = self._accounting.failed(request, bill) or fatal
         shared.say(
             f"{endpoint.spec.name}: batch {state.id} {state.status}: "
             f"{len(requests) - len(left):,} of {len(requests):,} requests answered"
@@ -322,7 +325,7 @@ class BatchWork:
                 f"{fatal.kind.value} (HTTP {fatal.status}: {fatal.detail}). Check the judge's name "
                 "and the key; what was answered is in the journal."
             )
-        if gone and any(outcome.kind is Kind.MISSING for _, outcome in left):
+        if gone and any(bill.outcome.kind is Kind.MISSING for _, bill in left):
             raise JudgeError(
                 f"judge {endpoint.spec.name!r}: batch {state.id} is {state.status}, and the server "
                 f"has no file of its results ({_files(state, contents)}): {len(left):,} of "
@@ -330,6 +333,15 @@ class BatchWork:
                 "for the batch on the provider's page; the same command asks them again, and pays "
                 "again."
             )
+
+    def _sizes(self, requests: Iterable[BatchRequest]) -> dict[bytes, TextSize]:
+        """The sizes of the prompts by the requests' first keys, also of a run before this one."""
+        if any(request.keys[0] not in self._asked for request in requests):
+            for one in self._survey():
+                prompted = prompted_in(self._endpoint.abilities.mode, one.tasks[0].build)
+                size = TextSize.of_prompt(prompted.messages)
+                self._asked |= {key: self._asked.get(key, size) for key in one.keys}
+        return self._asked
 
     async def _content(self, file_id: str) -> bytes | None:
         """A file's content; None where the server has no such file."""

@@ -1,0 +1,123 @@
+"""What a request is charged at: the tokens that the server reports, where its text allows them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from judgestats.judges.outcomes import Kind, Outcome
+from judgestats.judges.prices import Price
+from judgestats.judges.text_size import TextSize
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Charged:
+    """What a request is charged at.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        Without the reported tokens that its text does not allow.
+    cost : float
+        Dollars by reported tokens; NaN where they, or the price, are not known.
+    estimate : float
+        Dollars to charge where the cost is not known.
+    basis : str
+        What the estimate rests on.
+    """
+
+    outcome: Outcome
+    cost: float
+    estimate: float
+    basis: str = "their length"
+
+
+def charged(
+    outcome: Outcome, price: Price, asked: TextSize, *, hold: float, bound: int | None
+) -> Charged:
+    """Charge a request by its reported tokens, or by its length where they cannot be right.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    price : Price
+    asked : TextSize
+        Of the prompt.
+    hold : float
+        Dollars held back for the request.
+    bound : int or None
+        The request's ``max_tokens``. With one, a request of unknown cost is charged at no less
+        than what was held back for it, so that ``max_cost`` stays a bound.
+
+    Examples
+    --------
+    >>> from judgestats.judges.outcomes import Choice
+    >>> lie = Outcome(kind=Kind.ANSWERED, choices=(Choice("8" * 10 + " good" * 1000, "stop"),),
+    ...     tokens_in=300, tokens_out=0)
+    >>> price = Price(input=10.0, output=40.0)
+    >>> made = charged(lie, price, TextSize.of(["Why? "] * 100), hold=0.02, bound=None)
+    >>> made.outcome.usage_fault, made.cost, round(made.estimate, 4)
+    ('0 tokens', nan, 0.0531)
+    """
+    if not price.is_known or price.free:
+        return Charged(outcome=outcome, cost=price.cost(*outcome.usage), estimate=hold)
+    written = TextSize.of(outcome.contents)
+    reported = {
+        "tokens_in": (outcome.tokens_in, asked),
+        "tokens_out": (outcome.tokens_out, written),
+    }
+    for name, (tokens, size) in reported.items():
+        if tokens is not None and not size.allows(tokens):
+            fault = outcome.usage_fault or f"{tokens:,} token{'s' * (tokens != 1)}"
+            outcome = replace(outcome, usage_fault=fault, **{name: None})
+    cost = price.cost(*outcome.usage)
+    tokens_in, tokens_out, cached = outcome.usage
+    known = tokens_in is not None and tokens_out is not None
+    estimate = replace(price, up_to=math.inf).cost(
+        asked.estimate if tokens_in is None else tokens_in,
+        written.estimate if tokens_out is None else tokens_out,
+        cached,
+    )
+    if not known and outcome.contents and not outcome.usage_fault:
+        outcome = replace(outcome, usage_fault="no token counts")
+    if hold > estimate and (bound is not None or known or outcome.kind is not Kind.ANSWERED):
+        return Charged(outcome=outcome, cost=cost, estimate=hold, basis="what was reserved")
+    return Charged(outcome=outcome, cost=cost, estimate=estimate)
+
+
+@dataclass(slots=True)
+class UsageFaults:
+    """Replies whose reported tokens were not believed, and what they are charged at."""
+
+    replies: int = 0
+    characters: int = 0
+    dollars: float = 0.0
+    first: str = ""
+    basis: str = ""
+
+    def add(self, bill: Charged) -> None:
+        """Count one."""
+        self.replies += 1
+        self.characters += sum(map(len, bill.outcome.contents))
+        self.dollars += bill.estimate
+        self.first = self.first or bill.outcome.usage_fault
+        self.basis = self.basis or bill.basis
+
+    def note(self, name: str, *, capped: bool) -> str:
+        """What to say of them; empty where there were none.
+
+        Examples
+        --------
+        >>> UsageFaults(2, 10_000, 0.1, "0 tokens", "their length").note("m", capped=True)
+        'm reports 0 tokens for 2 replies of about 5,000 characters, so their cost is estimated \
+from their length: about $0.05 per reply. max_cost holds for the estimate'
+        """
+        if not self.replies:
+            return ""
+        replies = "1 reply" if self.replies == 1 else f"{self.replies:,} replies"
+        size, each = self.characters / self.replies, self.dollars / self.replies
+        note = (
+            f"{name} reports {self.first} for {replies} of about {size:,.0f} characters, so their "
+            f"cost is estimated from {self.basis}: about ${each:.2g} per reply"
+        )
+        return f"{note}. max_cost holds for the estimate" if capped else note
