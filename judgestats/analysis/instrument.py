@@ -19,7 +19,7 @@ from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import About, Row
 from judgestats.stats.inference.result import Estimate, Result, TestResult
 from judgestats.stats.instrument.facet_result import ManyFacet
-from judgestats.stats.instrument.levels import BETWEEN, SHORTER, levels_used
+from judgestats.stats.instrument.levels import BETWEEN, NO_LEVELS, SHORTER, levels_used
 from judgestats.stats.instrument.many_facet import many_facet
 from judgestats.stats.instrument.source_dif import dif_test
 
@@ -79,7 +79,7 @@ def instrument_results(
         if not read.any():
             continue
         used = levels_used(scores[read], cluster=array.clusters[read], level=declared.level)
-        about_levels = tuple(n for n in used.notes if n.code in {BETWEEN, SHORTER})
+        about_levels = tuple(n for n in used.notes if n.code in {BETWEEN, NO_LEVELS, SHORTER})
         for key in _TERMS:
             term = used[key]
             if key == _TERMS[0]:
@@ -160,6 +160,11 @@ def instrument_limits(
                 short=f"a shorter scale would do for {len(shorter)} of {len(levels)} conditions",
             )
         )
+    for name, used in levels.items():
+        for note in used.notes:
+            if note.code == NO_LEVELS:
+                text = f"{name}: {note.message}"
+                out.append(Limit(text, code=NO_LEVELS, short=text.rstrip(".")))
     between = [
         f"{name}: {note.message}"
         for name, used in levels.items()

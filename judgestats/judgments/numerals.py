@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.arrays import LARGEST, too_large
+
 _PLAIN = re.compile(r"[+-]?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})(?:[eE][+-]?\d{1,2})?")
 _COMMA = re.compile(r"[+-]?\d{1,9},\d{1,2}")
 _OUT_OF = re.compile(r"([+-]?\d{1,9}(?:[.,]\d{1,6})?)\s*(?:/|out of|von|sur|de)\s*(\d{1,6})", re.I)
@@ -29,7 +31,7 @@ def number_in(text: str) -> tuple[float, float]:
     text = text.strip()
     if _PLAIN.fullmatch(text):
         value = float(text)
-        return (value if math.isfinite(value) else math.nan), math.nan
+        return (value if abs(value) <= LARGEST else math.nan), math.nan
     if _COMMA.fullmatch(text):
         return float(text.replace(",", ".")), math.nan
     match = _OUT_OF.fullmatch(text)
@@ -54,7 +56,7 @@ def numbers_of(values: Any) -> NDArray[np.float64]:
         return np.full(len(column), np.nan)
     if pd.api.types.is_numeric_dtype(column):
         plain: NDArray[np.float64] = column.to_numpy(dtype=float, na_value=np.nan)
-        return np.where(np.isfinite(plain), plain, np.nan)
+        return np.where(too_large(plain), np.nan, plain)
     codes, distinct = pd.factorize(column)
     read = np.array([_number(v) for v in distinct] + [math.nan])
     out: NDArray[np.float64] = read[codes]
@@ -69,7 +71,7 @@ def _number(value: object) -> float:
             number = float(value)
         except OverflowError:
             return math.nan
-        return number if math.isfinite(number) else math.nan
+        return number if abs(number) <= LARGEST else math.nan
     return number_in(str(value)[:64])[0] if isinstance(value, str) else math.nan
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 from pandera.errors import SchemaErrors
 
+from judgestats.arrays import too_large
 from judgestats.errors import InputError
 from judgestats.judgments.columns import KEY_COLUMNS, PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.judgments.kinds import KINDS
@@ -265,8 +265,8 @@ def validate_parsed(
             f"the score lies outside the scale {low:g}-{high:g}. Correct the file, or state its "
             "scale (scale=low-high)",
         )
-    infinite = np.isinf(frame["score"].to_numpy(float))
-    _refuse(frame, pd.Series(infinite, index=frame.index), what, "the score is infinite")
+    large = pd.Series(too_large(frame["score"]), index=frame.index)
+    _refuse(frame, large, what, "the score is infinite or beyond 1e50")
     return frame
 
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from judgestats.errors import InputError
 
+MOST_POINTS = 10_000
+"""Points of a scale, at most."""
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -30,14 +33,19 @@ class Scale:
 
     @classmethod
     def parse(cls, text: str) -> Scale:
-        """Read ``low-high``, such as ``1-10`` or ``0-100``."""
+        """Read ``low-high``, such as ``1-10`` or ``0-100``, of at most 10,000 points."""
         parts = text.strip().split("-")
         if len(parts) != 2 or not all(p.strip().isdigit() for p in parts):
             raise InputError(
                 f"scale: expected two whole numbers as in 1-10, got {text!r}. "
                 "Write for example scale=1-5."
             )
-        return cls(int(parts[0]), int(parts[1]))
+        scale = cls(int(parts[0]), int(parts[1]))
+        if (points := scale.high - scale.low + 1) > MOST_POINTS:
+            raise InputError(
+                f"scale={scale} has {points:,} points; at most {MOST_POINTS:,}. Give a shorter one."
+            )
+        return scale
 
     def holds(self, score: float) -> bool:
         """Whether a score lies on the scale (range only: averages need not be whole)."""

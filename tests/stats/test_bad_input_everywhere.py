@@ -64,6 +64,10 @@ MATRICES: dict[str, np.ndarray] = {
 }
 
 
+ABSURD = (1e6, -1e6, 1764273600.0, 1e16, 1e30, 1e100, 1e308, -1e308, 5e-324)
+"""Scores that no judge means: a time, a typing error, an overflow."""
+
+
 def verdicts(x: np.ndarray) -> np.ndarray:
     """The same matrix as letters: None where missing, infinity as the word it prints as."""
     out = np.empty(x.shape, dtype=object)
@@ -194,7 +198,7 @@ CALLS: dict[str, Caller] = {
         np.tile(["y", "z", "z"], len(x) // 3),
         column(outcomes(x), 0)[: 3 * (len(x) // 3)],
     ),
-    "levene_of_variances": lambda x: call("levene_of_variances", x.T**2),
+    "levene_of_variances": lambda x: call("levene_of_variances", np.clip(x.T, -1e150, 1e150) ** 2),
     "majority_stability": on("majority_stability", verdicts, k=2),
     "mcnemar_test": on_two("mcnemar_test", binary),
     "nemenyi_critical_difference": lambda x: call("nemenyi_critical_difference", *x.shape[::-1]),
@@ -267,7 +271,9 @@ for _name in ("error_rates", "corrected_rate"):
     CALLS[_name] = lambda x, n=_name: call(n, column(binary(x), 0), column(binary(x), 1))
 CALLS["graded_agreement"] = lambda x: call("graded_agreement", column(x, 0), column(x, 1))
 CALLS["confidence_calibration"] = lambda x: call(
-    "confidence_calibration", 1 / (1 + np.exp(-column(x, 0))), column(binary(x), 1)
+    "confidence_calibration",
+    1 / (1 + np.exp(-np.clip(column(x, 0), -500, 500))),
+    column(binary(x), 1),
 )
 CALLS["alternative_annotator_test"] = lambda x: call(
     "alternative_annotator_test", column(verdicts(x), 0), verdicts(x)[:, 1:]
@@ -484,3 +490,13 @@ def test_bad_data_is_refused_explained_or_has_a_defined_limit(name: str, kind: s
         assert len(text) > 40, text
         return
     assert complaints(result) == []
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_one_absurd_score_neither_crashes_nor_sets_a_size(name: str) -> None:
+    for value in ABSURD:
+        try:
+            result = CALLS[name](_with(value))
+        except InputError:
+            continue
+        assert complaints(result) == [], value

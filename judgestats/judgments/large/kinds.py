@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.arrays import LARGEST
 from judgestats.errors import InputError
 from judgestats.judgments.large.dataset import ParquetJudgments, damaged
 from judgestats.judgments.large.tables import Codes
@@ -68,9 +69,11 @@ def read_kind(
     column = opened.names[role]
     with damaged(opened.path):
         cells, rows = _different(opened, column, batch_rows)
-    if any(isinstance(c, float) and math.isinf(c) for c in cells):
+    large = [c for c in cells if isinstance(c, int | float) and abs(c) > LARGEST]
+    if large:
+        what = "an infinite score" if math.isinf(large[0]) else f"the score {large[0]:g}"
         raise InputError(
-            f"{opened.path}: column {column!r} holds an infinite score, which is no point of a "
+            f"{opened.path}: column {column!r} holds {what}, which is no point of a "
             "scale. Leave such cells empty, or use --stream no, which counts them as unread."
         )
     kept = [(c, n) for c, n in zip(cells, rows, strict=True) if c is not None and c != ""]

@@ -12,7 +12,7 @@ from judgestats.errors import InputError
 from judgestats.judgments.readers.cell_texts import each_distinct
 from judgestats.judgments.readers.options import TableOptions
 from judgestats.judgments.readers.scales import check_scales
-from judgestats.judgments.readers.verdicts import Read
+from judgestats.judgments.readers.verdicts import INFINITE, TOO_LARGE, Read
 from judgestats.protocols.base import Status
 
 _FIRST = frozenset({"ab", "original", "orig", "0", "false", "1", "first", "forward"})
@@ -60,13 +60,18 @@ def check_mistakes(
         two_scales = check_scales(source, out)
     out, repeated = _without_duplicates(table, out, names)
     notes = [*two_scales, *repeated]
-    infinite = out["reason"].astype(str).str.startswith("an infinite score")
-    if infinite.any():
-        n = int(infinite.sum())
-        notes.append(
-            f"{n:,} infinite score{'s' * (n > 1)} (the first in row {int(infinite.argmax())}) "
-            f"{'are' if n > 1 else 'is'} no point of a scale and counted as unread."
-        )
+    for start, what in ((INFINITE, "infinite score"), (TOO_LARGE, "score")):
+        such = out["reason"].astype(str).str.startswith(start)
+        if such.any():
+            n, row = int(such.sum()), int(such.argmax())
+            value = str(out["reason"].iloc[row]).removeprefix(start).lstrip(": ")
+            first, far = f"the first in row {row}", ""
+            if start == TOO_LARGE:
+                first, far = f"{value} in row {row}", "far from all others, "
+            notes.append(
+                f"{n:,} {what}{'s' * (n > 1)} ({first}) {'are' if n > 1 else 'is'} {far}no point "
+                "of a scale and counted as unread."
+            )
     if "label" in out:
         both = (out["label"] != "") & (out["status"] == "ok")
         verdicts = out["choice"].where(

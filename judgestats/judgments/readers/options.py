@@ -11,6 +11,7 @@ from typing import Any
 from judgestats.errors import InputError
 from judgestats.judgments.kinds import KINDS
 from judgestats.judgments.words import check_values
+from judgestats.protocols.scale import MOST_POINTS
 
 
 def scale_of(given: object) -> tuple[float, float] | None:
@@ -35,6 +36,12 @@ def scale_of(given: object) -> tuple[float, float] | None:
     if not all(map(math.isfinite, scale)):
         raise InputError(
             f"--scale: expected LOWEST-HIGHEST, as in 1-10 or 0-1, got {str(given)[:40]!r}."
+        )
+    points = abs(scale[1] - scale[0]) + 1
+    if points > MOST_POINTS:
+        raise InputError(
+            f"--scale {scale[0]:.15g}-{scale[1]:.15g} has {points:,.0f} points; at most "
+            f"{MOST_POINTS:,}. Leave --scale out: the scores are then read without a scale."
         )
     return scale
 

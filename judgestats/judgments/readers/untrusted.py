@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from judgestats.arrays import LARGEST
 from judgestats.errors import InputError
 from judgestats.json_text import clean, decode_json
 
@@ -64,7 +65,7 @@ def text(value: object, most: int = MAX_TEXT) -> str:
 
 
 def number(value: object) -> float:
-    """A finite number, or NaN where the field holds none.
+    """A number that can be computed with, or NaN where the field holds none.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def number(value: object) -> float:
         value_read = float(value)
     except (ValueError, OverflowError):
         return math.nan
-    return value_read if math.isfinite(value_read) else math.nan
+    return value_read if abs(value_read) <= LARGEST else math.nan
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

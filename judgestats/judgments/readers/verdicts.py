@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.arrays import LARGEST
 from judgestats.errors import InputError
 from judgestats.judgments.kinds import PREFERENCES, Kind, counted_words, kind_of, spelling
 from judgestats.judgments.numerals import numbers_of
@@ -285,9 +286,18 @@ def coded_choices(frame: pd.DataFrame, values: Mapping[str, str] | None = None) 
     return out
 
 
+INFINITE, TOO_LARGE = "an infinite score", "a score too large to compute with"
+"""How the reason begins why such a score is unread."""
+
+
 def _no_score(value: object) -> str:
-    infinite = str(value).strip().lstrip("+-").lower() in {"inf", "infinity", "∞"}
-    return f"an infinite score: {value}" if infinite else f"not a number: {str(value)[:60]}"
+    if str(value).strip().lstrip("+-").lower() in {"inf", "infinity", "∞"}:
+        return f"{INFINITE}: {value}"
+    try:
+        large = abs(float(str(value)[:400])) > LARGEST
+    except ValueError:
+        large = False
+    return f"{TOO_LARGE if large else 'not a number'}: {str(value)[:60]}"
 
 
 def _word(value: object, kind: Kind) -> str:
@@ -321,9 +331,10 @@ def _scale_said(
     )
     if alone.empty:
         return range_text, ()
-    rows = ", ".join(f"{v:g} in row {i}" for i, v in alone.head(3).items())
+    rows = ", ".join(f"{v:.15g} in row {i}" for i, v in alone.head(3).items())
+    lie = "lies" if len(alone) == 1 else "lie"
     lone = (
-        f"{len(alone)} of {len(kept):,} scores lie far outside the others ({low:g} to {high:g}): "
+        f"{len(alone)} of {len(kept):,} scores {lie} far from all others ({low:g} to {high:g}): "
         f"{rows}. If that is a mistake, correct the file; state the scale (--scale "
         f"{_scale_text(fits, low, high)}) to have such scores refused."
     )
@@ -339,13 +350,15 @@ def _scale_text(fits: tuple[float, float] | None, low: float, high: float) -> st
 
 
 def _lone(kept: pd.Series) -> pd.Series:
-    """Scores far outside all others: at most one in two hundred (or one of 10), beyond the gap."""
+    """Scores far from all others: at most one in two hundred (or one of 10), beyond the gap."""
     most = max(1, len(kept) // 200)
     if len(kept) < 10:
         return kept.iloc[:0]
     ordered = kept.sort_values()
-    bulk = ordered.iloc[:-most]
-    far = ordered[ordered > bulk.max() + 2 * max(1.0, float(bulk.max() - bulk.min()))]
+    bulk = ordered.iloc[most:-most]
+    low, high = float(bulk.min()), float(bulk.max())
+    gap = 2 * max(1.0, high - low)
+    far = ordered[(ordered > high + gap) | (ordered < low - gap)]
     return far.sort_index() if len(far) <= most else kept.iloc[:0]
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Bools, Floats, Ints
+from judgestats.arrays import Bools, Floats, Ints, too_large
 from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.human_correlation import CorrelationName, correlate
 from judgestats.stats.inference.estimate_set import Estimates
@@ -82,8 +82,10 @@ def correlation_by_level(
             f"{where}: judge and human must be one number for each item, got shapes {x.shape} and "
             f"{y.shape}. Average repetitions first."
         )
-    if np.isinf(x).any() or np.isinf(y).any():
-        raise InputError(f"{where}: scores must be finite or NaN, got an infinite value. Drop it.")
+    if too_large(x).any() or too_large(y).any():
+        raise InputError(
+            f"{where}: scores must be finite or NaN, got one infinite or beyond 1e50. Drop it."
+        )
     sources = cluster_codes(source, x.size, where=where)
     systems = cluster_codes(system, x.size, where=where)
     used = np.isfinite(x) & np.isfinite(y)

@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, too_large
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.kendall import kendall_correlation
@@ -32,8 +32,10 @@ def _scores(values: ArrayLike, name: str, where: str) -> Floats:
             f"{where}: {name} must have shape (items,) or (items, replications), got {x.shape}. "
             "Put one item in each row."
         )
-    if np.any(np.isinf(x)):
-        raise InputError(f"{where}: {name} must be finite or NaN, got an infinite value. Drop it.")
+    if np.any(too_large(x)):
+        raise InputError(
+            f"{where}: {name} must be finite or NaN, got one infinite or beyond 1e50. Drop it."
+        )
     return x
 
 

@@ -8,7 +8,7 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, too_large
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.cluster_jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Permuted, with_keywords
@@ -200,8 +200,10 @@ def _pooled(before: ArrayLike, after: ArrayLike, kind: RunKind, where: str) -> t
         )
     both = np.concatenate(runs, axis=1)
     if kind == "scores":
-        if np.isinf(both).any():
-            raise InputError(f"{where}: scores must be finite or NaN, got an infinite value.")
+        if too_large(both).any():
+            raise InputError(
+                f"{where}: scores must be finite or NaN, got one infinite or beyond 1e50."
+            )
         return both.astype(float), shapes[0][1]
     codes = encode_verdicts(both, where=where)[0]
     return np.where(codes >= 0, codes, np.nan).astype(float), shapes[0][1]

@@ -10,7 +10,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, too_large
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_number, counted
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
@@ -157,8 +157,10 @@ def comparisons_with_best(
             "that would not matter."
         )
     codes = cluster_codes(inference["cluster"], x.shape[0], where=where)
-    if np.isinf(x).any():
-        raise InputError(f"{where}: scores must be finite or NaN, got an infinite value. Drop it.")
+    if too_large(x).any():
+        raise InputError(
+            f"{where}: scores must be finite or NaN, got one infinite or beyond 1e50. Drop it."
+        )
     used = np.isfinite(x).all(axis=1)
     lost = int(np.sum(~used))
     x, codes = x[used], codes[used]

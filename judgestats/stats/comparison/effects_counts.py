@@ -12,6 +12,9 @@ from judgestats.errors import InputError
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 
+_MOST_COUNTED = 10**8
+"""Sum of a table's counts, at most, of which the exact distribution is computed."""
+
 
 def odds_ratio(
     table: ArrayLike,
@@ -58,6 +61,11 @@ def odds_ratio(
             "and yes / no in columns."
         )
     a, b, c, d = counts.ravel().tolist()
+    if counts.sum() > _MOST_COUNTED:
+        raise InputError(
+            f"{where}: the table counts {counts.sum():.3g}; at most {_MOST_COUNTED:,} are counted "
+            "exactly. Give counts, not scores."
+        )
     sample = Sample(n_items=int(counts.sum()))
     reason = ""
     if 0 in {a + b, c + d, a + c, b + d}:

@@ -14,7 +14,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, too_large
 from judgestats.engine import WORTH_THREADS, map_blocks
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.blas_threads import one_blas_thread
@@ -164,8 +164,9 @@ def _evaluate(
 ) -> tuple[Floats, str]:
     """The statistic for each row of item counts, shape (B, q); NaN (and why) where refused."""
     if vectorized:
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             values = np.asarray(statistic(*arrays, weights.astype(float)), dtype=float)
+        values = np.where(too_large(values), np.nan, values)
         return (values[:, None] if values.ndim == 1 else values), ""
     rows: list[Floats | None] = []
     refusal = ""
@@ -173,9 +174,9 @@ def _evaluate(
     for row in weights:
         index = np.repeat(items, row)
         try:
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 value = statistic(*(a[index] for a in arrays))
-            rows.append(np.atleast_1d(np.asarray(value, dtype=float)))
+            rows.append(np.atleast_1d(np.where(too_large(value), np.nan, value)))
         except (InputError, np.linalg.LinAlgError, ZeroDivisionError) as error:
             # A resample the statistic refuses is undefined: it becomes NaN, counted and noted.
             refusal = refusal or str(error)

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, too_large
 from judgestats.errors import InputError
 from judgestats.stats.inference.estimate_set import Estimates
 from judgestats.stats.inference.keywords import Clustered, with_keywords
@@ -99,8 +99,8 @@ def crossed_components(scores: ArrayLike, **inference: Unpack[Clustered]) -> Est
             f"{where}: scores must be items x judges x prompts x replications with at least 2 "
             f"judges and 2 prompts, got shape {x.shape}."
         )
-    if np.isinf(x).any():
-        raise InputError(f"{where}: scores must be finite, got an infinite one.")
+    if too_large(x).any():
+        raise InputError(f"{where}: scores must be finite, got one infinite or beyond 1e50.")
     codes = cluster_codes(inference["cluster"], x.shape[0], where=where)
     used = (~np.isnan(x)).any(axis=3).all(axis=(1, 2))
     x, codes, n_left = x[used], codes[used], int((~used).sum())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import islice
 
 import numpy as np
 from scipy.special import ndtri
@@ -241,11 +242,12 @@ def _notes(terms: _Terms) -> list[Note]:
         notes.append(Note(code="few_clusters", message=message))
     gaps = np.diff(ratings.levels)
     if np.allclose(ratings.levels, np.round(ratings.levels)) and np.any(gaps > 1.5):
-        unused = [
-            f"{v:g}"
-            for v in np.arange(ratings.levels[0], ratings.levels[-1])
-            if not np.any(np.isclose(ratings.levels, v))
-        ]
+        between = (
+            f"{level + step:g}"
+            for level, gap in zip(ratings.levels[:-1], gaps, strict=True)
+            for step in range(1, round(gap))
+        )
+        unused = list(islice(between, 6))
         shown = ", ".join(unused[:5]) + (" and more" if len(unused) > 5 else "")
         message = f"Nobody gave {shown}: the steps are those between the levels used."
         notes.append(Note(code="unused_levels", message=message))

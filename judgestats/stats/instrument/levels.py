@@ -28,6 +28,12 @@ MANY = 20
 """Levels from which a scale is read as a number line, on which scores heap at multiples of 5."""
 MOST = 200
 """Distinct scores beyond which they are no levels."""
+NO_LEVELS = "no_levels"
+"""Of the note that the scores lie too far apart for levels of a scale."""
+_SPAN = 1_000
+"""Points from the lowest to the highest score, at most, where no scale is stated."""
+_POINTS = 100_001
+"""Levels of a stated scale, at most."""
 
 
 @with_keywords()
@@ -108,14 +114,17 @@ def levels_used(
         excluded={"not read": int(np.isnan(x).sum())},
     )
     apart = _step(levels) if step is None else float(step)
-    whole = round((high - low) / apart) + 1 if apart > 0 else 0
+    far = high - low > _SPAN if scale is None else high - low > (_POINTS - 1) * (apart or 1)
+    whole = round((high - low) / apart) + 1 if apart > 0 and not far else 0
     notes = [] if scale else [_unknown_scale(low, high)]
+    if far:
+        notes.append(_no_levels(levels))
     details: dict[str, Any] = {
         "levels": levels.tolist(),
         "shares": (counts.sum(axis=0) / counts.sum()).tolist(),
         "n_levels": whole or None,
     }
-    if levels.size <= MOST:
+    if levels.size <= MOST and not far:
         starts, kept = merged_levels(levels, counts.sum(axis=0))
         details |= {"merged": starts, "kept": kept}
         if whole and 1 < len(starts) <= whole / 2:
@@ -139,7 +148,7 @@ def levels_used(
         ("floor_share", f"Share at the floor, {low:g}", levels == low),
     ):
         terms.append(term(name, label, _share_of(at), "logit", True))
-    terms.append(_heaping(levels, apart, low, whole, term, sample))
+    terms.append(_heaping(levels, 0.0 if far else apart, low, whole, term, sample))
     return Estimates(
         name=where, label="Levels used", terms=tuple(terms), sample=terms[0].sample,
         notes=tuple(notes), details=details,
@@ -284,6 +293,14 @@ def _between(
 
 def _multiple(values: Floats, of: float) -> Bools:
     return np.isclose(values / of, np.round(values / of), atol=1e-6)
+
+
+def _no_levels(levels: Floats) -> Note:
+    return Note(
+        code=NO_LEVELS,
+        message=f"The scores run from {levels[0]:.15g} to {levels[-1]:.15g}, too far apart for "
+        "levels of a scale, so heaping and a shorter scale are not computed.",
+    )
 
 
 def _unknown_scale(low: float, high: float) -> Note:

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, too_large
 from judgestats.errors import InputError
 from judgestats.stats.inference.interval_scales import Scale
 from judgestats.stats.inference.keywords import Permuted, with_keywords
@@ -78,8 +78,8 @@ def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> Test
             f"{where}: scores must be items x prompts x replications with at least 2 prompts, got "
             f"shape {x.shape}."
         )
-    if np.isinf(x).any():
-        raise InputError(f"{where}: scores must be finite, got an infinite one.")
+    if too_large(x).any():
+        raise InputError(f"{where}: scores must be finite, got one infinite or beyond 1e50.")
     codes = cluster_codes(inference["cluster"], x.shape[0], where=where)
     used = (~np.isnan(x)).any(axis=2).sum(axis=1) >= 2
     x, codes = x[used], codes[used]

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Bools, Floats, Ints
+from judgestats.arrays import Bools, Floats, Ints, too_large
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.resampling import cluster_codes
@@ -165,9 +165,10 @@ def check_scores(
             f"{function}: scores must be {shapes} and not empty, got shape {scores.shape}. "
             "Put one condition's items x replications in as X[:, None, :]."
         )
-    if np.isinf(scores).any():
+    if too_large(scores).any():
         raise InputError(
-            f"{function}: scores holds {int(np.isinf(scores).sum())} infinite values. Scores "
+            f"{function}: scores holds {int(too_large(scores).sum())} infinite values (or "
+            "beyond 1e50). Scores "
             "must be finite, missing ones NaN."
         )
     k = scores.shape[1]

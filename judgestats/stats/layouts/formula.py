@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, too_large
 from judgestats.errors import InputError
 
 Missing = Literal["drop", "raise"]
@@ -104,9 +104,10 @@ def as_numbers(values: object, what: str, where: str) -> Floats:
             f"{where}: {what} must hold numbers, got something else ({error}). Code verdicts as "
             "numbers first, unread ones as NaN."
         ) from error
-    if np.isinf(out).any():
+    if too_large(out).any():
         raise InputError(
-            f"{where}: {what} must be finite, got {int(np.isinf(out).sum())} infinite values. "
+            f"{where}: {what} must be finite, got {int(too_large(out).sum())} infinite values (or "
+            "beyond 1e50). "
             "Mark values that do not exist as NaN."
         )
     return out

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, too_large
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Note, Sample
@@ -53,10 +53,11 @@ def score_matrix(scores: ArrayLike, *, where: str) -> Floats:
             f"{where}: scores must be a matrix with items in rows and replications in columns, "
             f"got shape {x.shape}. Pivot the judgments to one row per item."
         )
-    infinite = int(np.isinf(x).sum())
+    infinite = int(too_large(x).sum())
     if infinite:
         raise InputError(
-            f"{where}: scores must be finite, {infinite} of {x.size} are infinite. Mark unusable "
+            f"{where}: scores must be finite, {infinite} of {x.size} are infinite or "
+            "beyond 1e50. Mark unusable "
             "judgments as NaN."
         )
     return x

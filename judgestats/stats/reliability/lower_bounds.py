@@ -408,7 +408,11 @@ def _largest_errors(covariance: Floats) -> Floats:
             slope = 1 - mu * np.diag(influence) + mu / value
             # Relative to theta the curvature is 1 plus a positive part: never singular.
             curvature = np.outer(value, value) * influence**2 + np.eye(value.size)
-            step = value * np.linalg.solve(curvature, value * slope / mu)
+            try:
+                step = value * np.linalg.solve(curvature, value * slope / mu)
+            except np.linalg.LinAlgError:  # but for rounding, next to a constant column
+                mu = 0.0
+                break
             decrement = float(slope @ step)
             size = 1.0
             while size > 1e-12:

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, too_large
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Sample
@@ -121,10 +121,10 @@ def prepare(
             f"{data.ndim}. Reshape the scores to one row per item."
         )
         raise InputError(msg)
-    if np.isinf(data).any():
+    if too_large(data).any():
         msg = (
-            f"omega_total: scores must be finite, got {int(np.isinf(data).sum())} infinite scores. "
-            "Mark an unread judgment as NaN."
+            f"omega_total: scores must be finite, got {int(too_large(data).sum())} infinite "
+            "scores (or beyond 1e50). Mark an unread judgment as NaN."
         )
         raise InputError(msg)
     seen = ~np.isnan(data)

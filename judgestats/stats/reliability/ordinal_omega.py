@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, too_large
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.blas_threads import one_blas_thread
 from judgestats.stats.inference.keywords import Resampled, with_keywords
@@ -195,7 +195,7 @@ def omega_ordinal(
     """
     where = "omega_ordinal"
     data = np.asarray(scores, dtype=float)
-    if data.ndim != 2 or np.isinf(data).any():
+    if data.ndim != 2 or too_large(data).any():
         msg = (
             f"{where}: scores must be a two-dimensional table of finite grades, got shape "
             f"{data.shape}. Give items in rows; mark an unread judgment as NaN."

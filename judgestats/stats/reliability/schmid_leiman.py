@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, too_large
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.blas_threads import one_blas_thread
 from judgestats.stats.inference.keywords import Resampled, with_keywords
@@ -387,7 +387,7 @@ def _table(X: ArrayLike, *, where: str, correlations: bool) -> Floats:
     except (TypeError, ValueError) as error:
         msg = f"{where}: scores must be a table of numbers, got others ({error}). Give scores."
         raise InputError(msg) from error
-    if data.ndim != 2 or np.isinf(data).any():
+    if data.ndim != 2 or too_large(data).any():
         msg = (
             f"{where}: scores must be a two-dimensional table of finite numbers, got shape "
             f"{data.shape}. Give items in rows; mark an unread judgment as NaN."

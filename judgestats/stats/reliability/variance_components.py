@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import optimize
 
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, too_large
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.result import Interval, Note, Result, Sample, format_number
@@ -300,10 +300,10 @@ def _read(
 ) -> Layout:
     """The scores as a layout, whichever way they came."""
     y = np.asarray(scores, dtype=float)
-    if np.isinf(y).any():
+    if too_large(y).any():
         raise InputError(
-            f"{where}: scores must be finite, {int(np.isinf(y).sum())} of {y.size} are infinite. "
-            "Mark unusable judgments as NaN."
+            f"{where}: scores must be finite, {int(too_large(y).sum())} of {y.size} are infinite "
+            "or beyond 1e50. Mark unusable judgments as NaN."
         )
     if facets is None:
         if y.ndim not in {len(factors), len(factors) + 1}:

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, too_large
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.result import Note, Sample, TestResult
@@ -178,9 +178,10 @@ def levene_of_variances(
     columns = list(np.asarray(variances, dtype=float).T) if is_table else list(variances)  # type: ignore[arg-type]
     groups = [np.asarray(g, dtype=float).ravel() for g in columns]
     groups = [g[~np.isnan(g)] for g in groups]
-    if any(np.any((g < 0) | np.isinf(g)) for g in groups):
+    if any(np.any((g < 0) | too_large(g)) for g in groups):
         raise InputError(
-            f"{function}: variances must not be negative or infinite, got some that are. Give one "
+            f"{function}: variances must not be negative, infinite or "
+            "beyond 1e50, got some that are. Give one "
             "vector of per-item variances for each condition."
         )
     names = tuple(str(c) for c in conditions) if conditions is not None else ()

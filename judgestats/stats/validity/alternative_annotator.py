@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, too_large
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.adjust import p_adjust
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
@@ -282,8 +282,8 @@ def coded_labels(
         numbers = np.full(both.size, np.nan)
         numbers[~absent] = [kinds[_key(v)] for v in both.reshape(-1)[~absent]]
     numbers = numbers.reshape(both.shape)
-    if np.isinf(numbers).any():
-        raise InputError(f"{where}: labels must be finite, got an infinite score.")
+    if too_large(numbers).any():
+        raise InputError(f"{where}: labels must be finite, got one infinite or beyond 1e50.")
     return numbers[:, 0], numbers[:, 1:]
 
 

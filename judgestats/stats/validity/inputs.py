@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Bools, Floats, Ints, Objects
+from judgestats.arrays import Bools, Floats, Ints, Objects, too_large
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Note
@@ -107,8 +107,8 @@ def score_values(values: ArrayLike, *, where: str, name: str) -> Floats:
         out = np.asarray(values, dtype=float)
     except (TypeError, ValueError) as error:
         raise InputError(f"{where}: {name} must be numbers: {error}. Give scores.") from error
-    if np.isinf(out).any():
-        raise InputError(f"{where}: {name} must be finite, got an infinite score.")
+    if too_large(out).any():
+        raise InputError(f"{where}: {name} must be finite, got one infinite or beyond 1e50.")
     return out
 
 

@@ -1,0 +1,101 @@
+"""One absurd score in a file: no size follows it, it is named, and the rest is computed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from judgestats.cli import main
+
+HEAD = "item_id,judge,repeat,score\n"
+LIMIT = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+from judgestats.cli import main
+for words in {commands!r}:
+    code = main(words)
+    assert code == 0, (words, code)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+assert peak < 1024, peak
+"""
+ALONE = ["1764273600", "1e16", "-1e9", "1e30"]
+UNREAD = ["1e300", "1e308", "-1e308"]
+
+
+def rows(last: str = "", *, shift: int = 0) -> str:
+    ordinary = (
+        f"q{i},j,{t},{(i + t + shift * (i % 2)) % 9 + 1}\n" for i in range(20) for t in range(3)
+    )
+    return HEAD + "".join(ordinary) + (f"q99,j,0,{last}\n" if last else "")
+
+
+def said(capsys, *words: str, code: int = 0) -> str:
+    assert main([*words, "--report", "none", "--track", "none"]) == code
+    out, err = capsys.readouterr()
+    return " ".join((out if code == 0 else err).split())
+
+
+def number(value: str) -> str:
+    return f"{float(value):.15g}"
+
+
+@pytest.mark.parametrize("value", ALONE)
+def test_a_far_score_is_named_and_levels_are_skipped(value, workplace, capsys):
+    (workplace / "f.csv").write_text(rows(value))
+    text = said(capsys, "analyze", "f.csv")
+    assert "1 of 61 scores lies far from all others (1 to 9): " in text
+    assert f"{number(value)} in row 60" in text
+    assert "too far apart for levels of a scale" in text
+    assert "points (SEM)" in text
+    (workplace / "r.csv").write_text(rows(value, shift=1))
+    assert main(["drift", "f.csv", "r.csv"]) == 0
+
+
+@pytest.mark.parametrize("value", UNREAD)
+def test_a_score_too_large_to_compute_with_is_unread_and_named(value, workplace, capsys):
+    (workplace / "f.csv").write_text(rows(value))
+    text = said(capsys, "analyze", "f.csv")
+    assert "1 of 61 unread" in text
+    assert f"1 score ({float(value)} in row 60) is far from all others" in text
+    without = rows()
+    (workplace / "g.csv").write_text(without)
+    assert "2.14 [1.30, 3.54]" in text
+    assert "2.14 [1.30, 3.54]" in said(capsys, "analyze", "g.csv")
+
+
+def test_a_score_next_to_zero_is_a_score(workplace, capsys):
+    (workplace / "f.csv").write_text(rows("5e-324"))
+    assert "0 unread" in said(capsys, "analyze", "f.csv")
+
+
+def test_a_stated_scale_refuses_it_and_has_no_million_points(workplace, capsys):
+    (workplace / "f.csv").write_text(rows("1764273600"))
+    refusal = said(capsys, "analyze", "f.csv", "--scale", "1-10", code=2)
+    assert "the score lies outside the scale 1-10" in refusal
+    wide = said(capsys, "analyze", "f.csv", "--scale", "1-1000000000", code=2)
+    assert "--scale 1-1000000000 has 1,000,000,000 points; at most 10,000" in wide
+
+
+def test_no_command_needs_memory_for_it(workplace):
+    commands = []
+    for place, value in enumerate(["1764273600", "1e16"]):
+        name = f"f{place}"
+        (workplace / f"{name}.csv").write_text(rows(value))
+        pd.read_csv(f"{name}.csv").to_parquet(f"{name}.parquet")
+        quiet = ["--report", "none", "--track", "none"]
+        commands += [
+            ["analyze", f"{name}.csv", "--report", "html", "--track", "none"],
+            ["analyze", f"{name}.parquet", "--stream", "yes", *quiet],
+            ["doctor", f"{name}.csv"],
+            ["labels", "plan", f"{name}.csv", "--labels", "10", "--out", f"{name}-labels.csv"],
+        ]
+    (workplace / "good.csv").write_text(rows())
+    commands.append(["drift", "good.csv", "f0.csv"])
+    done = subprocess.run(
+        [sys.executable, "-c", LIMIT.format(commands=commands)],
+        cwd=workplace, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
