@@ -58,12 +58,16 @@ def parquet_cut(folder):
     return ["j.parquet"]
 
 
-def parquet_whole(*words):
+def parquet(columns, *words):
     def write(folder):
-        pd.DataFrame({"id": range(99), "score": 1.0}).to_parquet(folder / "j.parquet")
+        pd.DataFrame(columns).to_parquet(folder / "j.parquet")
         return ["j.parquet", *words]
 
     return write
+
+
+def parquet_whole(*words):
+    return parquet({"id": range(99), "score": 1.0}, *words)
 
 
 def workbook_cut(folder):
@@ -248,6 +252,10 @@ CASES = {
         "all",
         name="j.json",
     ),
+    "lists without an entry": text('[{"id": 1, "all": []}]', "--explode", "all", name="j.json"),
+    "lists of lists": text('[{"id": 1, "all": [[]]}]', "--explode", "all", name="j.json"),
+    "a verdict that is a list": parquet({"id": [1, 2], "score": [[1], [2]]}),
+    "ids that are bytes": parquet({"id": [b"\xff", b"q"], "score": [1, 2]}),
     "one person's label twice": labels("id,annotator,label\nq1,ann,3\nq1,ann,4\nq1,bob,4\n"),
     "JSON nested too deeply": text("[" * 5000 + "]" * 5000, name="j.json"),
     "a stream that needs the whole file": parquet_whole("--stream", "yes", "--item", "id"),
