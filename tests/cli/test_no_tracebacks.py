@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import sqlite3
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -116,15 +117,21 @@ def test_json_nested_too_deeply_is_refused_by_every_command(folder, capsys, comm
     refused(capsys, DEEP[command], "deep.json is nested deeper than 64 levels")
 
 
-def test_a_workbook_that_does_not_state_its_size_is_read(folder, capsys):
+@pytest.mark.parametrize("size", ["", "A1:A3", "A1:XFD1048576"])
+def test_a_workbook_is_read_whatever_size_it_states(folder, capsys, size):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet()
     sheet.append(["item_id", "repeat", "score", "note"])
     for i in range(12):
         sheet.append([f"q{i // 2}", i % 2, i % 5 + 1])
-    book.save("no_size.xlsx")
-    assert main(["doctor", "no_size.xlsx"]) == 0
+    book.save("made.xlsx")
+    stated = f'<dimension ref="{size}"/>' if size else ""
+    with zipfile.ZipFile("made.xlsx") as made, zipfile.ZipFile("size.xlsx", "w") as out:
+        for part in made.namelist():
+            data = made.read(part)
+            out.writestr(part, data.replace(b"<sheetData>", f"{stated}<sheetData>".encode()))
+    assert main(["doctor", "size.xlsx"]) == 0
     assert "12 judgments of 6 items" in capsys.readouterr().out
 
 

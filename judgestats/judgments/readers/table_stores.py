@@ -61,6 +61,8 @@ def workbook_table(path: Path, sheet: str = "") -> pd.DataFrame:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl warns of styles and extensions it drops
             book = load_workbook(path, read_only=True, data_only=True)
+            for sheet_read in book.worksheets:
+                sheet_read.reset_dimensions()  # the size that it claims may be any
             sheets = {s.title: list(s.iter_rows(values_only=True)) for s in book.worksheets}
     except (InvalidFileException, KeyError, ValueError, TypeError, OSError) as error:
         raise InputError(f"{path} is no readable workbook ({short(str(error))}).") from None
@@ -76,7 +78,7 @@ def workbook_table(path: Path, sheet: str = "") -> pd.DataFrame:
     twice = [c for i, c in enumerate(columns) if c in columns[:i]]
     if twice:
         raise InputError(f"{path} has the column {short(twice[0])} twice. Rename one of them.")
-    # where a workbook does not state its size, a row ends at its last filled cell
+    # a row ends at its last cell
     rows = [(*map(clean_json, r[:width]), *[None] * (width - len(r))) for r in rows]
     return pd.DataFrame(rows, columns=columns).infer_objects()
 
