@@ -71,8 +71,8 @@ def test_the_sem_is_called_the_sd_of_repeated_scores(tmp_path, capsys):
         assert float(sem) * 2**0.5 == pytest.approx(np.sqrt(np.mean(difference**2)), abs=0.01)
     far = [np.abs(x - x.mean(axis=1, keepdims=True)).mean() for x in judges]
     told = re.search(
-        r"scores of judge-1 lie (\S+) \S+ \S+ times as far from the item's mean on average as those "
-        "of judge-0",
+        r"scores of judge-1 lie (\S+) \S+ \S+ times as far from the item's mean on average "
+        "as those of judge-0",
         " ".join(screen.split()),
     )
     assert told is not None

@@ -140,7 +140,10 @@ def test_the_summary_comes_in_the_promised_order(workplace, capsys):
     said = capsys.readouterr().out
     assert len(said.splitlines()) <= 24
     assert max(map(len, said.splitlines())) <= 100
-    places = [said.index(p) for p in ("asked again", "SIMULATED", "judgestats show", "mlflow ui")]
+    places = [
+        said.index(p)
+        for p in ("SEM (SD of repeated scores)", "SIMULATED", "judgestats show", "mlflow ui")
+    ]
     assert places == sorted(places)
     assert main([*words, "--full"]) == 0
     said = capsys.readouterr().out
