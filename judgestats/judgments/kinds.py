@@ -346,7 +346,13 @@ def _undeclared(
             f"no entry of the column {column!r} is a number (the first is "
             f"{_shown(str(distinct[0]))}). For verdicts in words: --map choice={column}."
         )
-    words = [w for w in counts if w not in _statuses(counts, stated, any_column=True)]
+    lost = {normalised(w) for w in _statuses(counts, stated, any_column=True)}
+    words = [w for w in counts if normalised(w) not in lost]
+    if denied := [w for w in words if normalised(w).partition(" ")[::2] in
+                  [(no, status) for no in ("no", "not", "non") for status in lost]]:  # fmt: skip
+        # "error" beside "no error" is what was found, not a call that failed.
+        found = {w: n for w, n in counts.items() if w in denied or normalised(w) in lost}
+        raise not_understood(column, found)
     one_letter = all(len(w) == 1 and "a" <= w <= "z" for w in words)
     return _words(words, column, "choice" if one_letter and picked else "category")
 

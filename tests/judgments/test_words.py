@@ -149,6 +149,11 @@ def test_no_part_of_a_word_decides_and_findings_have_no_direction():
     assert pass_fail_words({"1": 2, "-1": 1}).verdicts == {"1": "pass", "-1": "fail"}
     levels = [{"item": i, "verdict": ("none", "some", "severe")[i % 3]} for i in range(9)]
     assert set(js.read_judgments(levels)["choice"]) == {"none", "some", "severe"}
+    found = [{"item": i, "verdict": ("error", "no error")[i % 2]} for i in range(8)]
+    with pytest.raises(InputError, match="--values 'error=WHAT,no error=WHAT'"):
+        js.read_judgments(found)
+    told = js.read_judgments(found, values={"error": "fail", "no error": "pass"})
+    assert told["choice"].tolist() == ["fail", "pass"] * 4
     with pytest.raises(InputError, match="'-1' \\(3\\)"):
         js.read_judgments([{"item": i, "passed": i % 3 - 1} for i in range(9)])
 
