@@ -14,7 +14,6 @@ from judgestats.analysis.asked_rows import people_rows, true_rows
 from judgestats.analysis.audit import audit_read
 from judgestats.analysis.audit_plan import plan_for
 from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.analysis.pass_fail import FAIL, PASS
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.ratings import ratings_of, true_score_of
 from judgestats.analysis.validity import (
@@ -28,6 +27,7 @@ from judgestats.analysis.validity_warnings import label_warnings
 from judgestats.analysis.verdict_table import estimates_of
 from judgestats.errors import InputError
 from judgestats.judgments.large.reduced import ReducedJudgments
+from judgestats.judgments.words import FAIL, PASS
 from judgestats.results import About
 
 

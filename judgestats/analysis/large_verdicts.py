@@ -15,13 +15,14 @@ from judgestats.analysis.drawings import DRAWN_VERDICTS, ranked
 from judgestats.analysis.large_parts import left_out, named, whole_counts
 from judgestats.analysis.limits import lost_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.analysis.pass_fail import FAIL, PASS, pass_rate
+from judgestats.analysis.pass_fail import pass_rate
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.unread import lost_metrics
 from judgestats.analysis.verdict_table import estimates_of, verdict_metrics, verdict_sentence
 from judgestats.analysis.verdicts import verdicts_needed
 from judgestats.judgments.large.reduced import Column, ReducedJudgments
 from judgestats.judgments.shapes import lost_shares
+from judgestats.judgments.words import FAIL, PASS
 from judgestats.results import About
 from judgestats.stats.agreement.gwet import brennan_prediger, gwet_ac1
 from judgestats.stats.agreement.kappa import fleiss_kappa
