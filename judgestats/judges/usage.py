@@ -62,14 +62,15 @@ def charged(
     if not price.is_known or price.free:
         return Charged(outcome=outcome, cost=price.cost(*outcome.usage), estimate=hold)
     written = TextSize.of(outcome.contents)
-    reported = {
-        "tokens_in": (outcome.tokens_in, asked),
-        "tokens_out": (outcome.tokens_out, written),
-    }
-    for name, (tokens, size) in reported.items():
-        if tokens is not None and not size.allows(tokens):
-            fault = outcome.usage_fault or f"{tokens:,} token{'s' * (tokens != 1)}"
-            outcome = replace(outcome, usage_fault=fault, **{name: None})
+    for tokens, size in ((outcome.tokens_out, written), (outcome.tokens_in, asked)):
+        if tokens is not None and not size.allows(tokens) and not outcome.usage_fault:
+            fault = f"{tokens:,} token{'s' * (tokens != 1)}"
+            outcome = replace(outcome, usage_fault=fault)
+    outcome = replace(
+        outcome,
+        tokens_in=_believed(outcome.tokens_in, asked),
+        tokens_out=_believed(outcome.tokens_out, written),
+    )
     cost = price.cost(*outcome.usage)
     tokens_in, tokens_out, cached = outcome.usage
     known = tokens_in is not None and tokens_out is not None
@@ -83,6 +84,10 @@ def charged(
     if hold > estimate and (bound is not None or known or outcome.kind is not Kind.ANSWERED):
         return Charged(outcome=outcome, cost=cost, estimate=hold, basis="what was reserved")
     return Charged(outcome=outcome, cost=cost, estimate=estimate)
+
+
+def _believed(tokens: int | None, size: TextSize) -> int | None:
+    return tokens if tokens is not None and size.allows(tokens) else None
 
 
 @dataclass(slots=True)

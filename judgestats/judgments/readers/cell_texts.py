@@ -44,7 +44,7 @@ def clean_cells(table: pd.DataFrame) -> pd.DataFrame:
         if pd.api.types.is_object_dtype(dtype):  # other columns hold no lone surrogate
             column = out.iloc[:, place]
             values = pd.Series(map(clean_json, column), index=column.index, dtype=object)
-            out.isetitem(place, values)
+            out.isetitem(place, values.to_numpy())
     return out
 
 
