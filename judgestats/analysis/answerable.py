@@ -9,13 +9,12 @@ import pandas as pd
 
 from judgestats.judgments.kinds import PREFERENCES
 from judgestats.judgments.readers.names import folded
-from judgestats.judgments.readers.understanding import CRITERIA
+from judgestats.judgments.readers.understanding import names_criteria
 
 _Z = 1.959964
 _AIM = 0.05
 FEWEST_SYSTEMS = 3
 """Systems that verdicts on pairs put in order; of two there are win rates."""
-_CRITERIA = CRITERIA | {"task"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +159,8 @@ def _people(frame: pd.DataFrame) -> Question:
 
 def _compared(frame: pd.DataFrame) -> Question:
     """Judges and ways of judging are compared within a criterion, never across two."""
-    by = [c for c in frame.columns if c.startswith("factor_") and folded(c[7:]) in _CRITERIA]
+    factors = [c for c in frame.columns if c.startswith("factor_")]
+    by = [c for c in factors if names_criteria(c[7:]) or folded(c[7:]) == "task"]
     parts = [rows for _, rows in frame.groupby(by, sort=False)] if by else [frame]
     rows = max(parts, key=lambda part: part["condition"].nunique())
     n = int(rows["condition"].nunique())

@@ -201,6 +201,7 @@ _NOT_STREAMED = (
     "parse",
     "as_shown",
 )
+_STREAMED = ("mapping", "factors", "judge", "passes", "fails", "values", "human", "judge_rows")
 STREAM_ROWS = 5_000_000
 """Rows of a Parquet file from which it is streamed without being asked: some 5 GiB as a frame."""
 
@@ -315,7 +316,7 @@ def _streamed(
             "out."
         )
     scale = words["scale"]
-    read = {n: words[n] for n in ("mapping", "factors", "judge", "passes", "fails", "values")}
+    read = {n: words[n] for n in _STREAMED}
     reduced = reduce_parquet(path, scale=scale, kind=words["kind"], **read)
     begin_cells()
     choices: dict[str, Any] = {

@@ -38,6 +38,8 @@ def table_words(arguments: Given) -> dict[str, Any]:
         "table": arguments.table,
         "as_shown": arguments.as_shown,
         "judge": arguments.judge,
+        "human": arguments.human,
+        "judge_rows": arguments.judge_rows,
     }
     TableOptions(**words)  # refuses what does not go together, before any data are read
     return words
@@ -52,6 +54,9 @@ def said_again(arguments: Given) -> list[str]:
         value = getattr(arguments, name)
         if value:
             words.append(f"--{name} {shlex.quote(value)}")
+    for name in ("human", "judge_rows"):
+        if value := getattr(arguments, name):
+            words.append(f"--{name.replace('_', '-')} {shlex.quote(value)}")
     return [*words, *(["--as-shown"] if arguments.as_shown else [])]
 
 

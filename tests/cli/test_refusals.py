@@ -21,6 +21,13 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "bad-input.md"
 GOOD = "id,judge,score\n" + "".join(f"q{i},J,{1 + i % 9}\n" for i in range(30))
 
 
+RATED = "criterion,source,id,passed\n" + "".join(
+    f"{c},{s},q{i},{i % 2}\n"
+    for i in range(9)
+    for c, s in (("tone", "EVAL"), ("depth", "EVAL"), ("tone", "ANNOTATION"))
+)
+
+
 def rows():
     """The table of the page: what, and what the message holds."""
     lines = PAGE.read_text().split("|---|---|---|\n")[1].split("\n\n")[0].splitlines()
@@ -265,6 +272,28 @@ CASES = {
     "several tables in a database": two_tables,
     "several files": text(GOOD, "other.csv"),
     "too few resamples": text(GOOD, "--resamples", "5"),
+    "people's rows among the judge's": text(RATED),
+    "rows of people only": text(RATED.replace("EVAL", "ANNOTATION")),
+    "people's rows of other items": text(
+        RATED.replace("EVAL,q", "EVAL,p"), "--human", "source=ANNOTATION"
+    ),
+    "people's rows that are all rows": text(
+        RATED.replace("EVAL", "ANNOTATION"), "--human", "source=ANNOTATION"
+    ),
+    "people's rows without a criterion": text(
+        RATED.replace("tone,ANN", ",ANN"), "--human", "source=ANNOTATION"
+    ),
+    "people's rows beside labels of a second file": text(
+        RATED, "--human", "source=ANNOTATION", "--labels", "people.csv"
+    ),
+    "a word of raters that no row holds": text(RATED, "--judge-rows", "source=UI"),
+    "a column of raters without a word": text(RATED, "--judge-rows", "source"),
+    "labels of several criteria beside verdicts of one": labels(
+        "id,criterion,label\nq1,tone,3\nq1,depth,4\n"
+    ),
+    "a name of records and of their lists' entries": text(
+        '[{"id": 1, "votes": [{"id": 2, "score": 3}]}]', "--explode", "votes", name="j.json"
+    ),
 }
 
 
@@ -303,6 +332,7 @@ def raised():
 READERS = (
     "tables", "table_files", "table_stores", "names", "options", "registry", "layout", "labels",
     "mistakes", "scales", "trees", "understanding", "untrusted", "verdicts", "folder",
+    "rater_kinds", "row_checks",
 )  # fmt: skip
 ELSEWHERE_HELD = {
     "more than": "limits of size, which test_reader_fuzz.py and test_table_shapes.py lower",

@@ -19,7 +19,7 @@ SUGGESTED = {
     "two orders": {"id": IDS, "winner_orig": ["1", "2"] * 12, "winner_swap": ["1", "2", "2"] * 8},
     "lists": {"id": IDS, "scores": ["[7, 8]"] * 24},
     "letters": {"id": IDS, "verdicts": [f"{i:06b}x" for i in range(24)]},
-    "people only": {"id": IDS, "annotator": ["x"] * 24, "label": SCORES["gpt"]},
+    "a label only": {"id": IDS, "label": SCORES["gpt"]},
     "replies": {"id": IDS, "reply": [f"Reasoning.\nScore: {s}" for s in SCORES["gpt"]]},
     "pairwise replies": {"id": IDS, "raw": ["It is [[A]]", "So [[B]]"] * 12},
     "question and answer": {"prompt": ["Why?", "How?"] * 12, "response": IDS,
@@ -89,7 +89,7 @@ def test_objects_are_no_verdicts_and_the_path_into_them_is_told(tmp_path) -> Non
     file = tmp_path / "j.jsonl"
     rows = [{"id": i, "judgment": {"rating": i % 5 + 1}} for i in range(20)]
     file.write_text("\n".join(map(json.dumps, rows)))
-    with pytest.raises(InputError, match=r"--map 'item_id=id,score=judgment\.rating'"):
+    with pytest.raises(InputError, match=r"--map item_id=id,score=judgment\.rating"):
         js.read_judgments(file)
 
 

@@ -221,9 +221,9 @@ def test_several_nested_criteria_are_suggested_at_once_and_items_are_called_item
         for i in range(4)
     ]
     path.write_text(json.dumps(rows))
-    with pytest.raises(InputError, match="--wide 'criterion=") as refused:
+    with pytest.raises(InputError, match="--wide criterion=") as refused:
         read_judgments(path)
-    wide = str(refused.value).partition("--wide '")[2].partition("'")[0]
+    wide = str(refused.value).partition("--wide ")[2]
     judged = read_judgments(path, mapping={"item_id": "id"}, wide=(wide,))
     assert set(judged["condition"]) == {"judge, criterion=tone", "judge, criterion=depth"}
     assert judged["score"].tolist() == [2.0, 3.0, 4.0, 5.0, 6.0, 5.0, 4.0, 3.0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgestats.commands.declared.shared import VALUES
+from judgestats.commands.declared.shared import ROWS, VALUES
 from judgestats.commands.table import Argument, Command, Option
 
 COMMAND = Command(
@@ -28,6 +28,7 @@ COMMAND = Command(
         VALUES,
         Option("--text", "plan: a text to show (repeat)", repeated=True, metavar="COLUMN"),
         Option("--item", metavar="COLUMN"),
+        *ROWS,
         Option("--cluster", "split: the question", metavar="COLUMN"),
         Option("--validation", "split: share held out", kind="number", default=0.5),
         Option("--out", "plan: the file (labels.csv)"),

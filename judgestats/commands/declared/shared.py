@@ -48,6 +48,20 @@ VALUES = Option(
 )
 """What words mean; for every command that reads labels or verdicts."""
 
+ROWS = (
+    Option(
+        "--human",
+        "rows that people gave: labels of the judge's rows, e.g. source=ANNOTATION",
+        metavar="COLUMN=VALUE,...",
+    ),
+    Option(
+        "--judge-rows",
+        "rows that are judged; others are left out, e.g. source=EVAL",
+        metavar="COLUMN=VALUE,...",
+    ),
+)
+"""Whose rows are read."""
+
 TABLE = (
     Option("--reader", "what the file is, where it should not be recognised", default="auto"),
     Option(
@@ -88,8 +102,8 @@ TABLE = (
     Option("--scale", "lowest-highest score, as in 1-10"),
     Option(
         "--wide",
-        "a column a judge, as in 'gpt*,claude*'; or ROLE=PATTERNS (judge, run, criterion, order, "
-        "person) (repeat)",
+        "a column a judge, as in 'gpt*,claude*'; or ROLE=PATTERNS (judge, run, criterion, system, "
+        "order, person) (repeat)",
         repeated=True,
         metavar="PATTERNS",
     ),
@@ -102,5 +116,6 @@ TABLE = (
     Option("--table", "of a database; the sheet of a workbook"),
     Option("--as-shown", "preferences name places, not responses", kind="switch"),
     Option("--judge", "the judge's name, if no column tells it"),
+    *ROWS,
 )
 """How a table is to be read."""

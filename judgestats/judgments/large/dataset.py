@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from judgestats.errors import InputError
-from judgestats.judgments.readers.names import resolve_columns
+from judgestats.judgments.kinds import spelling
+from judgestats.judgments.readers.names import column_named, no_column, resolve_columns
 
 MAX_FILES = 100_000
 MAX_ROW_GROUP = 2 << 30
@@ -50,6 +53,40 @@ class ParquetJudgments:
         self.factors = factors
         self.n_files = len(dataset.files)
         self.n_rows = 0
+
+    def levels(self, column: str) -> dict[str, int]:
+        """The different texts of a column with their rows."""
+        counts: Counter[str] = Counter()
+        with damaged(self.path):
+            for batch in self.dataset.to_batches(columns=[column]):
+                found = pc.value_counts(pc.cast(batch.column(column), pa.string())).to_pylist()
+                counts.update({v["values"] or "": v["counts"] for v in found})
+        return dict(counts)
+
+    def holding(self, stated: str) -> Any:
+        """The condition of ``COLUMN=VALUE,VALUE`` on a row.
+
+        Raises
+        ------
+        InputError
+            There is no such column, or no row holds a value.
+        """
+        wanted, _, given = stated.partition("=")
+        column = column_named(self.dataset.schema.names, wanted.strip())
+        if not column:
+            raise no_column(self.path, wanted.strip(), "rater kind",
+                            pd.DataFrame(columns=self.dataset.schema.names))  # fmt: skip
+        spelled = {spelling(v) for v in given.split(",")}
+        levels = list(self.levels(column))
+        lost = spelled - set(map(spelling, levels))
+        if lost:
+            raise InputError(
+                f"{self.path}: {stated}: the column {column!r} never holds {sorted(lost)[0]!r}. "
+                f"It holds: {', '.join(levels[:8])}."
+            )
+        kept = [v for v in levels if spelling(v) in spelled]
+        cells = pc.coalesce(pc.field(column).cast(pa.string()), pc.scalar(""))
+        return cells.isin(kept)
 
 
 @contextmanager
@@ -97,7 +134,11 @@ def rows_of(path: Path) -> int:
 
 
 def open_parquet(
-    path: Path, *, mapping: Mapping[str, str] | None = None, factors: tuple[str, ...] = ()
+    path: Path,
+    *,
+    mapping: Mapping[str, str] | None = None,
+    factors: tuple[str, ...] = (),
+    rows: Sequence[tuple[str, bool]] = (),
 ) -> ParquetJudgments:
     """Open judgments in Parquet and check that every file has the columns, in usable types.
 
@@ -110,6 +151,8 @@ def open_parquet(
     mapping : mapping of judgestats column to the files' column, optional
     factors : tuple of str
         Further columns that tell conditions apart.
+    rows : sequence of (str, bool)
+        ``COLUMN=VALUE,VALUE`` of rows that are kept (True) or left out.
 
     Returns
     -------
@@ -149,10 +192,10 @@ def open_parquet(
     for ours, theirs in names.items():
         _check_type(path, ours, theirs, plain[theirs])
     wanted = {*names.values(), *factors}
-    rows = 0
+    n_rows = 0
     for fragment in kept.get_fragments():
-        rows += _check_file(Path(fragment.path), wanted, plain)
-    if not rows:
+        n_rows += _check_file(Path(fragment.path), wanted, plain)
+    if not n_rows:
         raise InputError(f"{path}: the files hold no judgments.")
     texts = [c for c in wanted if _is_text(plain[c])]
     options = ds.ParquetReadOptions(dictionary_columns=texts)
@@ -163,7 +206,10 @@ def open_parquet(
         partition_base_dir=str(path) if path.is_dir() else None,
     )
     opened = ParquetJudgments(path, dataset, names, factors)
-    opened.n_rows = rows
+    opened.n_rows = n_rows
+    for stated, kept in rows:
+        held = opened.holding(stated)
+        opened.dataset = opened.dataset.filter(held if kept else ~held)
     return opened
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,10 @@ from judgestats.errors import InputError
 from judgestats.judgments.large.dataset import ParquetJudgments, damaged
 from judgestats.judgments.large.tables import Codes
 from judgestats.judgments.readers.options import TableOptions
+from judgestats.judgments.readers.rater_kinds import rater_columns, rater_kinds
+from judgestats.judgments.readers.row_checks import Rows, check_rows, raters_question
 from judgestats.judgments.readers.table_words import unused_columns
+from judgestats.judgments.readers.tables import tried
 from judgestats.judgments.readers.understanding import Understanding, understand
 from judgestats.judgments.readers.verdicts import coded, kind_line, kind_of_column
 
@@ -141,20 +146,27 @@ def _too_many(opened: ParquetJudgments, column: str) -> InputError:
     )
 
 
-def understood_columns(opened: ParquetJudgments) -> list[str]:
+def understood_columns(opened: ParquetJudgments, options: TableOptions) -> list[str]:
     """The columns without a part, in words; a refusal where one may be part of a key.
 
-    The first rows tell: a column that varies within an item there does so in the whole.
+    The first rows tell: a column that varies within an item there does so in the whole. Who gave
+    the rows is told by all of them.
 
     Raises
     ------
     InputError
-        Rows that differ in some column would be pooled as repetitions.
+        Rows that differ in some column would be pooled as repetitions, or people gave some.
     """
     with damaged(opened.path):
         sample = opened.dataset.head(_SAMPLE).to_pandas()
     for name in sample.select_dtypes("category"):
         sample[name] = sample[name].astype(object)
+    mapping = {**options.mapping, "item_id": opened.names["item_id"]}
+    stated = replace(options, mapping=mapping, factors=opened.factors)
+    read = partial(tried, opened.path, sample)
+    rows = Rows(source=opened.path, table=sample, names=opened.names, options=stated, read=read)
+    _check_raters(opened, rows)
+    check_rows(rows)
     understanding: Understanding = understand(
         opened.path, sample, opened.names, factors=opened.factors
     )
@@ -170,3 +182,20 @@ def understood_columns(opened: ParquetJudgments) -> list[str]:
             f"{further[0]}."
         )
     return unused_columns(understanding)
+
+
+def _check_raters(opened: ParquetJudgments, rows: Rows) -> None:
+    """Refuse rows of people among the judge's, wherever in the files they stand."""
+    stated = rows.options.judge_rows.partition("=")[0].strip()
+    explained = {*opened.factors, stated}
+    found = rater_kinds(rows.table, rows.names, explained=explained)
+    for column in rater_columns(rows.table, rows.names, explained=explained):
+        if found is not None or column not in opened.dataset.schema.names:
+            continue
+        levels = pd.DataFrame({column: [v or None for v in opened.levels(column)]})
+        found = rater_kinds(pd.concat([rows.table, levels]), rows.names, explained=explained)
+    if found is None:
+        return
+    if found.column in opened.dataset.schema.names:
+        found = replace(found, rows=opened.levels(found.column))
+    raise raters_question(rows, found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,8 @@ def labelled_judgments(
     passes: tuple[str, ...] = (),
     fails: tuple[str, ...] = (),
     values: Mapping[str, str] | None = None,
+    human: str = "",
+    judge_rows: str = "",
 ) -> pd.DataFrame | None:
     """The parsed frame of the judgments with a label; None where there are no labels.
 
@@ -44,7 +46,7 @@ def labelled_judgments(
         What it counted: its verdicts say what kind the labelled ones are.
     labels : path, optional
         A second table; by default the column that serves as label.
-    mapping, factors, judge, passes, fails, values
+    mapping, factors, judge, passes, fails, values, human, judge_rows
         As `reduce_parquet` takes them.
 
     Returns
@@ -57,14 +59,19 @@ def labelled_judgments(
         No item has a label, or more judgments have one than are held in memory.
     """
     opened = open_parquet(path, mapping=mapping, factors=factors)
-    if labels is None and "label" not in opened.names:
+    names = {k: v for k, v in opened.names.items() if k != "label" or not human}
+    if labels is None and "label" not in names and not human:
         return None
     kind = _kind(reduced)
     ids = None
     if labels is not None:
         choices = () if kind in {"score", "pass-fail"} else reduced.values
         ids = pa.array(sorted(labelled_ids(Path(labels), choices=choices)), pa.string())
-    table = _kept(opened, ids)
+    if human:
+        people = opened.dataset.filter(opened.holding(human))
+        ids = pc.unique(pc.cast(people.to_table([names["item_id"]]).column(0), pa.string()))
+    stated = [s.partition("=")[0].strip() for s in (human, judge_rows) if s]
+    table = _kept(opened, ids, stated)
     if not len(table):
         if labels is None:
             return None
@@ -73,7 +80,7 @@ def labelled_judgments(
             f"{', '.join(map(repr, reduced.items[:3]))}. Give both files the same ids."
         )
     options = TableOptions(
-        mapping=dict(opened.names),
+        mapping=names,
         factors=factors,
         judge=judge,
         kind=kind,
@@ -82,6 +89,8 @@ def labelled_judgments(
         values=dict(values or {}),
         scale=(float(reduced.values[0]), float(reduced.values[-1])) if reduced.is_scores else None,
         labels=None if labels is None else str(labels),
+        human=human,
+        judge_rows=judge_rows,
     )
     frame = read_frame(table, options, source=path)
     notes = frame.attrs["notes"]
@@ -99,11 +108,11 @@ def _kind(reduced: ReducedJudgments) -> str:
     return "preference" if words <= {"a", "b", "tie"} else "category"
 
 
-def _kept(opened: ParquetJudgments, ids: Any) -> pd.DataFrame:
+def _kept(opened: ParquetJudgments, ids: Any, further: Sequence[str]) -> pd.DataFrame:
     """The rows of labelled items, or those with a label, in the order of the files."""
     names = opened.names
     by = names["item_id"] if ids is not None else names["label"]
-    wanted = list(dict.fromkeys([*names.values(), *opened.factors]))
+    wanted = list(dict.fromkeys([*names.values(), *opened.factors, *further]))
     parts: list[pd.DataFrame] = []
     n = 0
     with damaged(opened.path):

@@ -54,6 +54,8 @@ def reduce_parquet(
     passes: tuple[str, ...] = (),
     fails: tuple[str, ...] = (),
     values: Mapping[str, str] | None = None,
+    human: str = "",
+    judge_rows: str = "",
     board_bytes: int = BOARD_BYTES,
     batch_rows: int = BATCH,
 ) -> ReducedJudgments:
@@ -76,6 +78,8 @@ def reduce_parquet(
     passes, fails : tuple of str
         The words that are a pass, and a fail.
     values : mapping of word to meaning, optional
+    human, judge_rows : str
+        ``COLUMN=VALUE,VALUE``: rows that are labels, which are left out; rows that are judged.
     board_bytes : int
         Largest board (one byte a judgment) that is kept; 0 for none.
     batch_rows : int
@@ -101,10 +105,21 @@ def reduce_parquet(
     ([[1, 1], [0, 0]], (7.0, 8.0), {'ok': 2, 'unparseable': 1})
     """
     options = TableOptions(
-        kind=kind, passes=passes, fails=fails, values=dict(values or {}), scale=scale
+        mapping=dict(mapping or {}),
+        judge=judge,
+        kind=kind,
+        passes=passes,
+        fails=fails,
+        values=dict(values or {}),
+        scale=scale,
+        human=human,
+        judge_rows=judge_rows,
     )
-    opened = open_parquet(Path(path), mapping=mapping, factors=factors)
-    unused = understood_columns(opened)
+    rows = [(stated, kept) for stated, kept in ((human, False), (judge_rows, True)) if stated]
+    opened = open_parquet(Path(path), mapping=mapping, factors=factors, rows=rows)
+    unused = understood_columns(opened, options)
+    unused += [f"labels are rows of {human}"] if human else []
+    unused += [f"judge's rows: {judge_rows}"] if judge_rows else []
     roles = [role for role in VERDICTS if role in opened.names]
     for role in roles:
         code = read_kind(opened, role, options, batch_rows=batch_rows)

@@ -84,6 +84,28 @@ def criteria_names(columns: Sequence[str]) -> bool:
     return len(words) > 1 and all(w & _CRITERIA for w in words)
 
 
+def systems_by_criterion(columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """For each criterion the columns of all systems, where names are ``SYSTEM_CRITERION``.
+
+    Examples
+    --------
+    >>> systems_by_criterion(["query", "x_tone", "x_safety", "y_tone", "y_safety"])
+    [('x_tone', 'y_tone'), ('x_safety', 'y_safety')]
+    >>> systems_by_criterion(["id", "tone", "safety"])
+    []
+    """
+    found: dict[str, dict[str, str]] = {}
+    for column in columns:
+        words = re.split(r"[\s_.\-]+", column.casefold())
+        if len(words) > 1 and words[-1] in _CRITERIA:
+            found.setdefault(words[-1], {})["_".join(words[:-1])] = column
+        elif len(words) > 1 and words[0] in _CRITERIA:
+            found.setdefault(words[0], {})["_".join(words[1:])] = column
+    systems = {tuple(sorted(own)) for own in found.values()}
+    crossed = len(found) > 1 and len(systems) == 1 and len(next(iter(systems))) > 1
+    return [tuple(own.values()) for own in found.values()] if crossed else []
+
+
 def letters_in(column: pd.Series) -> bool:
     """Whether each cell holds several verdicts of one letter each, equally many in every row.
 

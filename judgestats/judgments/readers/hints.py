@@ -68,7 +68,10 @@ def verdicts_hint(table: pd.DataFrame, names: Mapping[str, str]) -> str:
     used = set(names.values()) - {label}
     rest = [str(c) for c in table.columns if c not in used and c != label]
     examples = {c: [str(v) for v in table[c].dropna().head(_MOST)] for c in rest}
-    lists = [c for c, cells in examples.items() if cells and all(v[:1] == "[" for v in cells)]
+    lists = [
+        c for c, cells in examples.items()
+        if cells and all(v[:1] == "[" and v[1:].lstrip()[:1] != "{" for v in cells)
+    ]  # fmt: skip
     if len(lists) != 1:
         lists = [c for c in rest if letters_in(table[c].head(1_000))]
     if len(lists) == 1:
@@ -77,6 +80,11 @@ def verdicts_hint(table: pd.DataFrame, names: Mapping[str, str]) -> str:
         return f" Does each of {' and '.join(orders)} hold one order's ({_wide('order', orders)})?"
     if len(runs := run_columns(table, rest)) > 1:
         return f" Does each of {_few(runs)} hold one run's ({_wide('run', runs)})?"
+    if label and str(names.get("judge", "")).casefold().startswith(("annotator", "rater")):
+        return (
+            f" {label!r} by {names['judge']!r} seems to hold people's labels: give this file as "
+            "--labels of the judge's file."
+        )
     like = [c for c in rest if _like_verdicts(table[c])]
     judges = [c for c in like if not _PEOPLE.match(c)]
     people = [c for c in like if c not in judges]
@@ -91,6 +99,8 @@ def verdicts_hint(table: pd.DataFrame, names: Mapping[str, str]) -> str:
         return f" Is it one of {named}, or does each hold one's verdicts ({' '.join(ways)})?"
     if label and not judges:
         return f" If {label!r} is the judge's own verdict: --map verdict={label}."
+    if any(v[:2] in {"[{", '{"'} or v[:1] == "[" for cells in examples.values() for v in cells):
+        return f" Is it {judges[0]!r}?" if judges else ""  # the verdicts stand inside
     texts = [c for c, cells in examples.items() if cells and sum(map(len, cells)) > 30 * len(cells)]
     replies = [c for c in rest if re.search(r"(reply|response|output|completion|answer)", c, re.I)]
     if not judges and len(texts or replies) == 1:

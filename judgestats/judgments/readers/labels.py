@@ -15,10 +15,16 @@ from judgestats.errors import InputError
 from judgestats.json_text import clean_json
 from judgestats.judgments.kinds import PREFERENCES, Kind, counted_words, kind_of, spelling
 from judgestats.judgments.numerals import numbers_of
-from judgestats.judgments.readers.cell_texts import clean_cells, each_distinct, joined_ids
+from judgestats.judgments.readers.cell_texts import (
+    clean_cells,
+    each_distinct,
+    joined_ids,
+    text_column,
+)
 from judgestats.judgments.readers.names import ALIASES, column_named, folded
 from judgestats.judgments.readers.table_files import table_of
-from judgestats.judgments.readers.verdicts import coded_choices
+from judgestats.judgments.readers.understanding import CRITERIA, Understanding
+from judgestats.judgments.readers.verdicts import Read, coded_choices
 from judgestats.judgments.words import (
     STATUS_OF,
     family,
@@ -78,10 +84,10 @@ def with_labels(
     kind = _kind(frame)
     how: dict[str, Any] = {"values": values, "scores": scores}
     try:
-        out, notes = joined_labels(path, frame, labels, kind, ("item_id",), **how)
+        out, notes = joined_labels(path, frame, labels, {"": kind}, ("item_id",), **how)
     except LabelJoinError:
         out, notes = joined_labels(
-            path, frame, labels, kind, ("cluster",), names=frame["cluster"], **how
+            path, frame, labels, {"": kind}, ("cluster",), names=frame["cluster"], **how
         )
     out.attrs = {**attrs, "notes": [*attrs.get("notes", []), *notes]}
     return out
@@ -101,7 +107,9 @@ def labelled_ids(path: Path, *, choices: Sequence[str] = ()) -> set[str]:
     set of str
     """
     table = _table(path)
-    return set(_people(path, table, _keys(path, table, ("item_id",)), choices=choices).index)
+    keys = _keys(path, table, ("item_id",))
+    ids = joined_ids(table, tuple(keys))
+    return set(_people(path, table, keys, ids, choices=choices).index)
 
 
 def with_stated_words(frame: pd.DataFrame, values: Mapping[str, str]) -> pd.DataFrame:
@@ -144,6 +152,57 @@ def with_people(out: pd.DataFrame, labels: pd.DataFrame, kind: Kind | None) -> p
         return out.assign(label=labels.iloc[:, 0])
     own = {f"label_{name}": labels[name] for name in labels}
     return out.assign(label=_most(labels, kind), **own)
+
+
+def with_labels_of(
+    where: Path | str,
+    out: pd.DataFrame,
+    own: pd.Series,
+    people: pd.DataFrame,
+    kinds: Mapping[str, Kind],
+    values: Mapping[str, str] | None = None,
+    *,
+    criterion: str = "",
+    scores: bool = False,
+) -> tuple[pd.DataFrame, list[str]]:
+    """The frame with people's labels in the words of its verdicts, criterion by criterion.
+
+    Parameters
+    ----------
+    where : Path or str
+        For messages.
+    out : DataFrame
+        Rows of judgments.
+    own : Series
+        What each row's label is called among those of `people`.
+    people : DataFrame
+        A row a label's name, a column a person.
+    kinds : mapping of criterion to Kind
+    values, scores
+        As `coded_labels` takes them.
+    criterion : str
+        The factor of `out` that names the criterion; empty where there is one.
+
+    Returns
+    -------
+    tuple of DataFrame and list of str
+        As `with_people` gives it; and what `coded_labels` tells.
+    """
+    groups = (
+        out.groupby(text_column(out[f"factor_{criterion}"]), sort=False).groups
+        if criterion and len(kinds) > 1
+        else {next(iter(kinds), ""): out.index}
+    )
+    parts, notes = [], []
+    for name, rows in groups.items():
+        keys, kind = own.loc[rows], kinds.get(str(name))
+        theirs = people if len(groups) == 1 else people[people.index.isin(set(keys))]
+        judged = out.loc[rows, "choice"].unique()
+        labels, told = coded_labels(where, theirs, kind, values, scores=scores, judged=judged)
+        matched = labels.reindex(keys).set_axis(rows).fillna("")
+        parts.append(with_people(out.loc[rows], matched, kind))
+        notes += told
+    return pd.concat(parts).loc[out.index] if len(parts) > 1 else parts[0], notes
 
 
 def coded_labels(
@@ -287,13 +346,89 @@ def _most(table: pd.DataFrame, kind: Kind | None) -> pd.Series:
     return pd.Series(np.where(tied | (best == 0), "", most), index=table.index, dtype=object)
 
 
+def with_labelled_rows(
+    source: Path | str,
+    out: pd.DataFrame,
+    rows: pd.DataFrame,
+    columns: Sequence[str],
+    read: Read,
+    understanding: Understanding,
+    *,
+    values: Mapping[str, str] | None = None,
+) -> tuple[pd.DataFrame, list[str]]:
+    """The judge's rows with the labels that people's rows of the same table hold.
+
+    Parameters
+    ----------
+    source : Path or str
+    out : DataFrame
+        The judge's rows, parsed.
+    rows : DataFrame
+        People's rows, as they stand.
+    columns : sequence of str
+        That hold the verdicts; the first that is filled counts.
+    read : Read
+    understanding : Understanding
+        Labels belong to an item, and to a criterion or condition where people's rows name it.
+    values : mapping of word to meaning, optional
+
+    Returns
+    -------
+    tuple of DataFrame and list of str
+        The frame with labels, and what did not match.
+
+    Raises
+    ------
+    InputError
+        No label belongs to a judged item, or several criteria are judged and people name none.
+    """
+    theirs, own = joined_ids(rows, understanding.item), out["item_id"]
+    for factor in understanding.factors:
+        levels = text_column(rows[factor])
+        if levels.ne("").any():
+            theirs = _of_criterion(theirs, levels)
+            own = _of_criterion(own, out[f"factor_{factor}"])
+        elif factor == read.criterion and len(read.kinds) > 1:
+            raise InputError(
+                f"{source}: the judge's rows are of {len(read.kinds)} criteria ({factor}), and "
+                "people's rows name none. Fill the column, or leave one criterion."
+            )
+    said = rows[list(columns)].bfill(axis=1).iloc[:, 0]
+    filled = text_column(said).str.strip().ne("")
+    long = pd.DataFrame({"key": theirs[filled], "label": said[filled]})
+    long["person"] = long.groupby("key", sort=False).cumcount()
+    wide = long.pivot(index="key", columns="person", values="label")
+    joined = own.isin(set(wide.index))
+    if not joined.any():
+        raise InputError(
+            f"{source}: no label of --human belongs to a judged item. Items are called "
+            f"{', '.join(map(repr, out['item_id'].unique()[:3]))} in the judge's rows and "
+            f"{', '.join(map(repr, joined_ids(rows, understanding.item).unique()[:3]))} in "
+            "people's. Name the item's column by --item."
+        )
+    labelled, notes = with_labels_of(
+        source, out, own, wide, read.kinds, values, criterion=read.criterion
+    )
+    first = ~own.duplicated() & joined
+    ties = int(labelled.loc[first, "label"].eq("").sum())
+    spare = int((~wide.index.isin(own)).sum())
+    n = int(first.sum()) - ties
+    sentence = f"{int(filled.sum()):,} labels by people give {n:,} labelled judgments"
+    further = [f"{ties:,} tied {'are' if ties > 1 else 'is'} left out"] if ties else []
+    further += [f"{spare:,} of no judged item"] if spare else []
+    sentence += f" ({'; '.join(further)})" if further else ""
+    persons = [c for c in labelled if str(c).startswith("label_")]
+    return labelled.drop(columns=persons), [f"{sentence}.", *notes]
+
+
 def joined_labels(
     source: Path | str,
     out: pd.DataFrame,
     labels: Any,
-    kind: Kind | None,
+    kinds: Mapping[str, Kind],
     item: Sequence[str],
     *,
+    criterion: str = "",
     names: pd.Series | None = None,
     values: Mapping[str, str] | None = None,
     scores: bool = False,
@@ -307,10 +442,12 @@ def joined_labels(
     out : DataFrame
         With ``item_id``.
     labels : path or DataFrame or list of dict
-    kind : Kind or None
+    kinds : mapping of criterion to Kind
         Of the judge's verdicts.
     item : sequence of str
         The columns that name an item among the judgments.
+    criterion : str
+        The factor of `out` that names the criterion; empty where there is none.
     names : Series, optional
         What a row's item is called in the labels; by default ``item_id``.
     values, scores
@@ -331,10 +468,21 @@ def joined_labels(
         )
     table = table.reset_index(drop=True)
     keys = _keys(where, table, item)
-    is_named = kind is not None and kind.name not in {"score", "pass-fail"}
-    choices = sorted(set(out["choice"]) - {""}) if is_named else []
-    people = _people(where, table, keys, choices=choices)
     own = out["item_id"] if names is None else names
+    ids = joined_ids(table, tuple(keys))
+    theirs = next((c for c in table.columns if folded(c) in CRITERIA and c not in keys), "")
+    if theirs and table[theirs].groupby(ids).nunique().max() > 1:
+        if not criterion:
+            raise InputError(
+                f"{where}: the labels are of several criteria ({theirs}), and the verdicts of "
+                "one. Give verdicts with a column of that name, or labels of one criterion."
+            )
+        ids = _of_criterion(ids, table[theirs])
+        own = _of_criterion(own, out[f"factor_{criterion}"])
+        table = table.drop(columns=theirs)
+    named = {"score", "pass-fail"}.isdisjoint(kind.name for kind in kinds.values())
+    choices = sorted(set(out["choice"]) - {""}) if named else []
+    people = _people(where, table, keys, ids, choices=choices)
     joined = people.loc[people.index.isin(set(own))]
     given = list(dict.fromkeys(own))
     if joined.empty:
@@ -343,34 +491,39 @@ def joined_labels(
             f"{', '.join(map(repr, given[:3]))}, here "
             f"{', '.join(map(repr, list(people.index[:3])))}. Give both files the same ids."
         )
-    people, notes = coded_labels(
-        where, people, kind, values, scores=scores, judged=out["choice"].unique()
-    )
+    notes: list[str] = []
     without = [i for i in given if i not in set(people.index)]
     spare = [i for i in people.index if i not in set(given)]
     name = where.name if isinstance(where, Path) else where
     # A label that is lost may be a mistake in the ids; an item without one rarely is.
-    for ids, what in ((spare, "labels belong to no judged item"), (without, "items have no label")):
-        if ids:
-            shown = ", ".join(map(str, ids[:5])) + (" and others" if len(ids) > 5 else "")
-            notes.append(f"{len(ids)} of {len(given if ids is without else people):,} {what} "
+    both = ((spare, "labels belong to no judged item"), (without, "items have no label"))
+    for lost, what in both:
+        if lost:
+            shown = ", ".join(map(str, lost[:5])) + (" and others" if len(lost) > 5 else "")
+            notes.append(f"{len(lost)} of {len(given if lost is without else people):,} {what} "
                          f"in {name}: {shown}.")  # fmt: skip
-    matched = people.reindex(own).set_axis(out.index)
     chance = column_named(table.columns, "chance")
     if chance:  # with which `judgestats labels plan` drew the item
-        drawn = table[chance].set_axis(joined_ids(table, tuple(keys)))
+        drawn = table[chance].set_axis(ids)
         drawn = drawn[~drawn.index.duplicated()]
         out = out.assign(chance=drawn.reindex(own).to_numpy())
     if PART in table.columns:
-        part = table[PART].set_axis(joined_ids(table, tuple(keys)))
+        part = table[PART].set_axis(ids)
         part = part[~part.index.duplicated()].reindex(own).fillna("")
         out = out.assign(**{PART: part.astype(str).to_numpy(object)})
-    labelled = with_people(out, matched.fillna(""), kind)
+    labelled, told = with_labels_of(
+        where, out, own, people, kinds, values, criterion=criterion, scores=scores
+    )
+    notes = [*told, *notes]
     if labelled["label"].eq("").all():
         notes.append(
             f"No label in {name} can be used: each is no verdict, or as many people say another."
         )
     return labelled, notes
+
+
+def _of_criterion(ids: pd.Series, criteria: pd.Series) -> pd.Series:
+    return ids + " (" + text_column(criteria) + ")"
 
 
 def _table(path: Path) -> pd.DataFrame:
@@ -396,7 +549,12 @@ def _keys(where: Path | str, table: pd.DataFrame, item: Sequence[str]) -> list[s
 
 
 def _people(
-    where: Path | str, table: pd.DataFrame, keys: list[str], *, choices: Sequence[str] = ()
+    where: Path | str,
+    table: pd.DataFrame,
+    keys: list[str],
+    ids: pd.Series,
+    *,
+    choices: Sequence[str] = (),
 ) -> pd.DataFrame:
     """A row an item with a label, a column a person; `choices` are the words of a label."""
     rest = [str(c) for c in table.columns if c not in keys]
@@ -413,10 +571,9 @@ def _people(
     cells = table[columns]
     given = (cells.notna() & cells.astype(str).apply(lambda c: c.str.strip()).ne("")).any(axis=1)
     if not given.any():
-        n_items = joined_ids(table, tuple(keys)).nunique()
-        raise InputError(_no_label_yet(where, n_items, columns, table, choices))
-    table = table[given].reset_index(drop=True)  # a row still to be labelled names nobody
-    ids = joined_ids(table, tuple(keys))
+        raise InputError(_no_label_yet(where, ids.nunique(), columns, table, choices))
+    # a row still to be labelled names nobody
+    table, ids = table[given].reset_index(drop=True), ids[given].reset_index(drop=True)
     if not (label and person):
         _once(where, ids)
         return table[columns].set_axis(ids)

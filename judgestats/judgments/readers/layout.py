@@ -13,9 +13,10 @@ import pandas as pd
 from judgestats.errors import InputError
 from judgestats.judgments.readers.column_words import ORDERS, letters_in
 from judgestats.judgments.readers.names import column_named, folded
-from judgestats.judgments.readers.untrusted import json_value, short, text
+from judgestats.judgments.readers.trees import PLACE, json_list, leaves_of, with_leaves
+from judgestats.judgments.readers.untrusted import json_value, short
 
-ROLES = ("judge", "replicate", "criterion", "order", "label")
+ROLES = ("judge", "replicate", "criterion", "system", "order", "label")
 """What each of several columns may hold the verdicts of; ``label``: of one person."""
 
 VALUE = "verdict"
@@ -52,7 +53,7 @@ def long_of(
     """
     role, patterns = _spec(spec)
     columns = _matching(source, table, patterns)
-    if len(columns) < 2 and role not in {"", "label", "criterion"}:
+    if len(columns) < 2 and role not in {"", "label", "criterion", "system"}:
         raise InputError(
             f"{source}: --wide {spec!r} names only {columns[0]!r}. A single column of verdicts is "
             f"mapped: --map verdict={columns[0]}."
@@ -201,15 +202,13 @@ def exploded(source: Path | str, table: pd.DataFrame, columns: Sequence[str]) ->
         )
     if sum(rows) > _MAX_CELLS:
         raise InputError(f"{source}: more than {_MAX_CELLS:,} entries. Split the file.")
-    out = table.loc[table.index.repeat(rows)].reset_index(drop=True)
-    for name in names:
-        entries = [e for listed in lists[name] for e in listed]
+    lists |= _equally_long(table.drop(columns=names), rows)
+    table = with_leaves(table, [str(c) for c in table.columns if c not in lists])
+    out = table.drop(columns=list(lists)).loc[table.index.repeat(rows)].reset_index(drop=True)
+    for name, listed in lists.items():
+        entries = [e for cell in listed for e in cell]
         objects = [e for e in entries if isinstance(e, dict)]
-        if objects and len(objects) == len(entries):
-            inner = pd.DataFrame([{k: _cell(v) for k, v in e.items()} for e in objects])
-            out = out.drop(columns=[name, *inner.columns.intersection(out.columns)])
-            out = pd.concat([out, inner], axis=1)
-        else:
+        if not entries or len(objects) < len(entries):
             nested = next((e for e in entries if isinstance(e, (list, tuple, dict))), None)
             if nested is not None:
                 raise InputError(
@@ -217,13 +216,32 @@ def exploded(source: Path | str, table: pd.DataFrame, columns: Sequence[str]) ->
                     "must be all verdicts or all objects."
                 )
             out[name] = pd.Series(entries, dtype=object)
-    out["place"] = [i for n in rows for i in range(n)]
+            continue
+        inner = pd.DataFrame([leaves_of(e) for e in objects])
+        both = [str(c) for c in inner.columns.intersection(out.columns)]
+        if both:
+            raise InputError(
+                f"{source}: the column {both[0]!r} stands in the records and in the entries of "
+                f"{name!r}. Name each by its path, as in --map item_id=id,score={name}[].score."
+            )
+        out = pd.concat([out, inner], axis=1)
+    out[PLACE] = [i for n in rows for i in range(n)]
     return out
 
 
-def _cell(value: object) -> object:
-    """A value inside an entry as a cell: a list or an object as its text."""
-    return text(value) if isinstance(value, (list, dict)) else value
+def _equally_long(table: pd.DataFrame, rows: Sequence[int]) -> dict[str, list[list[Any]]]:
+    """Further columns with lists of plain values, as long as those that are exploded."""
+    found = {}
+    for name in map(str, table.columns):
+        cells = [json_list(v) for v in table[name]]
+        if all(
+            cell is not None
+            and len(cell) == n
+            and not any(isinstance(e, (dict, list)) for e in cell)
+            for cell, n in zip(cells, rows, strict=True)
+        ):
+            found[name] = [list(cell or ()) for cell in cells]
+    return found
 
 
 def _listed(value: object, source: Path | str, name: str, row: int) -> list[Any]:

@@ -75,6 +75,9 @@ SYSTEMS = frozenset(
 )  # fmt: skip
 """Those of them that say which system answered."""
 
+TRIALS = frozenset({"trial", "attempt", "episode", "rollout"})
+"""Names (folded) of what numbers an agent's trials of a task, which are items of one cluster."""
+
 VERDICTS = ("score", "choice", "verdict")
 
 

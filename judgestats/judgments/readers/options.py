@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from judgestats.errors import InputError
@@ -46,6 +46,9 @@ def scale_of(given: object) -> tuple[float, float] | None:
     return scale
 
 
+_FLAGS = {"mapping": "--map", "factors": "--factor", "passes": "--pass"}
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
     """How a table is to be read; what is empty is decided from the table.
@@ -79,6 +82,9 @@ class TableOptions:
         The table of a database, or the sheet of a workbook.
     as_shown : bool
         Verdicts name the place where a response was shown, not the response.
+    human, judge_rows : str
+        ``COLUMN=VALUE,VALUE``: the rows that people gave (they are labels), and the rows that are
+        judged.
     """
 
     mapping: Mapping[str, str] = field(default_factory=dict)
@@ -97,6 +103,8 @@ class TableOptions:
     labels: Any = None
     table: str = ""
     as_shown: bool = False
+    human: str = ""
+    judge_rows: str = ""
 
     def __post_init__(self) -> None:
         """Refuse wrong values before any data are read."""
@@ -106,6 +114,15 @@ class TableOptions:
             option = "--pass" if self.passes else "--fail"
             raise InputError(f"{option} says pass / fail, but --kind is {self.kind}. Drop one.")
         check_values(self.values)
+        for option, stated in (("human", self.human), ("judge-rows", self.judge_rows)):
+            if stated and not all(part.strip() for part in (stated + "=").split("=", 2)[:2]):
+                raise InputError(
+                    f"--{option}: expected COLUMN=VALUE[,VALUE], got {stated[:60]!r}. Write for "
+                    f"example --{option} source={'ANNOTATION' if option == 'human' else 'EVAL'}."
+                )
+        other = "--labels" if self.labels is not None else "--map label="
+        if self.human and (self.labels is not None or "label" in self.mapping):
+            raise InputError(f"--human and {other} both give people's labels. Drop one.")
         both = sorted(set(self.factors) & set(self.item))
         if both:
             raise InputError(f"{both[0]!r} is named by --item and by --factor. Choose one.")
@@ -120,5 +137,39 @@ class TableOptions:
         """Whether something was said that only a table has."""
         return bool(
             self.mapping or self.factors or self.item or self.ignore or self.wide or self.explode
-            or self.parse or self.table
+            or self.parse or self.table or self.human or self.judge_rows
         )  # fmt: skip
+
+    def given(self) -> dict[str, Any]:
+        """What is not left to be decided from the table, by the name of its attribute.
+
+        Examples
+        --------
+        >>> TableOptions(factors=("name",)).given()
+        {'factors': ('name',)}
+        """
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {k: v for k, v in plain.items() if v not in ({}, (), "", None, False)}
+
+    def words(self) -> list[str]:
+        """The options of a command that say the same.
+
+        Examples
+        --------
+        >>> TableOptions(mapping={"score": "a.b"}, human="source=UI").words()
+        ['--map', 'score=a.b', '--human', 'source=UI']
+        """
+        words: list[str] = []
+        for name, value in self.given().items():
+            flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
+            if isinstance(value, Mapping):
+                words += [flag, ",".join(f"{k}={v}" for k, v in value.items())]
+            elif name == "wide":
+                words += [word for spec in value for word in (flag, spec)]
+            elif name == "scale":
+                words += [flag, f"{value[0]:g}-{value[1]:g}"]
+            elif isinstance(value, tuple):
+                words += [flag, ",".join(value)]
+            else:
+                words += [flag] if value is True else [flag, str(value)]
+        return words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -15,12 +16,15 @@ from judgestats.errors import InputError
 from judgestats.json_text import clean_json
 from judgestats.judgments.readers.cell_texts import clean_cells
 from judgestats.judgments.readers.folder import read_folder
+from judgestats.judgments.readers.frame import bare
 from judgestats.judgments.readers.grades import passes_and_failures
 from judgestats.judgments.readers.labels import with_labels, with_stated_words
 from judgestats.judgments.readers.logs import Log, Reader, open_log, understood_log
 from judgestats.judgments.readers.options import TableOptions, scale_of
+from judgestats.judgments.readers.questions import OpenQuestionError
+from judgestats.judgments.readers.table_files import table_of
 from judgestats.judgments.readers.tables import read_frame, read_table
-from judgestats.judgments.readers.trees import tree_of
+from judgestats.judgments.readers.trees import suggested_columns, suggested_options, tree_of
 from judgestats.judgments.readers.untrusted import NoTableError
 from judgestats.judgments.schemas import validate_parsed
 
@@ -77,6 +81,8 @@ def read_judgments(
     labels: Any = None,
     table: str = "",
     as_shown: bool = False,
+    human: str = "",
+    judge_rows: str = "",
 ) -> pd.DataFrame:
     """Read judgments that were made elsewhere into the validated judgments frame.
 
@@ -125,6 +131,9 @@ def read_judgments(
         The table of a database, or the sheet of a workbook.
     as_shown : bool
         Preferences name the place where a response was shown, not the response.
+    human, judge_rows : str
+        ``"source=ANNOTATION"``: the rows that people gave, which become labels of the judge's by
+        item and criterion; the rows that are judged, where others are left out.
 
     Returns
     -------
@@ -164,6 +173,8 @@ def read_judgments(
         labels=labels,
         table=table,
         as_shown=as_shown,
+        human=human,
+        judge_rows=judge_rows,
     )
     if reader not in {"auto", *reader_names()}:
         raise InputError(f"unknown reader {reader!r}. There are: {', '.join(reader_names())}.")
@@ -268,7 +279,28 @@ def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
         nested = any(isinstance(v, (dict, list)) for r in listed or [] for v in r.values())
         document = listed if nested else log.document
         shown = tree_of(document) if document is not None else ""
-        raise NoTableError("\n".join(filter(None, [str(error), shown, _understood()]))) from error
+        ways = [] if options.of_table else _suggested(path, document)
+        raise NoTableError("\n".join(filter(None, [str(error), shown, *ways]))) from error
+
+
+def _suggested(path: Path, document: Any) -> list[str]:
+    """How the file is read by options that were tried on it, or why it is not."""
+    if document is None:
+        options = suggested_columns(table_of(path, lambda _: []))
+    else:
+        options = [o for o in [suggested_options(document)] if o is not None]
+    lines = []
+    for one in options:
+        try:
+            frame = read_table(path, one)
+            validate_parsed(bare(frame), what=str(path), scale=frame.attrs["scale"])
+        except OpenQuestionError as question:
+            lines.append(str(question))
+        except InputError as error:
+            lines.append(f"Tried {shlex.join(one.words())}: {error}")
+        else:
+            lines.append(f"It is read with: {shlex.join(one.words())}")
+    return lines or [_understood()]
 
 
 def _understood() -> str:

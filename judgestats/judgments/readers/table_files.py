@@ -12,7 +12,9 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import IO, TYPE_CHECKING, Any
 
 import pandas as pd
@@ -42,6 +44,8 @@ ENDINGS = (
     ".sqlite3",
 )  # fmt: skip
 MAX_CELLS = 500_000_000
+_FEWEST_RECORDS = 3
+_SHARED_KEYS = 0.6
 MAX_HEADER = 5_000
 """Of tables; the text forms also with ``.gz``."""
 
@@ -114,9 +118,23 @@ def table_of(
         return pd.DataFrame(projected(value, paths))
     if isinstance(value, dict) and _is_columns(value):
         return pd.DataFrame(value)
+    value = _by_id(value)
     if not (isinstance(value, list) and all(isinstance(v, dict) for v in value)):
         raise NoTableError(f"{path}: expected a JSON list of objects, one a judgment.")
     return pd.DataFrame([_cells(row) for row in value])
+
+
+def _by_id(value: Any) -> Any:
+    """The records of an object that has one for each id, with the id; else the value itself."""
+    if not isinstance(value, dict) or len(value) < _FEWEST_RECORDS:
+        return value
+    records = list(value.values())
+    if not all(isinstance(r, dict) and r for r in records):
+        return value
+    shared = [len(r.keys() & s.keys()) / len(r.keys() | s.keys()) for r, s in pairwise(records)]
+    if median(shared) < _SHARED_KEYS:
+        return value
+    return [{"id": key, **record} for key, record in value.items()]
 
 
 def _is_columns(value: Mapping[str, Any]) -> bool:

@@ -65,6 +65,8 @@ def _labels_from(frame: pd.DataFrame, names: Mapping[str, str], options: TableOp
     """Where people's labels are from, and of how many people."""
     people = [str(c).removeprefix("label_") for c in frame.columns if str(c).startswith("label_")]
     of = f" of {len(people)} people ({few_names(people)})" if len(people) > 1 else ""
+    if options.human:
+        return f"rows of {options.human}"
     if isinstance(options.labels, (str, Path)):
         return f"{Path(options.labels).name}{of}, joined by item"
     return f"{names.get('label', 'joined by item' if options.labels is not None else 'theirs')}{of}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,13 @@ from judgestats.errors import InputError
 from judgestats.judgments.columns import PARSED_COLUMNS
 from judgestats.judgments.readers.cell_texts import joined_ids, text_column
 from judgestats.judgments.readers.column_words import named_runs, run_columns
-from judgestats.judgments.readers.frame import parsed_frame
+from judgestats.judgments.readers.frame import bare, parsed_frame
 from judgestats.judgments.readers.item_texts import item_texts
-from judgestats.judgments.readers.labels import coded_labels, joined_labels, with_people
+from judgestats.judgments.readers.labels import (
+    joined_labels,
+    with_labelled_rows,
+    with_labels_of,
+)
 from judgestats.judgments.readers.layout import (
     exploded,
     long_of,
@@ -33,6 +38,7 @@ from judgestats.judgments.readers.names import (
     ALIASES,
     PARTS,
     SYSTEMS,
+    TRIALS,
     VERDICTS,
     column_named,
     folded,
@@ -42,6 +48,13 @@ from judgestats.judgments.readers.names import (
 from judgestats.judgments.readers.options import TableOptions
 from judgestats.judgments.readers.orders import with_orders, with_pairs_of_ids
 from judgestats.judgments.readers.ragas import ragas_options
+from judgestats.judgments.readers.row_checks import (
+    Rows,
+    check_rows,
+    places_in,
+    stated_rows,
+    unexplained,
+)
 from judgestats.judgments.readers.sides import (
     length_columns,
     side_columns,
@@ -50,8 +63,15 @@ from judgestats.judgments.readers.sides import (
 )
 from judgestats.judgments.readers.table_files import table_of
 from judgestats.judgments.readers.table_words import few_names, systems_of_answers, understood_as
-from judgestats.judgments.readers.understanding import Understanding, understand
+from judgestats.judgments.readers.trees import PLACE, with_leaves
+from judgestats.judgments.readers.understanding import (
+    UndecidedError,
+    Understanding,
+    understand,
+    varies_in_lists,
+)
 from judgestats.judgments.readers.verdicts import Read, read_texts, read_verdicts
+from judgestats.judgments.schemas import validate_parsed
 from judgestats.protocols.base import Status
 
 _NAMES = ("item_id", "judge", "cluster", "category", "order")
@@ -84,7 +104,8 @@ def read_table(path: Path, options: TableOptions | None = None) -> pd.DataFrame:
     def kept_as_written(header: pd.DataFrame) -> Collection[str]:
         by_name = {o: c for o, c in options.mapping.items() if column_named(header.columns, c)}
         names = resolve_columns(path, header, by_name, needs_item=False, needs_verdict=False)
-        given = (*options.factors, *options.item, *options.explode)
+        stated = [s.partition("=")[0].strip() for s in (options.human, options.judge_rows) if s]
+        given = (*options.factors, *options.item, *options.explode, *stated)
         kept = [column_named(header.columns, c) for c in given]
         parts = [str(c) for c in header.columns if folded(c) in PARTS]
         return {c for c in kept if c} | {
@@ -92,12 +113,11 @@ def read_table(path: Path, options: TableOptions | None = None) -> pd.DataFrame:
             *(names[n] for n in (*_NAMES, *_FREE) if n in names),
         }
 
-    paths = [*options.mapping.values(), *options.item, *options.factors]
     table = table_of(
         path,
         kept_as_written,
         table=options.table,
-        paths=paths,
+        paths=_paths(options),
         verdicts=lambda header: _verdict_columns(header, options),
     )
     return read_frame(table, options, source=path)
@@ -147,10 +167,18 @@ def read_frame(
     options = _with_runs(source, table, ragas_options(table, options))
     shapes: list[str] = []
     served: dict[str, str] = {}
+    read_by = partial(tried, source, table)
     table, mapping, people = _reshaped(
         source, table.reset_index(drop=True), options, shapes, served
     )
-    names = resolve_columns(source, table, mapping, taken=people, needs_verdict=not options.parse)
+    table, humans, said = stated_rows(source, table, options)
+    shapes += [said] if said else []
+    names = resolve_columns(
+        source, table[~humans], mapping, taken=people, needs_verdict=not options.parse
+    )
+    table, names = _of_rows(table, names, mapping, options)
+    rows = Rows(source=source, table=table[~humans], names=names, options=options, read=read_by)
+    check_rows(rows)
     spoken_for = {column_named(table.columns, c) for c in (*options.ignore, *options.factors)}
     for ours in ("cluster", "status"):
         if ours not in mapping and names.get(ours) in spoken_for:
@@ -167,31 +195,46 @@ def read_frame(
     if not people:
         table, names, folding = with_orders(source, table, names, options)
         shapes += [folding] if folding else []
-    understanding = understand(
-        source,
-        table.drop(columns=[*people, *_parents(table, names.values())]),
-        names,
-        item=tuple(_column(source, table, c, "item_id") for c in options.item),
-        factors=tuple(_column(source, table, c, "factor") for c in options.factors),
-        ignore=tuple(_column(source, table, c, "ignore") for c in options.ignore),
-    )
+    labelled = table[humans]
+    table = table[~humans].reset_index(drop=True)
+    places = places_in(table, options)
+    try:
+        understanding = understand(
+            source,
+            table.drop(columns=[*people]),
+            names,
+            item=tuple(_column(source, table, c, "item_id") for c in options.item),
+            factors=tuple(_column(source, table, c, "factor") for c in options.factors),
+            ignore=tuple(_column(source, table, c, "ignore") for c in options.ignore),
+            places=places,
+        )
+    except UndecidedError as error:
+        if not places:
+            raise
+        raise unexplained(rows, error) from None
     out = _columns(source, table, names, understanding, options)
     read = read_verdicts(source, table, names, understanding, options)
     out = _with_status(source, out.assign(score=read.score, choice=read.choice), read, names)
     notes: list[str] = [*read.notes]
     cells = table[list(people)] if people else out[["label"]] if "label" in out else None
-    if cells is not None:
-        kind = next(iter(read.kinds.values()), None)
-        said = cells if people else cells.set_axis([names["label"]], axis=1)
-        labels, label_notes = coded_labels(
-            source, said, kind, options.values, judged=read.choice.unique()
+    if options.human:
+        held = [names[v] for v in VERDICTS if v in names]
+        out, label_notes = with_labelled_rows(
+            source, out, labelled, held, read, understanding, values=options.values
         )
-        out, notes = with_people(out, labels, kind), [*notes, *label_notes]
+        notes += label_notes
+    elif cells is not None:
+        stated = cells if people else cells.set_axis([names["label"]], axis=1)
+        rows = pd.Series(out.index, index=out.index)
+        out, label_notes = with_labels_of(
+            source, out, rows, stated, read.kinds, options.values, criterion=read.criterion
+        )
+        notes += label_notes
     if options.labels is not None:
-        kind = next(iter(read.kinds.values()), None)
         out, label_notes = joined_labels(
-            source, out, options.labels, kind, understanding.item, values=options.values
-        )
+            source, out, options.labels, read.kinds, understanding.item,
+            criterion=read.criterion, values=options.values,
+        )  # fmt: skip
         notes += label_notes
     out, label_notes = check_mistakes(source, table, out, options, read, names)
     notes += label_notes
@@ -253,6 +296,50 @@ def _with_runs(source: Path | str, table: pd.DataFrame, options: TableOptions) -
     return replace(options, wide=(spec,))
 
 
+def tried(source: Path | str, table: pd.DataFrame, options: TableOptions) -> pd.DataFrame:
+    """The table as some options read it, valid.
+
+    Raises
+    ------
+    InputError
+        They do not read it.
+    """
+    frame = read_frame(table, options, source=source)
+    scale = options.scale or frame.attrs["scale"]
+    return validate_parsed(bare(frame), what=str(source), scale=scale)
+
+
+def _paths(options: TableOptions) -> list[str]:
+    """The paths into nested cells that the options name."""
+    stated = [s.partition("=")[0].strip() for s in (options.human, options.judge_rows) if s]
+    return [*options.mapping.values(), *options.item, *options.factors, *stated]
+
+
+def _of_rows(
+    table: pd.DataFrame,
+    names: dict[str, str],
+    mapping: Mapping[str, str],
+    options: TableOptions,
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """The table with all that its objects with a mapped path hold, and names that fit its rows.
+
+    A number of a record's repetition does not number the entries of its list, nor does part of an
+    item; `model` of entries may be whose answer is judged, and a record's `status` the export's; a
+    column of labels is none where people's rows are the labels.
+    """
+    listed = places_in(table, options)
+    dropped = {"replicate"} if listed or names.get("replicate") in options.item else set()
+    if listed and "judge" in names and folded(names["judge"]) == "model":
+        dropped |= {"judge"} if varies_in_lists(table, names["judge"], listed[-1]) else set()
+    if listed and "status" in names:
+        known = {s.value for s in Status}
+        dropped |= set() if known & set(table[names["status"]].astype(str)) else {"status"}
+    names = {k: v for k, v in names.items() if k not in dropped - set(mapping)}
+    if options.human and "label" not in mapping:
+        names = {k: v for k, v in names.items() if k != "label"}
+    return with_leaves(table, _parents(table, names.values())), names
+
+
 def _parents(table: pd.DataFrame, served: Collection[str]) -> list[str]:
     """The columns with the nested cells from which a path's column was taken."""
     paths = [s for s in served if "." in s and s in table]
@@ -287,8 +374,8 @@ def _reshaped(
             one = column_named(table.columns, options.explode[0])
             if one:
                 mapping["raw_text" if options.parse else "verdict"] = one
-        if "replicate" not in mapping:
-            mapping["replicate"] = "place"
+        if "replicate" not in mapping and PLACE not in {*mapping.values(), *options.item}:
+            mapping["replicate"] = PLACE
     for spec in options.wide:
         table = with_paths(source, table, wide_paths(spec))
         table, role, columns = long_of(source, table, spec)
@@ -298,11 +385,11 @@ def _reshaped(
         if role == "label":
             people = (*people, *columns)
             continue
-        if role != "criterion":
+        if role not in {"criterion", "system"}:
             mapping[role] = role
         if not {"score", "choice", "verdict", "raw_text"} & set(mapping):
             mapping["raw_text" if options.parse else "verdict"] = "verdict"
-    paths = [*mapping.values(), *options.item, *options.factors]
+    paths = [*mapping.values(), *_paths(options)]
     return with_paths(source, table, paths), mapping, people
 
 
@@ -328,7 +415,7 @@ def _columns(
     kept = {o: c for o, c in names.items() if o not in {"score", "choice", "verdict"}}
     out = pd.DataFrame({ours: table[theirs] for ours, theirs in kept.items()})
     out["item_id"] = joined_ids(table, understanding.item)
-    own = tuple(c for c in understanding.item if folded(c) not in PARTS)
+    own = tuple(c for c in understanding.item if folded(c) not in PARTS | TRIALS)
     systems = [c for c in understanding.item if folded(c) in SYSTEMS]
     systems = systems or systems_of_answers(table, understanding, names)
     if len(systems) == 1:  # which system answered: several answers to one question are compared

@@ -22,6 +22,7 @@ from judgestats.judgments.readers.names import PARTS, folded
 CRITERIA = frozenset(
     {"criterion", "criteria", "metric", "aspect", "dimension", "attribute", "scorer", "rubric"}
 )
+_NAMES_OF_CRITERIA = CRITERIA | {"name", "key", "annotationname", "metricname", "scorename"}
 UNVARYING = "does not vary within an item"
 """Why a column has no part in a key that tells something of the item as a whole."""
 _TIMES = re.compile(r"(time|date|tstamp|timestamp|created|updated|asked|started|ended)", re.I)
@@ -37,6 +38,18 @@ _NOTES = re.compile(
     r"(finish|error|reason|note|comment|text|prompt_sha|conv|explan|rational)", re.I
 )
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}.*")
+ANSWERS = frozenset(
+    {"answer", "answertext", "candidate", "completion", "generation", "output", "response"}
+)
+"""Names (folded) of entries' texts that are judged."""
+_TEXTS_OF_ENTRIES = frozenset(
+    {"comment", "critique", "explanation", "feedback", "justification", "note", "notes",
+     "rationale", "reason", "reasoning", "text"}
+)  # fmt: skip
+_REPEATS = re.compile(
+    r"(^(i|j|k|n|nr|no|num|number|index|idx|place|position|try|vote|sample|seed|iteration|round)$"
+    r"|run|rep|trial|attempt|epoch|sampleindex|sampleid|iter|draw)"
+)
 _LONG = 60
 _FEW = 30
 _GROUPS = 20_000
@@ -61,6 +74,28 @@ class Understanding:
     unused: tuple[tuple[str, str], ...]
 
 
+def last_word(column: str) -> str:
+    """The last word of a path, folded.
+
+    Examples
+    --------
+    >>> last_word("scores[].metric_name"), last_word("Criterion")
+    ('metricname', 'criterion')
+    """
+    return folded(re.split(r"\[\]\.?|\.", column.removesuffix("[]"))[-1])
+
+
+def names_criteria(column: str) -> bool:
+    """Whether a condition's column names criteria, by its name.
+
+    Examples
+    --------
+    >>> names_criteria("feedback_scores[].name"), names_criteria("prompt")
+    (True, False)
+    """
+    return last_word(column) in _NAMES_OF_CRITERIA
+
+
 def group_codes(table: pd.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:
     """A number for each row, the same where all of the columns hold the same."""
     codes: NDArray[np.int64] = np.zeros(len(table), dtype=np.int64)
@@ -71,10 +106,11 @@ def group_codes(table: pd.DataFrame, columns: Sequence[str]) -> NDArray[np.int64
 
 
 def _hashable(column: pd.Series) -> pd.Series:
-    return column.astype(str) if _nested(column) else column
+    return column.astype(str) if nested(column) else column
 
 
-def _nested(column: pd.Series) -> bool:
+def nested(column: pd.Series) -> bool:
+    """Whether lists or objects stand in a column's cells."""
     if not pd.api.types.is_object_dtype(column) or pd.api.types.infer_dtype(column) == "string":
         return False
     kinds = set(map(type, column))
@@ -89,6 +125,7 @@ def understand(
     item: tuple[str, ...] = (),
     factors: tuple[str, ...] = (),
     ignore: tuple[str, ...] = (),
+    places: tuple[str, ...] = (),
 ) -> Understanding:
     """Say what names an item and a condition, and what the other columns are.
 
@@ -100,6 +137,8 @@ def understand(
     names : mapping of our column to theirs
     item, factors, ignore : tuple of str
         As the user says.
+    places : tuple of str
+        Columns with the places of list entries, which are rows.
 
     Returns
     -------
@@ -119,9 +158,14 @@ def understand(
     parts: list[str] = []
     criteria: list[str] = []
     for column in rest if not item else [c for c in rest if folded(c) in CRITERIA]:
-        if folded(column) in CRITERIA and _varies(base, table[column]):
+        if folded(column) in CRITERIA and varies(base, table[column]):
             criteria.append(column)
-        elif folded(column) in PARTS and not item and _varies(base, table[column]):
+        elif (
+            folded(column) in PARTS
+            and not item
+            and varies(base, table[column])
+            and not (places and varies_in_lists(table, column, places[-1]))
+        ):
             parts.append(column)
     parts_of_key = (*own_item, *parts)
     conditions = (*factors, *criteria)
@@ -131,6 +175,12 @@ def understand(
     open_: list[str] = []
     for column in rest:
         if column in {*parts, *criteria}:
+            continue
+        if places and (named := _of_entries(table, column, base, places)) is not None:
+            if named:
+                unused.append((column, named))
+            else:
+                open_.append(column)
             continue
         why = _why_unused(table[column], column, base)
         if not why and repeat and _numbers_repeats(table, column, repeat):
@@ -144,22 +194,29 @@ def understand(
             open_.append(column)
     unused += [(c, "as you say") for c in ignore if c in table.columns]
     if open_:
-        raise _undecided(source, open_, parts_of_key, table, repeats=not repeat)
+        raise UndecidedError(source, open_, parts_of_key, table, repeats=not repeat)
     return Understanding(item=parts_of_key, factors=conditions, unused=tuple(unused))
 
 
-def _varies(base: NDArray[np.int64], column: pd.Series) -> bool:
+def varies(base: NDArray[np.int64], column: pd.Series) -> bool:
+    """Whether a column varies within the groups that some codes number."""
     own, distinct = pd.factorize(_hashable(column), use_na_sentinel=False)
     if len(distinct) < 2:
         return False
     return bool(len(pd.unique(base * len(distinct) + own)) > int(base.max(initial=-1)) + 1)
 
 
+def varies_in_lists(table: pd.DataFrame, column: str, place: str) -> bool:
+    """Whether a column differs among the entries of one list."""
+    lists = table[place].eq(0).cumsum().to_numpy(np.int64) - 1
+    return varies(lists, table[column])
+
+
 def _why_unused(column: pd.Series, name: str, base: NDArray[np.int64]) -> str:
     """Why a column has no part in a key; empty where it might have one."""
-    if not _varies(base, column):
+    if not varies(base, column):
         return UNVARYING
-    if _nested(column):
+    if nested(column):
         return "nested"
     if pd.api.types.is_datetime64_any_dtype(column) or _TIMES.search(name):
         return "time"
@@ -207,40 +264,71 @@ def _could_be_key(column: pd.Series, base: NDArray[np.int64]) -> bool:
     return bool(same >= _ALIKE and (cells[0] > 0).sum() > 1)
 
 
+def _of_entries(
+    table: pd.DataFrame, column: str, base: NDArray[np.int64], places: Sequence[str]
+) -> str | None:
+    """Why a column of list entries has no part; empty where it may have one, None if not known.
+
+    A column one to one with the entries' places names them, unless it numbers or describes them.
+    """
+    if column in places and (column == places[-1] or not varies(base, table[column])):
+        return "place in the list"
+    word = last_word(column)
+    if word in _TEXTS_OF_ENTRIES:
+        return "free text"
+    if word in ANSWERS and varies(base, table[column]):
+        return ""
+    levels = table[column].astype(str).nunique()
+    place = next((p for p in places if _numbers_repeats(table, column, p)), "")
+    if not place or not 1 < levels <= len(table) // 2:
+        return None
+    if pd.api.types.is_numeric_dtype(table[column]) and _REPEATS.search(word):
+        return f"goes with {place}"
+    return ""
+
+
 def _numbers_repeats(table: pd.DataFrame, column: str, repeat: str) -> bool:
     """Whether a column goes one to one with the repetition (a seed a run)."""
-    pairs = len(pd.unique(group_codes(table, [column, repeat])))
-    return pairs == table[column].nunique(dropna=False) == table[repeat].nunique(dropna=False)
+    own, levels = pd.factorize(_hashable(table[column]), use_na_sentinel=False)
+    pairs = len(pd.unique(own * table[repeat].nunique(dropna=False)
+                          + pd.factorize(table[repeat], use_na_sentinel=False)[0]))  # fmt: skip
+    return pairs == len(levels) == table[repeat].nunique(dropna=False)
 
 
-def _undecided(
-    source: Path | str,
-    columns: Sequence[str],
-    item: Sequence[str],
-    table: pd.DataFrame,
-    *,
-    repeats: bool,
-) -> InputError:
-    shown = ", ".join(
-        f"{c!r} ({', '.join(str(v)[:20] for v in pd.unique(_hashable(table[c].dropna()))[:3])} ...)"
-        for c in columns[:4]
-    )
-    several = len(columns) > 1
-    listed = ",".join(columns)
-    key = ",".join([*item, *columns])
-    numbered = (
-        f" if it numbers the repetitions: --map replicate={_quoted(listed)};"
-        if repeats and not several and pd.api.types.is_numeric_dtype(table[columns[0]])
-        else ""
-    )
-    return InputError(
-        f"{source}: the column{'s' * several} {shown} var{'y' if several else 'ies'} among the "
-        f"rows of one {' + '.join(item)}, so that these rows may be no repetitions of one "
-        f"judgment. If {'they are' if several else 'it is'} part of what is judged: --item "
-        f"{_quoted(key)}; if {'they tell' if several else 'it tells'} ways of judging apart: "
-        f"--factor {_quoted(listed)};{numbered} if neither, and the rows are repetitions: --ignore "
-        f"{_quoted(listed)}."
-    )
+class UndecidedError(InputError):
+    """Columns that could be part of an item's or a condition's key."""
+
+    def __init__(
+        self,
+        source: Path | str,
+        columns: Sequence[str],
+        item: Sequence[str],
+        table: pd.DataFrame,
+        *,
+        repeats: bool,
+    ) -> None:
+        self.columns, self.item = tuple(columns), tuple(item)
+        self.examples = ", ".join(
+            f"{c!r} ({', '.join(str(v)[:20] for v in pd.unique(_hashable(table[c].dropna()))[:3])}"
+            " ...)"
+            for c in columns[:4]
+        )
+        several = len(columns) > 1
+        are, tell = ("they are", "they tell") if several else ("it is", "it tells")
+        listed = ",".join(columns)
+        key = ",".join([*item, *columns])
+        numbered = (
+            f" if it numbers the repetitions: --map replicate={_quoted(listed)};"
+            if repeats and not several and pd.api.types.is_numeric_dtype(table[columns[0]])
+            else ""
+        )
+        super().__init__(
+            f"{source}: the column{'s' * several} {self.examples} "
+            f"var{'y' if several else 'ies'} among the rows of one {' + '.join(item)}, so that "
+            f"these rows may be no repetitions of one judgment. If {are} part of what is judged: "
+            f"--item {_quoted(key)}; if {tell} ways of judging apart: --factor {_quoted(listed)};"
+            f"{numbered} if neither, and the rows are repetitions: --ignore {_quoted(listed)}."
+        )
 
 
 def _quoted(words: str) -> str:

@@ -17,9 +17,9 @@ from judgestats.arrays import LARGEST
 from judgestats.errors import InputError
 from judgestats.judgments.kinds import PREFERENCES, Kind, counted_words, kind_of, spelling
 from judgestats.judgments.numerals import numbers_of
-from judgestats.judgments.readers.names import VERDICTS, folded, no_column
+from judgestats.judgments.readers.names import VERDICTS, no_column
 from judgestats.judgments.readers.options import TableOptions
-from judgestats.judgments.readers.understanding import CRITERIA, Understanding
+from judgestats.judgments.readers.understanding import Understanding, names_criteria
 from judgestats.judgments.words import (
     FAIL,
     PASS,
@@ -42,8 +42,9 @@ _WIDE = Scale(-(10**6), 10**6)
 class Read:
     """Verdicts as they were read.
 
-    `kinds` has the kind of each criterion (the empty name where there is one); `description` is the
-    line for people; `scale` is stated or told by the values, never assumed.
+    `kinds` has the kind of each criterion (the empty name where there is one), which the column
+    `criterion` names; `description` is the line for people; `scale` is stated or told by the
+    values, never assumed.
     """
 
     score: pd.Series
@@ -54,6 +55,7 @@ class Read:
     description: str
     scale: tuple[float, float] | None
     notes: tuple[str, ...] = ()
+    criterion: str = ""
 
 
 def read_verdicts(
@@ -81,7 +83,7 @@ def read_verdicts(
     choice = pd.Series("", index=table.index, dtype=object)
     reason = pd.Series("the file has no verdict here", index=table.index, dtype=object)
     status = pd.Series(Status.UNPARSEABLE.value, index=table.index, dtype=object)
-    criteria = next((c for c in understanding.factors if folded(c) in CRITERIA or "[]" in c), "")
+    criteria = next((c for c in understanding.factors if names_criteria(c) or "[]" in c), "")
     groups = (
         {str(k): g.index for k, g in table.groupby(criteria, sort=False)}
         if criteria
@@ -134,6 +136,7 @@ def read_verdicts(
         description="; ".join(lines) or "verdict: none read",
         scale=scale,
         notes=tuple(notes),
+        criterion=criteria,
     )
 
 
