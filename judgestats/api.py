@@ -252,7 +252,8 @@ def drift(
     values : mapping of word to meaning, optional
         As `read_judgments` takes them, for all that is read.
     **options
-        As `judgestats.analysis.drift.drift` takes them.
+        As `judgestats.analysis.drift.drift` takes them, or `read_judgments` for all files and
+        frames.
 
     Returns
     -------
@@ -260,17 +261,18 @@ def drift(
     """
     from judgestats.reporting.notebook import Findings, HeldRun
 
-    again, unchanged = (
-        None if one is None else _judged(one, values) for one in (baseline, anchors)
-    )
-    before, after = _judged(first, values), _judged(second, values)
+    known = inspect.signature(read_table_or_log).parameters
+    words = {k: options.pop(k) for k in list(options) if k in known}
+    words |= {"values": values} if values else {}
+    again, unchanged = (None if one is None else _judged(one, words) for one in (baseline, anchors))
+    before, after = _judged(first, words), _judged(second, words)
     analysis = drift_frames(before, after, baseline=again, anchors=unchanged, **options)
     records = analysis.records({"kind": "drift", **_simulated(first, second, baseline, anchors)})
     level = float(options.get("level", 0.95))
     return Findings(analysis, HeldRun(records=records, held=after.iloc[:0], at_level=level))
 
 
-def _judged(data: Any, values: Mapping[str, str] | None) -> pd.DataFrame:
+def _judged(data: Any, words: dict[str, Any]) -> pd.DataFrame:
     from judgestats.reporting.notebook import Findings
 
     if isinstance(data, Findings):
@@ -279,7 +281,7 @@ def _judged(data: Any, values: Mapping[str, str] | None) -> pd.DataFrame:
         from judgestats.tracking.fetch import run_judgments
 
         return run_judgments(str(data))
-    return read_judgments(data, **({"values": values} if values else {}))
+    return read_judgments(data, **words)
 
 
 def _simulated(*given: Any) -> dict[str, Any]:

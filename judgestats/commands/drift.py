@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.analysis.outcome import Analysis
 from judgestats.commands.table import Given
-from judgestats.commands.table_words import word_values
+from judgestats.commands.table_words import said_again, table_words
 from judgestats.errors import InputError, guard_output
 from judgestats.experiment import console
 from judgestats.experiment.showing import finish, show, working
 from judgestats.judgments.readers.labels import with_labels, with_stated_words
+from judgestats.judgments.readers.questions import OpenQuestionError
 from judgestats.results import Results, write_results
 from judgestats.tracking.fetch import facts_of_run, run_judgments, simulated_in
 
@@ -70,20 +72,34 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
 
     if arguments.relabels and not arguments.anchors:
         raise InputError("drift: --relabels are today's labels of the anchors. Give --anchors.")
-    values = word_values(arguments.values)
-    first = _judged(arguments.first, values, arguments.labels)
+    runs = [arguments.first, arguments.second, arguments.baseline, arguments.anchors]
+    words = {k: v for k, v in table_words(arguments).items() if v and k != "labels"}
+    words |= {"reader": arguments.reader} if arguments.reader != "auto" else {}
+    of_files = [name for name in words if name != "values"]
+    if of_files and not any(run and Path(run).is_file() for run in runs):
+        raise InputError(
+            f"drift: --{of_files[0]} says how a file is read, and runs are named. Leave it out."
+        )
+
+    def judged(run: str, labels: str = "") -> DataFrame:
+        try:
+            return _judged(run, labels, words)
+        except OpenQuestionError as question:
+            raise InputError(question.asked(_command(arguments, short=True))) from None
+
+    first = judged(arguments.first, arguments.labels)
     if arguments.relabels and not _labelled(first):
         raise InputError(
             f"drift: --relabels are held against the labels of then, and {arguments.first} has "
             "none. Give them by --labels."
         )
-    second = _judged(arguments.second, values)
-    anchors = _judged(arguments.anchors, values, arguments.relabels) if arguments.anchors else None
+    second = judged(arguments.second)
+    anchors = judged(arguments.anchors, arguments.relabels) if arguments.anchors else None
     with working("Comparing the runs"):
         analysis = drift(
             first,
             second,
-            baseline=_judged(arguments.baseline, values) if arguments.baseline else None,
+            baseline=judged(arguments.baseline) if arguments.baseline else None,
             anchors=anchors,
             pairs=pairs or None,
             n_resamples=arguments.resamples,
@@ -91,12 +107,11 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
             omega_model=arguments.omega_model,
         )
     names = [_named(run) for run in (arguments.first, arguments.second)]
-    given = (arguments.first, arguments.second, arguments.baseline, arguments.anchors)
     about = {
         "kind": "drift",
         "title": f"drift: {names[0]} to {names[1]}",
         "command": _command(arguments),
-        **simulated_in(facts_of_run(run) for run in given if run and not Path(run).is_file()),
+        **simulated_in(facts_of_run(run) for run in runs if run and not Path(run).is_file()),
     }
     results = analysis.records(about)
     whole = f"{_command(arguments, short=True)} --full"
@@ -143,19 +158,20 @@ def _command(arguments: Given, *, short: bool = False) -> str:
         words += ["--omega-model", arguments.omega_model]
     if not short:
         words += ["--resamples", str(arguments.resamples), "--seed", str(arguments.seed)]
-    return shlex.join(words)
+    again = [w for w in said_again(arguments) if not w.startswith("--labels ")]
+    return " ".join([shlex.join(words), *again])
 
 
-def _judged(run: str, values: dict[str, str], labels: str = "") -> DataFrame:
+def _judged(run: str, labels: str, words: Mapping[str, Any]) -> DataFrame:
     """The judgments of a run, or of a file as `judgestats analyze` reads it, with labels."""
     if not Path(run).is_file():
         frame = run_judgments(run)
+        values = words.get("values")
         frame = with_stated_words(frame, values) if values else frame
         return with_labels(Path(run), frame, Path(labels), values=values) if labels else frame
     from judgestats.api import read_judgments
 
-    said: dict[str, Any] = {"labels": labels, "values": values}
-    frame = read_judgments(run, **{n: given for n, given in said.items() if given})
+    frame = read_judgments(run, **words, **({"labels": labels} if labels else {}))
     console.tell(*(f"{run}: {sentence}" for sentence in frame.attrs.get("understood", ())))
     return frame
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 
@@ -35,7 +36,8 @@ def read_table(path: Path) -> pd.DataFrame:
     if not path.is_file():
         raise InputError(f"{path}: there is no such file.")
     frame = table_of(path, lambda header: list(header.columns))
-    return frame.astype(object).where(frame.notna(), "").astype(str)
+    filled = frame.astype(object).where(frame.notna(), "")
+    return filled.map(lambda v: json.dumps(v) if isinstance(v, (dict, list)) else str(v))
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:

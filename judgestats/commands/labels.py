@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,8 +17,17 @@ from judgestats.commands.table_words import word_values
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.judgments.readers.labels import PART
+from judgestats.judgments.readers.layout import with_paths
 from judgestats.judgments.readers.names import ALIASES, folded
+from judgestats.judgments.readers.options import TableOptions
+from judgestats.judgments.readers.questions import OpenQuestionError
 from judgestats.judgments.readers.registry import read_judgments
+from judgestats.judgments.readers.row_checks import (
+    Rows,
+    check_raters,
+    check_row_ids,
+    stated_rows,
+)
 from judgestats.stats.validity.label_plan import (
     LEAST_PER_CLASS,
     allocate_labels,
@@ -26,6 +36,7 @@ from judgestats.stats.validity.label_plan import (
     split_labels,
 )
 
+_IDS = ("item_id", "item", "id")
 _QUESTIONS = frozenset(map(folded, (*ALIASES["cluster"], "question_id", "prompt_id", "prompt")))
 """Columns that tell which items belong together, where they are not the items' ids."""
 
@@ -68,12 +79,14 @@ def _column(frame: pd.DataFrame, name: str, option: str) -> pd.Series:
     return frame[name]
 
 
-def _item_column(frame: pd.DataFrame, name: str, file: str = "") -> pd.Series:
+def _item_column(
+    frame: pd.DataFrame, name: str, options: TableOptions | None = None, file: str = ""
+) -> pd.Series:
     """The items' ids; where no column bears a usual name, as `judgestats analyze` reads them."""
-    usual = next((c for c in ("item_id", "item", "id") if c in frame), "")
+    usual = next((c for c in _IDS if c in frame), "")
     if name or usual or not file:
         return _column(frame, name or usual or "item_id", "item")
-    read = read_judgments(file)
+    read = read_judgments(file, **(options or TableOptions()).given())
     if len(read) != len(frame):
         return _column(frame, "item_id", "item")
     named = [column for column, use in read.attrs["parts"].items() if use == "item"]
@@ -81,17 +94,53 @@ def _item_column(frame: pd.DataFrame, name: str, file: str = "") -> pd.Series:
     return pd.Series(read["item_id"].to_numpy(), index=frame.index)
 
 
+def _judged(arguments: Given) -> tuple[pd.DataFrame, pd.Series]:
+    """The judge's rows of the file, and their items.
+
+    Raises
+    ------
+    InputError
+        Nobody said which rows are the judge's, and people gave some.
+    """
+    path = Path(arguments.file)
+    item = (arguments.item,) if arguments.item else ()
+    options = TableOptions(item=item, human=arguments.human, judge_rows=arguments.judge_rows)
+
+    def read(one: TableOptions) -> pd.DataFrame:
+        paths = [s.partition("=")[0].strip() for s in (one.human, one.judge_rows) if s]
+        table, humans, _ = stated_rows(path, with_paths(path, read_table(path), paths), one)
+        return table[~humans].reset_index(drop=True)
+
+    def previewed(one: TableOptions) -> pd.DataFrame:
+        ids = _item_column(read(one), one.item[0] if one.item else "")
+        return pd.DataFrame({"item_id": ids.unique(), "condition": "", "order": ""})
+
+    frame = read(options)
+    try:
+        items = _item_column(frame, arguments.item, options, arguments.file)
+        if items.name in frame:
+            names = {"item_id": str(items.name)}
+            rows = Rows(source=path, table=frame, names=names, options=options, read=previewed)
+            check_raters(rows)
+            check_row_ids(rows)
+    except OpenQuestionError as question:
+        words = ["judgestats", "labels", "plan", arguments.file]
+        for name in ("half_width", "rates", "labels", "by", "pilot"):
+            if value := getattr(arguments, name):
+                words += [f"--{name.replace('_', '-')}", str(value)]
+        raise InputError(question.without("factors").asked(shlex.join(words))) from None
+    return frame, items
+
+
 def _plan(arguments: Given) -> int:
     if arguments.half_width is not None:
-        frame = read_table(Path(arguments.file)) if arguments.file else pd.DataFrame()
+        frame, items = _judged(arguments) if arguments.file else (pd.DataFrame(), pd.Series())
         rates = _rates(arguments.rates)
         if arguments.pilot:
             rates = pilot_rates(_pilot(arguments, frame))
             text = ", ".join(f"{k} {v:.3g}" for k, v in rates.items())
             console.say(f"By the pilot: {text}.")
-        n_items = arguments.items or (
-            _item_column(frame, arguments.item, arguments.file).nunique() if arguments.file else 0
-        )
+        n_items = arguments.items or items.nunique()
         if not n_items:
             raise InputError("labels plan: say how many items are judged by --items, or a file.")
         plan = labels_needed(arguments.half_width, n_items=n_items, price=arguments.price, **rates)
@@ -102,8 +151,7 @@ def _plan(arguments: Given) -> int:
             "labels plan: say --half-width and --rates for how many labels are needed, or a file "
             "and --labels for which items to label."
         )
-    frame = read_table(Path(arguments.file))
-    items = _item_column(frame, arguments.item, arguments.file)
+    frame, items = _judged(arguments)
     first = ~items.duplicated()
     frame, items = frame[first.to_numpy()], items[first]
     classes = ["all"] * len(items)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgestats.commands.declared.shared import OMEGA_MODEL, SHOW_AND_BOUNDS, VALUES
+from judgestats.commands.declared.shared import OMEGA_MODEL, SHOW_AND_BOUNDS, TABLE
 from judgestats.commands.table import Argument, Command, Option
 
 COMMAND = Command(
@@ -31,10 +31,10 @@ COMMAND = Command(
             metavar="RUN",
         ),
         Option("--labels", "people's labels of the first run's answers", kind="file"),
+        *(option for option in TABLE if option.flag != "--labels"),
         Option(
             "--relabels", "today's labels of the anchors: have the people changed?", kind="file"
         ),
-        VALUES,
         OMEGA_MODEL,
         Option("--resamples", kind="whole", default=999),
         Option("--seed", kind="whole", default=0),

@@ -46,7 +46,7 @@ def scale_of(given: object) -> tuple[float, float] | None:
     return scale
 
 
-_FLAGS = {"mapping": "--map", "factors": "--factor", "passes": "--pass"}
+_FLAGS = {"mapping": "--map", "factors": "--factor", "passes": "--pass", "fails": "--fail"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -225,9 +225,9 @@ def read_frame(
         notes += label_notes
     elif cells is not None:
         stated = cells if people else cells.set_axis([names["label"]], axis=1)
-        rows = pd.Series(out.index, index=out.index)
+        own_rows = pd.Series(out.index, index=out.index)
         out, label_notes = with_labels_of(
-            source, out, rows, stated, read.kinds, options.values, criterion=read.criterion
+            source, out, own_rows, stated, read.kinds, options.values, criterion=read.criterion
         )
         notes += label_notes
     if options.labels is not None:
