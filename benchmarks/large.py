@@ -105,7 +105,7 @@ def check(folder: Path) -> float:
     kept = [
         c
         for c in theirs.select_dtypes("number")
-        if "_null_" not in c and c not in {"omega_low", "omega_high"}
+        if "_null_" not in c and c not in {"alpha_low", "alpha_high"}
     ]
     difference = (ours.loc[theirs.index, kept] - theirs[kept]).abs()
     return float(np.nanmax(difference.to_numpy(float)))

@@ -50,7 +50,7 @@ def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> Analy
                 id="reliability",
                 role="primary",
                 question="How reliable is one judgment, and the mean of all replications?",
-                test="ICC(1) and parallel omega with intervals, each beside its null",
+                test="ICC(1) and Cronbach's alpha with intervals, each beside its null",
             ),
             Hypothesis(
                 id="spread",

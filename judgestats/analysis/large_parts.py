@@ -19,7 +19,7 @@ def whole_counts(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**{c: table[c].fillna(0).astype(int) for c in counted})
 
 
-_LEADING = {"icc1", "omega", "fleiss_kappa", "ac1", "vote_share", "flip_rate"}
+_LEADING = {"icc1", "alpha", "fleiss_kappa", "ac1", "vote_share", "flip_rate"}
 """What an audit in memory tells of every condition; what else counts give stands beside."""
 
 
@@ -50,7 +50,7 @@ def left_out(reduced: ReducedJudgments, more: list[str]) -> list[str]:
     ]
     if reduced.board is None:
         out.append(
-            "Left out: omega, alpha, lambda-2 and the two-way ICCs, and the check that no judgment "
+            "Left out: alpha, lambda-2 and the two-way ICCs, and the check that no judgment "
             f"stands twice: {reduced.board_reason}."
         )
     if len(reduced.items) > SHOWN_ITEMS:

@@ -21,6 +21,7 @@ from judgestats.analysis.recommend import recommend_reliable
 from judgestats.analysis.scale_use import mean_deviations
 from judgestats.analysis.score_audit import comparison_results
 from judgestats.analysis.scores import (
+    ALPHA_TITLE,
     OMEGA_TITLE,
     condition_metrics,
     condition_row,
@@ -69,7 +70,8 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
                 about=_about(column),
                 statuses=column.statuses,
                 reliability=single,
-                omega=own_results["omega"],
+                alpha=own_results["alpha"],
+                omega=[r for kind, r in own_results.items() if kind.startswith("omega_")],
             )
         )
         factors = {factor: str(level) for factor, level in column.factors.items()}
@@ -117,12 +119,10 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
 
 
 _TITLES = {
-    "omega": OMEGA_TITLE,
-    "omega_tau-equivalent": "The same under the tau-equivalent model",
-    "omega_congeneric": "The same under the congeneric model",
+    "alpha": ALPHA_TITLE,
+    **{f"omega_{model}": OMEGA_TITLE.format(model) for model in ("tau-equivalent", "congeneric")},
     "icc2": "ICC(2,1), replications as judges whose level matters",
     "icc3": "ICC(3,1), replications as judges whose level does not matter",
-    "alpha": "Cronbach's alpha of all replications",
     "lambda2": "Guttman's lambda-2 of all replications",
 }
 
@@ -135,7 +135,7 @@ def _columns_results(
     if sums is None:
         reason = f"replications are not told apart: {reduced.board_reason}"
         empty = TwoWaySums(k=2, n_clusters=1, shift=0.0, clustered=False).alpha()
-        return {"omega": _as_omega(empty.replace(reason=reason))}
+        return {"alpha": empty.replace(reason=reason)}
     alpha = sums.alpha(level=level)
     further: dict[str, Estimate] = {}
     if omega_model != "parallel":
@@ -143,9 +143,8 @@ def _columns_results(
             sums.covariance(), model=cast("Model", omega_model), sample=sums.sample
         )
     return {
-        "omega": _as_omega(alpha),
-        **further,
         "alpha": alpha,
+        **further,
         "lambda2": sums.lambda2(),
         "icc2": sums.icc("ICC(2,1)", level=level),
         "icc3": sums.icc("ICC(3,1)", level=level),
@@ -167,15 +166,6 @@ def column_sums(reduced: ReducedJudgments, place: int) -> TwoWaySums | None:
     for here, x in reduced.blocks(place):
         sums.add(x, reduced.cluster[here])
     return sums
-
-
-def _as_omega(alpha: Estimate) -> Estimate:
-    """Parallel omega, which on the column-centred covariance is raw alpha."""
-    return alpha.replace(
-        name="omega_total",
-        label="McDonald's omega total (parallel)",
-        estimator="parallel: equal loadings and error variances; closed form on the covariances",
-    )
 
 
 def _about(column: Column) -> dict[str, Any]:

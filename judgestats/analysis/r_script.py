@@ -143,7 +143,7 @@ def _scores(frame: pd.DataFrame, results: Results) -> Iterator[RNumber]:
         for what, result, code, tolerance in (
             ("ICC(1,1)", "reliability.icc1", f"psych::ICC({table}, lmer = FALSE)$results$ICC[1]",
              _CLOSED),
-            ("Cronbach's alpha", "reliability.omega", f"alpha({table})", _CLOSED),
+            ("Cronbach's alpha", "reliability.alpha", f"alpha({table})", _CLOSED),
             ("within-item variance", "condition.pooled_within_variance", f"within({table})",
              _FITTED),
         ):  # fmt: skip

@@ -20,8 +20,8 @@ NOT_REPEATED = Limit(
 
 
 OF_REPEATS = (
-    "within_variance", "sem", "smallest_detectable_change", "constant_share", "icc1", "omega",
-    "mean_spread_correlation", "sd_between", "n_replications",
+    "within_variance", "sem", "smallest_detectable_change", "constant_share", "icc1", "alpha",
+    "omega", "mean_spread_correlation", "sd_between", "n_replications",
 )  # fmt: skip
 
 

@@ -197,8 +197,8 @@ _ONCE_METRICS = frozenset(
 
 
 def _primary(named: NamedResult) -> NamedResult:
-    """Of one judgment and of the mean; an omega of another model stands beside."""
-    is_reliability = named.id.split(".")[1] in {"icc1", "omega"}
+    """Of one judgment and of the mean; an omega of a declared model is secondary."""
+    is_reliability = named.id.split(".")[1] in {"icc1", "alpha"}
     return replace(
         named, role="primary" if is_reliability else "secondary", headline=is_reliability
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -35,7 +35,7 @@ class ScoreConditions:
     Attributes
     ----------
     table : DataFrame
-        One row a condition: counts by status, mean, spread, SEM, ICC(1) and omega with intervals
+        One row per condition: counts by status, mean, spread, SEM, ICC(1) and alpha with intervals
         and nulls.
     results : tuple of NamedResult
         The reliability estimates behind the table.
@@ -83,7 +83,7 @@ def score_conditions(
     n_permutations, seed : int
         Of the null references.
     omega_model : {"parallel", "tau-equivalent", "congeneric"}
-        Its omega stands beside the parallel one, which exchangeable replications imply.
+        Its omega is given next to alpha, which exchangeable replications imply.
 
     Returns
     -------
@@ -113,21 +113,22 @@ def score_conditions(
             n_permutations=n_permutations,
             seed=seed,
         )
-        omega = omega_total(
+        clusters = array.clusters if clustered else None
+        parallel = omega_total(
             scores,
             model="parallel",
             level=level,
-            cluster=array.clusters if clustered else None,
+            cluster=clusters,
             null=True,
             n_permutations=n_permutations,
             seed=seed,
         )
-        further = tuple(
-            (f"omega_{omega_model}", f"The same under the {omega_model} model", value)
-            for value in omega_declared(
-                scores, omega_model, cluster=array.clusters if clustered else None,
-                level=level, n_permutations=n_permutations, seed=seed,
-            )
+        alpha = parallel.replace(
+            name="alpha", label="Cronbach's alpha"
+        )  # parallel omega is raw alpha
+        omega = omega_declared(
+            scores, omega_model, cluster=clusters, level=level, n_permutations=n_permutations,
+            seed=seed,
         )  # fmt: skip
         subject = _subject(name, asked)
         own = [
@@ -140,8 +141,8 @@ def score_conditions(
             )
             for kind, title, value in (
                 ("icc1", "Reliability of one judgment", reliability),
-                ("omega", OMEGA_TITLE, omega),
-                *further,
+                ("alpha", ALPHA_TITLE, alpha),
+                *((f"omega_{omega_model}", OMEGA_TITLE.format(omega_model), v) for v in omega),
             )
         ]
         results += own
@@ -165,6 +166,7 @@ def score_conditions(
             about=_about(asked),
             statuses=statuses,
             reliability=reliability,
+            alpha=alpha,
             omega=omega,
         )
         rows.append(row)
@@ -178,8 +180,8 @@ def score_conditions(
     )
 
 
-OMEGA_TITLE = "Reliability of the mean of all replications (Cronbach's alpha)"
-"""Of parallel omega, which is raw alpha."""
+ALPHA_TITLE = "Reliability of the mean of all replications (Cronbach's alpha)"
+OMEGA_TITLE = "The same under the {} model (McDonald's omega)"
 
 
 def described_line(
@@ -301,7 +303,8 @@ def condition_row(
     about: Mapping[str, Any],
     statuses: Mapping[str, int],
     reliability: Estimate,
-    omega: Estimate,
+    alpha: Estimate,
+    omega: Sequence[Estimate] = (),
 ) -> dict[str, Any]:
     """One row of the table of conditions.
 
@@ -313,7 +316,9 @@ def condition_row(
         ``tokens_out_mean`` and ``latency_mean_s`` (NaN where not known).
     statuses : mapping of status to int
         Judgments by status.
-    reliability, omega : Estimate
+    reliability, alpha : Estimate
+    omega : sequence of Estimate
+        At most one: under the model that was declared.
 
     Returns
     -------
@@ -345,7 +350,8 @@ def condition_row(
         ("mean", line.mean),
         ("within_variance", line.variance),
         ("icc1", reliability),
-        ("omega", omega),
+        ("alpha", alpha),
+        *(("omega", value) for value in omega),
     ):
         row[prefix] = estimate.estimate
         row[f"{prefix}_low"] = estimate.interval.low if estimate.interval else math.nan
@@ -355,7 +361,7 @@ def condition_row(
             row[f"{prefix}_null_q95"] = estimate.null.q95
             row[f"{prefix}_null_p"] = estimate.null.p_value
             row[f"{prefix}_null_p_smallest"] = estimate.null.p_smallest
-        if prefix in {"icc1", "omega"}:
+        if prefix in {"icc1", "alpha", "omega"}:
             row[f"{prefix}_reason"] = estimate.reason
     return row | {name: about[name] for name in costs}
 
@@ -366,6 +372,7 @@ _METRIC_OF = {
     "sem": "spread/sem",
     "sd_between": "score/sd_between_items",
     "icc1": "reliability/icc1",
+    "alpha": "reliability/alpha",
     "omega": "reliability/omega_total",
     "unread_share": "quality/unread_share",
     "unanswered_share": "quality/unanswered_share",
@@ -379,6 +386,8 @@ def condition_metrics(row: Mapping[str, Any]) -> dict[str, float]:
     """A row of the table of conditions under the names that the MLflow UI shows."""
     out: dict[str, float] = {}
     for column, metric in _METRIC_OF.items():
+        if column not in row:
+            continue
         out[metric] = row[column]
         if f"{column}_low" in row:
             out[f"ci/{metric}.lo"] = row[f"{column}_low"]

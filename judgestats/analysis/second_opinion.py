@@ -290,7 +290,7 @@ def _of_table(name: str, x: np.ndarray, results: Results) -> Iterator[Opinion]:
     long = pd.DataFrame(
         {"item": np.repeat(np.arange(n), r), "rater": np.tile(np.arange(r), n), "score": x.ravel()}
     )
-    icc_id, alpha_id = f"reliability.icc1.{name}", f"reliability.omega.{name}"
+    icc_id, alpha_id = f"reliability.icc1.{name}", f"reliability.alpha.{name}"
     ours = _ours(results, icc_id)
     if ours is not None:
         table = pingouin.intraclass_corr(long, targets="item", raters="rater", ratings="score")
@@ -302,8 +302,8 @@ def _of_table(name: str, x: np.ndarray, results: Results) -> Iterator[Opinion]:
     if ours is not None:
         theirs = float(pingouin.cronbach_alpha(data=pd.DataFrame(x))[0])
         yield Opinion(
-            result=alpha_id, what="parallel omega", ours=ours, theirs=theirs,
-            package="pingouin.cronbach_alpha", convention="parallel omega is Cronbach's alpha",
+            result=alpha_id, what="Cronbach's alpha", ours=ours, theirs=theirs,
+            package="pingouin.cronbach_alpha",
         )  # fmt: skip
     congeneric_id = f"reliability.omega_congeneric.{name}"
     ours = _ours(results, congeneric_id)

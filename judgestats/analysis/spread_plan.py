@@ -99,7 +99,7 @@ def spread_hypotheses(
             id="reliability",
             role="descriptive",
             question="How reliable is one judgment, and the mean of all replications?",
-            test="ICC(1) and parallel omega with jackknife intervals, each beside its null",
+            test="ICC(1) and Cronbach's alpha with jackknife intervals, each beside its null",
         ),
     )
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from judgestats.errors import StoreError
 from judgestats.results import Results
-from judgestats.tracking.readings import answer_note, effects
+from judgestats.tracking.readings import answer_note
 from judgestats.tracking.store import Place, Store, store_faults, without_secrets
 
 INCOMPLETE = "judgestats.incomplete"
@@ -208,9 +208,8 @@ class RunWriter:
         return self._param_keys
 
     def answered(self, results: Results) -> None:
-        """What is read first: the answer as the description, its effects as the first metrics."""
+        """What is read first: the answer as the description."""
         self.tags({"mlflow.note.content": answer_note(results)})
-        self.metrics(effects(results))
 
     def artifacts(self, folder: Path, into: str = "") -> None:
         """Log everything below a folder."""

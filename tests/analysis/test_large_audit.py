@@ -19,7 +19,6 @@ from judgestats.stats.agreement.raw_agreement import flip_rate, percent_agreemen
 from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.reliability.internal_consistency import cronbach_alpha, guttman_lambda2
 from judgestats.stats.reliability.intraclass import icc
-from judgestats.stats.reliability.omega import omega_total
 
 
 def _scores(*, clustered: bool, unread: float = 0.04, n: int = 48) -> pd.DataFrame:
@@ -70,8 +69,8 @@ def test_scores_as_in_memory(tmp_path, clustered: bool) -> None:
     frame = _in_memory(folder, tmp_path)
     theirs = js.audit(frame, n_resamples=99)
     kept = [c for c in theirs.conditions if "_null_" not in c]
-    # Parallel omega over clusters has a jackknife here and a bootstrap in memory.
-    kept = [c for c in kept if not (clustered and c in {"omega_low", "omega_high"})]
+    # Alpha over clusters has a jackknife here and a bootstrap in memory.
+    kept = [c for c in kept if not (clustered and c in {"alpha_low", "alpha_high"})]
     pd.testing.assert_frame_equal(
         ours.conditions[kept], theirs.conditions[kept], rtol=1e-10, atol=1e-10, check_dtype=False
     )
@@ -89,7 +88,6 @@ def test_scores_as_in_memory(tmp_path, clustered: bool) -> None:
             ("icc3", icc(x, form="ICC(3,1)", **common)),
             ("alpha", cronbach_alpha(x, **common)),
             ("lambda2", guttman_lambda2(x, interval="none", **common)),
-            ("omega", omega_total(x, interval=None)),
         ):
             found = ours[f"reliability.{kind}.{name}"]
             assert found.estimate == pytest.approx(reference.estimate, abs=1e-10)
@@ -132,8 +130,8 @@ def test_without_the_board_columns_are_left_out_with_the_reason(tmp_path) -> Non
     assert column_sums(reduced, 0) is None
     found = audit_reduced(reduced, n_resamples=99)
     assert found.conditions["icc1"].notna().all()
-    assert found.conditions["omega"].isna().all()
-    assert "not told apart" in found.conditions["omega_reason"][0]
+    assert found.conditions["alpha"].isna().all()
+    assert "not told apart" in found.conditions["alpha_reason"][0]
     assert any("two-way ICCs" in text for text in found.limitations)
 
 
@@ -289,10 +287,10 @@ def _passes() -> pd.DataFrame:
 
 
 # Counts give these for nothing; memory computes them where they are asked for.
-COUNTED = {"alpha", "lambda2", "icc2", "icc3", "brennan_prediger", "percent_agreement", "entropy"}
+COUNTED = {"lambda2", "icc2", "icc3", "brennan_prediger", "percent_agreement", "entropy"}
 # What a stream says that it leaves out: what reads judgments many times, pairs them, or needs
-# each of them, and parts of an omega.
-NOT_COUNTED = {"instrument", "order", "omega", "fleiss_kappa_unread", "best"}
+# each of them, and parts of alpha's result.
+NOT_COUNTED = {"instrument", "order", "alpha", "fleiss_kappa_unread", "best"}
 SAME = ("title", "about", "estimand", "hypothesis", "role", "estimate", "std_error", "symbol", "p",
         "p_adjusted", "family", "a", "b", "reason")  # fmt: skip
 
@@ -353,8 +351,8 @@ def test_the_records_of_a_stream_are_those_of_memory(tmp_path, frame) -> None:
         for bound in ("low", "high"):
             a, b = (getattr(r.interval, bound, None) if hasattr(r, "interval") else None
                     for r in (one, other))  # fmt: skip
-            # Parallel omega over clusters has a jackknife here and a bootstrap in memory.
-            assert a == pytest.approx(b, abs=0.05 if ".omega." in identity else 1e-8), identity
+            # Alpha over clusters has a jackknife here and a bootstrap in memory.
+            assert a == pytest.approx(b, abs=0.05 if ".alpha." in identity else 1e-8), identity
     claims = {h.id: (h.claim, h.about, h.estimand) for h in memory.headlines}
     for headline in streamed.headlines:
         assert claims[headline.id] == (headline.claim, headline.about, headline.estimand)

@@ -20,7 +20,7 @@ from judgestats.results.screen import plain_text, screen_of
 from judgestats.results.thresholds import read_thresholds
 from judgestats.stats.planning.simulated_design import _ratio_widths
 
-LOST = ("reliability.icc1.a", "reliability.omega.a", "condition.sem.a", "ratio.all/b:a",
+LOST = ("reliability.icc1.a", "reliability.alpha.a", "condition.sem.a", "ratio.all/b:a",
         "distance.all/b:a")  # fmt: skip
 
 

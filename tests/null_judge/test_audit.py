@@ -74,7 +74,7 @@ def test_a_declared_model_of_omega_stands_beside_the_parallel_one():
     name = JUDGES[0].label
     beside = found[f"reliability.omega_congeneric.{name}"]
     assert "congeneric" in f"{beside.label} {beside.estimator}"
-    assert "congeneric" not in found[f"reliability.omega.{name}"].label
+    assert "congeneric" not in found[f"reliability.alpha.{name}"].label
     assert {r.role for r in found.results if r.result is beside} == {"secondary"}
     assert f"headline.reliability.omega_congeneric.{name}" not in {h.id for h in found.headlines}
 

@@ -33,7 +33,7 @@ SHOW_AND_BOUNDS = (
 
 OMEGA_MODEL = Option(
     "--omega-model",
-    "model whose omega of repeated scores stands beside that of parallel replications",
+    "model whose omega of repeated scores is given next to Cronbach's alpha",
     default="parallel",
     choices=("parallel", "tau-equivalent", "congeneric"),
 )

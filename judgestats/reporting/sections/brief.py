@@ -42,7 +42,7 @@ from judgestats.results import (
 __all__ = ["asked", "by_condition", "limits", "methods", "results", "roles", "setting"]
 
 _MOST_NUMBERS = 4
-_SCORES = ("mean", "sem", "icc1", "omega")
+_SCORES = ("mean", "sem", "icc1", "alpha", "omega")
 _FEW = 12
 
 

@@ -150,7 +150,7 @@ COEFFICIENTS = {
 def coefficients_of(run: Run) -> dict[str, str]:
     """The coefficients that a run of verdicts has: column and label."""
     by_name = {k: v for k, v in COEFFICIENTS.items() if k in run.conditions}
-    scores = {"mean", "within_variance", "icc1", "omega", "pearson", "spearman", "kendall"}
+    scores = {"mean", "within_variance", "icc1", "alpha", "omega", "pearson", "spearman", "kendall"}
     others = [
         c for c in run.conditions.columns
         if f"{c}_low" in run.conditions
@@ -280,6 +280,7 @@ def reliability(run: Run) -> Table | Markdown:
     if "icc1" not in frame:
         return Markdown("")
     judged = run.by_judge
+    alpha = "alpha" if "alpha" in frame else "omega"  # what runs of judgestats 0.2 call it
     rows = []
     for row in run.described:
         if math.isnan(_number(row, "icc1")) and str(row.get("icc1_reason") or "nan") == "nan":
@@ -293,11 +294,13 @@ def reliability(run: Run) -> Table | Markdown:
                     _number(row, "icc1_low"), _number(row, "icc1_high"), leading_zero=False
                 ),
                 "icc_null": _number(row, "icc1_null_q95"),
-                "omega": _number(row, "omega"),
-                "omega_ci": interval(
-                    _number(row, "omega_low"), _number(row, "omega_high"), leading_zero=False
+                "alpha": _number(row, alpha),
+                "alpha_ci": interval(
+                    _number(row, f"{alpha}_low"),
+                    _number(row, f"{alpha}_high"),
+                    leading_zero=False,
                 ),
-                "omega_null": _number(row, "omega_null_q95"),
+                "alpha_null": _number(row, f"{alpha}_null_q95"),
                 "p": _number(row, "icc1_null_p"),
                 "sdc": _number(row, "smallest_detectable_change"),
             }
@@ -310,18 +313,18 @@ def reliability(run: Run) -> Table | Markdown:
             Column(key="icc_ci", label=percent, align="right"),
             Column(key="icc_null", label="Null, 95th pct.", format="coefficient:2"),
             Column(key="p", label="p", format="p"),
-            Column(key="omega", label="Omega of the mean", format="coefficient:3"),
-            Column(key="omega_ci", label=percent, align="right"),
-            Column(key="omega_null", label="Null, 95th pct.", format="coefficient:2"),
+            Column(key="alpha", label="Cronbach's alpha", format="coefficient:3"),
+            Column(key="alpha_ci", label=percent, align="right"),
+            Column(key="alpha_null", label="Null, 95th pct.", format="coefficient:2"),
             Column(key="sdc", label="Smallest change", format="number:2"),
         ),
         rows=tuple(rows),
         group="group" if judged else "",
         caption=(
-            "Reliability of one judgment (ICC) and of the mean of all replications (omega, "
-            "parallel model), beside the 95th percentile of what the same coefficient yields when "
-            "each replication's scores are shuffled over items. Smallest change: the difference "
-            "between two single judgments that exceeds their noise 95 times in 100."
+            "Reliability of one judgment (ICC) and of the mean of all replications "
+            "(Cronbach's alpha), with the 95th percentile of what the same coefficient yields "
+            "when each replication's scores are shuffled over items. Smallest change: the "
+            "difference between two single judgments that exceeds their noise 95 times in 100."
         ),
         note=_undefined_note(rows),
         label="tbl-reliability",

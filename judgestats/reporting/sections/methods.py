@@ -54,7 +54,10 @@ _SPREAD = (
     "block: the same items were judged under every condition."
 )
 _ICC = "Reliabilities of scores are intraclass correlations (ICC) [@shrout1979]"
-_OMEGA = ", and McDonald's omega [@mcdonald1999]"
+_OF_MEANS = {
+    "alpha": "Cronbach's alpha [@cronbach1951]",
+    "omega_total": "McDonald's omega [@mcdonald1999]",
+}
 _SEM = (
     "SEM is the standard error of measurement: the standard deviation of one judgment around the "
     "mean of all that the judge would give to the same answer."
@@ -130,8 +133,8 @@ def _is_test(run: Run, record: Record) -> bool:
 def _scores(run: Run, estimands: set[str]) -> str:
     if "icc1" not in run.conditions:
         return ""
-    has_omega = {"omega", "omega_total"} & {*run.conditions, *estimands}
-    text = f"{_ICC}{_OMEGA if has_omega else ''}."
+    of_means = [text for key, text in _OF_MEANS.items() if key in estimands]
+    text = f"{_ICC}{', those of means ' if of_means else ''}{' and '.join(of_means)}."
     return f"{text} {_SEM}" if {"sem"} & {*run.conditions, *estimands} else text
 
 
