@@ -21,6 +21,11 @@ def cell(text: str) -> str:
     return plain.replace("<", "&lt;").replace("`", "'")
 
 
+def as_input(side: str, name: str, number: str) -> str:
+    """A bound as the action's inputs take it."""
+    return f"{side}: {name}={number}"
+
+
 def gate(environ: Mapping[str, str]) -> tuple[bool, str]:
     """Whether all bounds hold and no change is shown, and the summary that says so."""
     file = environ["JUDGESTATS_JUDGMENTS"]
@@ -29,7 +34,7 @@ def gate(environ: Mapping[str, str]) -> tuple[bool, str]:
     passed = True
     bounds = [environ.get(f"JUDGESTATS_{side}", "").split() for side in ("MIN", "MAX")]
     if any(bounds):
-        held = held_to(found.run.records, read_demands(*bounds))
+        held = held_to(found.run.records, read_demands(*bounds), spelled=as_input)
         lines += ["| | condition | demanded | estimate | decided on |", "|---|---|---|---|---|"]
         for f in held.findings:
             passed &= f.passed
@@ -52,13 +57,14 @@ def main() -> int:
     """Write the summary where GitHub shows it, and print it."""
     try:
         passed, summary = gate(os.environ)
+        code = 0 if passed else 1
     except JudgestatsError as error:
-        passed, summary = False, f"judgestats: {error}\n"
+        code, summary = error.exit_code, f"judgestats: {error}\n"
     sys.stdout.write(summary)
     if page := os.environ.get("GITHUB_STEP_SUMMARY", ""):
         with Path(page).open("a", encoding="utf-8") as out:
             out.write(summary)
-    return 0 if passed else 1
+    return code
 
 
 if __name__ == "__main__":

@@ -80,8 +80,10 @@ def estimand(entry: Estimand) -> str:
     notes = [UNITS[entry.unit]]
     if math.isfinite(entry.nothing):
         notes.append(f"{entry.nothing:g} where there is nothing")
-    if entry.better:
+    if entry.better in {"higher", "lower"}:
         notes.append(f"{entry.better} is better")
+    elif entry.better == "nothing":
+        notes.append(f"nearer to {entry.nothing:g} is better")
     name = entry.label + (f" ({entry.symbol})" if entry.symbol else "")
     return row(name, entry.meaning, "; ".join(notes), f"`{entry.key}`", f"`{entry.function}`")
 

@@ -40,18 +40,19 @@ def held_judge(
     AssertionError
         A bound is not kept; it names each with estimate and end of the interval.
     InputError
-        No such metric or condition, or unusable judgments.
+        No such name or condition, a bound on the side that would pass the worst judge, or unusable
+        judgments.
 
     Examples
     --------
     >>> scores = [{"item": i, "repeat": r, "score": 2 + i % 7} for i in range(21) for r in "ab"]
     >>> held_judge(scores, min={"reliability": 0.9}, n_resamples=99).conditions.shape[0]
     1
-    >>> held_judge(scores, max={"reliability": 0.5}, n_resamples=99)
+    >>> held_judge(scores, min={"mean score": 6}, n_resamples=99)
     Traceback (most recent call last):
     ...
     AssertionError: the judge does not keep its bounds:
-      judge: reliability 1.000, estimate (no interval) 1.000 must be at most 0.5
+      judge: mean score 5.000, lower bound 4.069 must be at least 6
     """
     import judgestats as js
     from judgestats.commands.check import held_to, read_demands
@@ -61,7 +62,7 @@ def held_judge(
     )
     analysis = judgments if hasattr(judgments, "analysis") else js.audit(judgments, **options)
     names = [condition] if isinstance(condition, str) else list(condition)
-    held = held_to(analysis.run.records, demands, conditions=names)
+    held = held_to(analysis.run.records, demands, conditions=names, spelled=_as_argument)
     failed = [
         f"  {f.where}: {f.demand.metric} {f.estimate:.3f}, {f.basis}"
         f"{'' if math.isnan(f.decided_on) else f' {f.decided_on:.3f}'} must be "
@@ -72,6 +73,10 @@ def held_judge(
     if failed:
         raise AssertionError("\n".join(["the judge does not keep its bounds:", *failed]))
     return analysis
+
+
+def _as_argument(side: str, name: str, number: str) -> str:
+    return f"{side}={{{name!r}: {number}}}"
 
 
 @pytest.fixture(scope="session")

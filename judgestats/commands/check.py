@@ -17,7 +17,16 @@ from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.showing import write_json
 from judgestats.results import Condition, Results, Row
-from judgestats.results.thresholds import holds_size, is_called, named_bounds, not_estimable
+from judgestats.results.quantities import metric_called, quantities_of
+from judgestats.results.thresholds import (
+    Bound,
+    Spelled,
+    as_option,
+    holds_size,
+    named_bounds,
+    not_estimable,
+    refuse_wrong_side,
+)
 from judgestats.results.values import plain
 from judgestats.tracking.readings import WHOLE_RUN, metrics_of
 
@@ -88,10 +97,9 @@ def judge_run(
             raise unknown_name(demand.metric, {k for m in runs.values() for k in m}, rows)
         end, text = ("lo", "lower bound") if demand.side == "min" else ("hi", "upper bound")
         sized = demand.side == "max" and any(
-            holds_size(estimand, demand.bound)
-            for estimand in (
-                demand.metric.rpartition("/")[2],
-                *(row.estimand for row in rows if is_called(row, demand.metric)),
+            holds_size(quantity.better, demand.bound)
+            for quantity in quantities_of(
+                demand.metric, rows, {k for m in held.values() for k in m}
             )
         )
         text = "size at most" if sized else text
@@ -246,7 +254,13 @@ def check_command(arguments: Given) -> int:
     return int(any(not f.passed for f in held.findings))
 
 
-def held_to(results: Results, demands: Sequence[Demand], *, conditions: Sequence[str] = ()) -> Held:
+def held_to(
+    results: Results,
+    demands: Sequence[Demand],
+    *,
+    conditions: Sequence[str] = (),
+    spelled: Spelled = as_option,
+) -> Held:
     """Hold a run's results to demands.
 
     Parameters
@@ -255,12 +269,24 @@ def held_to(results: Results, demands: Sequence[Demand], *, conditions: Sequence
     demands : sequence of Demand
     conditions : sequence of str
         Only these (see `chosen`).
+    spelled : callable
+        Writes a bound as the user gave it.
 
     Returns
     -------
     Held
+
+    Raises
+    ------
+    InputError
+        A name is unknown, or a bound would pass the worst judge.
     """
     runs = whole = metrics_of(results)
+    names = {name for metrics in runs.values() for name in metrics}
+    refuse_wrong_side(
+        [Bound(d.metric, d.side, d.bound, d.written or f"{d.bound:g}") for d in demands],
+        results.rows, names, spelled=spelled,
+    )  # fmt: skip
     listed = results.conditions
     if conditions:
         kept = chosen(listed, conditions)
@@ -271,15 +297,16 @@ def held_to(results: Results, demands: Sequence[Demand], *, conditions: Sequence
     left: dict[str, None] = {}
     for demand in demands:
         name = demand.metric
-        repeated = of_repetition(name, results.rows)
+        metric = metric_called(name, names) or name
+        repeated = of_repetition(metric, results.rows) or of_repetition(name, results.rows)
         held = repeated and any(name in m for m in with_row(sampled, name, results).values())
         own = with_row(sampled if held else runs, name, results)
         verdict = judge_run(
-            of_its_kind(own, name),
+            of_its_kind(own, metric),
             [demand],
             whole=with_row(whole, name, results),
             rows=results.rows,
-            lost=not_estimable(results, name),
+            lost=not_estimable(results, name) | not_estimable(results, metric),
         )
         findings += [_not_sampled(f) if repeated and f.where in still else f for f in verdict]
         if held:
@@ -296,7 +323,11 @@ def _not_sampled(finding: Finding) -> Finding:
 def _say(run: str, findings: Sequence[Finding], *, still: Sequence[str]) -> None:
     """The one document of ``--json``."""
     listed = [
-        {**{k: v for k, v in plain(f).items() if k not in {"low", "high"}}, "passed": f.passed}
+        {
+            **{k: v for k, v in plain(f).items() if k not in {"low", "high"}},
+            "demand": {k: v for k, v in plain(f.demand).items() if k != "written"},
+            "passed": f.passed,
+        }
         for f in findings
     ]
     passed = all(f.passed for f in findings)

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from judgestats.results.thresholds import Side
 
 
 @dataclass(frozen=True)
 class Demand:
-    """A metric and the bound it must keep: at least (``min``) or at most (``max``)."""
+    """A metric and the bound it must keep: at least (``min``) or at most (``max``).
+
+    `written` is the number as it was typed.
+    """
 
     metric: str
-    side: str
+    side: Side
     bound: float
+    written: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from judgestats.errors import InputError, nearest, printable
 from judgestats.results import Results, Row
 from judgestats.results.answers import number_of
 from judgestats.results.numbers import bounds_of
-from judgestats.results.thresholds import is_called
+from judgestats.results.quantities import ALIASES, is_called, metric_called
 
 _OF_REPETITION = (
     "reliability/", "spread/", "agreement/fleiss_kappa", "agreement/ac1", "agreement/flip_rate",
@@ -44,11 +44,19 @@ def with_row(
     Returns
     -------
     dict
-        `runs` as they are where a metric has this name, or no row has.
+        `runs` as they are where a metric has this name; with a metric under it that it stands for
+        (``unread``) where no row has it.
     """
     same = {run: dict(metrics) for run, metrics in runs.items()}
     rows = [row for row in results.rows if is_called(row, name)]
-    if any(name in metrics for metrics in runs.values()) or not rows:
+    if any(name in metrics for metrics in runs.values()):
+        return same
+    if not rows:
+        if metric := metric_called(name, {key for own in runs.values() for key in own}):
+            for own in same.values():
+                copied = {f"ci/{metric}.{end}": f"ci/{name}.{end}" for end in ("lo", "hi")}
+                copied[metric] = name
+                own |= {to: own[key] for key, to in copied.items() if key in own}
         return same
     in_rows = {
         label for row in results.rows for label, record in row.cells.items() if record in results
@@ -76,9 +84,10 @@ def unknown_name(name: str, metrics: Iterable[str], rows: Sequence[Row]) -> Inpu
     """The fault of a name that neither a row nor a metric has."""
     named = [row.key for row in rows]
     names = sorted({m for m in metrics if not m.startswith(("ci/", "null/"))})
+    named += [n for n in ("unread", "unanswered") if named and metric_called(n, names)]
     listed = ", ".join(dict.fromkeys(named)) or ", ".join(names)
     whole = "; by their whole names: judgestats show RUN --json" if named else ""
     return InputError(
         f"check: no number is called {printable(name, one_line=True)!r} in this run."
-        f"{nearest(name, [*named, *names])} There are: {listed}{whole}."
+        f"{nearest(name, [*named, *names, *ALIASES])} There are: {listed}{whole}."
     )

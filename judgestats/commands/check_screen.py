@@ -10,12 +10,12 @@ from pathlib import Path
 from judgestats.commands.check_findings import Demand, Finding, Held
 from judgestats.experiment import console
 from judgestats.experiment.showing import show_framed
-from judgestats.results import ESTIMANDS, Results
+from judgestats.results import ESTIMANDS, Results, estimand_of
 from judgestats.results.answers import number_of, row_decimals, shown
 from judgestats.results.brief import brief_of
 from judgestats.results.numbers import estimate_parts
+from judgestats.results.quantities import is_called, metric_called, quantities_of
 from judgestats.results.screen import Span
-from judgestats.results.thresholds import is_called
 from judgestats.tracking.readings import WHOLE_RUN
 
 _MOST_FINDINGS = 12
@@ -83,7 +83,7 @@ def _notes(held: Held, demands: Sequence[Demand]) -> list[str]:
 
 def _unanswered(runs: Mapping[str, Mapping[str, float]], demands: Sequence[Demand]) -> list[str]:
     """That judgments are in no number, where nobody demanded anything of how many."""
-    named = {demand.metric for demand in demands}
+    named = {metric_called(demand.metric, [_UNANSWERED]) for demand in demands}
     shares = {name: m.get(_UNANSWERED, 0.0) for name, m in runs.items() if name != WHOLE_RUN}
     worst = max(shares, key=lambda name: shares[name], default="")
     if not worst or not shares[worst] > 0 or _UNANSWERED in named:
@@ -91,7 +91,7 @@ def _unanswered(runs: Mapping[str, Mapping[str, float]], demands: Sequence[Deman
     text = (
         f"not demanded: up to {100 * shares[worst]:.3g} % of the judgments of a condition "
         f"({worst}) were not answered or never asked, and are in no number (--max "
-        f"{_UNANSWERED}=.05 says how many may be)"
+        "unanswered=.05 says how many may be)"
     )
     return [text]
 
@@ -121,8 +121,9 @@ def _number(finding: Finding, results: Results) -> tuple[str, bool]:
             number = number_of(results, record)
             parts = shown(number, decimals=row_decimals(row, results))
             return " ".join(filter(None, parts)), ESTIMANDS[row.estimand].bounded
-    entry = ESTIMANDS.get(finding.demand.metric.rpartition("/")[2])
-    bounded = entry is not None and entry.bounded
+    metrics = {m for own in results.condition_metrics.values() for m in own}
+    named = quantities_of(finding.demand.metric, results.rows, metrics)
+    bounded = any(estimand_of(quantity.estimand).bounded for quantity in named)
     if math.isnan(finding.estimate):
         return "-", bounded
     parts = estimate_parts(finding.estimate, finding.low, finding.high, bounded=bounded)

@@ -148,5 +148,5 @@ def _beside(folders: dict[str, Path]) -> Brief:
             held = pairs([load_run(folder) for folder in folders.values()])
         for name, pair in zip(list(folders)[1:], held, strict=True):
             changes[name] = pair.refused if pair.comparison is None else pair.comparison
-    thresholds = read_thresholds(chosen.least, chosen.most)
+    thresholds = read_thresholds(chosen.least, chosen.most, list(runs.values()))
     return brief_of_runs(runs, thresholds=thresholds, changes=changes)

@@ -44,17 +44,36 @@ def shown_as() -> ShownAs:
 
 
 def asked_for(arguments: Any) -> ShownAs:
-    """What the options ``--full``, ``--json``, ``--min`` and ``--max`` of a command say."""
+    """What the options ``--full``, ``--json``, ``--min`` and ``--max`` of a command say.
+
+    Raises
+    ------
+    InputError
+        A bound that can be read by its name alone is wrong, before anything is read or asked.
+    """
     form: Literal["screen", "full", "json"] = "screen"
     if arguments.json:
         form = "json"
     elif arguments.full:
         form = "full"
-    return ShownAs(
-        form=form,
-        least=tuple(getattr(arguments, "at_least", ())),
-        most=tuple(getattr(arguments, "at_most", ())),
-    )
+    least = tuple(getattr(arguments, "at_least", ()))
+    most = tuple(getattr(arguments, "at_most", ()))
+    if least or most:
+        from judgestats.results.thresholds import read_thresholds
+
+        read_thresholds(least, most)
+    return ShownAs(form=form, least=least, most=most)
+
+
+def shown_texts() -> dict[str, str]:
+    """How results are shown, and what they are held to, as a run records it."""
+    chosen = shown_as()
+    return {
+        "full": str(chosen.form == "full").lower(),
+        "json": str(chosen.form == "json").lower(),
+        "min": ", ".join(chosen.least) or "default",
+        "max": ", ".join(chosen.most) or "default",
+    }
 
 
 @contextmanager

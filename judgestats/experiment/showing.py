@@ -120,7 +120,7 @@ def show(
         What `finish` will be given, where that is known and all: the screen leaves room for it.
     """
     chosen = console.shown_as()
-    thresholds = read_thresholds(chosen.least, chosen.most, results.rows)
+    thresholds = read_thresholds(chosen.least, chosen.most, [results])
     if chosen.form == "full":
         console.say(*first, full_text(results))
     elif chosen.form == "screen":
@@ -181,7 +181,7 @@ def finish(
 
 def _json(results: Results, links: Links | None) -> None:
     chosen = console.shown_as()
-    thresholds = read_thresholds(chosen.least, chosen.most, results.rows)
+    thresholds = read_thresholds(chosen.least, chosen.most, [results])
     document: dict[str, Any] = {
         "brief": plain(brief_of(results, thresholds=thresholds)),
         "results": to_plain(results),

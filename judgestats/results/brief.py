@@ -28,11 +28,13 @@ from judgestats.results.answers import (
 from judgestats.results.brief_advice import what_to_mind, what_to_use
 from judgestats.results.conclusions import Row
 from judgestats.results.estimands import estimand_of, name_of
+from judgestats.results.estimands.entry import Direction
 from judgestats.results.naming import Column, columns_of
-from judgestats.results.numbers import apa_number, counted
+from judgestats.results.numbers import apa_number, bounds_of, column_decimals, counted
+from judgestats.results.quantities import quantity_of_row
 from judgestats.results.records import Estimate
 from judgestats.results.results import Results
-from judgestats.results.thresholds import Mark, Threshold
+from judgestats.results.thresholds import Mark, Threshold, number_called
 
 __all__ = [
     "Answer",
@@ -149,6 +151,12 @@ def brief_of(results: Results, *, thresholds: Sequence[Threshold] = ()) -> Brief
     """
     shared, columns = columns_of(results)
     lines = [_line(row, columns, results, thresholds) for row in told_apart(results.rows)]
+    lines += [
+        line
+        for threshold in thresholds
+        if not any(threshold.meets(row) for row in results.rows)
+        for line in _metric_line(threshold, columns, results)
+    ]
     answers = _answers(results, columns, lines)
     labels = {column.label for column in columns}
     chosen = results.recommendation.chosen if results.recommendation else ""
@@ -164,7 +172,9 @@ def brief_of(results: Results, *, thresholds: Sequence[Threshold] = ()) -> Brief
         mind=tuple(what_to_mind(results)),
         told=tuple(dict.fromkeys(c for c in (chosen, *numbered) if c in labels)),
         read=tuple(map(str, (results.facts.get("design") or {}).get("understood") or ())),
-        thresholds=tuple(t.text for t in thresholds if any(t.meets(r) for r in results.rows)),
+        thresholds=tuple(
+            t.text for t in thresholds if any(t.text == line.threshold for line in lines)
+        ),
     )
 
 
@@ -270,8 +280,10 @@ def _line(
     threshold = next((t for t in thresholds if t.meets(row)), None)
     ids = [row.cells.get(c.label, "") for c in columns]
     decimals = row_decimals(row, results)
+    better = quantity_of_row(row).better
     cells = [
-        _cell(c.label, i, results, threshold, decimals) for c, i in zip(columns, ids, strict=True)
+        _cell(c.label, i, results, threshold, better, decimals)
+        for c, i in zip(columns, ids, strict=True)
     ]
     beside = [
         Beside(words=words, record=i, number=" ".join(filter(None, shown(number_of(results, i)))))
@@ -298,6 +310,7 @@ def _cell(
     result_id: str,
     results: Results,
     threshold: Threshold | None,
+    better: Direction,
     decimals: int | None,
 ) -> Cell:
     if not result_id:
@@ -306,8 +319,35 @@ def _cell(
     number, bounds = shown(record, decimals=decimals)
     return Cell(
         column=column, record=result_id, number=number, bounds=bounds, reason=record.reason,
-        mark=threshold.mark(record) if threshold else "",
+        mark=threshold.mark(record, better) if threshold else "",
     )  # fmt: skip
+
+
+def _metric_line(threshold: Threshold, columns: Sequence[Column], results: Results) -> list[Line]:
+    """A bound on a metric that no row shows (how much was not read), as a row of its own."""
+    found = [
+        number_called(results.condition_metrics.get(c.label, {}), threshold.key) for c in columns
+    ]
+    numbers = [n for n in found if n is not None]
+    if not numbers:
+        return []
+    decimals = column_decimals((n.estimate, *bounds_of(n.interval)) for n in numbers)
+    cells = []
+    for column, number in zip(columns, found, strict=True):
+        if number is None:
+            cells.append(Cell(column=column.label, mark="missed", reason="it has no such number"))
+            continue
+        text, bounds = shown(number, decimals=decimals)
+        better = estimand_of(number.estimand).better
+        cells.append(
+            Cell(
+                column=column.label, number=text, bounds=bounds, mark=threshold.mark(number, better)
+            )
+        )
+    name = threshold.key
+    return [
+        Line(key=name, ask=name, short=name, unit="", cells=tuple(cells), threshold=threshold.text)
+    ]
 
 
 def _chance(ids: Sequence[str], results: Results) -> list[Beside]:

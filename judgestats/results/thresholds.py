@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from judgestats.errors import InputError, nearest
+from judgestats.errors import InputError, nearest, printable
 from judgestats.results.conclusions import Row
 from judgestats.results.estimands import ESTIMANDS
+from judgestats.results.estimands.entry import Direction
+from judgestats.results.naming import columns_of
+from judgestats.results.parts import Interval
+from judgestats.results.quantities import (
+    ALIASES,
+    is_called,
+    metric_called,
+    quantities_of,
+    quantity_of_metric,
+)
 from judgestats.results.records import Comparison, Estimate
 from judgestats.results.results import Results
 
 Mark = Literal["", "kept", "missed"]
+Side = Literal["min", "max"]
+Spelled = Callable[[Side, str, str], str]
+"""How a bound is written where it was given: by its side, name and number."""
+
+
+class Bound(NamedTuple):
+    """A quantity's name, the side that is bounded, and the number, also as it was typed."""
+
+    name: str
+    side: Side
+    bound: float
+    written: str
 
 
 @dataclass(frozen=True)
@@ -27,8 +50,9 @@ class Threshold:
     """
 
     key: str
-    side: Literal["min", "max"]
+    side: Side
     bound: float
+    written: str = ""
 
     @property
     def text(self) -> str:
@@ -39,16 +63,16 @@ class Threshold:
         """Whether it is about this row."""
         return is_called(row, self.key)
 
-    def mark(self, record: Estimate | Comparison) -> Mark:
+    def mark(self, record: Estimate | Comparison, better: Direction) -> Mark:
         """Kept where the end of the interval that speaks against it keeps it.
 
         A number that is undefined keeps nothing, nor does one whose interval is not estimable;
-        one that has none by its nature is taken as it stands.
+        one that has none by its nature is taken as it stands. `better` is the quantity's direction.
         """
         if record.not_estimable:
             return "missed"
         value = record.estimate
-        sized = self.side == "max" and holds_size(record.estimand, self.bound)
+        sized = self.side == "max" and holds_size(better, self.bound)
         if record.interval is not None and not math.isnan(value):
             value = record.interval.low if self.side == "min" else record.interval.high
             value = max(value, -record.interval.low) if sized else value
@@ -58,36 +82,17 @@ class Threshold:
         return "kept" if kept else "missed"
 
 
-def holds_size(estimand: str, bound: float) -> bool:
+def holds_size(better: Direction, bound: float) -> bool:
     """Whether a bound from above is one on a number's size, whatever its sign.
 
-    It is where either sign speaks against a judge. A bound of 0 or below asks for a sign.
+    It is where either sign speaks against a judge. A bound of 0 holds the number itself.
 
     Examples
     --------
-    >>> holds_size("dif_log_odds", 0.5), holds_size("probe_shift", -1), holds_size("icc_1_1", 1)
+    >>> holds_size("nothing", 0.5), holds_size("nothing", 0), holds_size("lower", 1)
     (True, False, False)
     """
-    return bound > 0 and estimand in ESTIMANDS and ESTIMANDS[estimand].either
-
-
-def is_called(row: Row, name: str) -> bool:
-    """Whether a name is this row's key, its estimand, or what its run's metrics call it.
-
-    Examples
-    --------
-    >>> row = Row(key="reliability", ask="", short="", estimand="icc_1_1",
-    ...           cells={"a": "reliability.icc1.a"})
-    >>> [is_called(row, n) for n in ("reliability", "icc_1_1", "reliability/icc1", "spread/sem")]
-    [True, True, True, False]
-    """
-    if name in {row.key, row.estimand}:
-        return True
-    group, sign, last = name.partition("/")
-    began = f"{group}.{last}."
-    return bool(sign) and (
-        last == row.estimand or any(i.startswith(began) for i in row.cells.values())
-    )
+    return bound > 0 and better == "nothing"
 
 
 def not_estimable(results: Results, name: str) -> frozenset[str]:
@@ -114,17 +119,31 @@ def not_estimable(results: Results, name: str) -> frozenset[str]:
     return frozenset(named)
 
 
-def named_bounds(
-    least: Sequence[str], most: Sequence[str], *, where: str = ""
-) -> list[tuple[str, Literal["min", "max"], float]]:
-    """Read ``name=number`` bounds: name, side and number of each.
+def as_option(side: Side, name: str, number: str) -> str:
+    """A bound as a command takes it.
+
+    Examples
+    --------
+    >>> as_option("max", "sem", ".5"), as_option("min", "mean score", "3")
+    ('--max sem=.5', "--min 'mean score=3'")
+    >>> print(as_option("min", "one score's reliability", ".8"))
+    --min "one score's reliability=.8"
+    """
+    text = f"{name}={number}"
+    plain = "'" in text and not set(text) & set('"$`\\!')
+    quoted = f'"{text}"' if plain else shlex.quote(text)
+    return f"--{side} {quoted}"
+
+
+def named_bounds(least: Sequence[str], most: Sequence[str], *, where: str = "") -> list[Bound]:
+    """Read ``name=number`` bounds.
 
     Examples
     --------
     >>> named_bounds(["reliability=.8"], [])
-    [('reliability', 'min', 0.8)]
+    [Bound(name='reliability', side='min', bound=0.8, written='.8')]
     """
-    sides: tuple[tuple[Literal["min", "max"], Sequence[str]], ...] = (("min", least), ("max", most))
+    sides: tuple[tuple[Side, Sequence[str]], ...] = (("min", least), ("max", most))
     read = []
     for side, texts in sides:
         for text in texts:
@@ -133,34 +152,151 @@ def named_bounds(
                 bound = float(number)
             except ValueError:
                 bound = math.nan
-            if not sign or not key or not math.isfinite(bound):
+            if not sign or not key.strip() or not math.isfinite(bound):
                 raise InputError(f"{where}--{side} expects NAME=NUMBER, got {text!r}.")
-            read.append((key.strip(), side, bound))
+            read.append(Bound(key.strip(), side, bound, number.strip()))
     return read
 
 
+def refuse_wrong_side(
+    bounds: Iterable[Bound],
+    rows: Sequence[Row] = (),
+    metrics: Iterable[str] = (),
+    *,
+    spelled: Spelled = as_option,
+) -> None:
+    """Refuse a bound on the side that speaks for a judge, and one that no number can miss.
+
+    Parameters
+    ----------
+    bounds : iterable of Bound
+    rows : sequence of Row
+        Those that can be named; without any, a name is looked up in the registry.
+    metrics : iterable of str
+        Names of the metrics that can be named.
+    spelled : callable
+        Writes the right bound as the user gave the wrong one.
+
+    Raises
+    ------
+    InputError
+        It shows the bound that is right, with the user's own number.
+
+    Examples
+    --------
+    >>> refuse_wrong_side(named_bounds([], ["reliability=.8", "mean=4"]))
+    Traceback (most recent call last):
+    ...
+    judgestats.errors.InputError: reliability: higher is better, so --max reliability=.8 would pass
+    the worst judge. Write --min reliability=.8.
+    """
+    metrics = list(metrics)
+    for name, side, bound, written in bounds:
+        for quantity in quantities_of(name, rows, metrics):
+            entry, shown = ESTIMANDS.get(quantity.estimand), printable(name, one_line=True)
+            wrong = spelled(side, shown, written)
+            zero = entry.nothing if entry and not math.isnan(entry.nothing) else 0.0
+            away = bound > zero if side == "min" else bound < zero
+            other: Side = "max" if side == "min" else "min"
+            if quantity.better == ("lower" if side == "min" else "higher"):
+                raise InputError(
+                    f"{shown}: {quantity.better} is better, so {wrong} would pass the worst "
+                    f"judge. Write {spelled(other, shown, written)}."
+                )
+            if quantity.better == "nothing" and away:
+                right = spelled("max", shown, written.lstrip("+-"))
+                raise InputError(
+                    f"{shown}: {zero:g} is best and either sign counts against a judge, so {wrong} "
+                    f"would pass the worst judge. Write {right}."
+                )
+            if entry is not None and not entry.low <= bound <= entry.high:
+                raise InputError(
+                    f"{shown} {_range(entry.low, entry.high)}; {written} is outside."
+                    f"{_as_share(bound, entry.high, side, shown, spelled)}"
+                )
+
+
+def _range(low: float, high: float) -> str:
+    if math.isfinite(low) and math.isfinite(high):
+        return f"lies between {low:g} and {high:g}"
+    return f"is at least {low:g}" if math.isfinite(low) else f"is at most {high:g}"
+
+
+def _as_share(bound: float, high: float, side: Side, name: str, spelled: Spelled) -> str:
+    """The advice to write a percentage as a share."""
+    if not (high == 1 and 1 < bound <= 100):
+        return ""
+    return f" Write {spelled(side, name, f'{bound / 100:g}'.removeprefix('0'))}."
+
+
 def read_thresholds(
-    least: Sequence[str], most: Sequence[str], rows: Sequence[Row] | None = None
+    least: Sequence[str], most: Sequence[str], results: Sequence[Results] = ()
 ) -> tuple[Threshold, ...]:
     """Read ``name=number`` thresholds.
 
     Parameters
     ----------
     least, most : sequence of str
-    rows : sequence of Row, optional
-        Those that can be named.
+    results : sequence of Results
+        Whose rows and metrics can be named; without any, a name is looked up in the registry.
 
     Raises
     ------
     InputError
-        One is not of this form, or names no row.
+        One is not of this form, names nothing, or bounds the wrong side.
     """
-    read = [Threshold(*bound) for bound in named_bounds(least, most)]
-    for threshold in read if rows is not None else ():
-        if not any(threshold.meets(row) for row in rows or ()):
-            keys = [row.key for row in rows or ()]
+    bounds = named_bounds(least, most)
+    rows = [row for one in results for row in one.rows]
+    metrics = {m for one in results for m in _metrics_shown(one)}
+    whole = {m for one in results for m in one.metrics}
+    for name, side, _, written in bounds if results else ():
+        if any(is_called(row, name) for row in rows) or metric_called(name, metrics):
+            continue
+        shown = printable(name, one_line=True)
+        if metric_called(name, whole):
             raise InputError(
-                f"--{threshold.side}: no row is called {threshold.key!r}."
-                f"{nearest(threshold.key, keys)} There are: {', '.join(keys) or 'none'}."
+                f"--{side}: {shown} is a number of the whole run, which no row marks. Write "
+                f"judgestats check RUN {as_option(side, shown, written)}."
             )
-    return tuple(read)
+        lost = [n for n in ("unread", "unanswered") if metric_called(n, metrics)]
+        keys = list(dict.fromkeys((*(row.key for row in rows), *lost)))
+        raise InputError(
+            f"--{side}: no number is called {shown!r}.{nearest(name, [*keys, *ALIASES])} There "
+            f"are: {', '.join(keys) or 'none'}."
+        )
+    refuse_wrong_side(bounds, rows, metrics)
+    return tuple(Threshold(*bound) for bound in bounds)
+
+
+def _metrics_shown(results: Results) -> set[str]:
+    """Names of the metrics that the columns of a screen have."""
+    _, columns = columns_of(results)
+    return {m for c in columns for m in results.condition_metrics.get(c.label, {})}
+
+
+def number_called(metrics: Mapping[str, float], name: str) -> Estimate | None:
+    """The metric that a name stands for, with its interval, as a record; None where there is none.
+
+    Parameters
+    ----------
+    metrics : mapping of name to number
+        Of one condition.
+    name : str
+
+    Examples
+    --------
+    >>> own = {"quality/unread_share": 0.1, "ci/quality/unread_share.lo": 0.0,
+    ...        "ci/quality/unread_share.hi": 0.3}
+    >>> number_called(own, "unread").interval.high
+    0.3
+    """
+    metric = metric_called(name, metrics)
+    quantity = quantity_of_metric(metric) if metric else None
+    if quantity is None:
+        return None
+    ends = [metrics.get(f"ci/{metric}.{end}", math.nan) for end in ("lo", "hi")]
+    return Estimate(
+        id=metric, hypothesis="", role="descriptive", title=metric, estimand=quantity.estimand,
+        estimate=metrics[metric],
+        interval=None if all(map(math.isnan, ends)) else Interval(low=ends[0], high=ends[1]),
+    )  # fmt: skip

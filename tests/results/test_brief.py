@@ -163,9 +163,9 @@ def test_a_threshold_is_kept_by_the_interval() -> None:
     assert [c.mark for c in brief.lines[0].cells] == ["kept", "missed"]
     assert brief.thresholds == ("reliability at least 0.9",)
     undefined = replace(found.get("icc.judge-0, T=1", Estimate), estimate=math.nan, interval=None)
-    assert Threshold("reliability", "max", 1.0).mark(undefined) == "missed"
+    assert Threshold("reliability", "min", 0.9).mark(undefined, "higher") == "missed"
     with pytest.raises(ValueError, match="Did you mean reliability"):
-        read_thresholds(["reliabilty=.9"], [], found.rows)
+        read_thresholds(["reliabilty=.9"], [], [found])
 
 
 def test_headlines_alike_are_one_sentence() -> None:

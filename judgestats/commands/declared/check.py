@@ -11,8 +11,8 @@ COMMAND = Command(
         Argument("run", "an MLflow run id, or a run's folder", kind="file"),
         Option(
             "--min",
-            "a row of the screen (reliability), its estimand (icc_1_1) or a metric of the run "
-            "(reliability/icc1) that must be at least so large (repeat)",
+            "a row of the screen (reliability), its estimand (icc_1_1), unread, or a metric of the "
+            "run (reliability/icc1) that must be at least so large (repeat)",
             repeated=True,
             metavar="NAME=NUMBER",
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 UNITS = {
@@ -25,6 +25,10 @@ UNITS = {
     "number": "number without unit",
 }
 """The kinds of unit, in words."""
+
+
+Direction = Literal["higher", "lower", "nothing", "none"]
+"""Of `Estimand.better`."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +53,9 @@ class Estimand:
         The range that it can have.
     nothing : float
         Its value where nothing differs or is related, NaN where it has none that is fixed.
-    better : {"", "higher", "lower"}
-        Which end speaks for a judge.
-    either : bool
-        Whether a departure from `nothing` to either side speaks against one: a bound from above
-        holds its size.
+    better : {"higher", "lower", "nothing", "none"}
+        Which end speaks for a judge. Of ``nothing`` a departure from `nothing` to either side
+        speaks against one, so that a bound from above holds its size; ``none`` has no direction.
     """
 
     key: str
@@ -65,8 +67,7 @@ class Estimand:
     low: float = -math.inf
     high: float = math.inf
     nothing: float = math.nan
-    better: Literal["", "higher", "lower"] = ""
-    either: bool = False
+    better: Direction = field(kw_only=True)
 
     @property
     def bounded(self) -> bool:

@@ -9,9 +9,11 @@ from judgestats.results.estimands.entry import Estimand
 _rate = partial(
     Estimand, unit="probability", low=0.0, high=1.0, better="higher", function="error_rates"
 )
-_average = partial(Estimand, unit="number", function="corrected_mean")
+_average = partial(Estimand, unit="number", function="corrected_mean", better="none")
 _part = partial(Estimand, unit="squared points", function="error_parts")
-_passes = partial(Estimand, unit="probability", low=0.0, high=1.0, function="corrected_rate")
+_passes = partial(
+    Estimand, unit="probability", low=0.0, high=1.0, better="none", function="corrected_rate"
+)
 _agreed = partial(
     Estimand, unit="probability", low=0.0, high=1.0, better="higher", function="agreement_ceiling"
 )
@@ -28,12 +30,14 @@ ENTRIES: tuple[Estimand, ...] = (
     Estimand("matthews_correlation", "Matthews' correlation", unit="coefficient", low=-1.0,
         high=1.0, nothing=0.0, better="higher", function="error_rates",
         meaning="correlation of the judge's verdict and people's"),
-    Estimand("bias", "bias (judge - people)", unit="points", nothing=0.0, either=True,
+    Estimand("bias", "bias (judge - people)", unit="points", nothing=0.0, better="nothing",
         function="graded_agreement", meaning="how much higher the judge scores than people"),
     Estimand("lower_limit", "lower limit of agreement", unit="points",
-        function="graded_agreement", meaning="below it lie few differences of judge and people"),
+        function="graded_agreement", meaning="below it lie few differences of judge and people",
+        better="none"),
     Estimand("upper_limit", "upper limit of agreement", unit="points",
-        function="graded_agreement", meaning="above it lie few differences of judge and people"),
+        function="graded_agreement", meaning="above it lie few differences of judge and people",
+        better="none"),
     Estimand("concordance", "Lin's concordance", unit="coefficient", low=-1.0, high=1.0,
         nothing=0.0, better="higher", function="graded_agreement",
         meaning="how near judge and people lie to the line of equal scores"),
@@ -44,7 +48,8 @@ ENTRIES: tuple[Estimand, ...] = (
         nothing=0.5, better="higher", function="separation",
         meaning="how often an item that people pass is scored above one that they fail"),
     Estimand("slope", "slope of people's score on the judge's", unit="number",
-        function="graded_agreement", meaning="points of people's for one of the judge's"),
+        function="graded_agreement", meaning="points of people's for one of the judge's",
+        better="none"),
     Estimand("brier", "Brier score", unit="probability", low=0.0, high=1.0, better="lower",
         function="confidence_calibration",
         meaning="mean squared distance of the confidence from people's verdict"),
@@ -68,13 +73,13 @@ ENTRIES: tuple[Estimand, ...] = (
         meaning="people's pass rate, by the judge's verdict and the labels in each"),
     Estimand("rogan_gladen", "corrected pass rate (rates measured elsewhere)",
         unit="probability", low=0.0, high=1.0, function="corrected_by_rates",
-        meaning="people's pass rate, by the judge's error rates in another study"),
+        meaning="people's pass rate, by the judge's error rates in another study", better="none"),
     Estimand("win_rate", "corrected win rate", unit="probability", low=0.0, high=1.0,
         nothing=0.5, better="higher", function="corrected_win_rate",
         meaning="how often people would prefer it, a tie half"),
     Estimand("probability_of_superiority", "probability of being better", unit="probability",
         low=0.0, high=1.0, nothing=0.5, function="corrected_differences",
-        meaning="chance that one system is truly better than the other"),
+        meaning="chance that one system is truly better than the other", better="none"),
     Estimand("accuracy_gain", "accuracy over the best member", unit="probability difference",
         low=-1.0, high=1.0, nothing=0.0, better="higher", function="panel_of_judges",
         meaning="accuracy of a panel less that of its best member"),
@@ -97,13 +102,14 @@ ENTRIES: tuple[Estimand, ...] = (
     Estimand("slice_difference", "difference of a slice from the rest",
         unit="probability difference", low=-1.0, high=1.0, nothing=0.0,
         function="error_rates_by_slice",
-        meaning="how often the judge is right on a slice less how often on the rest"),
+        meaning="how often the judge is right on a slice less how often on the rest",
+        better="none"),
     Estimand("corrected_difference", "corrected difference", unit="number", nothing=0.0,
         function="corrected_differences",
-        meaning="what people would say of one system less what of the other"),
+        meaning="what people would say of one system less what of the other", better="none"),
     Estimand("{part}_change", "change of the {part}", unit="number", nothing=0.0,
         function="anchored_change",
-        meaning="change between two times, the judge's own told apart by anchors"),
+        meaning="change between two times, the judge's own told apart by anchors", better="none"),
     Estimand("winning_rate", "people that the judge may stand for", unit="probability", low=0.0,
         high=1.0, better="higher", function="alternative_annotator_test",
         meaning="share of people to whom the judge is shown not to be inferior by epsilon"),

@@ -8,7 +8,7 @@ from functools import partial
 from judgestats.results.estimands.entry import Estimand
 
 _kappa = partial(Estimand, unit="coefficient", high=1.0, nothing=0.0, better="higher")
-_share = partial(Estimand, unit="probability", low=0.0, high=1.0)
+_share = partial(Estimand, unit="probability", low=0.0, high=1.0, better="none")
 _good = partial(_share, better="higher")
 _bad = partial(_share, better="lower")
 _r = partial(Estimand, unit="coefficient", low=-1.0, high=1.0, nothing=0.0, better="higher")
@@ -114,7 +114,7 @@ ENTRIES: tuple[Estimand, ...] = (
         meaning="disagreement of opposite orders beyond repetition"),
     Estimand("noise_share", "noise in the disagreement", unit="ratio",
         meaning="repetition noise over the disagreement of orders", function="position_and_noise",
-        low=0.0),
+        low=0.0, better="none"),
     _good("grade_score", "Grade Score", function="grade_score",
         meaning="whether choices follow the option and not its place"),
     _good("llm_score", "LLM score", function="grade_score",
@@ -126,13 +126,13 @@ ENTRIES: tuple[Estimand, ...] = (
     Estimand("grade_score_difference", "difference of Grade Scores",
         function="grade_score_difference",
         meaning="Grade Score of one less that of another, paired by item", unit="coefficient",
-        low=-math.inf, high=math.inf, nothing=0.0),
+        low=-math.inf, high=math.inf, nothing=0.0, better="none"),
     _bad("intransitive_triads", "intransitive triads", function="intransitive_triads",
         meaning="share of triads with a circle of preferences"),
     _change("length_effect", "effect of twice the length", function="length_effect",
-        meaning="change of the preference for a response twice as long"),
+        meaning="change of the preference for a response twice as long", better="nothing"),
     _change("preference_change", "change of the preference", function="preference_effects",
-        meaning="change of the preference that a trait brings"),
+        meaning="change of the preference that a trait brings", better="none"),
     _r("pooled", "r over all answers", function="correlation_by_level", symbol="r",
         meaning="correlation of scores with people's ratings over all answers"),
     _r("within_source", "r within questions", function="correlation_by_level", symbol="r",
@@ -161,6 +161,8 @@ ENTRIES: tuple[Estimand, ...] = (
         meaning="share of replies that could not be read"),
     _bad("unanswered_share", "unanswered", function="",
         meaning="share of judgments without a reply: not answered, or never asked"),
+    _bad("undecided_share", "undecided", function="",
+        meaning="share of choices between candidates with equal points"),
     _bad("attack_success", "texts on which the attack succeeded", function="attack_success",
         meaning="share of questions on which it lifted a score to where it should not be"),
     _bad("clean_success", "texts that get as much without it", function="attack_success",
@@ -180,12 +182,13 @@ ENTRIES: tuple[Estimand, ...] = (
         function="prompt_sensitivity", low=0.0, nothing=0.0, better="lower"),
     *(Estimand(f"variance_of_{'_'.join(term)}", f"variance of {' × '.join(term)}",
         unit="squared points", nothing=0.0, function="crossed_components",
+        better="lower" if term == ("repeat",) else "none",
         meaning="variance that answers, judges, prompts, repeats or their interplay carry")
       for term in (("item",), ("judge",), ("prompt",), ("item", "judge"), ("item", "prompt"),
                    ("judge", "prompt"), ("item", "judge", "prompt"), ("repeat",))),
     Estimand("variance_share_{part}", "share of the variance: {part}", unit="coefficient",
         meaning="share of the variance of single judgments by all judges in all wordings",
-        function="crossed_components", high=1.0, nothing=0.0),
+        function="crossed_components", high=1.0, nothing=0.0, better="none"),
     Estimand("error_of_{plan}", "error of two judgments: {plan}", unit="points", low=0.0,
         meaning="standard error of the mean of two judgments as what all judges and wordings say",
         function="crossed_components", better="lower"),
