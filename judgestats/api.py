@@ -15,6 +15,7 @@ import pandas as pd
 from judgestats.analysis.audit import audit as audit_frame
 from judgestats.analysis.audit import audit_read
 from judgestats.analysis.drift import drift as drift_frames
+from judgestats.analysis.drift_runs import with_parameters
 from judgestats.analysis.supplements import supplemented
 from judgestats.errors import InputError
 from judgestats.judgments.columns import PARSED_COLUMNS
@@ -267,6 +268,7 @@ def drift(
     again, unchanged = (None if one is None else _judged(one, words) for one in (baseline, anchors))
     before, after = _judged(first, words), _judged(second, words)
     analysis = drift_frames(before, after, baseline=again, anchors=unchanged, **options)
+    analysis = with_parameters(analysis, _recorded(first), _recorded(second))
     records = analysis.records({"kind": "drift", **_simulated(first, second, baseline, anchors)})
     level = float(options.get("level", 0.95))
     return Findings(analysis, HeldRun(records=records, held=after.iloc[:0], at_level=level))
@@ -286,14 +288,19 @@ def _judged(data: Any, words: dict[str, Any]) -> pd.DataFrame:
 
 def _simulated(*given: Any) -> dict[str, Any]:
     """Facts of what compares runs of which one was simulated; files and frames do not tell it."""
-    from judgestats.reporting.notebook import Findings
-    from judgestats.tracking.fetch import facts_of_run, simulated_in
+    from judgestats.tracking.fetch import simulated_in
 
-    return simulated_in(
-        data.run.facts if isinstance(data, Findings) else facts_of_run(str(data))
-        for data in given
-        if isinstance(data, Findings) or _of_judgestats(data)
-    )
+    return simulated_in(facts for facts in map(_recorded, given) if facts)
+
+
+def _recorded(data: Any) -> Mapping[str, Any]:
+    """What a run says beside its results; nothing of a file or frame."""
+    from judgestats.reporting.notebook import Findings
+    from judgestats.tracking.fetch import facts_of_run
+
+    if isinstance(data, Findings):
+        return data.run.facts
+    return facts_of_run(str(data)) if _of_judgestats(data) else {}
 
 
 def _of_judgestats(data: Any) -> bool:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.limits import Limit
+from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.verdict_words import outcomes
 from judgestats.errors import InputError
+from judgestats.results.side_by_side import parameters_apart
 
 
 def match_conditions(
@@ -127,3 +132,25 @@ def rerun_of(baseline: pd.DataFrame, chosen: Mapping[str, str], *, scored: bool)
             "give a run of the same conditions."
         )
     return baseline if scored else baseline.assign(choice=outcomes(baseline["choice"]))
+
+
+def with_parameters(
+    analysis: Analysis, first: Mapping[str, Any], second: Mapping[str, Any]
+) -> Analysis:
+    """A comparison of two runs that names the parameters in which they differ.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    first, second : mapping
+        What the runs recorded (`judgestats.results.Results.facts`).
+
+    Returns
+    -------
+    Analysis
+    """
+    text, short = parameters_apart(first, second)
+    if not text:
+        return analysis
+    limit = Limit(text, code="other_parameters", short=short)
+    return replace(analysis, limitations=(limit, *analysis.limitations))

@@ -14,7 +14,8 @@ import pandas as pd
 
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.plan import AnalysisPlan
-from judgestats.commands.table import Given
+from judgestats.commands.declared.analyze import COMMAND
+from judgestats.commands.table import Given, texts_of
 from judgestats.commands.table_words import said_again
 from judgestats.errors import InputError, guard_output
 from judgestats.experiment import console
@@ -104,14 +105,16 @@ def _audit(
         try:  # first, for another process writes it meanwhile
             run.params(
                 {
+                    **{
+                        _LOGGED.get(name, f"parameter/{name}"): text
+                        for name, text in facts["parameters"].items()
+                    },
                     "judge/models": ", ".join(judged.judges),
                     "data/items": path.name,
                     "data/reader": judged.reader,
                     "data/sha256": digest,
                     "data/streamed": streamed,
                     "design/conditions": len(analysis.conditions),
-                    "analysis/seed": arguments.seed,
-                    "analysis/resamples": arguments.resamples,
                     **analysis.params,
                 }
             )
@@ -137,8 +140,12 @@ def _audit(
     return 0
 
 
+_LOGGED = {name: f"analysis/{name}" for name in ("seed", "resamples", "omega_model")}
+"""What MLflow calls the parameters of the analysis; all others are ``parameter/NAME``."""
+
+
 def _log(run: RunWriter, analysis: Analysis, results: Results, tags: Mapping[str, str]) -> None:
-    """The answer, the numbers, and a child run a condition."""
+    """The answer, the numbers, and a child run per condition."""
     run.answered(results)
     run.metrics(results.metrics, curves=analysis.curves)
     numbers = metrics_of(results)
@@ -446,6 +453,7 @@ def _about(arguments: Given, path: Path, judged: _Judged, command: str) -> dict[
             "seed": arguments.seed,
             "resamples": arguments.resamples,
         },
+        "parameters": texts_of(COMMAND, arguments),
         "families": to_plain(judged.declared.hypotheses),
         "account": {},
         "complete": True,

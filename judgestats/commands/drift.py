@@ -69,6 +69,7 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
             "`judgestats report FOLDER --out FILE` makes its report."
         )
     from judgestats.analysis.drift import drift
+    from judgestats.analysis.drift_runs import with_parameters
 
     if arguments.relabels and not arguments.anchors:
         raise InputError("drift: --relabels are today's labels of the anchors. Give --anchors.")
@@ -106,7 +107,10 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
             seed=arguments.seed,
             omega_model=arguments.omega_model,
         )
-    names = [_named(run) for run in (arguments.first, arguments.second)]
+    whose = (arguments.first, arguments.second)
+    if not any(Path(run).is_file() for run in whose):
+        analysis = with_parameters(analysis, *map(facts_of_run, whose))
+    names = [_named(run) for run in whose]
     about = {
         "kind": "drift",
         "title": f"drift: {names[0]} to {names[1]}",

@@ -7,6 +7,7 @@ are read stands in `judgestats.commands.parsing`, what it does where its declara
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple
 
@@ -90,6 +91,38 @@ COMMANDS = {
     "doctor": "what is installed; what a file of judgments holds and answers",
 }
 """Every command and its line of help."""
+
+
+def texts_of(command: Command, given: Given) -> dict[str, str]:
+    """Every word of a command as a text, by its name: what a run records, and is compared by.
+
+    Parameters
+    ----------
+    command : Command
+    given : Given
+
+    Returns
+    -------
+    dict of name to str
+        ``default`` where nothing was given; of a file that is there its name without the folder.
+
+    Examples
+    --------
+    >>> command = Command("x:y", (Argument("file", kind="file"), Option("--seed", kind="whole")))
+    >>> texts_of(command, Given(file="/data/my.csv", seed=7))
+    {'file': 'my.csv', 'seed': '7'}
+    """
+    out = {}
+    for word in command.words:
+        flag = word.flag.removeprefix("--").replace("-", "_") if isinstance(word, Option) else ""
+        name = (word.name or flag) if isinstance(word, Option) else word.name
+        value = getattr(given, name)
+        parts = [str(v) for v in (value if isinstance(value, (list, tuple)) else [value])]
+        if word.kind == "file":
+            parts = [Path(part).name if Path(part).is_absolute() else part for part in parts]
+        text = ", ".join(parts)
+        out[flag or name] = (text.lower() if isinstance(value, bool) else text) or "default"
+    return out
 
 
 def overview() -> str:

@@ -133,7 +133,7 @@ def _setting(name: str) -> Any:
     """A field of the request: its own declaration says how it is read."""
     field = FIELDS[name]
     read = Read(lambda _, text: field.read(text), words=tuple(field.words), or_word="")
-    return Annotated[Any, read], parameter("", field.help)
+    return Annotated[Any, read], parameter("", field.help, logged=f"judge/{name}")
 
 
 if TYPE_CHECKING:  # fields of the request are reached by their names (`settings_of`)
@@ -149,7 +149,9 @@ else:
 
 class _Spent(_Requested):
     extra_body: Annotated[Mapping[str, Any], Read(_extra_body)] = parameter(
-        "", "fields that only some servers know, as in min_p=0.1,thinking.type=disabled"
+        "",
+        "fields that only some servers know, as in min_p=0.1,thinking.type=disabled",
+        logged="judge/extra_body",
     )
     max_cost: OptionalPositive = parameter("", "stop before spending more, USD")
     prices: str = parameter("", "a price file (YAML) that goes before the bundled one")
@@ -168,8 +170,8 @@ class CommonParameters(RunParameters, _Spent):
 
     omega_model: Annotated[str, Choice("parallel", "tau-equivalent", "congeneric")] = parameter(
         "parallel",
-        "model whose omega of repeated scores stands beside that of parallel replications, "
-        "which the design implies",
+        "model whose omega of repeated scores is given next to Cronbach's alpha",
+        logged="analysis/omega_model",
     )
     texts: Annotated[Literal["on", "off"], Choice("on", "off")] = parameter(
         "on",

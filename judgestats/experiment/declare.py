@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from judgestats.experiment.common_parameters import settings_of
+from judgestats.experiment.console import shown_texts
 from judgestats.experiment.folder import file_name, session, write_json
 from judgestats.experiment.item_sources import source_name
 from judgestats.experiment.own_prompts import templates_of
 from judgestats.experiment.rendered import rendered
 from judgestats.items.readers import write_items
 from judgestats.items.summary import item_set_sha
-from judgestats.judgments.settings import as_text
 
 if TYPE_CHECKING:
     from judgestats.experiment.prepare import Prepared
@@ -85,13 +84,9 @@ def declare(prepared: Prepared, run: RunWriter, folder: Path, command: str) -> N
     write_items(prepared.items, folder / "data" / "items.jsonl")
     run.params(
         {
-            **{name: _logged(value) for name, value in p.logged().items()},
+            **p.logged(),
+            **{f"parameter/{name}": text for name, text in shown_texts().items()},
             "judge/models": ", ".join(s.model for s in prepared.judges.values()),
-            **{f"judge/{name}": as_text(v) for name, v in settings_of(p).items()},
-            **{
-                f"vary/{name}": ", ".join(map(as_text, levels))
-                for name, levels in (p.get("vary") or {}).items()
-            },
             "judge/prompt_sha": ", ".join(templates),
             "judge/protocol": first.name,
             "design/experiment": prepared.design.name,
@@ -121,11 +116,6 @@ def declare(prepared: Prepared, run: RunWriter, folder: Path, command: str) -> N
         context="judged",
     )
     run.artifacts(folder)
-
-
-def _logged(value: object) -> str:
-    """A parameter's value as MLflow shows it."""
-    return ", ".join(map(as_text, value)) if isinstance(value, tuple) else str(value)
 
 
 def _cards(prepared: Prepared, run: RunWriter, folder: Path) -> dict[str, str]:

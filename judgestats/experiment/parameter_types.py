@@ -197,7 +197,7 @@ def parameter(default: str, help: str, *, by_level: bool = False, logged: str = 
         It may also be given as ``name.LEVEL=...`` for one level of what is compared; these are
         read into ``<name>_by_level``.
     logged : str
-        Its name among the parameters of the run in MLflow.
+        Its name among the parameters of the run in MLflow; by default ``parameter/NAME``.
     """
     extra: dict[str, Any] = {"by_level": by_level, "logged": logged}
     return Field(default, validate_default=True, description=help, json_schema_extra=extra)
@@ -214,6 +214,7 @@ class Parameter:
     switch: bool = False
     by_level: bool = False
     logged: str = ""
+    or_word: str = ""
 
 
 class ParameterModel(BaseModel):
@@ -260,9 +261,43 @@ class ParameterModel(BaseModel):
         """All values by name, for an analysis, which knows no experiment."""
         return {name: getattr(self, name) for name in type(self).model_fields}
 
-    def logged(self) -> dict[str, Any]:
-        """The values that a run logs, by the names that it logs them under."""
-        return {p.logged: self[p.name] for p in parameters_of(type(self)) if p.logged}
+    def as_texts(self) -> dict[str, str]:
+        """Every parameter as a text, by its name: what a run records, and is compared by.
+
+        Examples
+        --------
+        >>> class Drawn(ParameterModel):
+        ...     seed: Annotated[int | None, Whole(0, or_word="")] = parameter("", "of sampling")
+        >>> Drawn.read({}).as_texts(), Drawn.read({"seed": "7"}).as_texts()
+        ({'seed': 'default'}, {'seed': '7'})
+        """
+        out = {}
+        for p in parameters_of(type(self)):
+            out[p.name] = _as_text(self[p.name], p.or_word)
+            if p.by_level:
+                levels = self[f"{p.name}{BY_LEVEL}"]
+                out |= {f"{p.name}.{level}": text for level, text in levels.items()}
+        return out
+
+    def logged(self) -> dict[str, str]:
+        """The same by the names under which MLflow shows them."""
+        called = {p.name: p.logged for p in parameters_of(type(self))}
+        return {
+            called.get(name) or f"parameter/{name}": text for name, text in self.as_texts().items()
+        }
+
+
+def _as_text(value: Any, or_word: str) -> str:
+    """A value as a user could have written it; ``default`` where it is none."""
+    if value is None or (isinstance(value, (str, tuple, Mapping)) and not value):
+        return or_word or "default"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{k}={_as_text(v, '')}" for k, v in value.items())
+    if isinstance(value, tuple):
+        return ", ".join(_as_text(v, "") for v in value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.15g}" if isinstance(value, float) else str(getattr(value, "name", value))
 
 
 def parameters_of(model: type[ParameterModel]) -> tuple[Parameter, ...]:
@@ -289,6 +324,7 @@ def parameters_of(model: type[ParameterModel]) -> tuple[Parameter, ...]:
                 switch=read is not None and read.read is _truth,
                 by_level=bool(field.json_schema_extra["by_level"]),
                 logged=str(field.json_schema_extra["logged"]),
+                or_word=(read.or_word or "") if read else "",
             )
         )
     return tuple(listed)

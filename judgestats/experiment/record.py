@@ -17,6 +17,7 @@ from judgestats.analysis.validity_disagreements import with_disagreements
 from judgestats.analysis.validity_error import with_people_error
 from judgestats.analysis.validity_labels import texts_of
 from judgestats.experiment.common_parameters import settings_of
+from judgestats.experiment.console import shown_texts
 from judgestats.experiment.folder import write_results
 from judgestats.experiment.tasks import STAGE_JUDGES
 from judgestats.judges.account import Collected
@@ -189,6 +190,7 @@ def about(
             "seed": p.seed,
             "resamples": p.resamples,
         },
+        "parameters": {**p.as_texts(), **shown_texts()},
         "families": to_plain(prepared.plan.hypotheses),
         "account": to_plain(collected.account.as_dict()),
         **({"answers": to_plain(prepared.answers.record)} if prepared.answers else {}),
@@ -205,6 +207,12 @@ def _judge(name: str, spec: JudgeSpec, own: pd.DataFrame) -> dict[str, Any]:
         "model": spec.model,
         "simulated": spec.simulated,
         "endpoint": "in this process" if spec.in_process else spec.base_url,
+        "settings": {
+            **to_plain(spec.settings),
+            **({"reply": spec.reply_mode.value} if spec.reply_mode else {}),
+            **({"concurrency": spec.concurrency} if spec.concurrency else {}),
+            **({"price": to_plain(spec.price)} if spec.price else {}),
+        },
         "model_reported": sorted(set(own["model_reported"]) - {""}),
         "fingerprints": sorted(set(own["fingerprint"]) - {""})[:20],
         "reply_mode": sorted(set(own["reply_mode"]) - {""}),

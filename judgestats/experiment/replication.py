@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pandas as pd
 from judgestats.analysis.outcome import Analysis
 from judgestats.errors import InputError
 from judgestats.experiment import console
+from judgestats.experiment.console import shown_texts
 from judgestats.experiment.design import ReplicationDesign, ReplicationParameters
 from judgestats.experiment.folder import session, write_json, write_results, write_tables
 from judgestats.experiment.parameters import parse_parameters
@@ -21,6 +23,7 @@ from judgestats.experiment.run import Outcome
 from judgestats.experiment.showing import Links, finish, show, working
 from judgestats.items.published import STUDY_DATA
 from judgestats.results import read_results
+from judgestats.results import write_results as write_records
 from judgestats.stats.inference.result import to_plain
 from judgestats.studies import Options, Replication, Study, load_study
 from judgestats.studies.records import ABOUT, examined, shipped_records
@@ -152,9 +155,19 @@ def _log(
         write_json(
             folder / "session.json", session(command=command, run_name=name, run_id=run.run_id)
         )
-        run.params(records["params"])
+        shown = shown_texts()
+        run.params(
+            {
+                **parameters.logged(),
+                **{f"parameter/{word}": text for word, text in shown.items()},
+                **records["params"],
+            }
+        )
         run.metrics(records["metrics"])
         results = read_results(folder / "results.json")
+        recorded = {"parameters": {**parameters.as_texts(), **shown}}
+        results = replace(results, facts={**results.facts, **recorded})
+        write_records(folder / "results.json", results)
         with rendering(folder, formats=parameters.report, detail=parameters.detail) as attach:
             run.artifacts(folder)
             run.answered(results)

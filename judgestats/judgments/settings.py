@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,12 @@ from judgestats.json_text import decode_json
 
 EXTRA = "extra_body."
 """What the names of fields begin with that only some servers know."""
+_SECRET = re.compile(
+    r"(.*[-_])?(api[-_]?key|secret|password|passwd|credentials?|authorization|headers?)"
+    r"|(auth|access|bearer|api|secret)?[-_]?token|bearer",
+    re.IGNORECASE,
+)
+"""Names of what no record may hold."""
 _OURS = {
     "model": "the judge's name",
     "messages": "the prompt",
@@ -167,6 +174,11 @@ def field_of(name: str) -> RequestField:
         first = name.split(".")[1]
         if first in FIELDS or first in _OURS:
             raise InputError(f"{name}: no extra; {_OURS.get(first, first)} sets it.")
+        if any(map(_SECRET.fullmatch, name.split("."))):
+            raise InputError(
+                f"{name}: a key or header is no field of a request, which a run records. Set it in "
+                "the environment, as OPENAI_API_KEY, or in a judges file."
+            )
         return RequestField(name=name, help="a field that only some servers know")
     raise InputError(
         f"{name!r} is no field of a request.{nearest(name, FIELDS)} There are: "

@@ -11,6 +11,7 @@ _MOST_NAMES = 3
 _GRAVE = (
     "simulated",
     "incomplete",
+    "other_parameters",
     "not_repeated",
     "unread",
     "unanswered",

@@ -4,12 +4,76 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from judgestats.results.answers import Answer, number_of, shown
 from judgestats.results.brief import Brief, Cell, Column, Line, brief_of
 from judgestats.results.numbers import bounds_of, column_decimals
 from judgestats.results.results import Results
 from judgestats.results.thresholds import Threshold
+
+NOT_GIVEN = "–"
+"""What stands for a parameter that a run does not have."""
+
+
+def differing_parameters(facts: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
+    """The parameters in which runs differ, with the text of each run.
+
+    Parameters
+    ----------
+    facts : sequence of mapping
+        `Results.facts` of each run; of one that recorded no parameters nothing is known.
+
+    Returns
+    -------
+    dict of name to tuple of str
+
+    Examples
+    --------
+    >>> one, two = {"judge_seed": "default", "seed": "0"}, {"judge_seed": "7", "seed": "0"}
+    >>> differing_parameters([{"parameters": one}, {"parameters": two}])
+    {'judge_seed': ('default', '7')}
+    >>> differing_parameters([{"parameters": one}, {}])
+    {}
+    """
+    recorded = [fact.get("parameters") or {} for fact in facts]
+    if not all(recorded):
+        return {}
+    names = dict.fromkeys(name for own in recorded for name in own)
+    texts = {name: tuple(str(own.get(name, NOT_GIVEN)) for own in recorded) for name in names}
+    return {name: own for name, own in texts.items() if len(set(own)) > 1}
+
+
+def parameters_apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str, str]:
+    """The parameters in which two runs differ: all with their texts, and in short.
+
+    Parameters
+    ----------
+    first, second : mapping
+        `Results.facts`.
+
+    Returns
+    -------
+    (str, str)
+        Empty where none differs, or one of the runs recorded none.
+
+    Examples
+    --------
+    >>> parameters_apart({"parameters": {"seed": "0"}}, {"parameters": {"seed": "1"}})
+    ('The runs differ in the parameter seed (0 and 1).', 'the runs differ in seed (0 and 1)')
+    """
+    found = differing_parameters([first, second])
+    if not found:
+        return "", ""
+    texts = [f"{name} ({one} and {two})" for name, (one, two) in found.items()]
+    noun = "parameter" if len(texts) == 1 else "parameters"
+    more = f" and {len(texts) - _MOST_NAMED} more parameters" if len(texts) > _MOST_NAMED else ""
+    short = f"the runs differ in {', '.join(texts[:_MOST_NAMED])}{more}"
+    return f"The runs differ in the {noun} {', '.join(texts)}.", short
+
+
+_MOST_NAMED = 3
+"""Parameters that a screen names."""
 
 
 def brief_of_runs(
@@ -53,7 +117,16 @@ def brief_of_runs(
     answers, mind = _changed(changes or {}, first=next(iter(runs)))
     simulated = [m for b in briefs.values() for m in b.mind if m.startswith("SIMULATED")]
     untested = "whether runs differ is tested on the page, and by judgestats drift"
-    mind = tuple(dict.fromkeys((*simulated, *(mind if changes else (untested,)))))
+    facts = [results.facts for results in runs.values()]
+    apart = [parameters_apart(facts[0], other)[1] for other in facts[1:]]
+    if len(runs) > 2:
+        names = [*runs]
+        apart = [
+            text.replace("the runs differ", f"{name} differs from {names[0]}")
+            for name, text in zip(names[1:], apart, strict=True)
+        ]
+    apart = [text for text in apart if text]
+    mind = tuple(dict.fromkeys((*simulated, *apart, *(mind if changes else (untested,)))))
     return Brief(
         title=f"{len(runs)} runs side by side",
         facts=tuple(f"{name}: {', '.join(brief.facts[:told])}" for name, brief in briefs.items()),

@@ -52,7 +52,16 @@ def test_differences_are_found(two: list[Run]) -> None:
     assert [(r["what"], str(r["Run 1"]), str(r["Run 2"])) for r in table.rows] == [
         ("judgments of each", "5", "9")
     ]
-    assert "same parameters" in str(compare.differences([two[0], two[0]]))
+    assert "Other parameters may differ" in str(compare.differences([two[0], two[0]]))
+    seeded = [with_facts(two[0], parameters={"judge_seed": seed}) for seed in ("default", "7")]
+    assert "made with the same parameters" in str(compare.differences([seeded[0], seeded[0]]))
+    table = compare.differences(seeded)
+    assert isinstance(table, Table)
+    assert [r["what"] for r in table.rows] == ["judge_seed"]
+    assert "All other parameters were the same." in table.caption
+    unknown = compare.differences([two[0], with_design(seeded[1], replicates=9)])
+    assert isinstance(unknown, Table)
+    assert "Other parameters may differ" in unknown.caption
 
 
 def test_what_was_read_of_a_file_stays_in_sentences(two: list[Run]) -> None:
@@ -87,7 +96,7 @@ def test_a_comparison_is_rendered(two: list[Run], tmp_path: Path) -> None:
     page = made["html"].read_text()
     for text in (
         "2 runs compared",
-        "same parameters",
+        "No difference in parameters was recorded",
         "Mean moved",
         "items were judged by both",
         "SIMULATED",

@@ -26,7 +26,7 @@ from judgestats.reporting.shown import (
 from judgestats.reporting.tables import Column, Table
 from judgestats.results import CONDITIONS, Comparison, Estimate
 from judgestats.results.brief import Line
-from judgestats.results.side_by_side import brief_of_runs
+from judgestats.results.side_by_side import NOT_GIVEN, brief_of_runs, differing_parameters
 
 __all__ = [
     "Pair",
@@ -123,28 +123,44 @@ def _questions(run: Run) -> Shown:
 
 
 def differences(runs: Sequence[Run]) -> Table | Markdown:
-    """Every parameter in which the runs differ."""
+    """Every parameter in which the runs differ, and what else they recorded of their making."""
     names = names_of(runs)
-    facts = [_facts(run, _file(name)) for name, run in zip(names, runs, strict=True)]
+    recorded = all(run.facts.get("parameters") for run in runs)
+    differ = differing_parameters([run.facts for run in runs])
+    facts = [
+        {
+            **{k: _parameter(k, texts[i], _file(name)) for k, texts in differ.items()},
+            **_facts(run, _file(name)),
+        }
+        for i, (name, run) in enumerate(zip(names, runs, strict=True))
+    ]
     keys = list(dict.fromkeys(key for fact in facts for key in fact))
-    differing = [k for k in keys if len({str(fact.get(k, "–")) for fact in facts}) > 1]
+    differing = [k for k in keys if len({str(fact.get(k, NOT_GIVEN)) for fact in facts}) > 1]
     if not differing:
-        return Markdown("The runs were made with the same parameters.")
+        if recorded:
+            return Markdown(f"The runs were made with the same parameters. {_ENVIRONMENT}")
+        return Markdown(f"No difference in parameters was recorded. {_UNKNOWN}")
     return Table(
         columns=(
             Column(key="what", label="Parameter"),
             *(Column(key=name, label=name) for name in names),
         ),
         rows=tuple(
-            {"what": key.replace("_", " "), **dict(zip(names, values, strict=True))}
+            {
+                "what": key if key in differ else key.replace("_", " "),
+                **dict(zip(names, values, strict=True)),
+            }
             for key in differing
-            for values in [[fact.get(key, "–") for fact in facts]]
+            for values in [[fact.get(key, NOT_GIVEN) for fact in facts]]
         ),
-        caption="What differed between the runs. All other parameters were the same.",
+        caption=f"What differed between the runs. {_SAME if recorded else _UNKNOWN}",
         label="tbl-differences",
     )
 
 
+_ENVIRONMENT = "Keys, headers and other settings of the environment are not recorded."
+_SAME = f"All other parameters were the same. {_ENVIRONMENT}"
+_UNKNOWN = "Other parameters may differ: not every run recorded all of its parameters."
 _FACTS = {
     "clusters": "questions", "item_source": "items from", "replicates": "judgments of each",
     "understood": "what was read",
@@ -166,11 +182,21 @@ def _facts(run: Run, file: str) -> dict[str, Shown | str]:
     facts["fingerprints"] = ", ".join(
         dict.fromkeys(str(m) for j in judges for m in (j.get("fingerprints") or [])[:4])
     )
+    for what, label_ in (("endpoint", "endpoints"), ("settings", "settings of judges")):
+        told = [(j.get("name", ""), j.get(what)) for j in judges if j.get(what)]
+        facts[label_] = "; ".join(f"{name}: {_text(value)}" for name, value in told)
     facts["prompts"] = ", ".join(run.prompts)
     packages = run.session.get("packages") or {}
     facts["judgestats"] = str(run.session.get("judgestats", ""))
     facts["python"] = str(run.session.get("python", ""))
     return facts | {f"package {p}": str(v) for p, v in packages.items()}
+
+
+def _parameter(name: str, text: str, file: str) -> Shown | str:
+    """A parameter's text with its address."""
+    if text == NOT_GIVEN or "." in name:
+        return text
+    return Shown(((text, address("", f"facts.parameters.{name}")),)).within(file)
 
 
 def _fact(key: str, value: Any, file: str) -> Shown | str:
