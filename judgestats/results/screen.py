@@ -343,7 +343,7 @@ def _by_condition(brief: Brief, width: int, most: int, more: str) -> Lines:
     first = max([*map(len, names), len(_name(brief.shared, width // 2))]) + 2
     columns: list[tuple[Line, list[str], int]] = []
     used = 1 + first
-    for line in brief.lines:
+    for line in sorted(brief.lines, key=lambda line: not line.threshold):  # what is bounded fits
         for bounds in (True, False):
             texts = [_cell(c, bounds=bounds) for c in line.cells]
             wide = max(len(line.short), *map(len, texts)) + 2
