@@ -52,7 +52,7 @@ def held_judge(
     Traceback (most recent call last):
     ...
     AssertionError: the judge does not keep its bounds:
-      judge: mean score 5.000, lower bound 4.069 must be at least 6
+      judge: mean score 5.000, lower bound 4.067 must be at least 6
     """
     import judgestats as js
     from judgestats.commands.check import held_to, read_demands
