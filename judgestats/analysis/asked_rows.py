@@ -173,16 +173,20 @@ def choice_rows(names: Iterable[str], *, one: str = "choice") -> tuple[Row, ...]
     )
 
 
-def people_rows(names: Iterable[str], *truth: Row, labels_drawn: str = "") -> tuple[Row, ...]:
+def people_rows(
+    names: Iterable[str], *truth: Row, labels_drawn: str = "", repeats: int = 1
+) -> tuple[Row, ...]:
     """Agreement with people's labels, of scores and of verdicts; `truth` right behind it.
 
     What does not fit on a screen falls off at the end: whether it is right, and the true score,
     are what people ask first. A judge that always says the same, and two people, stand beside.
     Rates on labels that were picked by hand (`labels_drawn`) are marked: they speak for those
-    items alone.
+    items alone. So are rates of the majority of several verdicts (`repeats`), for agreement is
+    that of one verdict.
     """
     names = list(names)
     first = names[0] if names else ""
+    voted = "of the majority" if repeats > 1 else ""
     picked = "of items picked by hand" if labels_drawn == "convenience" else ""
     alone = f"({picked})" if picked else ""
     return (
@@ -246,7 +250,7 @@ def people_rows(names: Iterable[str], *truth: Row, labels_drawn: str = "") -> tu
             "sensitivity",
             "people.sensitivity.{}",
             names,
-            note=alone,
+            note=f"({', '.join(filter(None, (voted, picked)))})" if voted else alone,
         ),
         asked_row(
             "specificity",
@@ -255,7 +259,7 @@ def people_rows(names: Iterable[str], *truth: Row, labels_drawn: str = "") -> tu
             "specificity",
             "people.specificity.{}",
             names,
-            note=alone,
+            note=f"({', '.join(filter(None, (voted, picked)))})" if voted else alone,
         ),
         *(
             asked_row(

@@ -113,6 +113,7 @@ def with_labelled(
                     labels_drawn=labels_drawn,
                 ),
                 labels_drawn=labels_drawn,
+                repeats=labelled["replicate"].nunique(),
             ),
         ),
         limitations=(

@@ -172,6 +172,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
                     labels_drawn=drawn_as(declared),
                 ),
                 labels_drawn=drawn_as(declared),
+                repeats=frame["replicate"].nunique(),
             ),
         ),
         limitations=(

@@ -313,7 +313,7 @@ def _undeclared(
     codes = given <= {"0", "1", "2"}
     if given and given <= set(PREFERENCES) and (open_name or not codes) and name not in _SCORED:
         return _preference(words, column, stated)
-    if given == {"-1", "0", "1"} and not open_name and name not in _SCORED:
+    if given == {"-1", "0", "1"}:
         points = "For points of a scale: --kind score."
         raise not_understood(column, {"-1": counts["-1"]}, otherwise=points)
     numbers = numbers_of(distinct)
@@ -439,6 +439,11 @@ def _preference(words: list[str], column: str, stated: Mapping[str, str]) -> Kin
         for w in words
     }
     strange = [w for w, v in by_name.items() if v not in {"a", "b", "tie"}]
+    if not told and {"0", "1"} <= set(words) and list(by_name.values()).count("tie") > 1:
+        raise InputError(  # 0 is no tie where another word is
+            f"the column {column!r} holds 0, 1 and a tie, so 0 and 1 may be the two responses. Say "
+            f"which: {values_option({'0': 'a', '1': 'b'})}."
+        )
     # A few replies that name no response are unread verdicts, not another kind of column.
     if not told and strange and 2 * len(strange) <= len(words):
         by_name = {w: v for w, v in by_name.items() if w not in strange}

@@ -10,7 +10,7 @@ import json
 import re
 import shlex
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from judgestats.errors import InputError, nearest, printable
@@ -75,6 +75,9 @@ _CLOSED = (("p", "f"), ("y", "n"), ("t", "f"), ("c", "i"), ("1", "0"), ("1", "-1
 """Pass and fail where a column holds nothing else."""
 _ALONE = frozenset({"1", "0", "y", "n"})
 """Of these the ones that are understood also where the other does not occur."""
+_OUTCOMES = frozenset({"tie", "tied", "same", "both", "neither", "equal", "draw"})
+"""Words of a comparison, which stand with 1 and 0 for its two sides."""
+_FEW, _SHORT = 12, 40
 
 _MARKS = re.compile("[\ufe00-\ufe0f\u200d\U0001f3fb-\U0001f3ff]")
 """Variation selectors, joiners and skin tones."""
@@ -158,10 +161,13 @@ class Words:
         ``pass``, ``fail``, or why there is no verdict.
     unknown : mapping of word to int
         Words that are not understood, with the rows that hold them.
+    n_verdicts : int
+        Rows that hold pass or fail.
     """
 
     meanings: Mapping[str, str]
     unknown: Mapping[str, int]
+    n_verdicts: int
 
     @property
     def verdicts(self) -> dict[str, str]:
@@ -170,11 +176,13 @@ class Words:
 
     @property
     def is_binary(self) -> bool:
-        """Whether some word says pass or fail, and the others are no scores."""
-        return bool(self.verdicts) and not any(
-            _NUMBER.fullmatch(normalised(w)) and normalised(w) not in {"-1", "0", "1"}
-            for w in self.unknown
+        """Whether words say pass or fail, in more rows than hold scores."""
+        scores = sum(
+            n
+            for w, n in self.unknown.items()
+            if _NUMBER.fullmatch(normalised(w)) and normalised(w) not in {"-1", "0", "1"}
         )
+        return self.n_verdicts > scores
 
 
 def pass_fail_words(counts: Mapping[str, int], stated: Mapping[str, str] | None = None) -> Words:
@@ -198,17 +206,31 @@ def pass_fail_words(counts: Mapping[str, int], stated: Mapping[str, str] | None 
     ({'Passed': 'pass', 'no': 'fail', 'error: timeout': 'error'}, {'mostly': 2})
     >>> pass_fail_words({"P": 3, "F": 1}).verdicts
     {'P': 'pass', 'F': 'fail'}
+    >>> dict(pass_fail_words({"1": 3, "0": 1, "maybe": 1}).unknown)
+    {'maybe': 1}
     """
     meanings = {w: stated_meaning(w, stated) or status_word(w) or verdict_word(w) for w in counts}
     rest = {normalised(w) for w, meaning in meanings.items() if not meaning}
     if not {PASS, FAIL} & set(meanings.values()):
-        pair = next((p for p in _CLOSED if rest <= set(p)), None)
-        if pair and rest and (len(rest) == 2 or rest <= _ALONE):
+        pair = next((p for p in _CLOSED if rest <= set(p) or _is_pair_among(rest, p)), None)
+        if pair and rest and (len(rest) >= 2 or rest <= _ALONE):
             code = {pair[0]: PASS, pair[1]: FAIL}
-            meanings |= {w: code[normalised(w)] for w, m in meanings.items() if not m}
+            meanings |= {w: code.get(normalised(w), "") for w, m in meanings.items() if not m}
     return Words(
         meanings={w: m for w, m in meanings.items() if m},
         unknown={w: counts[w] for w, m in meanings.items() if not m},
+        n_verdicts=sum(counts[w] for w, m in meanings.items() if m in {PASS, FAIL}),
+    )
+
+
+def _is_pair_among(words: Set[str], pair: tuple[str, str]) -> bool:
+    """Whether both of a pair stand among a few words, which are no letters, numbers or outcomes."""
+    others = words - set(pair)
+    return (
+        set(pair) <= words
+        and len(others) <= _FEW
+        and all(1 < len(w) <= _SHORT and not _NUMBER.fullmatch(w) for w in others)
+        and not others & _OUTCOMES
     )
 
 

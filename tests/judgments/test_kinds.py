@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import numpy as np
 import pandas as pd
@@ -186,3 +187,16 @@ def test_numbers_of_a_design_are_keys_and_measures_that_repeat_are_not():
     # A seed a run goes with the run.
     seeded = frame.assign(run=[1, 2, 3, 4] * 10, attempt_seed=["p", "q", "r", "s"] * 10)
     assert read_judgments(seeded)["replicate"].nunique() == 4
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "option"),
+    [
+        ("verdict", [1, 0, -1, 1], "--values='-1=WHAT'"),
+        ("score", [1, 0, -1, 1], "--kind score"),
+        ("winner", ["1", "0", "tie"], "--values '0=a,1=b'"),
+    ],
+)
+def test_codes_of_two_meanings_are_asked_about(column, cells, option):
+    with pytest.raises(InputError, match=re.escape(option)):
+        kind_of(pd.Series(cells, dtype=object), column=column)

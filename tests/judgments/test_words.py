@@ -54,6 +54,9 @@ ASK = [
     (["ok"], ["pas ok"], ["yes"], ["yes, but"], '{"pas ok": "fail", "yes, but": "fail"}'),
     (["right"], ["wrong", "maybe"], ["pass"], ["fail"], "maybe=fail"),
     (["pass"], ["pass (barely)"], ["pass"], ["fail"], "pass (barely)=fail"),
+    (["pass", "7"], ["fail"], ["pass"], ["fail"], "7=pass"),
+    (["1"], ["0", "maybe"], ["1"], ["0"], "maybe=fail"),
+    (["P"], ["F", "maybe"], ["pass"], ["fail"], "maybe=fail"),
 ]
 
 
