@@ -211,7 +211,7 @@ def pass_fail_words(counts: Mapping[str, int], stated: Mapping[str, str] | None 
     """
     meanings = {w: stated_meaning(w, stated) or status_word(w) or verdict_word(w) for w in counts}
     rest = {normalised(w) for w, meaning in meanings.items() if not meaning}
-    if not {PASS, FAIL} & set(meanings.values()):
+    if not any(verdict_word(w) for w in counts if not stated_meaning(w, stated)):
         pair = next((p for p in _CLOSED if rest <= set(p) or _is_pair_among(rest, p)), None)
         if pair and rest and (len(rest) >= 2 or rest <= _ALONE):
             code = {pair[0]: PASS, pair[1]: FAIL}
