@@ -6,7 +6,6 @@ import numpy as np
 from timing import Row, compare, print_rows
 
 from judgestats.stats.instrument.bradley_terry import bradley_terry
-from judgestats.stats.instrument.graded_response import graded_response
 from judgestats.stats.instrument.many_facet import many_facet
 
 N_ITEMS = 4_000
@@ -31,10 +30,6 @@ def rows(n: int = N_ITEMS) -> list[Row]:
                 scores.ravel(), answer=answer, facets={"judge": judge},
                 cluster=np.repeat(question, 5),
             ),
-        ),
-        *compare(
-            f"graded response, {n:,} x 5",
-            lambda: graded_response(scores, cluster=question),
         ),
         *compare(
             f"Davidson with order, {n:,} pairs",

@@ -19,7 +19,6 @@ from judgestats.stats.reliability.factor_extraction import minres_factors, oblim
 from judgestats.stats.reliability.internal_consistency import cronbach_alpha
 from judgestats.stats.reliability.omega import omega_total
 from judgestats.stats.reliability.one_factor_solvers import minres_one_factor, ml_one_factor
-from judgestats.stats.reliability.polychoric import polychoric
 
 RESAMPLES = 1_000
 LOOP = 50
@@ -70,7 +69,6 @@ def rows() -> list[Row]:
     """Every task beside its peers."""
     wide, narrow = scores(300, 100), scores(300, 6)
     r_wide, r_27 = np.corrcoef(wide, rowvar=False), np.corrcoef(scores(300, 27), rowvar=False)
-    graded = np.searchsorted([-1.2, -0.4, 0.4, 1.2], scores(400, 7)).astype(float)
     scaled = RESAMPLES / LOOP
     out: list[Row] = []
 
@@ -140,17 +138,12 @@ def rows() -> list[Row]:
             absent = {"reliabilipy": "fails with the installed scikit-learn"}
         else:
             peers["reliabilipy"], absent = reliabilipy_fit, {}
-    out += compare(
+    return out + compare(
         "3 minres factors + oblimin, 27 columns",
         lambda: oblimin(minres_factors(r_27, n_factors=3).loadings, tolerance=1e-5),
         peers,
         absent=absent,
     )
-
-    part = compare("polychoric matrix, 400 x 7, five grades", lambda: polychoric(graded))
-    with_r(part, "R lavaan", graded, "lavaan::lavCor(d, ordered = names(d))", quoted=0.066)
-    out += part[1:]
-    return out
 
 
 def main() -> None:

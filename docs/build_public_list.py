@@ -27,9 +27,7 @@ PAGES = {
 INTERNAL = {
     "blocked_f_test",
     "cell_statistics",
-    "component_likelihood_ratio",
     "kurtosis_change",
-    "length_effect",
     "mean_of_groups",
     "mean_share",
     "preference_effects",

@@ -26,7 +26,7 @@ from judgestats.stats.agreement.position_noise import position_and_noise
 from judgestats.stats.agreement.position_preference import first_position_preference
 from judgestats.stats.agreement.raw_agreement import flip_rate, percent_agreement
 from judgestats.stats.agreement.stability import majority_stability
-from judgestats.stats.agreement.swap import judged_responses, swap_consistency
+from judgestats.stats.agreement.swap import swap_consistency
 from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.inference.result import Estimate, format_p
 
@@ -230,8 +230,9 @@ def position_bias(data: Path, bench: str) -> dict[str, tuple[np.ndarray, np.ndar
         pairs = sorted(part.pair.unique())
         tables = []
         for order in ("ab", "ba"):
+            chosen = {"first": order[0], "second": order[1], "tie": "tie"}
             places = wide.xs(order, level="order").reindex(pairs).to_numpy(dtype=object)
-            tables.append(judged_responses(places, order=order))
+            tables.append(np.vectorize(chosen.get, otypes=[object])(places))
         out[str(judge)] = (tables[0], tables[1], np.array([p.split(";")[0] for p in pairs]))
     return out
 

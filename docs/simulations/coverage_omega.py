@@ -40,10 +40,7 @@ LEVEL = 0.95
 ANALYTIC_SAMPLES = 600
 BOOTSTRAP_SAMPLES = 150
 RESAMPLES = 200
-ANALYTIC = {
-    "parallel": ("feldt",),
-    "congeneric": ("delta", "delta-logit", "robust", "robust-logit"),
-}
+ANALYTIC = {"parallel": ("feldt",), "congeneric": ()}
 BOOTSTRAP = ("percentile", "bca", "bootstrap-logit")
 
 

@@ -13,7 +13,6 @@ with .05 where nothing differs (size) and where something does (power).
 - ``strength``: Bradley-Terry, strengths .6, .2, 0, -.8 that vary by question (SD .8).
 - ``dif``: a source lifted by 0 or .8 logits; quality known; questions with a halo of SD .7.
 - ``levels``: five levels used unequally, 4 scores an item that resemble each other.
-- ``graded``: four judges of discrimination .8, 1.5, 2.5, 4, 300 answers, five levels.
 - ``ordinal``: a judge .5 logits stricter, answers random (SD 1.2), 3 scores an answer and judge.
 - ``crossed``: items x 3 judges x 4 prompts x 2 repeats, eight components; those that items carry.
 - ``scales``: the same answers on 1-10 and 1-5; ``moved`` by 1 SD on the second scale.
@@ -34,14 +33,13 @@ from judgestats.stats import (
     crossed_components,
     cumulative_logit,
     dif_test,
-    graded_response,
     levels_used,
     many_facet,
     scale_agreement,
     shared_errors,
 )
 
-SAMPLES = {"severity": 60, "system": 60, "strength": 60, "graded": 60, "ordinal": 60}
+SAMPLES = {"severity": 60, "system": 60, "strength": 60, "ordinal": 60}
 """Of the settings that begin so; 200 of the others."""
 SEVERITY = np.array([-0.6, 0.0, 0.6])
 STEPS = np.array([-1.2, -0.3, 0.3, 1.2])
@@ -139,19 +137,6 @@ def levels(n: int, rng: np.random.Generator) -> Found:
     return [("effective levels", found.estimate - truth, _covers(found.interval, truth))]
 
 
-def graded(rng: np.random.Generator) -> Found:
-    """Discriminations of a dull judge and of a sharp one."""
-    slope = np.array([0.8, 1.5, 2.5, 4.0])
-    theta = rng.normal(size=(300, 1))
-    said = np.digitize(theta + rng.logistic(size=(300, 4)) / slope, [-1.5, -0.5, 0.5, 1.5])
-    found = graded_response(1 + said).discriminations
-    return [
-        (f"discrimination less {slope[k]:g}", found[k].estimate - slope[k],
-         _covers(found[k].interval, slope[k]))
-        for k in (0, 2)
-    ]  # fmt: skip
-
-
 def ordinal(rng: np.random.Generator) -> Found:
     """Log odds of the stricter judge, given the answer."""
     answer, judge = np.repeat(np.arange(120), 6), np.tile([0, 0, 0, 1, 1, 1], 120)
@@ -223,7 +208,6 @@ def main() -> None:
         settings[f"dif, lift {lift:g}"] = (lambda r, lift=lift: dif(lift, r), lift, kind)
     for n in (50, 200):
         settings[f"levels, {n} items"] = (lambda r, n=n: levels(n, r), 0.0, "coverage")
-    settings["graded, 300 answers"] = (graded, 0.0, "coverage")
     settings["ordinal, 120 answers"] = (ordinal, -0.5, "coverage")
     for n in (20, 60):
         settings[f"crossed, {n} answers"] = (lambda r, n=n: crossed(n, r), 0.0, "coverage")

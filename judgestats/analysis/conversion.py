@@ -41,7 +41,6 @@ from judgestats.stats.inference import result as of
 from judgestats.stats.inference.estimate_set import Estimates
 from judgestats.stats.inference.result_parts import NullReference
 from judgestats.stats.reliability.omega_result import OmegaEstimate
-from judgestats.stats.reliability.ordinal_omega import OrdinalOmega
 from judgestats.stats.reliability.published_omega import PublishedOmega
 from judgestats.stats.reliability.schmid_leiman import HierarchicalOmega
 from judgestats.stats.spread.equivalence import EquivalenceResult
@@ -155,8 +154,6 @@ def _parts(result: of.Estimate) -> list[tuple[str, str, float, NullReference | N
                 ("single", "icc_3_1", result.single, None),
                 ("mean_of_all", "alpha", result.mean_of_all, None),
             ]
-        case OrdinalOmega():
-            return [("latent", "omega_latent", result.latent, None)]
         case HierarchicalOmega():
             return [
                 ("total", "omega_total", result.omega_total, None),

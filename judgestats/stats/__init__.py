@@ -18,6 +18,8 @@ import importlib
 from pathlib import Path
 from typing import Any
 
+from judgestats.deprecated import REMOVED_STATISTICS, warn_removed_statistic
+
 
 def _public_list() -> dict[str, str]:
     """Every public name with the module that defines it, from the stub beside this file."""
@@ -33,6 +35,8 @@ __all__ = sorted(_HOME)  # noqa: PLE0605  (mypy reads the stub)
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
+        if name in REMOVED_STATISTICS:
+            warn_removed_statistic(name)
         raise AttributeError(f"module 'judgestats.stats' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME[name]), name)
     globals()[name] = value

@@ -48,9 +48,6 @@ from judgestats.stats.agreement.kappa import (
 from judgestats.stats.agreement.kappa import (
     fleiss_kappa as fleiss_kappa,
 )
-from judgestats.stats.agreement.kappa import (
-    light_kappa as light_kappa,
-)
 from judgestats.stats.agreement.krippendorff import (
     krippendorff_alpha as krippendorff_alpha,
 )
@@ -74,9 +71,6 @@ from judgestats.stats.agreement.position_preference import (
 )
 from judgestats.stats.agreement.raw_agreement import (
     flip_rate as flip_rate,
-)
-from judgestats.stats.agreement.raw_agreement import (
-    modal_agreement as modal_agreement,
 )
 from judgestats.stats.agreement.raw_agreement import (
     percent_agreement as percent_agreement,
@@ -120,29 +114,14 @@ from judgestats.stats.comparison.cochran import (
 from judgestats.stats.comparison.concordance import (
     kendalls_w as kendalls_w,
 )
-from judgestats.stats.comparison.effects_counts import (
-    cohens_h as cohens_h,
-)
-from judgestats.stats.comparison.effects_counts import (
-    odds_ratio as odds_ratio,
-)
 from judgestats.stats.comparison.effects_means import (
     cohens_d as cohens_d,
-)
-from judgestats.stats.comparison.effects_means import (
-    cohens_dz as cohens_dz,
-)
-from judgestats.stats.comparison.effects_means import (
-    glass_delta as glass_delta,
 )
 from judgestats.stats.comparison.effects_means import (
     hedges_g as hedges_g,
 )
 from judgestats.stats.comparison.effects_ranks import (
     cliffs_delta as cliffs_delta,
-)
-from judgestats.stats.comparison.effects_ranks import (
-    rank_biserial as rank_biserial,
 )
 from judgestats.stats.comparison.effects_ranks import (
     vargha_delaney_a as vargha_delaney_a,
@@ -160,16 +139,7 @@ from judgestats.stats.comparison.kruskal_wallis import (
     epsilon_squared as epsilon_squared,
 )
 from judgestats.stats.comparison.kruskal_wallis import (
-    eta_squared_ranks as eta_squared_ranks,
-)
-from judgestats.stats.comparison.kruskal_wallis import (
     kruskal_test as kruskal_test,
-)
-from judgestats.stats.comparison.location_shift import (
-    hodges_lehmann_paired as hodges_lehmann_paired,
-)
-from judgestats.stats.comparison.location_shift import (
-    hodges_lehmann_shift as hodges_lehmann_shift,
 )
 from judgestats.stats.comparison.mann_whitney import (
     mann_whitney_test as mann_whitney_test,
@@ -177,35 +147,17 @@ from judgestats.stats.comparison.mann_whitney import (
 from judgestats.stats.comparison.mann_whitney import (
     pairwise_mann_whitney as pairwise_mann_whitney,
 )
-from judgestats.stats.comparison.matched_effects import (
-    rank_biserial_paired as rank_biserial_paired,
-)
 from judgestats.stats.comparison.mcnemar import (
     mcnemar_test as mcnemar_test,
 )
 from judgestats.stats.comparison.ordered_conditions import (
-    jonckheere_test as jonckheere_test,
-)
-from judgestats.stats.comparison.ordered_conditions import (
     page_trend_test as page_trend_test,
-)
-from judgestats.stats.comparison.quade import (
-    quade_test as quade_test,
-)
-from judgestats.stats.comparison.skillings_mack import (
-    skillings_mack_test as skillings_mack_test,
 )
 from judgestats.stats.comparison.spearman import (
     spearman_correlation as spearman_correlation,
 )
 from judgestats.stats.comparison.symmetry import (
-    bowker_test as bowker_test,
-)
-from judgestats.stats.comparison.symmetry import (
     stuart_maxwell_test as stuart_maxwell_test,
-)
-from judgestats.stats.comparison.wilcoxon import (
-    pairwise_wilcoxon as pairwise_wilcoxon,
 )
 from judgestats.stats.comparison.wilcoxon import (
     wilcoxon_signed_rank as wilcoxon_signed_rank,
@@ -215,9 +167,6 @@ from judgestats.stats.inference.adjust import (
 )
 from judgestats.stats.inference.adjust import (
     p_adjust as p_adjust,
-)
-from judgestats.stats.inference.permutation import (
-    permutation_null as permutation_null,
 )
 from judgestats.stats.inference.relation_null import (
     relation_null as relation_null,
@@ -233,9 +182,6 @@ from judgestats.stats.instrument.bradley_terry import (
 )
 from judgestats.stats.instrument.crossed_components import (
     crossed_components as crossed_components,
-)
-from judgestats.stats.instrument.graded_response import (
-    graded_response as graded_response,
 )
 from judgestats.stats.instrument.levels import (
     levels_used as levels_used,
@@ -279,23 +225,11 @@ from judgestats.stats.reliability.internal_consistency import (
 from judgestats.stats.reliability.internal_consistency import (
     guttman_lambda2 as guttman_lambda2,
 )
-from judgestats.stats.reliability.internal_consistency import (
-    guttman_lambda6 as guttman_lambda6,
-)
 from judgestats.stats.reliability.intraclass import (
     icc as icc,
 )
 from judgestats.stats.reliability.intraclass import (
     icc_forms as icc_forms,
-)
-from judgestats.stats.reliability.lower_bounds import (
-    greatest_lower_bound as greatest_lower_bound,
-)
-from judgestats.stats.reliability.lower_bounds import (
-    split_halves as split_halves,
-)
-from judgestats.stats.reliability.lower_bounds import (
-    ten_berge_mu as ten_berge_mu,
 )
 from judgestats.stats.reliability.measurement_error import (
     smallest_detectable_change as smallest_detectable_change,
@@ -306,12 +240,6 @@ from judgestats.stats.reliability.measurement_error import (
 from judgestats.stats.reliability.omega import (
     omega_total as omega_total,
 )
-from judgestats.stats.reliability.ordinal_omega import (
-    omega_ordinal as omega_ordinal,
-)
-from judgestats.stats.reliability.polychoric import (
-    polychoric as polychoric,
-)
 from judgestats.stats.reliability.published_omega import (
     published_omega_2412_12509 as published_omega_2412_12509,
 )
@@ -320,9 +248,6 @@ from judgestats.stats.reliability.schmid_leiman import (
 )
 from judgestats.stats.reliability.schmid_leiman import (
     schmid_leiman as schmid_leiman,
-)
-from judgestats.stats.reliability.score_reliability import (
-    reliability_of_scores as reliability_of_scores,
 )
 from judgestats.stats.reliability.step_up import (
     replications_needed as replications_needed,
@@ -364,19 +289,10 @@ from judgestats.stats.spread.spread_trend import (
     spread_trend as spread_trend,
 )
 from judgestats.stats.spread.variance_ratio import (
-    pooled_variance as pooled_variance,
-)
-from judgestats.stats.spread.variance_ratio import (
     variance_ratio as variance_ratio,
 )
 from judgestats.stats.spread.variance_tests import (
-    bartlett_test as bartlett_test,
-)
-from judgestats.stats.spread.variance_tests import (
     brown_forsythe_test as brown_forsythe_test,
-)
-from judgestats.stats.spread.variance_tests import (
-    fligner_test as fligner_test,
 )
 from judgestats.stats.spread.variance_tests import (
     levene_test as levene_test,
@@ -422,9 +338,6 @@ from judgestats.stats.validity.error_rates import (
 )
 from judgestats.stats.validity.graded import (
     graded_agreement as graded_agreement,
-)
-from judgestats.stats.validity.inputs import (
-    labels_by_item as labels_by_item,
 )
 from judgestats.stats.validity.label_plan import (
     allocate_labels as allocate_labels,

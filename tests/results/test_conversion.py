@@ -29,7 +29,6 @@ from judgestats.stats import (
     p_adjust,
     position_and_noise,
     published_omega_2412_12509,
-    reliability_of_scores,
     round_robin,
     spread_test,
     wilcoxon_signed_rank,
@@ -134,7 +133,6 @@ def test_equivalence_carries_its_margin():
     "result",
     [
         icc_forms(SCORES[:, 0], n_permutations=0),
-        reliability_of_scores(SCORES[:, 0], n_permutations=0),
         position_and_noise(
             RNG.choice(["a", "b", "tie"], size=(12, 3)),
             RNG.choice(["a", "b", "tie"], size=(12, 3)),

@@ -175,12 +175,8 @@ CALLS: dict[str, Caller] = {
         category=np.arange(len(x)) % 2,
     ),
     "alignment_score": on_two("alignment_score", outcomes, n_permutations=19),
-    "bowker_test": on_two("bowker_test", verdicts),
     "cochran_q_test": on("cochran_q_test", binary),
     "cohen_kappa": on_two("cohen_kappa", verdicts),
-    "cohens_h": lambda x: call(
-        "cohens_h", *[n for s in [*np.floor(x.ravel()), 0, 0][:2] for n in (s, s + 9)]
-    ),
     "d_study": from_components("d_study", n={"replicate": [1, 5]}),
     "disattenuated_correlation": lambda x: call("disattenuated_correlation", x, x[:, ::-1]),
     "generalizability": from_components("generalizability"),
@@ -203,17 +199,10 @@ CALLS: dict[str, Caller] = {
     "mcnemar_test": on_two("mcnemar_test", binary),
     "nemenyi_critical_difference": lambda x: call("nemenyi_critical_difference", *x.shape[::-1]),
     "normality_test": on("normality_test"),
-    "odds_ratio": on("odds_ratio", table),
     "option_win_rate": on("option_win_rate", verdicts, option="A"),
     "p_adjust": on("p_adjust", lambda x: np.abs(x.ravel()) / 20),
     "page_trend_test": on("page_trend_test"),
     "pairwise_from_scores": on_two("pairwise_from_scores"),
-    "permutation_null": lambda x: call(
-        "permutation_null",
-        x,
-        lambda y: stats.cronbach_alpha(y, n_permutations=0).estimate,
-        scheme="replications",
-    ),
     "cluster_bootstrap": lambda x: call("cluster_bootstrap", x, np.sum),
     "plan_study": lambda x: None,
     "position_test": on("position_test", positions, n_options=4),
@@ -237,17 +226,11 @@ CALLS: dict[str, Caller] = {
     "stuart_maxwell_test": on_two("stuart_maxwell_test", verdicts),
     # Its bootstrap refits three factors each time: the tests of the function itself hold it.
     "omega_hierarchical": on("omega_hierarchical", interval=None),
-    "omega_ordinal": on("omega_ordinal", integers),
-    "polychoric": on("polychoric", integers),
     "published_omega_2412_12509": on("published_omega_2412_12509", verdicts, n_permutations=9),
 }
 for _name in [
-    "bartlett_test",
     "brown_forsythe_test",
     "epsilon_squared",
-    "eta_squared_ranks",
-    "fligner_test",
-    "jonckheere_test",
     "kruskal_test",
     "levene_test",
     "pairwise_mann_whitney",
@@ -256,7 +239,6 @@ for _name in [
 for _name in [
     "condition_summary",
     "mean_shift",
-    "pooled_variance",
     "spread_published",
     "spread_test",
     "variance_ratio",
@@ -361,10 +343,6 @@ CALLS["many_facet"] = lambda x: call(
     answer=np.repeat(np.arange(len(x)), x.shape[1]),
     facets={"judge": np.tile(np.arange(x.shape[1]), len(x))},
 )
-CALLS["graded_response"] = lambda x: call(
-    "graded_response",
-    np.tile(binary(x) + 2 * binary(x / 2), (20, 1)),  # at least 200 answers
-)
 CALLS["shared_errors"] = lambda x: call("shared_errors", verdicts(x)[:, 1:], column(verdicts(x), 0))
 CALLS["attack_success"] = lambda x: call(
     "attack_success", column(x, 0), column(x, 1), success_from=8.0
@@ -390,7 +368,6 @@ NOT_FROM_DATA = {
     "corrected_win_rate",
     "dawid_skene",
     "draw_labels",
-    "labels_by_item",
     "labels_needed",
     "panel_of_choices",
     "panel_of_judges",

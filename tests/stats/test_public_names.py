@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import pydoc
+import re
 import subprocess
 import sys
 
 import pytest
 
 from judgestats import stats
+from judgestats.deprecated import REMOVED_STATISTICS
 
 HEAVY = {
     "mlflow",
@@ -37,6 +40,22 @@ def test_the_package_shows_its_public_names_and_nothing_else():
     assert dir(stats) == sorted(stats.__all__)
     with pytest.raises(AttributeError, match="no attribute 'fleis_kappa'"):
         stats.fleis_kappa  # noqa: B018
+
+
+@pytest.mark.parametrize("name", REMOVED_STATISTICS)
+def test_a_removed_name_says_what_to_use(name):
+    assert name not in stats.__all__
+    advice = re.escape(f"judgestats.stats.{name} was removed in 0.3.0. Use ")
+    with pytest.warns(FutureWarning, match=advice), pytest.raises(AttributeError):
+        getattr(stats, name)
+
+
+def test_what_a_removed_name_points_to_is_there():
+    for advice in REMOVED_STATISTICS.values():
+        ours = re.findall(r"(?<![\w.])stats\.(\w+)", advice)
+        assert set(ours) <= set(stats.__all__), advice
+        theirs = re.findall(r"(?:scipy|statsmodels|pingouin|numpy)\.[\w.]*\w", advice)
+        assert all(pydoc.locate(name) for name in theirs), advice
 
 
 def loaded_after(code: str) -> set[str]:

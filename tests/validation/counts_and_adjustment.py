@@ -15,7 +15,7 @@ from judgestats.stats.comparison.effects_means import (
 )
 from judgestats.stats.comparison.friedman import nemenyi_critical_difference
 from judgestats.stats.comparison.mcnemar import mcnemar_test
-from judgestats.stats.comparison.symmetry import bowker_test, stuart_maxwell_test
+from judgestats.stats.comparison.symmetry import stuart_maxwell_test
 from judgestats.stats.inference.adjust import p_adjust
 from judgestats.stats.inference.proportions import proportion_limits
 from judgestats.stats.inference.studentized_range import studentized_range_isf, studentized_range_sf
@@ -109,15 +109,6 @@ add(
     "stuart_maxwell",
     lambda: test_numbers(stuart_maxwell_test(*pair("tworaters120"))),
     theirs=lambda v: [np.ravel(v["statistic"])[0], np.ravel(v["p.value"])[0]],
-)
-add(
-    "bowker_test",
-    "tworaters120",
-    "bowker_symmetry",
-    lambda: test_numbers(bowker_test(*pair("tworaters120"))),
-    theirs=pick("statistic", "p.value"),
-    agrees=False,
-    note="R divides 0 by 0 for two options never exchanged; such a pair adds nothing, and no df",
 )
 
 for _method in ("holm", "hochberg", "hommel", "bonferroni", "BH", "BY"):

@@ -1,4 +1,4 @@
-"""Rows of the validation table: omega, one-factor models, polychoric correlations."""
+"""Rows of the validation table: omega and one-factor models."""
 
 from __future__ import annotations
 
@@ -9,12 +9,8 @@ from typing import Any
 import numpy as np
 
 from judgestats.stats.reliability.omega import OmegaEstimate, omega_total
-from judgestats.stats.reliability.omega_delta import omega_std_error
-from judgestats.stats.reliability.omega_fiml import fiml_one_factor
 from judgestats.stats.reliability.omega_fit import covariances_of_stack
 from judgestats.stats.reliability.one_factor_solvers import minres_one_factor
-from judgestats.stats.reliability.ordinal_omega import green_yang_omega, omega_ordinal
-from judgestats.stats.reliability.polychoric import polychoric
 from judgestats.stats.reliability.schmid_leiman import schmid_leiman
 from validation.base import Case, matrix, reference
 
@@ -52,13 +48,6 @@ def signed(loadings: np.ndarray, theirs: np.ndarray) -> np.ndarray:
 
 def loadings_of(dataset: str, key: str, result: Callable[[], OmegaEstimate]) -> Callable[[], Any]:
     return lambda: signed(result().loadings, np.array(reference(dataset, key, "loadings")))
-
-
-def std_error(dataset: str, information: str) -> float:
-    fit = congeneric(dataset, lower=None)
-    return omega_std_error(
-        complete(dataset), fit.loadings, fit.uniquenesses, information=information
-    )
 
 
 def rescaled(dataset: str) -> float:
@@ -340,51 +329,8 @@ def ml_cases() -> list[Case]:
     return rows
 
 
-def std_error_cases() -> list[Case]:
+def bootstrap_cases() -> list[Case]:
     rows = []
-    for d in (*COMPLETE, "heywood4", "missing8", "binary5"):
-        for key, information in (
-            ("cfa_ml_1f_omega_delta_ci", "expected"),
-            ("mbess_omega_ml", "observed"),
-            ("mbess_omega_mlr", "robust"),
-        ):
-            note = {
-                "expected": "lavaan: expected information",
-                "observed": "MBESS: observed information",
-                "robust": "MBESS: sandwich",
-            }[information]
-            rows.append(
-                Case(
-                    statistic=f"standard error of omega, {information} information",
-                    dataset=d,
-                    key=key,
-                    path=("se",),
-                    ours=lambda d=d, information=information: std_error(d, information),
-                    tolerance=1e-6,
-                    note=note,
-                )
-            )
-    for d in (*COMPLETE, "binary5"):
-        rows.append(
-            Case(
-                statistic="omega interval, delta method on the logit scale",
-                dataset=d,
-                key="cfa_ml_1f_omega_delta_ci",
-                theirs=lambda v: [v["logit_lower"], v["logit_upper"]],
-                ours=lambda d=d: interval(d, "delta-logit"),
-                tolerance=1e-6,
-            )
-        )
-        rows.append(
-            Case(
-                statistic="omega interval, delta method",
-                dataset=d,
-                key="cfa_ml_1f_omega_delta_ci",
-                theirs=lambda v: [v["wald_lower"], v["wald_upper"]],
-                ours=lambda d=d: interval(d, "delta"),
-                tolerance=1e-6,
-            )
-        )
     for method in ("percentile", "bca"):
         rows.append(
             Case(
@@ -406,11 +352,6 @@ def std_error_cases() -> list[Case]:
             )
         )
     return rows
-
-
-@cache
-def interval(dataset: str, method: str) -> Any:
-    return omega_total(matrix(dataset), model="congeneric", lower=None, interval=method).interval
 
 
 def feldt_cases() -> list[Case]:
@@ -531,134 +472,6 @@ def refusal_cases() -> list[Case]:
     return rows
 
 
-def fiml_cases() -> list[Case]:
-    def fit() -> OmegaEstimate:
-        return congeneric("missing8", missing="fiml")
-
-    def log_likelihood() -> float:
-        return fiml_one_factor(matrix("missing8"), model="congeneric", lower=0.005).log_likelihood
-
-    rows = [("loadings", lambda: fit().loadings), ("uniqueness", lambda: fit().uniquenesses)]
-    rows += [("omega_model_total", lambda: fit().estimate), ("logl", log_likelihood)]
-    return [
-        Case(
-            statistic=f"FIML with missing scores, {path}",
-            dataset="missing8",
-            key="cfa_fiml_1f",
-            path=(path,),
-            ours=ours,
-            tolerance=1e-6,
-        )
-        for path, ours in rows
-    ]
-
-
-def ordinal_cases() -> list[Case]:
-    return [
-        Case(
-            statistic="polychoric correlations, two-step",
-            dataset="ordinal7",
-            key="polychoric_twostep_tight",
-            path=("rho",),
-            ours=lambda: polychoric(matrix("ordinal7")).rho,
-            tolerance=5e-8,
-            note="R solves a central-difference score (h = 1e-4, error about 1e-8), ours the exact "
-            "one; the same difference quotient gives R's digits (tests)",
-        ),
-        Case(
-            statistic="polychoric thresholds",
-            dataset="ordinal7",
-            key="polychoric_twostep_tight",
-            path=("thresholds",),
-            ours=lambda: [list(t) for t in polychoric(matrix("ordinal7")).thresholds],
-            tolerance=1e-12,
-        ),
-        Case(
-            statistic="polychoric correlations, two-step",
-            dataset="ordinal7",
-            key="polychoric_lavaan",
-            ours=lambda: polychoric(matrix("ordinal7")).rho,
-            tolerance=1e-6,
-        ),
-        Case(
-            statistic="polychoric correlations, two-step",
-            dataset="ordinal7",
-            key="polychoric_psych",
-            path=("rho",),
-            ours=lambda: polychoric(matrix("ordinal7")).rho,
-            tolerance=5e-5,
-            note="psych stops near 1e-5",
-        ),
-        Case(
-            statistic="tetrachoric correlations, two-step",
-            dataset="binary5",
-            key="tetrachoric_twostep_tight",
-            path=("rho",),
-            ours=lambda: polychoric(matrix("binary5")).rho,
-            tolerance=5e-8,
-        ),
-        Case(
-            statistic="tetrachoric thresholds",
-            dataset="binary5",
-            key="tetrachoric_twostep_tight",
-            path=("thresholds",),
-            ours=lambda: [t[0] for t in polychoric(matrix("binary5")).thresholds],
-            tolerance=1e-12,
-        ),
-        Case(
-            statistic="omega on the latent scale, minres",
-            dataset="ordinal7",
-            key="ordinal_omega_uls_tight",
-            path=("omega",),
-            ours=lambda: omega_ordinal(matrix("ordinal7"), estimator="minres").latent,
-            tolerance=1e-7,
-        ),
-        Case(
-            statistic="loadings on polychorics, minres",
-            dataset="ordinal7",
-            key="ordinal_omega_uls_tight",
-            path=("loadings",),
-            ours=lambda: omega_ordinal(matrix("ordinal7"), estimator="minres").loadings,
-            tolerance=1e-6,
-        ),
-        Case(
-            statistic="loadings on polychorics, DWLS",
-            dataset="ordinal7",
-            key="wlsmv_green_yang_omega",
-            path=("loadings",),
-            ours=lambda: omega_ordinal(matrix("ordinal7")).loadings,
-            tolerance=1e-6,
-        ),
-        Case(
-            statistic="Green-Yang omega",
-            dataset="ordinal7",
-            key="wlsmv_green_yang_omega",
-            path=("omega_observed_scale",),
-            ours=lambda: omega_ordinal(matrix("ordinal7")).estimate,
-            tolerance=1e-7,
-        ),
-        Case(
-            statistic="Green-Yang omega",
-            dataset="ordinal7",
-            key="mbess_categorical_omega",
-            ours=lambda: omega_ordinal(matrix("ordinal7")).estimate,
-            tolerance=1e-7,
-        ),
-        Case(
-            statistic="Green-Yang formula at lavaan's loadings",
-            dataset="ordinal7",
-            key="wlsmv_green_yang_omega",
-            path=("omega_observed_scale",),
-            ours=lambda: green_yang_omega(
-                np.array(reference("ordinal7", "wlsmv_green_yang_omega", "loadings")),
-                polychoric(matrix("ordinal7")).thresholds,
-                polychoric(matrix("ordinal7")).rho,
-            ),
-            tolerance=1e-7,
-        ),
-    ]
-
-
 def eigenvalue_cases() -> list[Case]:
     return [
         Case(
@@ -680,10 +493,8 @@ def _correlation(dataset: str) -> np.ndarray:
 CASES: list[Case] = [
     *minres_cases(),
     *ml_cases(),
-    *std_error_cases(),
+    *bootstrap_cases(),
     *feldt_cases(),
     *refusal_cases(),
-    *fiml_cases(),
-    *ordinal_cases(),
     *eigenvalue_cases(),
 ]

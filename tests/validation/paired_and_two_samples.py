@@ -7,17 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats.comparison.effects_means import (
-    cohens_d,
-    cohens_dz,
-    glass_delta,
-    hedges_g,
-)
-from judgestats.stats.comparison.effects_ranks import cliffs_delta, rank_biserial, vargha_delaney_a
+from judgestats.stats.comparison.effects_means import cohens_d, hedges_g
+from judgestats.stats.comparison.effects_ranks import cliffs_delta, vargha_delaney_a
 from judgestats.stats.comparison.kendall import kendall_correlation
-from judgestats.stats.comparison.location_shift import hodges_lehmann_paired, hodges_lehmann_shift
 from judgestats.stats.comparison.mann_whitney import mann_whitney_test
-from judgestats.stats.comparison.matched_effects import rank_biserial_paired
 from judgestats.stats.comparison.spearman import spearman_correlation
 from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
 from judgestats.stats.inference.result import TestResult
@@ -51,14 +44,6 @@ for _rule, _options in RULES:
         lambda o=_options: test_numbers(mann_whitney_test(*two_samples(), **o)),
         theirs=pick("statistic", "p.value"),
     )
-    add(
-        "hodges_lehmann_shift",
-        TWO,
-        f"mann_whitney_{_rule}",
-        lambda o=_options: bounds(hodges_lehmann_shift(*two_samples(), convention="r", **o)),
-        theirs=lambda v: [v["estimate"], *v["conf.int"]],
-        tolerance=ROOT,
-    )
 for _key, _path in (
     ("mann_whitney_exact_ties_coin", "p"),
     ("mann_whitney_exactRankTests", "p.value"),
@@ -71,33 +56,25 @@ for _key, _path in (
         path=(_path,),
     )
 add(
-    "hodges_lehmann_shift exact limits",
+    "Hodges-Lehmann limits of mann_whitney_test",
     TWO,
-    "mann_whitney_exact_ties_coin",
-    lambda: bounds(hodges_lehmann_shift(*two_samples(), exact=True)),
-    theirs=lambda v: [v["est"], *v["conf"]],
+    "mann_whitney_asym_cc",
+    lambda: bounds(mann_whitney_test(*two_samples()).effects[1])[1:],
+    theirs=lambda v: v["conf.int"],
+    tolerance=ROOT,
 )
 add(
-    "hodges_lehmann_shift",
-    TWO,
-    "mann_whitney_exactRankTests",
-    lambda: hodges_lehmann_shift(*two_samples(), exact=True).estimate,
-    path=("estimate",),
-    agrees=False,
-    note="exactRankTests takes the middle of the 0 % interval; ours is the median difference",
-)
-add(
-    "hodges_lehmann_shift",
+    "Hodges-Lehmann shift of mann_whitney_test",
     TWO,
     "hodges_lehmann_point",
-    lambda: hodges_lehmann_shift(*two_samples()).estimate,
+    lambda: mann_whitney_test(*two_samples()).effects[1].estimate,
 )
 for _key in ("rank_biserial", "cliffs_delta_effectsize"):
     add(
-        "rank_biserial",
+        "cliffs_delta",
         TWO,
         _key,
-        lambda: bounds(rank_biserial(*two_samples(), interval="fisher")),
+        lambda: bounds(cliffs_delta(*two_samples(), interval="fisher")),
         theirs=pick("r_rank_biserial", "CI_low", "CI_high"),
     )
 for _key, _path in (("cliffs_delta_effsize", ("estimate",)), ("cliffs_delta_by_hand", ())):
@@ -127,7 +104,6 @@ for _key, _d, _name in (
     ("cohens_d_pooled", lambda: cohens_d(*two_samples()), "Cohens_d"),
     ("cohens_d_unpooled", lambda: cohens_d(*two_samples(), pooled=False), "Cohens_d"),
     ("hedges_g", lambda: hedges_g(*two_samples()), "Hedges_g"),
-    ("glass_delta", lambda: glass_delta(*two_samples()), "Glass_delta"),
 ):
     add(_key, TWO, _key, lambda f=_d: f().estimate, path=(_name,))
     add(
@@ -157,14 +133,6 @@ for _ds in ("paired30_noties", "paired45_ties"):
             ),
             theirs=pick("statistic", "p.value"),
         )
-        add(
-            "hodges_lehmann_paired",
-            _ds,
-            f"wilcoxon_signed_rank_{_rule}",
-            lambda d=_ds, o=_options: bounds(hodges_lehmann_paired(*pair(d), convention="r", **o)),
-            theirs=lambda v: [v["estimate"], *v["conf.int"]],
-            tolerance=ROOT,
-        )
     for _label, _zeros in (("Pratt", "pratt"), ("Wilcoxon", "drop")):
         for _how, _exact in (("asymptotic", False), ("exact", True)):
             add(
@@ -187,57 +155,26 @@ for _ds in ("paired30_noties", "paired45_ties"):
         theirs=pick("statistic", "p.value"),
     )
     add(
-        "rank_biserial_paired",
+        "rank-biserial r of wilcoxon_signed_rank",
         _ds,
         "rank_biserial_paired",
-        lambda d=_ds: rank_biserial_paired(*pair(d)).estimate,
+        lambda d=_ds: wilcoxon_signed_rank(*pair(d)).effects[0].estimate,
         path=("r_rank_biserial",),
     )
     add(
-        "rank_biserial_paired interval",
-        _ds,
-        "rank_biserial_paired",
-        lambda d=_ds: bounds(rank_biserial_paired(*pair(d), interval="fisher"))[1:],
-        theirs=pick("CI_low", "CI_high"),
-        agrees=_ds == "paired30_noties",
-        note=(
-            "effectsize counts the 20 zero differences in the standard error, ours does not"
-            if _ds == "paired45_ties"
-            else ""
-        ),
-    )
-    add(
-        "hodges_lehmann_paired",
+        "pseudomedian of wilcoxon_signed_rank",
         _ds,
         "pseudomedian_walsh",
-        lambda d=_ds: hodges_lehmann_paired(*pair(d)).estimate,
+        lambda d=_ds: wilcoxon_signed_rank(*pair(d)).effects[1].estimate,
     )
-    for _key, _corrected, _name in (
-        ("cohens_d_paired", False, "Cohens_d"),
-        ("hedges_g_paired", True, "Hedges_g"),
-    ):
-        add(
-            _key,
-            _ds,
-            _key,
-            lambda d=_ds, c=_corrected: cohens_dz(*pair(d), corrected=c).estimate,
-            path=(_name,),
-        )
-        add(
-            f"{_key} interval",
-            _ds,
-            _key,
-            lambda d=_ds, c=_corrected: bounds(cohens_dz(*pair(d), corrected=c))[1:],
-            theirs=pick("CI_low", "CI_high"),
-            tolerance=ROOT,
-            note="effectsize finds the noncentrality with optim",
-        )
-    add(
-        "cohens_dz d_av",
-        _ds,
-        "cohens_d_av_by_hand",
-        lambda d=_ds: cohens_dz(*pair(d)).details["d_av"],
-    )
+add(
+    "pseudomedian of wilcoxon_signed_rank, exact limits",
+    "paired30_noties",
+    "wilcoxon_signed_rank_exact",
+    lambda: bounds(wilcoxon_signed_rank(*pair("paired30_noties")).effects[1]),
+    theirs=lambda v: [v["estimate"], *v["conf.int"]],
+    tolerance=ROOT,
+)
 
 
 def xy(dataset: str) -> tuple[np.ndarray, np.ndarray]:

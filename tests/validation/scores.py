@@ -10,20 +10,9 @@ import numpy as np
 
 from judgestats.stats.layouts.mean_squares import mean_squares
 from judgestats.stats.layouts.score_matrix import prepare_scores
-from judgestats.stats.reliability.component_tests import component_likelihood_ratio
 from judgestats.stats.reliability.generalizability import generalizability
-from judgestats.stats.reliability.internal_consistency import (
-    cronbach_alpha,
-    guttman_lambda2,
-    guttman_lambda6,
-)
+from judgestats.stats.reliability.internal_consistency import cronbach_alpha, guttman_lambda2
 from judgestats.stats.reliability.intraclass import icc, icc_forms
-from judgestats.stats.reliability.item_statistics import ColumnStatistics, column_statistics
-from judgestats.stats.reliability.lower_bounds import (
-    greatest_lower_bound,
-    split_halves,
-    ten_berge_mu,
-)
 from judgestats.stats.reliability.step_up import spearman_brown
 from judgestats.stats.reliability.variance_components import VarianceComponents, variance_components
 from validation.base import Case, load, matrix
@@ -59,7 +48,6 @@ WITH_ICC = (
 )
 BARE: dict[str, Any] = {"interval": "none", "n_permutations": 0}
 DROPS = "psych::alpha drops the two constant columns in silence; all six are kept here"
-SMOOTHS = "psych smooths the singular matrix first; here a column that others reproduce has R2 = 1"
 CONSTANT = "psych drops constant columns; here their correlation is undefined"
 
 CASES: list[Case] = []
@@ -85,9 +73,7 @@ def ordered(*names: str) -> Callable[[Any], Any]:
 
 
 for data in MATRICES:
-    refused = data == "allconst20x5"
     dropping = data == "const40x6"
-    singular = data in {"dupcol90x6", "deterministic15x6"}
     CASES += [
         Case(
             statistic="alpha, raw",
@@ -134,22 +120,6 @@ for data in MATRICES:
                     matrix(data), missing="pairwise", standardized=True, **BARE
                 ).estimate
             ),
-        ),
-        Case(
-            statistic="lambda-6",
-            dataset=data,
-            key="lambda6_smc",
-            ours=lambda data=data: (
-                guttman_lambda6(matrix(data), missing="pairwise", **BARE).estimate
-            ),
-            agrees=not (dropping or singular or data == "nltp27x100"),
-            note=CONSTANT
-            if dropping
-            else SMOOTHS
-            if singular
-            else "27 items, 100 columns: every multiple correlation is 1, undefined here"
-            if data == "nltp27x100"
-            else "",
         ),
         Case(
             statistic="Spearman-Brown of ICC(3,1)",
@@ -241,31 +211,6 @@ CASES += [
 ]
 
 
-# ---------------------------------------------------------------- columns, as psych::alpha
-@cache
-def columns(dataset: str) -> ColumnStatistics:
-    return column_statistics(matrix(dataset), missing="pairwise")
-
-
-ITEM_STATISTICS = {
-    "n": "n",
-    "raw.r": "raw_r",
-    "std.r": "std_r",
-    "r.cor": "r_corrected",
-    "r.drop": "r_drop",
-    "mean": "mean",
-    "sd": "sd",
-}
-DROP_STATISTICS = {
-    "raw_alpha": "alpha",
-    "std.alpha": "alpha_standardized",
-    "G6(smc)": "lambda6",
-    "average_r": "average_r",
-    "S/N": "signal_to_noise",
-    "alpha se": "std_error",
-    "var.r": "var_r",
-    "med.r": "median_r",
-}
 for data in (
     "congeneric6",
     "tau8",
@@ -278,31 +223,6 @@ for data in (
     "shrout_fleiss",
     "dupcol90x6",
 ):
-    CASES += [
-        Case(
-            statistic=f"column statistic {ours_name}",
-            dataset=data,
-            key="alpha_item_stats",
-            path=(r_name,),
-            ours=lambda data=data, name=ours_name: columns(data).columns[name].to_numpy(),
-            agrees=not (data == "dupcol90x6" and r_name == "r.cor"),
-            note=SMOOTHS if data == "dupcol90x6" and r_name == "r.cor" else "",
-        )
-        for r_name, ours_name in ITEM_STATISTICS.items()
-    ]
-    # In the shrout_fleiss table a single judge's column is left out of three: var.r of 3 values.
-    CASES += [
-        Case(
-            statistic=f"without the column: {ours_name}",
-            dataset=data,
-            key="alpha_drop",
-            path=(r_name,),
-            ours=lambda data=data, name=ours_name: columns(data).dropped[name].to_numpy(),
-            agrees=not (data == "dupcol90x6" and r_name == "G6(smc)"),
-            note=SMOOTHS if data == "dupcol90x6" and r_name == "G6(smc)" else "",
-        )
-        for r_name, ours_name in DROP_STATISTICS.items()
-    ]
     CASES.append(
         Case(
             statistic="alpha's standard error (Duhachek-Iacobucci)",
@@ -631,103 +551,6 @@ CASES += [
         note="standard deviations; lme4 interpolates its profile",
     ),
 ]
-
-
-# ---------------------------------------------------------------- further lower bounds
-ODD = (
-    "for odd k psych goes through the first half of the splits only (and divides by 17.5 for k = 7)"
-)
-for data in MATRICES:
-    if data in {"nltp27x100", "onefactor300x100"}:
-        continue
-    constant = data in {"const40x6", "allconst20x5"}
-    CASES += [
-        Case(
-            statistic=f"mu-{order}",
-            dataset=data,
-            key="tenberge_mu",
-            path=(f"mu{order}",),
-            ours=lambda data=data, order=order: (
-                ten_berge_mu(
-                    matrix(data), order=order, missing="pairwise", n_permutations=0
-                ).estimate
-            ),
-        )
-        for order in range(4)
-    ]
-    if data not in {"allconst20x5", "twoitems60"}:
-        CASES += [
-            Case(
-                statistic=f"split halves, {ours_name}",
-                dataset=data,
-                key="split_half",
-                path=(r_name,),
-                ours=lambda data=data, name=ours_name: getattr(
-                    split_halves(matrix(data), missing="pairwise"), name
-                ),
-                agrees=not (data in {"ordinal7", "binary5"} and r_name != "lambda4_max"),
-                note=ODD if data in {"ordinal7", "binary5"} and r_name != "lambda4_max" else "",
-            )
-            for r_name, ours_name in (
-                ("lambda4_max", "largest"),
-                ("min", "smallest"),
-                ("mean", "mean"),
-            )
-        ]
-    if not constant and data != "deterministic15x6":
-        CASES += [
-            Case(
-                statistic=f"greatest lower bound, {kind}",
-                dataset=data,
-                key=key,
-                ours=lambda data=data, flag=flag: (
-                    greatest_lower_bound(
-                        matrix(data), standardized=flag, missing="listwise"
-                    ).estimate
-                ),
-                tolerance=1e-7,
-                note="Rcsdp stops near 1e-8",
-            )
-            for key, kind, flag in (
-                ("glb_algebraic_cov", "covariances", False),
-                ("glb_algebraic_cor", "correlations", True),
-            )
-        ]
-
-
-# ---------------------------------------------------------------- likelihood ratio of a component
-@cache
-def likelihood_ratios(dataset: str) -> list[Any]:
-    d = load(dataset)
-    facets = {"item": d["item"], "judge": d["rater"]}
-    return [
-        component_likelihood_ratio(d["score"], term=term, design=NESTED, facets=facets)
-        for term in ("item", "judge", "item:judge")
-    ]
-
-
-for data in ("crossed20x4x5", "crossed20x4x5_unbal"):
-    CASES += [
-        Case(
-            statistic="likelihood ratio of a component",
-            dataset=data,
-            key="ranova",
-            path=("LRT",),
-            theirs=lambda value: value[1:],
-            ours=lambda data=data: [test.statistic for test in likelihood_ratios(data)],
-            tolerance=1e-7,
-        ),
-        Case(
-            statistic="its p (chi-squared, 1 df)",
-            dataset=data,
-            key="ranova",
-            path=("Pr(>Chisq)",),
-            theirs=lambda value: value[1:],
-            ours=lambda data=data: [t.estimates["p_chi2_1"] for t in likelihood_ratios(data)],
-            tolerance=1e-9,
-            note="ours is half of it: a variance cannot be negative",
-        ),
-    ]
 
 
 # ---------------------------------------------------------------- ICCs from REML components

@@ -9,7 +9,7 @@ import numpy as np
 
 from judgestats.stats.agreement.cohen import cohen_kappa
 from judgestats.stats.agreement.gwet import brennan_prediger, gwet_ac1, gwet_ac2
-from judgestats.stats.agreement.kappa import conger_kappa, fleiss_kappa, light_kappa
+from judgestats.stats.agreement.kappa import conger_kappa, fleiss_kappa
 from judgestats.stats.agreement.krippendorff import krippendorff_alpha
 from judgestats.stats.agreement.raw_agreement import percent_agreement, unanimous_agreement
 from judgestats.stats.layouts.count_table import CountTable, count_table
@@ -175,8 +175,6 @@ def _irr(dataset: str) -> list[Case]:
              ours=detail, tolerance=THREE, note=note or "irr rounds to three decimals"),
         Case(statistic="Conger's kappa", dataset=dataset, key="fleiss_kappa_exact",
              path=("value",), ours=lambda: conger_kappa(complete(dataset)).estimate, note=note),
-        Case(statistic="Light's kappa", dataset=dataset, key="light_kappa", path=("value",),
-             ours=lambda: light_kappa(table(dataset)).estimate, note=note),
         Case(statistic="all replications agree (%)", dataset=dataset, key="percent_agreement_all",
              ours=lambda: 100 * unanimous_agreement(complete(dataset)).estimate, note=note),
     ]  # fmt: skip

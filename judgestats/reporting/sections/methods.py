@@ -19,7 +19,7 @@ _SOURCES = {
     "blocked_f_test": "anderson2003", "spread_test": "anderson2003",
     "friedman_test": "friedman1937", "iman_davenport_test": "iman1980", "nemenyi": "demsar2006",
     "page_trend_test": "page1963", "kruskal_test": "kruskal1952",
-    "wilcoxon_signed_rank": "wilcoxon1945", "pairwise_wilcoxon": "wilcoxon1945",
+    "wilcoxon_signed_rank": "wilcoxon1945",
     "mann_whitney_test": "mann1947", "pairwise_mann_whitney": "mann1947",
     "levene_test": "levene1960", "levene_of_variances": "levene1960",
     "published_levene": "levene1960", "cochran_q_test": "cochran1950",

@@ -154,33 +154,6 @@ def least_conger_kappa(judged: ArrayLike) -> float:
     return float(1 - ratio.max())
 
 
-def least_light_kappa(n_judges: int) -> float:
-    r"""Least mean of Cohen's kappa over all pairs of judges: -1 / (r - 1).
-
-    Parameters
-    ----------
-    n_judges : int
-
-    Returns
-    -------
-    float
-        NaN for a single judge.
-
-    Notes
-    -----
-    A pair's kappa is :math:`\sum_k \mathrm{cov}(X_{gk}, X_{hk}) / (1 - p_g \cdot p_h)` of the
-    indicators of the categories. The sum of covariances is positive semidefinite in g and h, and so
-    is :math:`1 / (1 - p_g \cdot p_h) = \sum_m (p_g \cdot p_h)^m`; hence their product, which has
-    ones on its diagonal, and the sum of all its entries is not negative.
-
-    Examples
-    --------
-    >>> least_light_kappa(3)
-    -0.5
-    """
-    return -1 / (n_judges - 1) if n_judges >= FEWEST_FOR_A_PAIR else math.nan
-
-
 def least_krippendorff_alpha(per_item: ArrayLike) -> float:
     """Least Krippendorff's alpha: -1 / (R - 1), R the fewest verdicts of an item that has two.
 

@@ -1,8 +1,7 @@
-"""Kappas of several judges: Fleiss (exchangeable replications), Conger and Light (fixed judges)."""
+"""Kappas of several judges: Fleiss (exchangeable replications), Conger (fixed judges)."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from typing import Any, Unpack
@@ -16,7 +15,6 @@ from judgestats.errors import InputError
 from judgestats.stats.agreement.attainable_minimum import (
     least_conger_kappa,
     least_fleiss_kappa,
-    least_light_kappa,
 )
 from judgestats.stats.agreement.category_weights import WeightName, weights_for
 from judgestats.stats.agreement.chance_corrected import (
@@ -34,7 +32,6 @@ from judgestats.stats.inference.sum_statistics import (
 from judgestats.stats.layouts.count_table import (
     CountTable,
     count_table,
-    counts_of_codes,
     rare_category_notes,
 )
 
@@ -244,106 +241,4 @@ def conger_kappa(
         **inference,
         notes=rare_category_notes(table.counts),
         details={"categories": table.categories, "n_judges": r, "weights": weight_name},
-    )
-
-
-@with_keywords(permutations=ON_DEMAND)
-def light_kappa(
-    verdicts: ArrayLike | CountTable,
-    *,
-    categories: Sequence[Any] | None = None,
-    **inference: Unpack[SumInference],
-) -> Estimate:
-    """Light's kappa: the mean of Cohen's kappa over all pairs of judges.
-
-    Parameters
-    ----------
-    verdicts : array-like, shape (n_items, n_judges), or CountTable made from verdicts
-        Columns are judges. Items with a missing verdict are left out (as irr), and counted.
-    categories
-        See `fleiss_kappa`; L is -1 / (r - 1) with r judges.
-
-    Returns
-    -------
-    Estimate
-
-    Raises
-    ------
-    InputError
-        If the verdicts cannot be told apart by judge.
-
-    Notes
-    -----
-    irr::kappam.light's z is wrong (it is next to 0 for kappas of .6); here an interval stands
-    instead.
-
-    References
-    ----------
-    Light (1971), Measures of response agreement for qualitative data. Psychol Bull 76, 365-377.
-
-    Examples
-    --------
-    >>> verdicts = [["A", "A", "A"], ["A", "A", "B"], ["B", "B", "B"], ["A", "A", "A"]]
-    >>> round(light_kappa(verdicts).estimate, 4)
-    0.6667
-    """
-    where = "light_kappa"
-    table, codes = _with_codes(verdicts, categories, where=where)
-    complete = np.all(codes >= 0, axis=1)
-    q, r = len(table.categories), codes.shape[1]
-    first, second = np.triu_indices(r, 1)
-
-    def per_item(c: NDArray[Any]) -> Floats:
-        agree = (c[..., first] == c[..., second]).astype(float)
-        hot = _one_hot(c, q).reshape(*c.shape[:-1], r * q)
-        return np.concatenate([np.ones((*c.shape[:-1], 1)), agree, hot], axis=-1)
-
-    def combine(s: NDArray[Any]) -> NDArray[Any]:
-        n, pairs = s[..., :1], first.size
-        po = s[..., 1 : 1 + pairs] / n
-        shares = (s[..., 1 + pairs :] / n).reshape(*s.shape[:-1], r, q)
-        pe = (shares @ np.swapaxes(shares, -1, -2))[..., first, second]
-        return np.asarray(np.mean((po - pe) / (1 - pe), axis=-1))
-
-    kept = codes[complete]
-    n_out = int(np.sum(~complete))
-    if r < 2 or kept.shape[0] == 0:
-        reason = "no item was judged by every judge" if r >= 2 else "there is only one judge"
-    else:
-        reason = "two judges gave one and the same verdict throughout, their kappa is undefined"
-    sample = dataclasses.replace(
-        table.sample(),
-        n_items=int(complete.sum()),
-        n_replications=r,
-        n_replications_max=r,
-        n_excluded=n_out,
-        excluded={"a judge's verdict is missing": n_out},
-    )
-    groups = None if inference["cluster"] is None else np.asarray(inference["cluster"])
-    if groups is not None and groups.shape[:1] == complete.shape:
-        groups = groups[complete]
-    if kept.shape[0] == 0 or r < 2:
-        return Estimate(
-            name=where, label="Light's kappa", estimate=math.nan, sample=sample, reason=reason
-        )
-    return estimate_from_sums(
-        SumStatistic(per_item=per_item, combine=combine),
-        kept,
-        name=where,
-        label="Light's kappa",
-        estimator="mean of Cohen's kappa over pairs of judges; complete items",
-        sample=sample,
-        reason=reason,
-        where=where,
-        cluster=groups,
-        level=inference["level"],
-        interval=inference["interval"],
-        scale="log_ratio",
-        least=least_light_kappa(r),
-        n_resamples=inference["n_resamples"],
-        n_permutations=inference["n_permutations"],
-        codes=kept,
-        seed=inference["seed"],
-        notes=rare_category_notes(counts_of_codes(kept, q)),
-        details={"categories": table.categories, "n_judges": r},
     )

@@ -186,55 +186,6 @@ def unanimous_agreement(
 
 
 @with_keywords(permutations=ON_DEMAND)
-def modal_agreement(
-    verdicts: ArrayLike | CountTable,
-    *,
-    categories: Sequence[Any] | None = None,
-    **inference: Unpack[SumInference],
-) -> Estimate:
-    """Share of replications that give the item's most frequent verdict, averaged over items.
-
-    Parameters
-    ----------
-    verdicts : array-like, shape (n_items, n_replications), or CountTable
-    categories
-        See `percent_agreement`.
-
-    Returns
-    -------
-    Estimate
-
-    Raises
-    ------
-    InputError
-        If a verdict is no category, or the shape is wrong.
-
-    Notes
-    -----
-    The mode is taken from the same replications, so the share is biased upwards for few of them
-    (it cannot be below 1/q, nor below 1/R): compare equal numbers of replications only.
-
-    References
-    ----------
-    STATISTICS section 2 of the project's design.
-
-    Examples
-    --------
-    >>> modal_agreement([["A", "A", "B", "A"], ["B", "B", "B", "B"]]).estimate
-    0.875
-    """
-    return _mean_estimate(
-        verdicts,
-        lambda counts: counts.max(axis=-1, initial=0.0) / counts.sum(axis=-1),
-        name="modal_agreement",
-        label="Agreement with the item's modal verdict",
-        estimator="mean over items of the largest vote share",
-        categories=categories,
-        **inference,
-    )
-
-
-@with_keywords(permutations=ON_DEMAND)
 def flip_rate(
     verdicts: ArrayLike | CountTable,
     *,
@@ -266,7 +217,7 @@ def flip_rate(
 
     Notes
     -----
-    1 minus `percent_agreement`, `unanimous_agreement` or `modal_agreement`.
+    1 minus `percent_agreement`, `unanimous_agreement` or the mean share of the modal verdict.
 
     References
     ----------

@@ -1,8 +1,7 @@
 """Two options shown in both orders: is the same response preferred after a swap?
 
 Verdicts here name the *response* ("a", "b" or a tie), not the place where it stood: in the first
-order response a is shown first, in the second order response b is. `judged_responses` turns places
-into responses.
+order response a is shown first, in the second order response b is.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import math
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError, one_of
@@ -69,38 +68,6 @@ def clopper_pearson(successes: int, trials: int, *, level: float = 0.95) -> Inte
         return Interval(low=0.0, high=1.0, level=level, method="Clopper-Pearson (exact)")
     low, high = proportion_limits(successes, trials, level=level, method="clopper-pearson")
     return Interval(low=low, high=high, level=level, method="Clopper-Pearson (exact)")
-
-
-def judged_responses(places: ArrayLike, *, order: Literal["ab", "ba"]) -> NDArray[Any]:
-    """Turn the place preferred into the response preferred.
-
-    Parameters
-    ----------
-    places : array-like
-        ``"first"``, ``"second"`` or ``"tie"``; None or empty where not read.
-    order : {"ab", "ba"}
-        Which response was shown first.
-
-    Returns
-    -------
-    ndarray of object, the shape of `places`
-        ``"a"``, ``"b"``, ``"tie"`` or None.
-
-    Raises
-    ------
-    InputError
-        If a place is none of the three.
-
-    Examples
-    --------
-    >>> judged_responses(["first", "second", "tie", None], order="ba").tolist()
-    ['b', 'a', 'tie', None]
-    """
-    codes, _ = encode_verdicts(
-        places, categories=["first", "second", "tie"], where="judged_responses"
-    )
-    names = ("a", "b") if order == "ab" else ("b", "a")
-    return np.array([*names, "tie", None], dtype=object)[codes]
 
 
 def both_orders(first: ArrayLike, second: ArrayLike, where: str) -> tuple[Ints, Ints, Bools]:

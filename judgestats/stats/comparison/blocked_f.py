@@ -140,7 +140,7 @@ def blocked_f_test(
         Exchanges of whole cells within blocks that give the p-value; 0 takes p from F.
     n_comparisons : int
         Size of the family in which p will be adjusted: more exchanges are drawn where p needs them
-        (see `permutation_null`).
+        (see `permutation_distribution`).
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Standardised mean differences: Cohen's d, Hedges' g, Glass' delta, and d_z of pairs."""
+"""Standardised mean differences: Cohen's d and Hedges' g."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.noncentral import t_noncentrality
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note
-from judgestats.stats.layouts.blocks import as_paired
 from judgestats.stats.layouts.groups import read_two_samples
 
-Spread = Literal["pooled", "average", "second"]
+Spread = Literal["pooled", "average"]
 
 
 def hedges_correction(df: float) -> float:
@@ -82,7 +81,6 @@ def _two_sample(
     estimator = {
         "pooled": "pooled standard deviation",
         "average": "root of the mean of both variances",
-        "second": "standard deviation of the second sample",
     }[spread]
     value, interval = math.nan, None
     notes: tuple[Note, ...] = data.notes
@@ -101,8 +99,6 @@ def _two_sample(
         if spread == "average":
             df = standard_error**4 / ((v / n) ** 2 / (n - 1) + (w / m) ** 2 / (m - 1))
             scale = math.sqrt(2 * (m * v + n * w) / (n * m * (v + w)))
-        elif spread == "second":
-            df, scale = float(m - 1), math.sqrt(1 / m + v / (n * w))
         factor = hedges_correction(df) if corrected else 1.0
         if data.cluster is None:
             t = (float(first.mean()) - float(second.mean())) / standard_error
@@ -142,7 +138,6 @@ def _d(x: Floats, y: Floats, spread: Spread) -> float:
     squared = {
         "pooled": ((n - 1) * v + (m - 1) * w) / (n + m - 2),
         "average": (v + w) / 2,
-        "second": w,
     }[spread]
     gap = float(x.mean()) - float(y.mean())
     size = max(float(np.max(np.abs(x))), float(np.max(np.abs(y))))
@@ -176,7 +171,7 @@ def cohens_d(
 
     Notes
     -----
-    As R's effectsize. pingouin's interval is not the noncentral t. For pairs use `cohens_dz`.
+    As R's effectsize. pingouin's interval is not the noncentral t.
 
     References
     ----------
@@ -231,132 +226,4 @@ def hedges_g(
         **inference,
         name="hedges_g",
         label="Hedges' g",
-    )
-
-
-@with_keywords()
-def glass_delta(x: ArrayLike | str, y: object = None, **inference: Unpack[Seeded]) -> Estimate:
-    """Glass' delta: the mean difference over the second sample's standard deviation.
-
-    Parameters
-    ----------
-    x, y
-        See `cohens_d`; y is the control.
-
-    Returns
-    -------
-    Estimate
-
-    Raises
-    ------
-    InputError
-        If the data cannot be read as two samples.
-
-    Examples
-    --------
-    >>> round(glass_delta([5, 6, 7, 8, 9], [4, 5, 6, 6, 7]).estimate, 4)
-    1.2279
-    """
-    return _two_sample(
-        x,
-        y,
-        spread="second",
-        corrected=False,
-        **inference,
-        name="glass_delta",
-        label="Glass' delta",
-    )
-
-
-@with_keywords()
-def cohens_dz(
-    x: ArrayLike | str, y: object = None, *, corrected: bool = False, **inference: Unpack[Seeded]
-) -> Estimate:
-    r"""Cohen's d_z of pairs: mean difference over the standard deviation of the differences.
-
-    Parameters
-    ----------
-    x, y : array-like of shape (n,), or formula and frame
-        See `wilcoxon_signed_rank`.
-    corrected : bool
-        Times Hedges' exact factor (df n - 1).
-    cluster : array-like or str, optional
-        Cluster of each pair: bootstrap interval over clusters.
-
-    Returns
-    -------
-    Estimate
-        ``details["d_av"]`` holds the mean difference over the root mean variance of x and y, which
-        is comparable to an unpaired d.
-
-    Raises
-    ------
-    InputError
-        If the data cannot be read as pairs.
-
-    Notes
-    -----
-    As effectsize's ``cohens_d(paired = TRUE)``; pingouin's paired d is d_av.
-
-    Examples
-    --------
-    >>> e = cohens_dz([5.0, 6.5, 7.2, 8.0, 9.1], [4.0, 6.0, 6.5, 6.1, 7.0])
-    >>> round(e.estimate, 4), round(e.details["d_av"], 4)
-    (1.7229, 0.9117)
-    """
-    where = "cohens_dz"
-    blocks = as_paired(x, y, where=where, cluster=inference["cluster"])
-    first, second = blocks.scores[:, 0], blocks.scores[:, 1]
-    d = first - second
-    n = d.size
-    reason = "" if n >= 2 else "fewer than 2 complete pairs"
-    size = float(np.max(np.abs(blocks.scores), initial=0.0))
-    spread = float(d.std(ddof=1)) if n >= 2 else 0.0
-    if not reason and spread <= 1e-14 * size:
-        reason = "the differences do not vary"
-    value = average = math.nan
-    interval = None
-    notes = blocks.notes
-    if not reason:
-        both = float(first.var(ddof=1) + second.var(ddof=1)) / 2
-        average = float(d.mean()) / math.sqrt(both) if both > 0 else math.nan
-        factor = hedges_correction(n - 1) if corrected and n > 2 else 1.0
-        value = float(d.mean()) / spread
-        if blocks.cluster is None:
-            interval = _noncentral_interval(
-                value * math.sqrt(n), n - 1, 1 / math.sqrt(n), factor, inference["level"]
-            )
-        else:
-
-            def statistic(z: Floats, w: Floats) -> Floats:
-                total = w.sum(axis=1)
-                mean = w @ z / total
-                variance = (w @ z**2 - total * mean**2) / (total - 1)
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    result: Floats = factor * mean / np.sqrt(np.maximum(variance, 0.0))
-                return result
-
-            boot = cluster_bootstrap(
-                d,
-                statistic,
-                cluster=blocks.cluster,
-                level=inference["level"],
-                seed=inference["seed"],
-                vectorized=True,
-                names=("d_z",),
-            )
-            notes += boot.notes
-            interval = boot.interval if math.isfinite(boot.interval.low) else None
-        value *= factor
-    return Estimate(
-        name=where if not corrected else "hedges_gz",
-        label="Cohen's d_z" if not corrected else "Hedges' g_z",
-        estimator="mean difference / standard deviation of the differences"
-        + (", exact small-sample factor" if corrected else ""),
-        estimate=value,
-        interval=interval,
-        sample=blocks.sample,
-        notes=notes,
-        reason=reason,
-        details={"d_av": average},
     )

@@ -1,4 +1,4 @@
-"""Effects of two independent samples: rank-biserial, Cliff's delta, Vargha-Delaney A."""
+"""Effects of two independent samples: Cliff's delta and Vargha-Delaney A."""
 
 from __future__ import annotations
 
@@ -149,14 +149,14 @@ def _two_samples(
 
 
 @with_keywords()
-def rank_biserial(
+def cliffs_delta(
     x: ArrayLike | str,
     y: object = None,
     *,
     interval: IndependentInterval | None = None,
     **inference: Unpack[Resampled],
 ) -> Estimate:
-    r"""Rank-biserial correlation of two independent samples (Cliff's delta by another name).
+    """Cliff's delta: P(x > y) - P(x < y), the same number as the rank-biserial correlation.
 
     Parameters
     ----------
@@ -178,57 +178,10 @@ def rank_biserial(
     InputError
         If the data cannot be read as two samples.
 
-    Notes
-    -----
-    :math:`r = P(x > y) - P(x < y) = 2U/(nm) - 1`.
-
     References
     ----------
     Cliff (1996), Multivariate Behavioral Research 31, 331-350 (t quantile on n + m - 2
     df; effsize's variance miscounts pairs and differs).
-
-    Examples
-    --------
-    >>> round(rank_biserial([5, 6, 7, 8, 9], [4, 5, 6, 6, 7]).estimate, 4)
-    0.52
-    """
-    first, second, codes, sample = _two_samples(x, y, inference["cluster"], "rank_biserial")
-    one_of("rank_biserial", "interval", interval, (None, "cliff", "fisher", "bootstrap", "none"))
-    return dominance(
-        first,
-        second,
-        sample=sample,
-        interval=interval,
-        cluster=codes,
-        level=inference["level"],
-        n_resamples=inference["n_resamples"],
-        seed=inference["seed"],
-    )
-
-
-@with_keywords()
-def cliffs_delta(
-    x: ArrayLike | str,
-    y: object = None,
-    *,
-    interval: IndependentInterval | None = None,
-    **inference: Unpack[Resampled],
-) -> Estimate:
-    """Cliff's delta: P(x > y) - P(x < y), the same number as `rank_biserial`.
-
-    Parameters
-    ----------
-    x, y, interval
-        See `rank_biserial`.
-
-    Returns
-    -------
-    Estimate
-
-    Raises
-    ------
-    InputError
-        If the data cannot be read as two samples.
 
     Examples
     --------
@@ -264,7 +217,7 @@ def vargha_delaney_a(
     Parameters
     ----------
     x, y, interval
-        See `rank_biserial`; the interval is that of Cliff's delta, moved.
+        See `cliffs_delta`; the interval is that of Cliff's delta, moved.
 
     Returns
     -------

@@ -302,31 +302,3 @@ def epsilon_squared(
     0.7429
     """
     return kruskal_test(values, groups, **inference, distribution="chi2").effects[0]
-
-
-@with_keywords()
-def eta_squared_ranks(
-    values: object, groups: object = None, **inference: Unpack[Clustered]
-) -> Estimate:
-    """Rank eta squared, (H - k + 1) / (n - k), not cut at 0.
-
-    Parameters
-    ----------
-    values, groups
-        See `kruskal_test`.
-
-    Returns
-    -------
-    Estimate
-
-    Raises
-    ------
-    InputError
-        If the data cannot be read as groups.
-
-    Examples
-    --------
-    >>> round(eta_squared_ranks([[1, 2, 3, 4], [3, 5, 6, 7], [6, 8, 9, 9]]).estimate, 4)
-    0.6858
-    """
-    return kruskal_test(values, groups, **inference, distribution="chi2").effects[1]

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from judgestats.arrays import Floats, Ints
-from judgestats.errors import one_of
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.pair_selection import (
     kth_average,
     kth_difference,
@@ -21,7 +17,6 @@ from judgestats.stats.inference.pair_selection import (
 )
 from judgestats.stats.inference.rank_distributions import rank_sum_null, signed_rank_null
 from judgestats.stats.inference.rank_inversion import (
-    crossing,
     order_limits,
     paired_limits,
     paired_z,
@@ -30,11 +25,6 @@ from judgestats.stats.inference.rank_inversion import (
     snap_to_jump,
 )
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
-from judgestats.stats.inference.rounding_noise import noise_free_difference
-from judgestats.stats.layouts.blocks import as_paired
-from judgestats.stats.layouts.groups import read_two_samples
-
-Convention = Literal["walsh", "r"]
 
 MAX_JUMPS = 1_000_000
 """Up to so many averages or differences, crossings are looked up among them (sorting is cheap)."""
@@ -71,7 +61,7 @@ def _unless_collapsed(
 
 
 def _tied_limits(
-    d: Floats, centre: float, cluster: Ints | None, level: float, exact: bool | None
+    d: Floats, centre: float, cluster: Ints | None, level: float
 ) -> tuple[tuple[float, float], float, str]:
     """Order statistics of all Walsh averages, zeros kept: closed limits are safe with ties.
 
@@ -81,7 +71,7 @@ def _tied_limits(
     """
     n = d.size
     size = n * (n + 1) // 2
-    if cluster is None and (n < 50 if exact is None else exact):
+    if cluster is None and n < 50:
         null = signed_rank_null(np.arange(1, n + 1))
         low, high, reached = order_limits(partial(kth_average, d), size, null, level)
         return (low, high), reached, "exact, Walsh averages"
@@ -100,125 +90,50 @@ def _tied_limits(
     return (kth_average(d, place), kth_average(d, size - place + 1)), reached, method
 
 
-@with_keywords()
-def hodges_lehmann_paired(
-    x: ArrayLike | str,
-    y: object = None,
-    *,
-    convention: Convention = "walsh",
-    exact: bool | None = None,
-    correct: bool = True,
-    **inference: Unpack[Clustered],
-) -> Estimate:
-    r"""Pseudomedian of paired differences x - y.
-
-    Parameters
-    ----------
-    x, y : array-like of shape (n,), or formula and frame
-        See `wilcoxon_signed_rank`.
-    convention : {"walsh", "r"}
-        ``walsh``: the median of all Walsh averages, zero differences kept. ``r``: as R's
-        ``wilcox.test`` -- the median of Walsh averages where its exact rule holds, otherwise the
-        root of the standardised statistic without the zero differences.
-    exact : bool, optional
-        Interval from the exact distribution; default R's rule (fewer than 50 differences, no ties,
-        no zeros).
-    correct : bool
-        Continuity correction in the approximate interval.
-    cluster : array-like or str, optional
-        Cluster of each pair: the interval inverts the test that flips whole clusters' signs
-        (normal approximation).
-
-    Returns
-    -------
-    Estimate
-
-    Raises
-    ------
-    InputError
-        If the data cannot be read as pairs.
-
-    Notes
-    -----
-    :math:`\hat\Delta = \mathrm{median}_{i \le j} (d_i + d_j)/2`. With ties R's estimate is a root
-    of a step function and can differ from the median (paired45_ties); both are offered by name. The
-    interval inverts the signed-rank test. With ties or zeros ``walsh`` takes order statistics of
-    all Walsh averages, since R's limits leave the zeros out and miss the pseudomedian of all
-    differences; an interval that collapses on one value is not given, with a note.
-
-    References
-    ----------
-    Hodges & Lehmann (1963), Ann. Math. Statist. 34, 598-611.
-
-    Examples
-    --------
-    >>> e = hodges_lehmann_paired([1.1, 2.3, 3.2, 4.8, 5.9, 6.4, 7.7], [1, 2, 3, 4, 5, 6, 7])
-    >>> round(e.estimate, 6), round(e.interval.low, 6), round(e.interval.high, 6)
-    (0.5, 0.2, 0.8)
-    """
-    where = "hodges_lehmann_paired"
-    one_of(where, "convention", convention, ("walsh", "r"))
-    blocks = as_paired(x, y, where=where, cluster=inference["cluster"])
-    return paired_estimate(
-        noise_free_difference(blocks.scores[:, 0], blocks.scores[:, 1]),
-        sample=blocks.sample,
-        convention=convention,
-        exact=exact,
-        correct=correct,
-        cluster=blocks.cluster,
-        level=inference["level"],
-    )
-
-
 def paired_estimate(
     d: Floats,
     *,
     sample: Sample,
-    convention: Convention,
-    exact: bool | None,
     correct: bool,
     cluster: Ints | None,
     level: float,
 ) -> Estimate:
-    """The pseudomedian of differences d and its interval (see `hodges_lehmann_paired`)."""
+    r"""The pseudomedian of differences d, zeros kept, and its interval.
+
+    :math:`\hat\Delta = \mathrm{median}_{i \le j} (d_i + d_j)/2`. The interval inverts the
+    signed-rank test: exact as R's rule (fewer than 50 differences, no ties, no zeros). With ties
+    or zeros it takes order statistics of all Walsh averages, since R's limits leave the zeros out
+    and miss the pseudomedian of all differences; an interval that collapses on one value is not
+    given, with a note. With `cluster` it inverts the test that flips whole clusters' signs.
+
+    References
+    ----------
+    Hodges & Lehmann (1963), Ann. Math. Statist. 34, 598-611.
+    """
     nonzero = d[d != 0]
     n = nonzero.size
     reason = ""
     if d.size == 0:
         reason = "there are no pairs"
-    elif n == 0:
-        reason = "" if convention == "walsh" else "all differences are zero"
     untied = np.unique(np.abs(nonzero)).size == n and n == d.size
-    by_rule = (n < 50 and untied and cluster is None) if exact is None else exact
     notes: list[Note] = []
-    z = paired_z(nonzero, correct, None if cluster is None else cluster[d != 0])
-    plain = paired_z(nonzero, False, None)
-    estimate = math.nan
-    closed = convention == "walsh" and not untied
-    few = n * (n + 1) / 2 <= MAX_JUMPS and not closed
-    jumps = np.unique(walsh_averages(nonzero)) if few else None
-    if not reason:
-        if convention == "walsh":
-            estimate = median_average(d)
-        elif by_rule and untied:
-            estimate = median_average(nonzero)
-        elif np.ptp(nonzero) == 0:
-            estimate = float(nonzero[0])
-        else:
-            estimate = crossing(plain, float(nonzero.min()), float(nonzero.max()), jumps)
+    estimate = math.nan if reason else median_average(d)
     interval: Interval | None = None
-    if not reason and n > 0 and np.ptp(d) > 0 and closed:
-        limits, reached, method = _tied_limits(d, estimate, cluster, level, exact)
+    if not reason and n > 0 and np.ptp(d) > 0 and not untied:
+        limits, reached, method = _tied_limits(d, estimate, cluster, level)
         interval, more = _unless_collapsed(limits, reached, method)
         notes += _level_note(level, reached) + more
     elif not reason and n > 0 and np.ptp(nonzero) > 0:
         reached = level
-        if by_rule and cluster is None:
+        if n < 50 and cluster is None:
             null = signed_rank_null(np.arange(1, n + 1))
             pick = partial(kth_average, nonzero)
             low, high, reached = order_limits(pick, n * (n + 1) // 2, null, level)
             limits, method = (low, high), "exact, Walsh averages"
         else:
+            z = paired_z(nonzero, correct, cluster)
+            few = n * (n + 1) / 2 <= MAX_JUMPS
+            jumps = np.unique(walsh_averages(nonzero)) if few else None
             low, high, reached = paired_limits(
                 z, float(nonzero.min()), float(nonzero.max()), level, jumps
             )
@@ -235,7 +150,7 @@ def paired_estimate(
     return Estimate(
         name="pseudomedian",
         label="Hodges-Lehmann pseudomedian of the differences",
-        estimator="median of Walsh averages" if convention == "walsh" else "as R's wilcox.test",
+        estimator="median of Walsh averages",
         estimate=estimate,
         interval=interval,
         sample=sample,
@@ -244,95 +159,32 @@ def paired_estimate(
     )
 
 
-def hodges_lehmann_shift(
-    x: ArrayLike | str,
-    y: object = None,
-    *,
-    convention: Convention = "walsh",
-    exact: bool | None = None,
-    correct: bool = True,
-    level: float = 0.95,
-) -> Estimate:
-    r"""Shift between two independent samples: the median of all differences x - y.
-
-    Parameters
-    ----------
-    x, y : array-like, or formula and frame
-        See `mann_whitney_test`.
-    convention : {"walsh", "r"}
-        ``walsh``: the median of all pairwise differences; ``r``: as R's ``wilcox.test``, a root of
-        the standardised statistic where its exact rule does not hold.
-    exact : bool, optional
-        Interval from the exact distribution; default R's rule (both samples below 50, no ties).
-    correct : bool
-        Continuity correction in the approximate interval.
-    level : float
-
-    Returns
-    -------
-    Estimate
-
-    Raises
-    ------
-    InputError
-        If the data cannot be read as two samples.
-
-    Notes
-    -----
-    :math:`\hat\Delta = \mathrm{median}_{i,j} (x_i - y_j)`.
-
-    Examples
-    --------
-    >>> round(hodges_lehmann_shift([1.1, 2.2, 3.3, 4.4], [0.5, 1.5, 2.6]).estimate, 4)
-    1.2
-    """
-    where = "hodges_lehmann_shift"
-    one_of(where, "convention", convention, ("walsh", "r"))
-    groups = read_two_samples(x, y, where=where)
-    first, second = groups.split()
-    return shift_estimate(
-        first,
-        second,
-        sample=groups.sample,
-        convention=convention,
-        exact=exact,
-        correct=correct,
-        level=level,
-    )
-
-
 def shift_estimate(
     x: Floats,
     y: Floats,
     *,
     sample: Sample,
-    convention: Convention,
-    exact: bool | None,
     correct: bool,
     level: float,
 ) -> Estimate:
-    """The shift x - y and its interval (see `hodges_lehmann_shift`)."""
+    r"""The shift x - y, :math:`\mathrm{median}_{i,j} (x_i - y_j)`, and its interval.
+
+    Exact as R's rule (both samples below 50, no ties), else by inverting the rank-sum test.
+    """
     n, m = x.size, y.size
     reason = "" if n and m else "a sample is empty"
     pooled = np.concatenate([x, y])
     untied = np.unique(pooled).size == pooled.size
-    by_rule = (n < 50 and m < 50 and untied) if exact is None else exact
     notes: list[Note] = []
     estimate = math.nan
     interval: Interval | None = None
     if not reason:
         low, high = float(x.min() - y.max()), float(x.max() - y.min())
-        jumps = np.unique(x[:, None] - y[None]) if n * m <= MAX_JUMPS else None
-        if convention == "walsh" or (by_rule and untied):
-            estimate = median_difference(x, y)
-        elif low == high:
-            estimate = low
-        else:
-            estimate = crossing(shift_z(x, y, False), low, high, jumps)
+        estimate = median_difference(x, y)
         if low == high:
             message = "No interval: neither sample varies."
             notes.append(Note(code="no_interval", message=message))
-        elif by_rule:
+        elif n < 50 and m < 50 and untied:
             null = rank_sum_null(np.arange(1, n + m + 1), n)[n * (n + 1) // 2 :]
             first, second, reached = order_limits(partial(kth_difference, x, y), n * m, null, level)
             interval, more = _unless_collapsed(
@@ -340,6 +192,7 @@ def shift_estimate(
             )
             notes += _level_note(level, reached) + more
         else:
+            jumps = np.unique(x[:, None] - y[None]) if n * m <= MAX_JUMPS else None
             limits = shift_limits(shift_z(x, y, correct), low, high, level, jumps)
             limits = snap_to_jump(limits, x, y)
             interval, more = _unless_collapsed(limits, level, "rank-sum inversion, normal")
@@ -347,7 +200,7 @@ def shift_estimate(
     return Estimate(
         name="location_shift",
         label="Hodges-Lehmann shift",
-        estimator="median of all differences" if convention == "walsh" else "as R's wilcox.test",
+        estimator="median of all differences",
         estimate=estimate,
         interval=interval,
         sample=sample,

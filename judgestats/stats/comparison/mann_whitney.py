@@ -158,8 +158,6 @@ def mann_whitney_test(
         first,
         second,
         sample=data.sample,
-        convention="walsh",
-        exact=None,
         correct=correct,
         level=inference["level"],
     )
@@ -255,9 +253,7 @@ def pairwise_mann_whitney(
     for i, j in pairs:
         x, y = samples[i], samples[j]
         outcome = mann_whitney_outcome(x, y, "two-sided", exact, correct)
-        shift = shift_estimate(
-            x, y, sample=data.sample, convention="walsh", exact=None, correct=correct, level=level
-        )
+        shift = shift_estimate(x, y, sample=data.sample, correct=correct, level=level)
         delta = dominance(
             x, y, sample=data.sample, interval="none", cluster=None, level=level
         ).estimate

@@ -81,7 +81,7 @@ def mcnemar_test(
     if table.shape[0] > 2:
         raise InputError(
             f"{where}: two categories are required, got {table.shape[0]}: {', '.join(labels)}. Use "
-            "stuart_maxwell_test or bowker_test."
+            "stuart_maxwell_test."
         )
     total = float(table.sum())
     b, c = (float(table[0, 1]), float(table[1, 0])) if table.shape[0] == 2 else (0.0, 0.0)

@@ -1,4 +1,4 @@
-"""Tests for ordered conditions: Page's L within items, Jonckheere-Terpstra between groups."""
+"""Page's test for ordered conditions within items."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from judgestats.results.numbers import counted
 from judgestats.stats.comparison.wilcoxon import (
     ALTERNATIVES,
     Alternative,
-    continuity,
     normal_p,
     tail_p,
 )
@@ -24,10 +23,9 @@ from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.rank_distributions import MAX_WORK, page_null
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
-from judgestats.stats.inference.rounding_noise import level_ranks, noise_free
+from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.blocks import read_blocks
 from judgestats.stats.layouts.formula import Missing
-from judgestats.stats.layouts.groups import read_groups
 
 _SIDE = {"two-sided": "falls or rises", "greater": "rises", "less": "falls"}
 
@@ -253,186 +251,4 @@ def _mean_rank_trend(
         sample=sample,
         notes=tuple(notes),
         reason=reason,
-    )
-
-
-def _jonckheere_moments(values: Floats, sizes: Ints) -> tuple[float, float]:
-    """Mean and tie-corrected variance of the Jonckheere statistic (Hollander & Wolfe)."""
-    n = float(values.size)
-    t = np.unique(noise_free(values), return_counts=True)[1].astype(float)
-    m = sizes.astype(float)
-    mean = (n**2 - np.sum(m**2)) / 4
-    first = (
-        n * (n - 1) * (2 * n + 5)
-        - np.sum(m * (m - 1) * (2 * m + 5))
-        - np.sum(t * (t - 1) * (2 * t + 5))
-    ) / 72
-    second = third = 0.0
-    if n > 2:
-        second = (
-            np.sum(m * (m - 1) * (m - 2))
-            * np.sum(t * (t - 1) * (t - 2))
-            / (36 * n * (n - 1) * (n - 2))
-        )
-    third = np.sum(m * (m - 1)) * np.sum(t * (t - 1)) / (8 * n * (n - 1))
-    return float(mean), float(first + second + third)
-
-
-def _mann_whitney_count(x: Floats, y: Floats) -> float:
-    """Number of pairs with x below y, ties half."""
-    ordered = np.sort(x)
-    below = np.searchsorted(ordered, y, "left") + np.searchsorted(ordered, y, "right")
-    return float(below.sum()) / 2
-
-
-def _jonckheere_exact(sizes: Ints) -> Floats:
-    """Exact null distribution of J without ties: convolution of Mann-Whitney distributions.
-
-    J is the sum over groups of U of that group against all earlier ones, which are independent.
-    """
-    out = np.array([1.0])
-    before = int(sizes[0])
-    for size in sizes[1:]:
-        # Distribution of U(before, size) from its generating function, one factor at a time.
-        single = np.array([1.0])
-        for i in range(1, int(size) + 1):
-            grown = np.zeros(single.size + before + i)
-            grown[: single.size] = single
-            grown[before + i : before + i + single.size] -= single
-            quotient = np.zeros(single.size + before)
-            for s in range(quotient.size):
-                quotient[s] = grown[s] + (quotient[s - i] if s >= i else 0.0)
-            single = quotient
-        out = np.convolve(out, single / single.sum())
-        before += int(size)
-    return out
-
-
-def jonckheere_test(
-    values: object,
-    groups: object = None,
-    *,
-    order: Sequence[Any] | None = None,
-    alternative: Alternative = "two-sided",
-    exact: bool | None = None,
-    correct: bool = False,
-    names: Sequence[Any] | None = None,
-    missing: Missing = "drop",
-) -> TestResult:
-    r"""Jonckheere-Terpstra test: do the values rise over ordered independent groups?
-
-    Parameters
-    ----------
-    values : array-like of shape (n,), mapping, list of samples, or str
-        Values with their labels in `groups`; or samples; or ``"score ~ group"``.
-    groups : array-like of shape (n,) or DataFrame, optional
-    order : sequence, optional
-        Groups from least to greatest; default numbers ascending, else as they first appear.
-    alternative : {"two-sided", "greater", "less"}
-        ``greater``: values rise along the order.
-    exact : bool, optional
-        Exact distribution (no ties). Default: as clinfun, n <= 100 and no ties.
-    correct : bool
-        Continuity correction of the normal approximation.
-    names : sequence, optional
-        Names of the samples of a list.
-    missing : {"drop", "raise"}
-
-    Returns
-    -------
-    TestResult
-
-    Raises
-    ------
-    InputError
-        If the data cannot be read as groups, or the exact p is asked for with ties.
-
-    Notes
-    -----
-    :math:`J = \sum_{a<b} U_{ab}`; the variance is corrected for ties in values (PMCMRplus; clinfun
-    and DescTools do not correct). The statistic printed is J; ``details["z"]`` is PMCMRplus'.
-    On paired items the paired test (`page_trend_test`) is primary.
-
-    References
-    ----------
-    Jonckheere (1954), Biometrika 41, 133-145; Hollander & Wolfe (1999), sec. 6.2.
-
-    Examples
-    --------
-    >>> result = jonckheere_test([[1, 2, 3], [2.5, 4, 5], [4.5, 6, 7]])
-    >>> result.statistic, round(result.p_value, 5)
-    (25.0, 0.00952)
-    """
-    where = "jonckheere_test"
-    one_of(where, "alternative", alternative, ALTERNATIVES)
-    data = read_groups(values, groups, where=where, names=names, missing=missing)
-    if len(data.names) < 2:
-        raise InputError(
-            f"{where}: at least 2 groups are required, got {len(data.names)}. Check the labels."
-        )
-    columns, ordered = _ordered(data.names, order, where)
-    samples = data.split()
-    samples = [noise_free(samples[int(c)]) for c in columns]
-    sizes = np.array([s.size for s in samples])
-    pooled = np.concatenate(samples)
-    untied = np.unique(pooled).size == pooled.size
-    reason = "all values are equal" if np.ptp(pooled) == 0 else ""
-    statistic = z = p = math.nan
-    method = "Jonckheere-Terpstra test"
-    if exact and not untied:
-        raise InputError(
-            f"{where}: exact=True is for values without ties, and there are ties. Use exact=False "
-            "(the variance is corrected for them)."
-        )
-    if not reason:
-        statistic = sum(
-            _mann_whitney_count(samples[a], samples[b])
-            for a in range(len(samples))
-            for b in range(a + 1, len(samples))
-        )
-        mean, variance = _jonckheere_moments(pooled, sizes)
-        centred = statistic - mean
-        z = centred / math.sqrt(variance)
-        if (untied and pooled.size <= 100) if exact is None else exact:
-            null = _jonckheere_exact(sizes)
-            p = tail_p(null, round(statistic), mean, alternative)
-            method = "Exact " + method
-        else:
-            step = continuity(centred, alternative, correct)
-            p = normal_p((centred - step) / math.sqrt(variance), alternative)
-    share = math.nan
-    if not reason:
-        pairs = (float(pooled.size) ** 2 - float(np.sum(sizes.astype(float) ** 2))) / 2
-        share = statistic / pairs
-    return TestResult(
-        name=where,
-        method=method,
-        statistic=statistic,
-        statistic_name="J",
-        p_value=p,
-        sample=data.sample,
-        null_hypothesis="the values do not depend on the order of the groups",
-        alternative=f"the value {_SIDE[alternative]} along {' < '.join(ordered)}",
-        why="The Jonckheere-Terpstra test was used because the independent groups are ordered.",
-        effects=(
-            Estimate(
-                name="probability_of_order",
-                label="share of pairs from different groups in the order (ties half)",
-                estimator="J / number of pairs",
-                estimate=share,
-                sample=data.sample,
-                reason=reason,
-                notes=(Note(code="no_interval", message="No interval is defined here."),),
-            ),
-        ),
-        estimates=MappingProxyType(
-            {
-                f"median {name}": float(np.median(s))
-                for name, s in zip(ordered, samples, strict=True)
-            }
-        ),
-        data_name=data.data_name,
-        notes=data.notes,
-        reason=reason,
-        details=MappingProxyType({"z": z}),
     )

@@ -1,4 +1,4 @@
-"""Paired verdicts with several categories: Bowker's symmetry, Stuart and Maxwell's margins."""
+"""Stuart and Maxwell's test of the margins of paired verdicts with several categories."""
 
 from __future__ import annotations
 
@@ -14,73 +14,6 @@ from judgestats.stats.inference import distributions
 from judgestats.stats.inference.proportions import proportion_limits
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, TestResult
 from judgestats.stats.layouts.square_table import square_table
-
-
-def bowker_test(
-    x: object, y: object = None, *, categories: Sequence[Any] | None = None
-) -> TestResult:
-    r"""Bowker's test of symmetry of a square table of paired verdicts.
-
-    Parameters
-    ----------
-    x, y : array-like of shape (n,)
-        Verdicts of the same items; or a square table alone.
-    categories : sequence, optional
-
-    Returns
-    -------
-    TestResult
-
-    Raises
-    ------
-    InputError
-        If the shapes do not fit.
-
-    Notes
-    -----
-    :math:`\sum_{i<j} (n_{ij} - n_{ji})^2 / (n_{ij} + n_{ji})`. R's ``mcnemar.test`` is NaN where a
-    pair of cells is empty; here such pairs are left out and the degrees of freedom are the pairs
-    that are not, with a note.
-
-    References
-    ----------
-    Bowker (1948), JASA 43, 572-574.
-
-    Examples
-    --------
-    >>> result = bowker_test([[20, 5, 3], [9, 15, 4], [1, 8, 12]])
-    >>> round(result.statistic, 4), result.df["df"], round(result.p_value, 4)
-    (3.4762, 3.0, 0.3239)
-    """
-    where = "bowker_test"
-    table, labels, n_excluded = square_table(x, y, where=where, categories=categories)
-    a, b = np.triu_indices(table.shape[0], 1)
-    total, gap = table[a, b] + table[b, a], table[a, b] - table[b, a]
-    full = total > 0
-    df = float(full.sum())
-    reason = "" if full.any() else "the two verdicts never differ"
-    statistic = float(np.sum(gap[full] ** 2 / total[full])) if not reason else math.nan
-    notes: tuple[Note, ...] = ()
-    if not reason and not full.all():
-        message = (
-            f"{int((~full).sum())} of {full.size} pairs of categories were never exchanged and are "
-            "left out, also of the degrees of freedom."
-        )
-        notes = (Note(code="empty_pairs", message=message),)
-    return _table_result(
-        where,
-        "Bowker's test of symmetry",
-        statistic,
-        df,
-        table,
-        n_excluded,
-        notes,
-        reason,
-        null="every change of verdict is as frequent as its reverse",
-        why="Bowker's test was used because two verdicts with several categories are paired.",
-        labels=labels,
-        data_name="x and y" if y is not None else "table",
-    )
 
 
 def stuart_maxwell_test(

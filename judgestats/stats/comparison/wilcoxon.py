@@ -15,12 +15,11 @@ from judgestats.errors import one_of
 from judgestats.stats.comparison.location_shift import paired_estimate
 from judgestats.stats.comparison.matched_effects import matched_estimate
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.adjust import Adjustment, with_adjusted
-from judgestats.stats.inference.keywords import Clustered, Seeded, with_keywords
+from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.rank_distributions import signed_rank_null
-from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Note, TestResult
+from judgestats.stats.inference.result import Estimate, Note, TestResult
 from judgestats.stats.inference.rounding_noise import noise_free_difference
-from judgestats.stats.layouts.blocks import Blocks, as_paired, read_blocks
+from judgestats.stats.layouts.blocks import Blocks, as_paired
 from judgestats.stats.layouts.formula import Missing
 
 Alternative = Literal["two-sided", "greater", "less"]
@@ -102,7 +101,7 @@ def wilcoxon_signed_rank(
     missing : {"drop", "raise"}
         Pairs with a missing value are left out and counted, or refused.
     seed : int or None
-        For the bootstrap interval with `cluster`.
+        Has no effect: nothing is drawn.
 
     Returns
     -------
@@ -152,10 +151,8 @@ def wilcoxon_signed_rank(
         matched_estimate(
             d,
             sample=blocks.sample,
-            interval=None,
             cluster=blocks.cluster,
             level=inference["level"],
-            seed=inference["seed"],
         ),
         _shift(d, blocks, zeros, correct, inference["level"]),
     )
@@ -184,8 +181,6 @@ def _shift(d: Floats, blocks: Blocks, zeros: Zeros, correct: bool, level: float)
     return paired_estimate(
         d[kept],
         sample=blocks.sample,
-        convention="walsh",
-        exact=None,
         correct=correct,
         cluster=None if blocks.cluster is None else blocks.cluster[kept],
         level=level,
@@ -250,90 +245,3 @@ def signed_rank_outcome(
         p = normal_p(z, alternative)
         method += " with continuity correction" if correct else ""
     return out | {"p_value": p, "method": method}
-
-
-@with_keywords()
-def pairwise_wilcoxon(
-    scores: object,
-    data: object = None,
-    *,
-    adjust: Adjustment = "holm",
-    exact: bool | None = None,
-    correct: bool = True,
-    zeros: Zeros = "pratt",
-    names: Sequence[Any] | None = None,
-    missing: Missing = "drop",
-    **inference: Unpack[Clustered],
-) -> Comparisons:
-    """Signed-rank tests of all pairs of conditions, adjusted as one family.
-
-    Parameters
-    ----------
-    scores, data, names, missing
-        See `friedman_test`.
-    adjust : str
-        See `p_adjust`.
-    exact, correct, zeros
-        See `wilcoxon_signed_rank`.
-    level : float
-        Level of the pseudomedians' intervals (each by itself, not simultaneous).
-
-    Returns
-    -------
-    Comparisons
-        Estimate: Hodges-Lehmann pseudomedian of a - b; effect: matched rank-biserial correlation.
-
-    Raises
-    ------
-    InputError
-        If the data cannot be read as blocks.
-
-    Notes
-    -----
-    With ``zeros="drop"`` as R's ``pairwise.wilcox.test(paired = TRUE)``.
-
-    Examples
-    --------
-    >>> scores = [[7, 8, 9.5], [5, 6, 6.2], [6, 8.3, 9], [4, 4.4, 7], [5, 7, 8], [6, 7.1, 9]]
-    >>> family = pairwise_wilcoxon(scores, names=["a", "b", "c"])
-    >>> [round(r.p_adjusted, 4) for r in family.rows]
-    [0.0931, 0.0931, 0.0931]
-    """
-    where = "pairwise_wilcoxon"
-    blocks = read_blocks(
-        scores, data, where=where, names=names, cluster=inference["cluster"], missing=missing
-    )
-    a, b = np.triu_indices(len(blocks.conditions), 1)
-    rows = []
-    for i, j in zip(a.tolist(), b.tolist(), strict=True):
-        d = noise_free_difference(blocks.scores[:, i], blocks.scores[:, j])
-        outcome = signed_rank_outcome(d, blocks.cluster, "two-sided", exact, correct, zeros)
-        shift = _shift(d, blocks, zeros, correct, inference["level"])
-        effect = matched_estimate(
-            d, sample=blocks.sample, interval="none", cluster=None, level=inference["level"]
-        )
-        rows.append(
-            Comparison(
-                a=blocks.conditions[i],
-                b=blocks.conditions[j],
-                estimate=shift.estimate,
-                estimate_name="pseudomedian of the differences",
-                statistic=outcome["statistic"],
-                p_value=outcome["p_value"],
-                interval=shift.interval,
-                effect=effect.estimate,
-                effect_name="rank_biserial_paired",
-                n=blocks.sample.n_items,
-                reason=outcome["reason"],
-            )
-        )
-    return Comparisons(
-        symbol="V",
-        name=where,
-        method="Pairwise Wilcoxon signed rank tests",
-        adjust=adjust,
-        family=f"pairs of {len(blocks.conditions)} conditions",
-        rows=with_adjusted(rows, adjust),
-        sample=blocks.sample,
-        notes=blocks.notes,
-    )

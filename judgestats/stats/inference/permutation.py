@@ -28,7 +28,6 @@ from judgestats.stats.inference.permutation_summary import (
 )
 from judgestats.stats.inference.permuters import AnyArray, draw_permutations
 from judgestats.stats.inference.resampling import cluster_codes
-from judgestats.stats.inference.result import NullReference
 
 CHUNK = 50
 """Permutations drawn from one child seed: fixed, so that the number of workers changes nothing."""
@@ -272,59 +271,3 @@ def _together(
     if scheme == "levels":
         return tuple(k for k in range(2, x.ndim) if k != axis) if together is None else together
     return ()
-
-
-@with_keywords(permutations=NULL)
-def permutation_null(
-    arrays: ArrayLike | tuple[NDArray[Any], ...],
-    statistic: Callable[..., Any],
-    *,
-    scheme: Scheme,
-    n_comparisons: int = 1,
-    strata: ArrayLike | None = None,
-    axis: int = 1,
-    together: tuple[int, ...] | None = None,
-    n_jobs: int = 1,
-    alternative: Alternative = "greater",
-    vectorized: bool = False,
-    **inference: Unpack[ClusterPermutations],
-) -> NullReference:
-    """Null reference of a statistic: `permutation_distribution` without the distribution.
-
-    Parameters
-    ----------
-    arrays, statistic, scheme, n_comparisons, strata, axis, together
-        See `permutation_distribution`.
-    n_jobs, alternative, vectorized
-        See `permutation_distribution`.
-
-    Returns
-    -------
-    NullReference
-
-    Raises
-    ------
-    InputError
-        As `permutation_distribution`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.arange(20.0)[:, None] + np.array([0.0, 0.5])
-    >>> r = lambda a: np.corrcoef(a, rowvar=False)[0, 1]
-    >>> permutation_null(x, r, scheme="replications", n_permutations=99).p_value
-    0.01
-    """
-    return permutation_distribution(
-        arrays,
-        statistic,
-        scheme=scheme,
-        n_comparisons=n_comparisons,
-        strata=strata,
-        **inference,
-        axis=axis,
-        together=together,
-        n_jobs=n_jobs,
-        alternative=alternative,
-        vectorized=vectorized,
-    ).null

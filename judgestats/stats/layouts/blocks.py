@@ -148,67 +148,6 @@ def _block_matrix(
     return matrix, levels, labels, data_name
 
 
-def read_incomplete_blocks(
-    scores: object,
-    data: object = None,
-    *,
-    where: str,
-    names: Sequence[Any] | None = None,
-    cluster: object = None,
-) -> Blocks:
-    """Blocks that may lack scores (NaN); those with fewer than two are left out, counted.
-
-    Parameters
-    ----------
-    scores, data, where, names, cluster
-        See `read_blocks`.
-
-    Returns
-    -------
-    Blocks
-
-    Raises
-    ------
-    InputError
-        If the data cannot be read so.
-
-    Examples
-    --------
-    >>> read_incomplete_blocks([[1.0, float("nan")], [2.0, 3.0]], where="f").scores.tolist()
-    [[2.0, 3.0]]
-    """
-    matrix, levels, labels, data_name = _block_matrix(
-        scores, data, where=where, names=names, cluster=cluster, min_conditions=2
-    )
-    n_given = matrix.shape[0]
-    codes = None if labels is None else cluster_codes(labels, n_given, where=where)
-    useful = np.sum(~np.isnan(matrix), axis=1) >= 2
-    n_lost = int(n_given - useful.sum())
-    notes: tuple[Note, ...] = ()
-    if n_lost:
-        message = (
-            f"{n_lost} of {n_given} blocks {'has' if n_lost == 1 else 'have'} fewer than two "
-            f"scores and {'is' if n_lost == 1 else 'are'} left out."
-        )
-        notes = (Note(code="single_scores", message=message),)
-    if codes is not None:
-        codes = np.unique(codes[useful], return_inverse=True)[1].astype(np.int64)
-    sample = Sample(
-        n_items=int(useful.sum()),
-        n_clusters=None if codes is None else int(np.unique(codes).size),
-        excluded={"fewer than two scores": n_lost},
-    )
-    return Blocks(
-        scores=matrix[useful],
-        conditions=tuple(level_label(v) for v in levels),
-        levels=levels,
-        cluster=codes,
-        sample=sample,
-        data_name=data_name,
-        notes=notes,
-    )
-
-
 def _blocks_from_formula(
     formula: str, data: object, cluster: object, where: str
 ) -> tuple[Floats, tuple[Any, ...], NDArray[Any] | None, str]:
@@ -274,8 +213,7 @@ def _complete(
         if missing == "raise":
             raise InputError(
                 f"{where}: {n_lost} of {n_given} items {'has' if n_lost == 1 else 'have'} a "
-                "missing score. Leave out such items with "
-                "missing='drop', which records the loss, or use skillings_mack_test."
+                "missing score. Leave out such items with missing='drop', which records the loss."
             )
         matrix = matrix[whole]
         if codes is not None:
@@ -283,8 +221,7 @@ def _complete(
         message = (
             f"{n_lost} of {n_given} blocks "
             f"{'has a missing score and is' if n_lost == 1 else 'have a missing score and are'} "
-            "left out; "
-            "skillings_mack_test uses what they hold."
+            "left out."
         )
         notes = (Note(code="incomplete_blocks", message=message),)
     excluded: Mapping[str, int] = {"missing score": n_lost} if n_lost else {}

@@ -201,58 +201,6 @@ def _median_weights(n: int, m: int) -> tuple[float, ...]:
     return tuple(weights)
 
 
-def mean_distance_from_median(x: ArrayLike, *, at: int | None = None) -> float:
-    r"""Mean absolute distance from the median, as it would be with `at` scores.
-
-    Parameters
-    ----------
-    x : array-like, shape (n,)
-        Scores of one cell; NaN = missing.
-    at : int, optional
-        Number of scores for which the value is stated, 2 to n; default n (no correction).
-
-    Returns
-    -------
-    float
-        In score points; NaN with fewer than two scores (one score has no spread).
-
-    Raises
-    ------
-    InputError
-        If `at` lies outside 2..n.
-
-    Notes
-    -----
-    :math:`\frac1m\sum_{i=1}^m |x_i - \mathrm{med}(x)|` averaged over all subsets of ``m = at``
-    scores. The plain value grows with the number of scores (for normal scores by 18 % from n = 3
-    to n = 5), so that cells of unequal n would differ without any difference in spread. The
-    average over subsets has the same expectation for every n and any distribution (it is a
-    U-statistic), and uses all scores; at m = 2 it is half of Gini's mean difference.
-
-    Examples
-    --------
-    >>> mean_distance_from_median([7, 8, 8, 9])
-    0.5
-    >>> mean_distance_from_median([7, 8, 8, 9], at=2)  # half the mean of |x_i - x_j|
-    0.5
-    >>> mean_distance_from_median([1, 2, 9], at=2) == (1 + 8 + 7) / 3 / 2
-    True
-    """
-    scores = np.asarray(x, dtype=float)
-    scores = np.sort(scores[~np.isnan(scores)])
-    n = scores.size
-    if n < 2:
-        return math.nan
-    m = n if at is None else at
-    if not 2 <= m <= n:
-        raise InputError(
-            f"mean_distance_from_median: at must lie between 2 and the {n} scores, got {at}. "
-            "State the value for the smallest number of scores compared."
-        )
-    # A constant is taken out first, so that equal scores give exactly 0.
-    return float(np.dot(scores - scores[0], _median_weights(n, m)))
-
-
 @lru_cache(maxsize=512)
 def _subsets(n: int, m: int) -> Ints:
     """Index sets of m of n sorted scores: all of them up to 256, else 256 drawn at random."""
@@ -316,7 +264,7 @@ def cell_statistics(
     more: the average over subsets of m of the n scores, which has the same expectation for every n
     and any distribution, ties included. (The usual factor, O'Brien 1979, Keyes & Levin 1997, is
     right for normal scores only: for scores of 8 and 9 it leaves a bias of 14 % between n = 3 and
-    n = 10.) From the median in closed form (`mean_distance_from_median`); from the mean over
+    n = 10.) From the median in closed form (`_median_weights`); from the mean over
     all subsets up to 256, else over 256 subsets drawn once with a fixed seed from the sorted
     scores. With equal numbers both are the plain values.
 

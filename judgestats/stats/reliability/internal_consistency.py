@@ -13,14 +13,13 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Bools, Floats
+from judgestats.arrays import Floats
 from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.layouts.score_matrix import (
     Missing,
     correlations,
     pairwise_correlation,
-    prepare_scores,
 )
 from judgestats.stats.reliability.covariance_estimate import IntervalMethod, covariance_estimate
 
@@ -64,46 +63,6 @@ def lambda2_from_covariance(covariance: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         value = 1 - trace / total + np.sqrt(k / (k - 1) * off) / total
     out: Floats = np.where(total > 1e-12 * trace, value, np.nan)
-    return out
-
-
-def squared_multiple_correlations(correlation: Floats) -> Floats:
-    """R squared of each column on all others, shape (..., k, k) to (..., k).
-
-    Defined for a singular matrix, too: a column that the others reproduce has 1 (R packages smooth
-    such a matrix first, which gives less).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> squared_multiple_correlations(np.array([[1.0, 0.5], [0.5, 1.0]]))
-    array([0.25, 0.25])
-    """
-    flat = correlation.reshape(-1, *correlation.shape[-2:])
-    out = np.full(flat.shape[:-1], np.nan)
-    defined: Bools = np.logical_not(np.isnan(flat).any(axis=(1, 2)))
-    regular: Bools = np.array(defined)
-    regular[defined] = np.linalg.eigvalsh(flat[defined])[:, 0] > 1e-10
-    if regular.any():
-        inverse = np.linalg.inv(flat[regular])
-        out[regular] = 1 - 1 / np.diagonal(inverse, axis1=1, axis2=2)
-    for index in np.flatnonzero(defined & ~regular):
-        for column in range(flat.shape[-1]):
-            rest = np.arange(flat.shape[-1]) != column
-            others, with_column = flat[index][np.ix_(rest, rest)], flat[index][rest, column]
-            solved = np.linalg.pinv(others, rcond=1e-10, hermitian=True) @ with_column
-            out[index, column] = with_column @ solved
-    clipped: Floats = np.clip(out, 0.0, 1.0).reshape(correlation.shape[:-1])
-    return clipped
-
-
-def _lambda6(correlation: Floats) -> Floats:
-    k = correlation.shape[-1]
-    total = correlation.sum(axis=(-2, -1))
-    smc = squared_multiple_correlations(correlation)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = 1 - (k - smc.sum(axis=-1)) / total
-    out: Floats = np.where(total > 1e-12, value, np.nan)
     return out
 
 
@@ -273,78 +232,3 @@ def guttman_lambda2(
         n_jobs=n_jobs,
         correlation_of_missing=pairwise_correlation,
     )
-
-
-@with_keywords(permutations=NULL)
-def guttman_lambda6(
-    scores: ArrayLike,
-    *,
-    interval: IntervalMethod = "auto",
-    missing: Missing = "refuse",
-    n_jobs: int = 1,
-    **inference: Unpack[Inference],
-) -> Estimate:
-    r"""Guttman's lambda-6 from squared multiple correlations (psych's ``G6(smc)``).
-
-    Parameters
-    ----------
-    scores, interval, missing
-        As for `cronbach_alpha`; ``auto`` is the jackknife.
-    n_jobs
-        As for `cronbach_alpha`.
-
-    Returns
-    -------
-    Estimate
-        Named ``lambda6``; NaN with a reason for constant replications, and where there are not
-        more items than replications (every multiple correlation is then 1).
-
-    Raises
-    ------
-    InputError
-        If the scores are no finite matrix or an option is unknown.
-
-    Notes
-    -----
-    :math:`\lambda_6 = 1 - \sum_i (1 - R_i^2) / 1'R1`, with :math:`R_i^2` of column i on all
-    others. A column that the others reproduce has 1; ``psych`` smooths a singular matrix first.
-    It rises with the number of columns even where there is nothing to find: read it beside its
-    null.
-
-    References
-    ----------
-    Guttman (1945), Psychometrika 10.
-
-    Examples
-    --------
-    >>> x = [[2, 3, 2], [5, 4, 5], [8, 8, 9], [4, 4, 3], [6, 7, 6]]
-    >>> round(guttman_lambda6(x, interval="none", n_permutations=0).estimate, 3)
-    0.976
-    """
-    arguments: dict[str, Any] = {
-        "where": "guttman_lambda6",
-        "name": "lambda6",
-        "label": "Guttman's lambda-6",
-        "estimator": "lambda-6 on squared multiple correlations",
-        "on": "correlation",
-        "interval": interval,
-        "cluster": inference["cluster"],
-        "level": inference["level"],
-        "missing": missing,
-        "n_permutations": inference["n_permutations"],
-        "n_resamples": inference["n_resamples"],
-        "seed": inference["seed"],
-        "n_jobs": n_jobs,
-    }
-    prepared = prepare_scores(scores, where="guttman_lambda6", missing=missing)
-    n, k = prepared.x.shape
-    if not prepared.reason and n <= k:
-        return Estimate(
-            name="lambda6",
-            label="Guttman's lambda-6",
-            estimate=math.nan,
-            estimator="lambda-6 on squared multiple correlations",
-            sample=prepared.sample,
-            reason=f"{n} items are not more than {k} replications: every multiple correlation is 1",
-        )
-    return covariance_estimate(scores, _lambda6, **arguments)

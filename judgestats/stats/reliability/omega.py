@@ -15,7 +15,6 @@ from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.permutation_summary import summarise_permutations
 from judgestats.stats.inference.result import Sample
 from judgestats.stats.reliability.intraclass import icc_value
-from judgestats.stats.reliability.omega_fiml import fiml_estimate
 from judgestats.stats.reliability.omega_fit import (
     covariances_of_stack,
     fit,
@@ -25,7 +24,6 @@ from judgestats.stats.reliability.omega_fit import (
 )
 from judgestats.stats.reliability.omega_input import (
     IntervalMethod,
-    check_missing,
     check_options,
     prepare,
     too_little,
@@ -71,7 +69,6 @@ def omega_total(
     denominator: Denominator = "model",
     standardize: bool = False,
     lower: float | Literal["default"] | None = "default",
-    missing: Literal["listwise", "fiml"] = "listwise",
     interval: IntervalMethod | None = "auto",
     null: bool = False,
     n_jobs: int = 1,
@@ -82,8 +79,8 @@ def omega_total(
     Parameters
     ----------
     scores : array-like of shape (N, R)
-        Scores: items in rows, replications in columns, in points. NaN is a missing score; see
-        `missing`.
+        Scores: items in rows, replications in columns, in points. Items with a missing score
+        (NaN) are left out and counted.
     model : {"parallel", "tau-equivalent", "congeneric"}
         Replications of one prompt are exchangeable, so ``parallel`` is the model of the design;
         its omega equals raw alpha and Spearman-Brown of ICC(3,1).
@@ -102,17 +99,11 @@ def omega_total(
         Lower bound of each uniqueness as a share of the column's variance: .005 for ML (factanal,
         psych), 0 for minres. None lets a uniqueness go negative as lavaan does. A solution at the
         bound is a Heywood case and is reported as one.
-    missing : {"listwise", "fiml"}
-        What to do with items that miss a replication: leave them out and count them, or use what
-        they have (full-information ML; needs ``estimator="ml"``, ``denominator="model"`` and scores
-        missing at random; sandwich interval, no fit indices).
     interval : str or None
-        ``feldt``: exact F for the parallel model; ``delta`` / ``delta-logit``: ML with expected
-        information (lavaan); ``robust`` / ``robust-logit``: sandwich, by cluster where `cluster` is
-        given (MBESS' ``mlr``); ``jackknife``: clusters left out; ``bca``, ``percentile``,
-        ``bootstrap-logit``: clusters resampled. ``auto`` is the one that covered best in the
-        committed simulation (docs/simulations/coverage_omega.csv): for the parallel model that of
-        ICC(3,k), which is the same number (``jackknife``), else
+        ``feldt``: exact F for the parallel model; ``jackknife``: clusters left out; ``bca``,
+        ``percentile``, ``bootstrap-logit``: clusters resampled. ``auto`` is the one that covered
+        best in the committed simulation (docs/simulations/coverage_omega.csv): for the parallel
+        model that of ICC(3,k), which is the same number (``jackknife``), else
         ``bootstrap-logit``; a case in which it covered less than .93 is noted. None computes none.
     cluster : array-like of shape (N,), optional
         The question each item belongs to.
@@ -160,9 +151,8 @@ def omega_total(
     (0.776, 5)
     """
     check_options(model, estimator, denominator, interval, lower)
-    check_missing(missing, estimator, denominator, interval, standardize=standardize, null=null)
     floor = DEFAULT_LOWER[estimator] if lower == "default" else lower
-    data, sample, codes = prepare(scores, inference["cluster"], keep_incomplete=missing == "fiml")
+    data, sample, codes = prepare(scores, inference["cluster"])
     n, p = data.shape
     label = f"McDonald's omega total ({model})"
     method = "closed form" if model == "parallel" else estimator
@@ -183,13 +173,6 @@ def omega_total(
     reason = too_little(n, p)
     if reason:
         return dataclasses.replace(base, reason=reason)
-    if np.isnan(data).any():
-        base = dataclasses.replace(
-            base, estimator=description.replace("; closed form", "; ml") + "; FIML"
-        )
-        return fiml_estimate(
-            base, data, codes, lower=floor, interval=interval, level=inference["level"]
-        )
     S = np.cov(data, rowvar=False)
     if not np.diag(S).max() > 0:
         return dataclasses.replace(base, reason="every score is the same: there is no variance")

@@ -16,10 +16,6 @@ from judgestats.stats.reliability.one_factor import Denominator, Estimator, Mode
 IntervalMethod = Literal[
     "auto",
     "feldt",
-    "delta",
-    "delta-logit",
-    "robust",
-    "robust-logit",
     "jackknife",
     "bca",
     "percentile",
@@ -57,56 +53,10 @@ def check_options(
             f"model={model!r}. Use interval='auto'."
         )
         raise InputError(msg)
-    if interval in {"delta", "delta-logit", "robust", "robust-logit"}:
-        if estimator != "ml" or model == "parallel":
-            msg = (
-                f"omega_total: interval {interval!r} belongs to estimator='ml' with a "
-                f"tau-equivalent or congeneric model, got {estimator!r} with {model!r}. "
-                "Use interval='auto'."
-            )
-            raise InputError(msg)
-        if denominator != "model":
-            msg = (
-                f"omega_total: interval {interval!r} is defined for denominator='model', got "
-                f"{denominator!r}. Use interval='bootstrap-logit'."
-            )
-            raise InputError(msg)
 
 
-def check_missing(
-    missing: str,
-    estimator: str,
-    denominator: str,
-    interval: str | None,
-    *,
-    standardize: bool,
-    null: bool,
-) -> None:
-    """Refuse what full-information ML does not offer."""
-    one_of("omega_total", "missing", missing, ("listwise", "fiml"))
-    fits = (
-        estimator == "ml"
-        and denominator == "model"
-        and interval in {"auto", "robust", "robust-logit", None}
-        and not standardize
-        and not null
-    )
-    if missing == "fiml" and not fits:
-        msg = (
-            "omega_total: missing='fiml' needs estimator='ml', denominator='model', raw scores, no "
-            f"null, and interval auto, robust, robust-logit or None; got {estimator!r}, "
-            f"{denominator!r}, {interval!r}. Use missing='listwise' for the others."
-        )
-        raise InputError(msg)
-
-
-def prepare(
-    X: ArrayLike, cluster: ArrayLike | None, *, keep_incomplete: bool = False
-) -> tuple[Floats, Sample, Ints | None]:
-    """Usable rows as floats, what was left out, and the cluster codes of what is left.
-
-    Rows with a missing score are left out, or with `keep_incomplete` only those without any score.
-    """
+def prepare(X: ArrayLike, cluster: ArrayLike | None) -> tuple[Floats, Sample, Ints | None]:
+    """Complete rows as floats, how many were left out, and the cluster codes of the rest."""
     try:
         data = np.asarray(X, dtype=float)
     except (TypeError, ValueError) as error:
@@ -127,22 +77,19 @@ def prepare(
             "scores (or beyond 1e50). Mark an unread judgment as NaN."
         )
         raise InputError(msg)
-    seen = ~np.isnan(data)
-    complete = seen.any(axis=1) if keep_incomplete else seen.all(axis=1)
+    complete = ~np.isnan(data).any(axis=1)
     codes = None
     if cluster is not None:
         codes = cluster_codes(cluster, data.shape[0], where="omega_total")[complete]
         codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
     lost = int((~complete).sum())
     n = int(complete.sum())
-    counts = seen[complete].sum(axis=1) if keep_incomplete and n else np.array([data.shape[1]])
-    reason = "no readable replication" if keep_incomplete else "a missing replication"
     sample = Sample(
         n_items=n,
         n_clusters=n if codes is None else int(np.unique(codes).size),
-        n_replications=int(counts.min()),
-        n_replications_max=int(counts.max()),
-        excluded={reason: lost},
+        n_replications=data.shape[1],
+        n_replications_max=data.shape[1],
+        excluded={"a missing replication": lost},
     )
     return data[complete], sample, codes
 

@@ -15,7 +15,6 @@ from judgestats.stats.inference.jackknife import cluster_jackknife
 from judgestats.stats.inference.resampling import Method, Transform, cluster_bootstrap
 from judgestats.stats.inference.result import Interval, Note
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
-from judgestats.stats.reliability.omega_delta import Information, logit_interval, omega_std_error
 from judgestats.stats.reliability.omega_fit import weighted_covariances
 from judgestats.stats.reliability.omega_input import IntervalMethod
 from judgestats.stats.reliability.omega_result import OmegaEstimate
@@ -59,10 +58,6 @@ def with_interval(
         return dataclasses.replace(
             fitted, interval=Interval(low=low, high=high, level=level, method=name)
         )
-    if method in {"delta", "delta-logit", "robust", "robust-logit"}:
-        return delta_interval(
-            fitted, data, codes, method=method, level=level, standardize=standardize
-        )
     if method == "jackknife" and fitted.model == "parallel" and not standardize:  # ICC(3,k)
         ratio = MeanSquareRatio.of_scores(data, codes, residual=True)
         bounds, notes = ratio.icc_interval(single=False, level=level)
@@ -99,9 +94,8 @@ def default_interval(fitted: OmegaEstimate, *, standardize: bool) -> IntervalMet
 
     The parallel model's is that of ICC(3,k), which is the same number: the jackknife, for F takes
     items to scatter alike (docs/simulations/null.md). For the others the bootstrap on the logit
-    scale:
-    on average over the simulated cases it covers .93 (delta on the logit scale .92, sandwich .92,
-    percentile .91, BCa .91), and with tied scores it is ahead in every case.
+    scale: on average over the simulated cases it covers .93 (percentile .91, BCa .91), and with
+    tied scores it is ahead in every case.
     """
     if fitted.model == "parallel" and not standardize:
         return "jackknife"
@@ -131,54 +125,6 @@ def no_interval(fitted: OmegaEstimate, why: str) -> OmegaEstimate:
     """The estimate without an interval, and why."""
     note = Note(code="no_interval", message=f"no interval: {why}")
     return dataclasses.replace(fitted, interval=None, notes=(*fitted.notes, note))
-
-
-def delta_interval(
-    fitted: OmegaEstimate,
-    data: Floats,
-    codes: Ints | None,
-    *,
-    method: str,
-    level: float,
-    standardize: bool,
-) -> OmegaEstimate:
-    """The estimate with an interval by the delta method."""
-    information: Information = "robust" if method.startswith("robust") else "expected"
-    loadings, psi = fitted.loadings, fitted.uniquenesses
-    if standardize:  # the model is scale-free: bring the solution back to score units
-        sd = data.std(0, ddof=1)
-        loadings, psi = loadings * sd, psi * sd**2
-    held = np.zeros(psi.size, dtype=bool)
-    if fitted.fit is not None:
-        held[[i for i in fitted.fit.heywood if psi[i] >= 0]] = True
-    se = omega_std_error(
-        data,
-        loadings,
-        psi,
-        information=information,
-        equal_loadings=fitted.model == "tau-equivalent",
-        standardize=standardize,
-        held=held,
-        cluster=codes if information == "robust" else None,
-    )
-    if math.isnan(se):
-        return no_interval(fitted, "the information matrix is singular")
-    if method.endswith("logit"):
-        low, high = logit_interval(fitted.estimate, se, level=level)
-        if math.isnan(low):
-            return no_interval(fitted, "the estimate lies outside (0, 1), where a logit exists")
-    else:
-        z = float(distributions.norm.ppf((1 + level) / 2))
-        low, high = fitted.estimate - z * se, fitted.estimate + z * se
-    by_cluster = " by cluster" if information == "robust" and codes is not None else ""
-    kind = "sandwich" + by_cluster if information == "robust" else "expected information"
-    scale = " on the logit scale" if method.endswith("logit") else ""
-    name = f"delta method, {kind}{scale}"
-    return dataclasses.replace(
-        fitted,
-        interval=Interval(low=low, high=high, level=level, method=name),
-        std_error=se,
-    )
 
 
 def bootstrap_interval(

@@ -20,7 +20,7 @@ from judgestats.stats.inference.cluster_jackknife import (
     log_ratio_of_sums,
     useful_ratio,
 )
-from judgestats.stats.inference.keywords import Clustered, Resampled, with_keywords
+from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
 from judgestats.stats.inference.result import (
     Comparison,
@@ -364,51 +364,6 @@ def cells_sample(cells: Cells) -> Sample:
         n_clusters=int(np.unique(cells.cluster[used]).size),
         n_excluded=lost,
         excluded={"no variance given": lost} if lost else {},
-    )
-
-
-@with_keywords()
-def pooled_variance(
-    scores: ArrayLike | Cells,
-    *,
-    conditions: Sequence[object] | None = None,
-    weighting: Weighting = "items",
-    **inference: Unpack[Clustered],
-) -> tuple[Estimate, ...]:
-    r"""Average within-cell variance of each condition, with intervals over clusters.
-
-    Parameters
-    ----------
-    scores, conditions, weighting
-        As in `variance_ratio`.
-
-    Returns
-    -------
-    tuple of Estimate
-        One a condition, in squared score points; the condition stands in
-        ``details["condition"]``. A pooled variance of 0 has no interval, with the reason.
-
-    Raises
-    ------
-    InputError
-
-    Examples
-    --------
-    >>> X = [[[8, 9, 8], [7, 9, 8]], [[5, 6, 5], [4, 6, 2]], [[6, 7, 7], [6, 7, 9]]]
-    >>> [round(e.estimate, 3) for e in pooled_variance(X, conditions=["T=0", "T=1"])]
-    [0.333, 2.444]
-    """
-    function = "pooled_variance"
-    cells, weights = variances_and_weights(
-        scores,
-        function=function,
-        conditions=conditions,
-        cluster=inference["cluster"],
-        weighting=weighting,
-    )
-    return tuple(
-        pooled_of_column(cells, weights, c, inference["level"])
-        for c in range(len(cells.conditions))
     )
 
 

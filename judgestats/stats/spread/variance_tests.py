@@ -18,11 +18,8 @@ from judgestats.errors import InputError, one_of
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.noncentral import share_interval
 from judgestats.stats.inference.result import Estimate, Interval, Note, TestResult
-from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.formula import Missing
 from judgestats.stats.layouts.groups import Groups, read_groups
-
-Center = Literal["mean", "median", "trimmed"]
 
 _CAUTION = Note(
     code="descriptive_only",
@@ -85,33 +82,24 @@ def _result(
     )
 
 
-def _trimmed_mean(x: Floats, trim: float) -> float:
-    """R's mean(x, trim): floor(n trim) values are cut at each end."""
-    cut = int(x.size * trim + 1e-12)
-    return float(np.sort(x)[cut : x.size - cut].mean())
-
-
 def levene_test(
     values: object,
     groups: object = None,
     *,
-    center: Center = "mean",
-    trim: float = 0.1,
+    center: Literal["mean", "median"] = "mean",
     names: Sequence[Any] | None = None,
     missing: Missing = "drop",
     level: float = 0.95,
 ) -> TestResult:
-    r"""Levene's test of equal variances (mean), Brown and Forsythe's (median, trimmed mean).
+    r"""Levene's test of equal variances (mean), Brown and Forsythe's (median).
 
     Parameters
     ----------
     values : array-like of shape (n,), mapping, list of samples, or str
         Values with their labels in `groups`; or samples; or ``"score ~ group"``.
     groups : array-like of shape (n,) or DataFrame, optional
-    center : {"mean", "median", "trimmed"}
+    center : {"mean", "median"}
         Where deviations are taken from; ``median`` is Brown and Forsythe's test.
-    trim : float
-        Share cut at each end for ``trimmed``, as R's ``mean(x, trim=)``.
     names : sequence, optional
         Names of the samples of a list.
     missing : {"drop", "raise"}
@@ -130,8 +118,7 @@ def levene_test(
 
     Notes
     -----
-    One-way F of :math:`|x - c_j|` on k-1 and n-k df, as ``car::leveneTest``. scipy's trimmed
-    version cuts the deviations, not the mean, and differs.
+    One-way F of :math:`|x - c_j|` on k-1 and n-k df, as ``car::leveneTest``.
 
     References
     ----------
@@ -147,13 +134,8 @@ def levene_test(
     centres: dict[str, Callable[[Floats], float]] = {
         "mean": lambda x: float(x.mean()),
         "median": lambda x: float(np.median(x)),
-        "trimmed": lambda x: _trimmed_mean(x, trim),
     }
     one_of(where, "center", center, centres)
-    if not 0 <= trim < 0.5:
-        raise InputError(
-            f"{where}: trim must lie in [0, 0.5), got {trim}. Give the share cut at each end."
-        )
     data, reason = _read(values, groups, names, missing, where)
     samples = data.split()
     deviations = [np.abs(s - centres[center](s)) for s in samples]
@@ -176,9 +158,7 @@ def levene_test(
         else:
             reason = "the deviations do not vary within groups"
             share = math.nan
-    label = {"mean": "Levene's test", "median": "Brown-Forsythe test"}.get(
-        center, f"Levene's test, mean trimmed by {trim:g}"
-    )
+    label = {"mean": "Levene's test", "median": "Brown-Forsythe test"}[center]
     effect = Estimate(
         name="eta_squared_deviations",
         label="share of the deviations' variance between groups",
@@ -231,136 +211,3 @@ def brown_forsythe_test(
     1.3768
     """
     return levene_test(values, groups, center="median", names=names, missing=missing, level=level)
-
-
-def fligner_test(
-    values: object,
-    groups: object = None,
-    *,
-    names: Sequence[Any] | None = None,
-    missing: Missing = "drop",
-) -> TestResult:
-    r"""Fligner and Killeen's test of equal variances on ranks of distances from the median.
-
-    Parameters
-    ----------
-    values, groups, names, missing
-        See `levene_test`.
-
-    Returns
-    -------
-    TestResult
-
-    Raises
-    ------
-    InputError
-        If the data cannot be read as groups.
-
-    Notes
-    -----
-    Scores :math:`a_i = \Phi^{-1}(\tfrac12 + r_i / (2(n+1)))`, as R's ``fligner.test``.
-    Deviations equal to 12 digits are tied here (the two middle values of an even group always
-    are); R and scipy rank them as they happen to be in memory, which can move p by about 1e-4.
-
-    References
-    ----------
-    Fligner & Killeen (1976), JASA 71, 210-213; Conover, Johnson & Johnson (1981).
-
-    Examples
-    --------
-    >>> result = fligner_test([[1, 2, 3, 4], [0, 3, 6, 9], [2, 2.5, 3, 3.5]])
-    >>> round(result.statistic, 4)
-    7.137
-    """
-    where = "fligner_test"
-    data, reason = _read(values, groups, names, missing, where)
-    samples = data.split()
-    n, k = data.values.size, len(samples)
-    statistic = p = math.nan
-    if not reason:
-        deviations = np.concatenate([np.abs(s - np.median(s)) for s in samples])
-        scores = distributions.norm.ppf((1 + level_ranks(deviations) / (n + 1)) / 2)
-        variance = float(scores.var(ddof=1))
-        if variance > 0:
-            parts = np.split(scores, np.cumsum([s.size for s in samples])[:-1])
-            between = sum(a.size * (float(a.mean()) - float(scores.mean())) ** 2 for a in parts)
-            statistic = between / variance
-            p = float(distributions.chi2.sf(statistic, k - 1))
-        else:
-            reason = "all deviations are equal"
-    return _result(
-        data,
-        name=where,
-        method="Fligner-Killeen test of homogeneity of variances",
-        statistic=statistic,
-        statistic_name="Fligner-Killeen:med chi-squared",
-        df={"df": float(k - 1)},
-        p_value=p,
-        reason=reason,
-    )
-
-
-def bartlett_test(
-    values: object,
-    groups: object = None,
-    *,
-    names: Sequence[Any] | None = None,
-    missing: Missing = "drop",
-) -> TestResult:
-    r"""Bartlett's test of equal variances (for normal values only).
-
-    Parameters
-    ----------
-    values, groups, names, missing
-        See `levene_test`.
-
-    Returns
-    -------
-    TestResult
-        NaN with a reason where a group has fewer than 2 values or variance 0 (R divides by zero).
-
-    Raises
-    ------
-    InputError
-        If the data cannot be read as groups.
-
-    Notes
-    -----
-    :math:`K^2 = [\nu \ln s_p^2 - \sum \nu_j \ln s_j^2] / C`, as R's ``bartlett.test``.
-
-    References
-    ----------
-    Bartlett (1937), Proc. R. Soc. A 160, 268-282.
-
-    Examples
-    --------
-    >>> round(bartlett_test([[1, 2, 3, 4], [0, 3, 6, 9], [2, 2.5, 3, 3.5]]).statistic, 4)
-    7.5123
-    """
-    where = "bartlett_test"
-    data, reason = _read(values, groups, names, missing, where)
-    samples = data.split()
-    k = len(samples)
-    statistic = p = math.nan
-    if not reason and any(s.size < 2 for s in samples):
-        reason = "a group has fewer than 2 values"
-    if not reason and any(np.ptp(s) == 0 for s in samples):
-        reason = "a group has variance 0"
-    if not reason:
-        v = np.array([s.size - 1.0 for s in samples])
-        variances = np.array([s.var(ddof=1) for s in samples])
-        total = float(v.sum())
-        pooled = float(np.sum(v * variances)) / total
-        correction = 1 + (float(np.sum(1 / v)) - 1 / total) / (3 * (k - 1))
-        statistic = (total * math.log(pooled) - float(np.sum(v * np.log(variances)))) / correction
-        p = float(distributions.chi2.sf(statistic, k - 1))
-    return _result(
-        data,
-        name=where,
-        method="Bartlett test of homogeneity of variances",
-        statistic=statistic,
-        statistic_name="Bartlett's K-squared",
-        df={"df": float(k - 1)},
-        p_value=p,
-        reason=reason,
-    )

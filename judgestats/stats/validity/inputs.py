@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Bools, Floats, Ints, Objects, too_large
+from judgestats.arrays import Bools, Floats, Ints, too_large
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Note
@@ -252,73 +252,6 @@ def labelled_items(
         n_repeats=repeats,
         notes=notes,
     )
-
-
-def labels_by_item(
-    item: Sequence[Hashable],
-    annotator: Sequence[Hashable],
-    label: Sequence[Any],
-    *,
-    judged: Sequence[Hashable],
-) -> tuple[Objects, tuple[str, ...]]:
-    """Labels in long form as one row for each item judged and one column for each annotator.
-
-    Parameters
-    ----------
-    item, annotator, label : sequence of one length
-        One row for each label.
-    judged : sequence
-        The items that were judged, each once: the order of the rows.
-
-    Returns
-    -------
-    labels : ndarray of object, shape (N, annotators)
-        None where an annotator did not label an item.
-    annotators : tuple of str
-
-    Raises
-    ------
-    InputError
-        If a label is for an item that was not judged, one person labelled an item twice, or an
-        item is judged twice.
-
-    Examples
-    --------
-    >>> labels, people = labels_by_item(["a", "b", "a"], ["x", "x", "y"], [1, 0, 1],
-    ...                                 judged=["a", "b", "c"])
-    >>> labels.tolist(), people
-    ([[1, 1], [0, None], [None, None]], ('x', 'y'))
-    """
-    where = "labels_by_item"
-    if not len(item) == len(annotator) == len(label):
-        raise InputError(
-            f"{where}: item, annotator and label must have one length, got {len(item)}, "
-            f"{len(annotator)} and {len(label)}."
-        )
-    row = {name: i for i, name in enumerate(judged)}
-    if len(row) < len(judged):
-        raise InputError(f"{where}: judged holds an item twice. Average its judgments first.")
-    people = tuple(sorted({str(a) for a in annotator}))
-    column = {name: j for j, name in enumerate(people)}
-    out = np.full((len(row), len(people)), None, dtype=object)
-    strangers = [i for i in item if i not in row]
-    if strangers:
-        shown = ", ".join(repr(str(s)) for s in dict.fromkeys(strangers[:3]))
-        raise InputError(
-            f"{where}: {len(strangers)} labels are for items that were not judged (such as "
-            f"{shown}). Judge these items, or leave their labels out."
-        )
-    for i, who, value in zip(item, annotator, label, strict=True):
-        if _absent(value):
-            continue
-        at = row[i], column[str(who)]
-        if out[at] is not None:
-            raise InputError(
-                f"{where}: {str(who)!r} labelled item {str(i)!r} twice ({out[at]!r} and "
-                f"{value!r}). Keep one label of each person for an item."
-            )
-        out[at] = value
-    return out, people
 
 
 def policy_notes(labels_drawn: str | None, *, where: str) -> tuple[Note, ...]:

@@ -15,11 +15,10 @@ from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 from judgestats.errors import InputError
 from judgestats.stats.agreement.cohen import cohen_kappa
 from judgestats.stats.agreement.gwet import brennan_prediger, gwet_ac1, gwet_ac2
-from judgestats.stats.agreement.kappa import conger_kappa, fleiss_kappa, light_kappa
+from judgestats.stats.agreement.kappa import conger_kappa, fleiss_kappa
 from judgestats.stats.agreement.krippendorff import krippendorff_alpha
 from judgestats.stats.agreement.raw_agreement import (
     flip_rate,
-    modal_agreement,
     percent_agreement,
     unanimous_agreement,
     verdict_entropy,
@@ -37,7 +36,7 @@ EXCHANGEABLE: dict[str, Coefficient] = {
     "bp": brennan_prediger,
     "pairs": percent_agreement,
     "unanimous": unanimous_agreement,
-    "mode": modal_agreement,
+    "mode": lambda v, **k: flip_rate(v, kind="mode", **k),
     "flips": flip_rate,
     "entropy": verdict_entropy,
     "vote_share_anova": vote_share_reliability,
@@ -126,11 +125,10 @@ def test_fleiss_agrees_with_statsmodels() -> None:
     assert ours == pytest.approx(statsmodels_fleiss(counts), abs=1e-12)
 
 
-def test_two_judges_conger_and_light_are_cohen() -> None:
+def test_two_judges_conger_is_cohen() -> None:
     codes = np.random.default_rng(3).integers(3, size=(50, 2))
     cohen = cohen_kappa(codes[:, 0], codes[:, 1], interval="none").estimate
     assert value(conger_kappa, codes) == pytest.approx(cohen, abs=1e-12)
-    assert value(light_kappa, codes) == pytest.approx(cohen, abs=1e-12)
 
 
 def test_weighted_coefficients_reduce_to_unweighted_for_two_categories() -> None:

@@ -13,12 +13,11 @@ from judgestats.stats.agreement.attainable_minimum import (
     least_conger_kappa,
     least_fleiss_kappa,
     least_krippendorff_alpha,
-    least_light_kappa,
     least_vote_share,
 )
 from judgestats.stats.agreement.cohen import cohen_kappa
 from judgestats.stats.agreement.gwet import brennan_prediger, gwet_ac1
-from judgestats.stats.agreement.kappa import conger_kappa, fleiss_kappa, light_kappa
+from judgestats.stats.agreement.kappa import conger_kappa, fleiss_kappa
 from judgestats.stats.agreement.krippendorff import krippendorff_alpha
 from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.layouts.count_table import table_from_counts
@@ -68,8 +67,6 @@ def test_judges_that_are_told_apart_keep_above_the_least_value(found):
         options = {"categories": order, "weights": weights}
         keeps_above(conger_kappa(verdicts, **options), least_conger_kappa(read))
         keeps_above(cohen_kappa(verdicts[:, 0], verdicts[:, 1], **options), -1.0)
-    judges = int(read.any(axis=0).sum())
-    keeps_above(light_kappa(verdicts, categories=order), least_light_kappa(judges))
     for metric in ("nominal", "ordinal", "interval", "ratio"):
         alpha = krippendorff_alpha(verdicts, metric=metric, categories=order)
         keeps_above(alpha, least_krippendorff_alpha(read.sum(axis=1)))
@@ -78,9 +75,9 @@ def test_judges_that_are_told_apart_keep_above_the_least_value(found):
 def test_two_judges_that_never_agree_reach_the_least_value():
     one, other = np.repeat([0.0, 1.0], 6), np.repeat([1.0, 0.0], 6)
     both = np.column_stack([one, other])
-    for estimate in (cohen_kappa(one, other), conger_kappa(both), light_kappa(both)):
+    for estimate in (cohen_kappa(one, other), conger_kappa(both)):
         assert estimate.estimate == pytest.approx(-1.0)
-    assert least_conger_kappa(both >= 0) == least_light_kappa(2) == -1.0
+    assert least_conger_kappa(both >= 0) == -1.0
     many = np.tile(both, (500, 1))
     assert krippendorff_alpha(many).estimate == pytest.approx(
         least_krippendorff_alpha([2]), abs=1e-3
@@ -93,7 +90,7 @@ def test_one_pair_of_verdicts_with_all_the_agreement_has_no_impossible_kappa():
     one[0] = other[0] = other[1] = "B"
     both = np.column_stack([one, other])
     for estimate in (
-        cohen_kappa(one, other), conger_kappa(both), light_kappa(both), krippendorff_alpha(both)
+        cohen_kappa(one, other), conger_kappa(both), krippendorff_alpha(both)
     ):  # fmt: skip
         # On -log(1 - x) the bound was below -22.
         assert -1 <= estimate.interval.low < estimate.estimate < estimate.interval.high < 1

@@ -7,7 +7,6 @@ import pytest
 import statsmodels.api as sm
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.length_effect import length_effect
 from judgestats.stats.agreement.preference_effects import equivalence_of_effects, preference_effects
 
 
@@ -46,16 +45,12 @@ def test_numbers_are_those_of_a_clustered_regression():
     assert row.df == g - 1
 
 
-def test_without_authorship_it_is_the_length_effect():
+def test_without_authorship_length_alone_is_estimated():
     judge, human, ratio, _, cluster = made(own=0)
-    old = length_effect(judge, human, ratio, cluster=cluster)
-    new = preference_effects(judge, human, log_length_ratio=ratio, cluster=cluster)
-    assert set(new) == {"length"}
-    row = new["length"].rows[0]
-    assert (row.estimate, row.p_value) == pytest.approx((old.estimate, old.details["p_value"]))
-    assert (row.interval.low, row.interval.high) == pytest.approx(
-        (old.interval.low, old.interval.high)
-    )
+    found = preference_effects(judge, human, log_length_ratio=ratio, cluster=cluster)
+    assert set(found) == {"length"}
+    fit = sm.OLS(judge - 0.5, np.column_stack([human - 0.5, ratio / np.log(2)])).fit()
+    assert found["length"].rows[0].estimate == pytest.approx(fit.params[1], rel=1e-10)
 
 
 def test_a_null_is_not_found_and_is_shown_to_be_small():

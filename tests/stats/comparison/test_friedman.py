@@ -15,8 +15,6 @@ from judgestats.errors import InputError
 from judgestats.stats.comparison.concordance import kendalls_w
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.ordered_conditions import page_trend_test
-from judgestats.stats.comparison.quade import quade_test
-from judgestats.stats.comparison.skillings_mack import skillings_mack_test
 
 SCORES = arrays(
     np.int64, st.tuples(st.integers(3, 8), st.integers(3, 5)), elements=st.integers(1, 6)
@@ -127,9 +125,6 @@ def test_missing_blocks_are_left_out_and_counted() -> None:
     assert [n.code for n in found.notes] == ["incomplete_blocks"]
     with pytest.raises(InputError, match="1 of 10 items has a missing score"):
         friedman_test(holes, missing="raise")
-    all_used = skillings_mack_test(holes)
-    assert all_used.sample.n_items == 10
-    assert 0 < all_used.p_value < 1
 
 
 def test_a_cell_missing_from_the_frame_is_a_missing_score() -> None:
@@ -141,14 +136,12 @@ def test_a_cell_missing_from_the_frame_is_a_missing_score() -> None:
     "x", [np.full((6, 3), 8), np.ones((1, 3)), [[1, 2, 3]], np.full((3, 3), np.nan)]
 )
 def test_nothing_to_compare_is_nan_with_a_reason(x: object) -> None:
-    for test in (friedman_test, quade_test, skillings_mack_test):
-        found = test(x)
-        assert math.isnan(found.p_value)
-        assert math.isnan(found.effects[0].estimate)
-        assert found.reason
-        assert "not computed" in found.sentence()
-        assert "NA" in str(found)
     omnibus = friedman_test(x)
+    assert math.isnan(omnibus.p_value)
+    assert math.isnan(omnibus.effects[0].estimate)
+    assert omnibus.reason
+    assert "not computed" in omnibus.sentence()
+    assert "NA" in str(omnibus)
     for family in (omnibus.nemenyi(), omnibus.conover(), omnibus.siegel(), omnibus.exact_pairs(),
                    omnibus.permutation_pairs()):  # fmt: skip
         assert "not computed" in family.sentence()
@@ -201,11 +194,6 @@ def test_perfect_agreement() -> None:
             "must lie in one cluster",
         ),
         (lambda: friedman_test(np.eye(3)).versus("z"), "control must be one of"),
-        (lambda: skillings_mack_test([[1, 2, np.nan], [2, 1, np.nan]]), "every condition needs"),
-        (
-            lambda: skillings_mack_test([[1, 2, np.nan, np.nan], [np.nan, np.nan, 1, 2]]),
-            "no item connects",
-        ),
     ],
 )
 def test_bad_input_is_named(call: object, match: str) -> None:
@@ -262,27 +250,3 @@ def test_a_thousand_items_take_milliseconds() -> None:
     start = time.perf_counter()
     friedman_test(x).nemenyi()
     assert time.perf_counter() - start < 0.5  # about 4 ms; generous for a busy machine
-
-
-def test_quade_weighs_items_by_range() -> None:
-    x = np.random.default_rng(3).normal(size=(12, 3)) * np.arange(1, 13)[:, None]
-    assert quade_test(x).statistic != pytest.approx(quade_test(stats.rankdata(x, axis=1)).statistic)
-    assert quade_test(x * 3 - 1).statistic == pytest.approx(quade_test(x).statistic)
-    clustered = quade_test(x, cluster=np.arange(12) // 2, n_permutations=199)
-    assert 0 < clustered.p_value <= 1
-    assert len(clustered.pairs().rows) == 3
-
-
-def test_skillings_mack_permutation_and_clusters() -> None:
-    rng = np.random.default_rng(9)
-    x = rng.integers(6, 10, size=(30, 4)).astype(float)
-    x[rng.uniform(size=x.shape) < 0.2] = np.nan
-    asymptotic = skillings_mack_test(x).p_value
-    drawn = skillings_mack_test(x, n_permutations=4999).p_value
-    assert drawn == pytest.approx(asymptotic, abs=0.03)
-    assert 0 < skillings_mack_test(x, cluster=np.arange(30) // 2).p_value < 1
-    untied = rng.normal(size=(30, 4))
-    untied[rng.uniform(size=untied.shape) < 0.2] = np.nan
-    assert skillings_mack_test(untied).statistic == pytest.approx(
-        skillings_mack_test(untied, ties="ignore").statistic
-    )

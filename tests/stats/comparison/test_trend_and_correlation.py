@@ -12,8 +12,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.comparison.kendall import kendall_correlation
-from judgestats.stats.comparison.mann_whitney import mann_whitney_test
-from judgestats.stats.comparison.ordered_conditions import jonckheere_test, page_trend_test
+from judgestats.stats.comparison.ordered_conditions import page_trend_test
 from judgestats.stats.comparison.spearman import spearman_correlation
 
 
@@ -74,45 +73,6 @@ def test_page_of_nothing() -> None:
     found = page_trend_test(np.full((4, 3), 2.0))
     assert math.isnan(found.p_value)
     assert found.reason
-
-
-def test_jonckheere_exact_is_the_share_of_arrangements() -> None:
-    samples = [[1.0, 4.0], [2.0, 3.0, 6.0], [5.0, 7.0]]
-    found = jonckheere_test(samples, alternative="greater")
-    pooled = np.concatenate(samples)
-
-    def j(groups: list[np.ndarray]) -> float:
-        return sum(
-            float(np.sum(np.subtract.outer(b, a) > 0)) for a, b in itertools.combinations(groups, 2)
-        )
-
-    values = []
-    for first in itertools.combinations(range(7), 2):
-        rest = [i for i in range(7) if i not in first]
-        for second in itertools.combinations(rest, 3):
-            third = [i for i in rest if i not in second]
-            values.append(j([pooled[list(first)], pooled[list(second)], pooled[third]]))
-    assert found.statistic == j([np.array(s) for s in samples])
-    assert found.p_value == pytest.approx(np.mean(np.array(values) >= found.statistic))
-    assert "Exact" in found.method
-
-
-def test_jonckheere_of_two_groups_is_mann_whitney() -> None:
-    rng = np.random.default_rng(3)
-    x, y = rng.integers(1, 8, 20).astype(float), rng.integers(2, 9, 25).astype(float)
-    ours = jonckheere_test([x, y])
-    theirs = mann_whitney_test(y, x, correct=False, exact=False)
-    assert ours.p_value == pytest.approx(theirs.p_value)
-    assert ours.statistic == pytest.approx(theirs.statistic)
-    assert jonckheere_test([x, y], correct=True).p_value > ours.p_value
-
-
-def test_jonckheere_refuses() -> None:
-    with pytest.raises(InputError, match="without ties"):
-        jonckheere_test([[1, 1], [2, 3]], exact=True)
-    with pytest.raises(InputError, match="at least 2 groups"):
-        jonckheere_test([[1, 2]])
-    assert math.isnan(jonckheere_test([[1, 1], [1, 1]]).p_value)
 
 
 @settings(max_examples=25, deadline=None)

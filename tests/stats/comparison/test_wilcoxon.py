@@ -12,9 +12,19 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.comparison.kruskal_wallis import kruskal_test
-from judgestats.stats.comparison.location_shift import hodges_lehmann_paired
-from judgestats.stats.comparison.matched_effects import rank_biserial_paired
-from judgestats.stats.comparison.wilcoxon import pairwise_wilcoxon, wilcoxon_signed_rank
+from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.inference.result import Estimate
+
+
+def matched_effect(d: object, **options: object) -> Estimate:
+    """The rank-biserial correlation of differences."""
+    return wilcoxon_signed_rank(d, np.zeros(len(d)), **options).effects[0]  # type: ignore[arg-type]
+
+
+def pseudomedian(d: object, **options: object) -> Estimate:
+    """The Hodges-Lehmann estimate of differences."""
+    return wilcoxon_signed_rank(d, np.zeros(len(d)), **options).effects[1]  # type: ignore[arg-type]
+
 
 DIFFERENCES = arrays(np.int64, st.integers(3, 14), elements=st.integers(-6, 6))
 
@@ -44,7 +54,7 @@ def test_an_odd_monotone_transform_leaves_the_test_and_r_unchanged(d: np.ndarray
     a = wilcoxon_signed_rank(d, zero)
     b = wilcoxon_signed_rank(d.astype(float) ** 3, zero)
     assert a.p_value == b.p_value or (math.isnan(a.p_value) and math.isnan(b.p_value))
-    r = [rank_biserial_paired(v, zero, interval="none").estimate for v in (d, 2.0 * d)]
+    r = [matched_effect(v).estimate for v in (d, 2.0 * d)]
     assert r[0] == r[1] or all(map(math.isnan, r))
 
 
@@ -128,7 +138,7 @@ def test_missing_zero_and_constant() -> None:
     single = wilcoxon_signed_rank([2.0], [1.0])
     assert single.p_value == 1.0
     assert single.effects[0].interval is None
-    one_way = rank_biserial_paired([2, 3, 4, 5], [1, 1, 1, 1])
+    one_way = matched_effect([1, 2, 3, 4])
     assert one_way.estimate == 1
     assert one_way.interval is None
     assert one_way.notes[0].code == "boundary"
@@ -144,8 +154,6 @@ def test_missing_zero_and_constant() -> None:
         (lambda: wilcoxon_signed_rank([1], [2], zeros="keep"), "zeros must be"),  # type: ignore[arg-type]
         (lambda: wilcoxon_signed_rank([1, 2], [2, 1], cluster=[1]), "cluster must hold"),
         (lambda: wilcoxon_signed_rank([1, np.nan], [2, 1], missing="raise"), "missing score"),
-        (lambda: rank_biserial_paired([1, 2], [2, 1], interval="wald"), "interval must be"),  # type: ignore[arg-type]
-        (lambda: hodges_lehmann_paired([1, 2], [2, 1], convention="R"), "convention must be"),  # type: ignore[arg-type]
     ],
 )
 def test_bad_input_is_named(call: object, match: str) -> None:
@@ -156,9 +164,9 @@ def test_bad_input_is_named(call: object, match: str) -> None:
 def test_hodges_lehmann_is_a_median_of_averages_and_shifts() -> None:
     d = np.random.default_rng(4).integers(-3, 5, size=60).astype(float)
     i, j = np.triu_indices(60)
-    e = hodges_lehmann_paired(d, np.zeros(60))
+    e = pseudomedian(d)
     assert e.estimate == np.median((d[i] + d[j]) / 2)
-    moved = hodges_lehmann_paired(d + 10, np.zeros(60))
+    moved = pseudomedian(d + 10)
     assert moved.estimate == pytest.approx(e.estimate + 10)
     assert e.interval is not None
     assert e.interval.low <= e.estimate <= e.interval.high
@@ -166,72 +174,43 @@ def test_hodges_lehmann_is_a_median_of_averages_and_shifts() -> None:
 
 def test_few_pairs_cannot_reach_the_level() -> None:
     for d in ([1.0, 2.0, 4.0, 5.0], [1.0, 2.0, 4.0, 4.0]):
-        for exact in (None, False):
-            e = hodges_lehmann_paired(d, np.zeros(4), exact=exact)
-            assert e.interval is None or e.interval.level == 0.875 or exact is False
-            assert e.interval is None or e.interval.level < 0.95
-            assert "level_not_reached" in {n.code for n in e.notes}
-    coarse = hodges_lehmann_paired([0] * 60 + [1, -1], np.zeros(62))
+        e = pseudomedian(d)
+        assert e.interval is None or e.interval.level == 0.875
+        assert "level_not_reached" in {n.code for n in e.notes}
+    coarse = pseudomedian([0] * 60 + [1, -1])
     assert coarse.estimate == 0
     assert coarse.interval is None
     assert "collapsed_interval" in {n.code for n in coarse.notes}
-    clustered = hodges_lehmann_paired(
-        np.random.default_rng(1).normal(1, 1, 40), np.zeros(40), cluster=np.arange(40) // 4
-    )
+    clustered = pseudomedian(np.random.default_rng(1).normal(1, 1, 40), cluster=np.arange(40) // 4)
     assert clustered.interval is not None
     assert "clusters" in clustered.interval.method
-
-
-def test_pairwise_family() -> None:
-    x = np.random.default_rng(7).normal(size=(25, 3)) + np.array([0, 0, 1.5])
-    family = pairwise_wilcoxon(x, names=["a", "b", "c"], adjust="hommel")
-    by = {(r.a, r.b): r for r in family.rows}
-    direct = wilcoxon_signed_rank(x[:, 0], x[:, 2])
-    assert by["a", "c"].p_value == direct.p_value
-    assert by["a", "c"].effect == direct.effects[0].estimate
-    assert by["a", "c"].interval == direct.effects[1].interval
-    assert "told apart: a against" in family.sentence()
-    with pytest.raises(InputError, match="pairwise_wilcoxon"):
-        pairwise_wilcoxon([1, 2])
-    same = pairwise_wilcoxon(np.ones((4, 3)))
-    assert "not computed (all differences are zero)" in same.sentence()
 
 
 def test_effect_intervals_over_clusters() -> None:
     rng = np.random.default_rng(5)
     cluster = np.repeat(np.arange(20), 3)
     d = np.repeat(rng.normal(0.4, 1, 20), 3) + 0.1 * rng.normal(size=60)
-    zero = np.zeros(60)
-    alone = rank_biserial_paired(d, zero)
-    together = rank_biserial_paired(d, zero, cluster=cluster)
-    resampled = rank_biserial_paired(d, zero, cluster=cluster, interval="bootstrap")
-    singles = rank_biserial_paired(d, zero, cluster=np.arange(60))
+    alone = matched_effect(d)
+    together = matched_effect(d, cluster=cluster)
+    singles = matched_effect(d, cluster=np.arange(60))
     widths = []
-    for e in (alone, together, resampled, singles):
+    for e in (alone, together, singles):
         assert e.interval is not None
         widths.append(e.interval.high - e.interval.low)
     assert widths[1] > 1.3 * widths[0]
-    assert widths[2] == pytest.approx(widths[1], rel=0.4)
-    assert widths[3] == pytest.approx(widths[0], rel=1e-9)
-    assert rank_biserial_paired(d, zero, cluster=np.arange(60) // 30).interval is None
+    assert widths[2] == pytest.approx(widths[0], rel=1e-9)
+    assert matched_effect(d, cluster=np.arange(60) // 30).interval is None
 
 
 def test_jackknife_by_sorting_is_the_jackknife() -> None:
     d = np.random.default_rng(6).integers(-4, 6, 30).astype(float)
     cluster = np.arange(30) // 4
-    r = rank_biserial_paired(d, np.zeros(30), interval="none").estimate
-    left = np.array(
-        [
-            rank_biserial_paired(
-                d[cluster != g], np.zeros(np.sum(cluster != g)), interval="none"
-            ).estimate
-            for g in range(8)
-        ]
-    )
+    r = matched_effect(d).estimate
+    left = np.array([matched_effect(d[cluster != g]).estimate for g in range(8)])
     z = np.arctanh(left)
     se = math.sqrt(7 / 8 * np.sum((z - z.mean()) ** 2))
     half = stats.t.isf(0.025, 7) * se
-    e = rank_biserial_paired(d, np.zeros(30), cluster=cluster)
+    e = matched_effect(d, cluster=cluster)
     assert e.interval is not None
     assert e.interval.low == pytest.approx(math.tanh(math.atanh(r) - half))
 
@@ -242,30 +221,22 @@ def test_intervals_that_cover_too_little_say_so() -> None:
     rng = np.random.default_rng(1)
     x = rng.normal(size=(30, 2))
     found = [
-        rank_biserial_paired(x[:, 0] + 1, x[:, 1], interval="fisher"),
         cliffs_delta(x[:, 0] + 1, x[:, 1], interval="fisher"),
         spearman_correlation(x[:, 0], x[:, 0] + 0.3 * x[:, 1], interval="fisher").effects[0],
         kendalls_w(x, interval="bootstrap", n_resamples=50),
     ]
     for effect in found:
         assert "undercoverage" in {n.code for n in effect.notes}
-    assert rank_biserial_paired(x[:, 0] + 1, x[:, 1]).notes == ()
 
 
 def test_p_and_interval_treat_zero_differences_alike() -> None:
     d = np.array([0.0] * 12 + [1.0, 1.0, 2.0, 1.0, 2.0, 3.0, 1.0, 2.0])
     kept = wilcoxon_signed_rank(d, np.zeros(d.size))
     dropped = wilcoxon_signed_rank(d, np.zeros(d.size), zeros="drop")
-    pseudomedian = [r.effects[1] for r in (kept, dropped)]
-    assert pseudomedian[0].estimate == hodges_lehmann_paired(d, np.zeros(d.size)).estimate
-    assert pseudomedian[1].estimate == 1.5  # of the differences that are not zero
-    assert pseudomedian[0].interval.low < pseudomedian[1].interval.low
+    shifts = [r.effects[1] for r in (kept, dropped)]
+    assert shifts[1].estimate == 1.5  # of the differences that are not zero
+    assert shifts[0].interval.low < shifts[1].interval.low
     assert kept.details["n_zero"] == 12
-    rows = [
-        pairwise_wilcoxon(np.column_stack([d, np.zeros(d.size)]), zeros=z).rows[0]
-        for z in ("pratt", "drop")
-    ]
-    assert [r.estimate for r in rows] == [e.estimate for e in pseudomedian]
 
 
 def test_ties_of_kruskal_as_a_study_had_them() -> None:

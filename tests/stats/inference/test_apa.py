@@ -101,7 +101,7 @@ def test_what_cannot_exceed_one_has_no_leading_zero() -> None:
                  "kendalls_w", "cliffs_delta", "grade_score"):  # fmt: skip
         assert estimand_of(name).bounded, name
     for name in ("mean_difference", "variance_ratio", "odds_ratio_discordant", "sem", "cohens_d",
-                 "glass_delta", "verdict_entropy", "hedges_g"):  # fmt: skip
+                 "verdict_entropy", "hedges_g"):  # fmt: skip
         assert not estimand_of(name).bounded, name
     assert apa_number(0.0, bounded=True) == ".00"
     assert apa_number(-0.001) == "−0.001"

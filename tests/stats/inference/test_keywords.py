@@ -50,13 +50,12 @@ def test_permutations_are_as_many_as_their_use_needs() -> None:
         if "n_permutations" in parameters(name)
     }
     tests = {name for name in used if name.endswith("_test")} | {"run_change", "accuracy_by_slot"}
-    without = {"skillings_mack_test"}  # its p is that of chi-squared unless permutations are given
-    assert {used[name] for name in tests - without} == {P_VALUE}
+    assert {used[name] for name in tests} == {P_VALUE}
     home = {name: getattr(stats, name).__module__.split(".")[2] for name in used}
     coefficients = {n for n, room in home.items() if room == "agreement" and n not in tests}
     assert {used[n] for n in coefficients - {"position_and_noise"}} == {ON_DEMAND}
     reliabilities = {n for n, room in home.items() if room == "reliability"}
-    assert {used[n] for n in reliabilities - {"greatest_lower_bound"}} == {NULL}
+    assert {used[n] for n in reliabilities} == {NULL}
 
 
 def test_a_misspelled_keyword_is_refused_with_the_right_one() -> None:

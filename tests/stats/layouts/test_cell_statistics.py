@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from judgestats.errors import InputError
-from judgestats.stats.layouts.cell_statistics import cell_statistics, mean_distance_from_median
+from judgestats.stats.layouts.cell_statistics import cell_statistics
 
 SCORES = hnp.arrays(
     np.float64,
@@ -62,7 +62,9 @@ def test_median_distance_is_the_average_over_subsets(n: int, m: int, rng) -> Non
     x = rng.integers(1, 11, size=n).astype(float)
     subsets = [np.array(s) for s in itertools.combinations(x, m)]
     expected = np.mean([np.abs(s - np.median(s)).mean() for s in subsets])
-    assert mean_distance_from_median(x, at=m) == pytest.approx(expected, rel=1e-12)
+    cells = np.full((1, 2, n), np.nan)
+    cells[0, 0], cells[0, 1, :m] = x, 5.0  # the shorter cell states the distance at m
+    assert cell_statistics(cells).from_median[0, 0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_mean_distance_with_unequal_n_is_the_average_over_subsets() -> None:
@@ -139,8 +141,6 @@ def test_names_clusters_and_options_must_fit() -> None:
         cell_statistics(x, ddof=2)
     with pytest.raises(InputError, match="center"):
         cell_statistics(x).spread("mode")
-    with pytest.raises(InputError, match="at must lie between 2 and the 3"):
-        mean_distance_from_median([1, 2, 3], at=4)
 
 
 def test_cells_print_and_tidy() -> None:

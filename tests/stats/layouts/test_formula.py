@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.layouts.blocks import as_paired, read_blocks, read_incomplete_blocks
+from judgestats.stats.layouts.blocks import as_paired, read_blocks
 from judgestats.stats.layouts.formula import Formula, parse_formula
 from judgestats.stats.layouts.groups import read_groups
 
@@ -62,9 +62,6 @@ def test_wide_frames_and_nullable_columns() -> None:
     assert found.sample.n_items == 1
     nullable = LONG.assign(score=pd.array([1, 2, None, 4], dtype="Int64"))
     assert read_blocks("score ~ `the judge` | item", nullable, where="f").sample.n_items == 1
-    partly = read_incomplete_blocks("score ~ `the judge` | item", nullable, where="f")
-    assert partly.notes[0].code == "single_scores"
-    assert partly.sample.excluded == {"fewer than two scores": 1}
 
 
 @pytest.mark.parametrize(

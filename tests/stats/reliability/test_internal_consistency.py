@@ -15,16 +15,11 @@ from judgestats.stats.layouts.score_matrix import (
     resampled_covariances,
     score_matrix,
 )
-from judgestats.stats.reliability.internal_consistency import (
-    cronbach_alpha,
-    guttman_lambda2,
-    guttman_lambda6,
-)
+from judgestats.stats.reliability.internal_consistency import cronbach_alpha, guttman_lambda2
 from judgestats.stats.reliability.intraclass import icc
-from judgestats.stats.reliability.item_statistics import column_statistics
 
 BARE = {"interval": "none", "n_permutations": 0}
-COEFFICIENTS = (cronbach_alpha, guttman_lambda2, guttman_lambda6)
+COEFFICIENTS = (cronbach_alpha, guttman_lambda2)
 scores = arrays(np.float64, (12, 4), elements=st.integers(1, 10).map(float))
 
 
@@ -150,9 +145,9 @@ def test_constant_replications_are_kept_or_named():
     raw = cronbach_alpha(x, **BARE)
     assert not np.isnan(raw.estimate)
     assert "constant_replications" in [n.code for n in raw.notes]
-    for out in (cronbach_alpha(x, standardized=True, **BARE), guttman_lambda6(x, **BARE)):
-        assert np.isnan(out.estimate)
-        assert "1 of 3 replications is constant" in out.reason
+    out = cronbach_alpha(x, standardized=True, **BARE)
+    assert np.isnan(out.estimate)
+    assert "1 of 3 replications is constant" in out.reason
 
 
 def test_columns_that_cancel_have_no_reliability():
@@ -163,13 +158,6 @@ def test_columns_that_cancel_have_no_reliability():
 def test_more_replications_than_items():
     x = noisy(5, 8)
     assert not np.isnan(cronbach_alpha(x, **BARE).estimate)
-    assert "not more than 8 replications" in guttman_lambda6(x, **BARE).reason
-
-
-def test_a_duplicated_column_has_a_defined_lambda6():
-    x = noisy(30, 3)
-    out = guttman_lambda6(np.column_stack([x, x[:, 0]]), **BARE)
-    assert 0 < out.estimate < 1
 
 
 @pytest.mark.parametrize(
@@ -252,27 +240,3 @@ def test_results_print_tidy_and_speak():
     assert out.tidy().loc[0, "term"] == "alpha"
     assert "Cronbach's alpha = " in out.sentence()
     assert "Feldt F" in str(out)
-
-
-def test_column_statistics_refuse_and_explain():
-    x = noisy(20, 3)
-    with pytest.raises(InputError, match="one name for each of the 3 columns"):
-        column_statistics(x, names=("a",))
-    x[0, 0] = np.nan
-    out = column_statistics(x)
-    assert "missing judgment" in out.reason
-    assert "undefined" in out.sentence()
-    full = column_statistics(noisy(20, 3), names=("a", "b", "c"))
-    assert "agrees least with the others" in full.sentence()
-    assert full.tidy()["term"].tolist() == ["a", "b", "c"]
-    constant = noisy(20, 3)
-    constant[:, 1] = 4
-    assert np.isnan(column_statistics(constant).columns["raw_r"][1])
-
-
-def test_small_tables_of_columns_are_nan_not_numbers():
-    out = column_statistics(noisy(10, 2))
-    assert out.dropped["alpha"].isna().all()
-    wide = column_statistics(noisy(4, 6))
-    assert wide.columns["r_corrected"].isna().all()
-    assert wide.dropped["lambda6"].isna().all()

@@ -17,7 +17,6 @@ from judgestats.stats.reliability.measurement_error import (
     smallest_detectable_change,
     standard_error_of_measurement,
 )
-from judgestats.stats.reliability.score_reliability import reliability_of_scores
 from judgestats.stats.reliability.step_up import replications_needed, spearman_brown
 
 BARE = {"interval": "none", "n_permutations": 0}
@@ -181,26 +180,3 @@ def test_errors_of_odd_data():
         standard_error_of_measurement(X, kind="both")
     with pytest.raises(InputError, match="confidence must lie"):
         smallest_detectable_change(X, confidence=1)
-
-
-def test_the_summary_tells_one_judgment_from_the_mean():
-    out = reliability_of_scores(X, n_permutations=19, n_resamples=50)
-    assert out.single.estimate < out.average.estimate
-    assert out.needed[0.8] == pytest.approx(
-        replications_needed(out.single.estimate, target=0.8), nan_ok=True
-    )
-    assert "One judgment has reliability" in out.sentence()
-    assert len(out.tidy()) == len(out.terms)
-    assert out.glance().loc[0, "alpha"] == out["alpha"].estimate
-    assert out.to_dict()["type"] == "ScoreReliability"
-
-
-def test_the_summary_of_holes_and_nothing():
-    x = X.copy()
-    x[3, 1] = np.nan
-    holes = reliability_of_scores(x, n_permutations=0)
-    assert "unequal_replications" in [n.code for n in holes.notes]
-    assert np.isnan(holes["alpha"].estimate)
-    nothing = reliability_of_scores(np.full((4, 3), np.nan))
-    assert "undefined" in nothing.sentence()
-    assert "NA" in str(nothing)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from judgestats.errors import InputError
 from judgestats.stats.layouts.crossed_layout import DESIGNS, array_layout, long_layout, strata_of
 from judgestats.stats.planning.priced_plan import priced_plan
-from judgestats.stats.reliability.component_tests import component_likelihood_ratio, component_null
+from judgestats.stats.reliability.component_tests import component_null
 from judgestats.stats.reliability.generalizability import d_study, error_variances, generalizability
 from judgestats.stats.reliability.intraclass import icc
 from judgestats.stats.reliability.reml import (
@@ -374,29 +374,10 @@ def test_the_facet_null_tells_an_effect_from_none():
     assert judge.hypothesis == "the component is 0"
 
 
-def test_the_likelihood_ratio_of_a_boundary_component_is_nothing():
-    rng = np.random.default_rng(4)
-    x = rng.normal(size=(20, 1)) + rng.normal(size=(20, 4))
-    x -= x.mean(axis=0)
-    none = component_likelihood_ratio(x, term="replicate")
-    assert (none.statistic, none.p_value) == (0.0, 1.0)
-    some = component_likelihood_ratio(x, term="item")
-    assert some.p_value == pytest.approx(some.estimates["p_chi2_1"] / 2)
-    x[0, 0] = np.nan
-    assert component_likelihood_ratio(x, term="item").p_value < 0.001
-
-
 def test_component_tests_refuse_and_explain():
     x = study()[:, :, 0]
-    with pytest.raises(InputError, match="term must be one of"):
-        component_likelihood_ratio(x, term="prompt", design="item x judge")
     with pytest.raises(InputError, match="facet must be"):
         component_null(x, facet="prompt", design="item x judge")
-    constant = component_likelihood_ratio(np.full((4, 3), 1.0), term="item")
-    assert np.isnan(constant.p_value)
-    assert "all scores are equal" in constant.reason
-    perfect = component_likelihood_ratio(np.repeat(x[:, :1], 3, axis=1), term="item")
-    assert "unbounded" in perfect.reason
     x[0, 0] = np.nan
     with pytest.raises(InputError, match="complete array"):
         component_null(x, facet="item", design="item x judge")

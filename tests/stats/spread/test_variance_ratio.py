@@ -14,7 +14,7 @@ from scipy import stats
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import log_ratio_of_sums, mean_over_clusters
 from judgestats.stats.layouts.cell_statistics import cell_statistics
-from judgestats.stats.spread.variance_ratio import pooled_variance, variance_ratio
+from judgestats.stats.spread.variance_ratio import variance_ratio
 
 
 @pytest.fixture
@@ -168,18 +168,6 @@ def test_items_missing_under_one_condition_are_left_out(rng: np.random.Generator
     assert row.estimate == pytest.approx(
         variance_ratio(np.delete(x, 3, axis=0)).rows[0].estimate, rel=1e-12
     )
-
-
-def test_pooled_variance_and_its_interval(rng: np.random.Generator) -> None:
-    x = rng.normal(size=(60, 2, 5))
-    estimates = pooled_variance(x, conditions=["a", "b"])
-    assert estimates[0].estimate == pytest.approx(x[:, 0].var(axis=1, ddof=1).mean(), rel=1e-12)
-    assert estimates[0].interval is not None
-    assert estimates[0].interval.low < 1.0 < estimates[0].interval.high
-    zero = pooled_variance(np.full((5, 1, 3), 4.0))[0]
-    assert zero.estimate == 0.0
-    assert zero.interval is None
-    assert zero.notes[0].code == "no_interval"
 
 
 def test_interval_covers_where_the_plain_bootstrap_does_not() -> None:

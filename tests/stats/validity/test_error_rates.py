@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats import error_rates, labels_by_item
+from judgestats.stats import error_rates
 
 BINARY = ("bin1000", "bin_rare", "bin_few20", "bin_perfect", "bin_useless", "bin_inverted")
 
@@ -127,10 +127,6 @@ def test_bad_input_is_told_in_sentences():
         error_rates([1, 0], [None, None])
     with pytest.raises(InputError, match="labels_drawn must be one of"):
         error_rates([1, 0], [1, 0], labels_drawn="somehow")
-    with pytest.raises(InputError, match="not judged"):
-        labels_by_item(["z"], ["x"], [1], judged=["a"])
-    with pytest.raises(InputError, match="labelled item 'a' twice"):
-        labels_by_item(["a", "a"], ["x", "x"], [1, 0], judged=["a"])
 
 
 def test_no_negatives_has_a_reason_and_a_note():
