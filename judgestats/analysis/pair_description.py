@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from judgestats.stats.agreement.cohen import cohen_kappa
 from judgestats.stats.agreement.mean_share import mean_share
 from judgestats.stats.inference.relation_null import relation_null
 from judgestats.stats.inference.result import Estimate, Sample
-from judgestats.stats.spread.equivalence import equivalence_of_means
 
 _OUTCOMES = ("a", "b", "tie")
 
@@ -161,30 +159,3 @@ def reference_results(pairs: JudgedPairs, declared: AnalysisPlan) -> list[NamedR
             named(f"alignment.{name.replace(' ', '_')}", f"Baseline: {name}", "secondary", score)
         )
     return results
-
-
-def at_most_worse(credit_of: Sequence[Floats], clusters: Objects, *, margin: float) -> list[bool]:
-    """Which are shown to be at most `margin` below the best: lower bound of the difference.
-
-    One-sided at .05, paired by pair, clustered by question. The best itself counts.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> good = rng.choice([0.5, 1.0], size=200)
-    >>> near, far = good.copy(), good - 0.4
-    >>> near[:4] -= 0.1
-    >>> at_most_worse([good, near, far], np.arange(200), margin=0.05)
-    [True, True, False]
-    """
-    best = max(range(len(credit_of)), key=lambda i: float(np.nanmean(credit_of[i])))
-    shown = []
-    for i, credit in enumerate(credit_of):
-        if i == best or np.array_equal(credit, credit_of[best], equal_nan=True):
-            shown.append(True)
-            continue
-        row = equivalence_of_means(
-            np.column_stack([credit_of[best], credit]), margin=margin, cluster=clusters
-        ).rows[0]
-        shown.append(row.interval is not None and row.interval.low > -margin)
-    return shown

@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-ROLES = ("primary", "secondary", "descriptive", "replicated")
-"""`replicated` marks what a published study printed: shown for comparison, never the answer."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Hypothesis:

@@ -40,8 +40,6 @@ CREATE TABLE facts (
     name TEXT PRIMARY KEY, value TEXT NOT NULL
 );
 """
-KEY_BYTES = 32
-"""A key is a SHA-256."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,9 +5,6 @@ from __future__ import annotations
 KEY_COLUMNS = ("condition", "item_id", "order", "stage", "replicate")
 """Together unique: one judgment."""
 
-FACTOR_COLUMNS = ("judge", "temperature")
-"""Factors every design has; further factors are string columns named ``factor_<name>``."""
-
 RAW_COLUMNS = (
     "experiment",
     "condition",

@@ -143,24 +143,6 @@ def _check_orders(scored: pd.DataFrame) -> None:
         raise InputError(f"score_array: {several_orders(str(condition), int(count))}.")
 
 
-def complete_items(frame: pd.DataFrame) -> pd.DataFrame:
-    """Keep the items with a verdict in every condition and replication they were asked in.
-
-    The loss is recorded in ``frame.attrs["excluded_items"]``, a count by reason.
-
-    Examples
-    --------
-    >>> f = pd.DataFrame({"item_id": ["x", "x", "y"], "status": ["ok", "failed", "ok"]})
-    >>> kept = complete_items(f)
-    >>> kept["item_id"].tolist(), kept.attrs["excluded_items"]
-    (['y'], {'a judgment without a verdict': 1})
-    """
-    unread = set(frame.loc[frame["status"] != "ok", "item_id"])
-    kept = frame[~frame["item_id"].isin(unread)].copy()
-    kept.attrs["excluded_items"] = {"a judgment without a verdict": len(unread)} if unread else {}
-    return kept
-
-
 def status_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Counts of each status by condition, with the shares that were not read and not answered.
 

@@ -300,22 +300,6 @@ class Staging:
 
     # ------------------------------------------------------------------ afterwards
 
-    def replay(self, judgments: pd.DataFrame) -> None:
-        """Hear stored judgments instead of asking: `table` then says what they come to."""
-        columns = [
-            "condition", "item_id", "order", "stage", "replicate", "transport", "reply_mode",
-            "raw_text", "finish_reason", "failure",
-        ]  # fmt: skip
-        rows = judgments[columns].to_dict("records")
-        by_key = {
-            (r["condition"], r["item_id"], r["order"], r["stage"], r["replicate"]): r for r in rows
-        }
-        tasks = self.first()
-        while tasks:
-            row = by_key.get(tasks.pop().key)
-            if row is not None:
-                tasks += self.follow_up({str(name): value for name, value in row.items()})
-
     def table(self, judgments: pd.DataFrame) -> pd.DataFrame:
         """One row a settled pipeline: its verdict, and what it took.
 

@@ -1,4 +1,4 @@
-"""Make untrusted text harmless in HTML, typst, LaTeX and Markdown.
+"""Make untrusted text harmless in HTML, typst and Markdown.
 
 Questions, answers and explanations come from files and models. Whatever they hold, a report shows
 it as the characters it consists of: it cannot run, load, format or break anything. Two rules make
@@ -24,14 +24,6 @@ _MARKUP = re.compile(r"""([!-/:-@\[-`{-~])""")
 _HTML = {
     "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "`": "&#96;",
     "{": "&#123;", "}": "&#125;",
-}  # fmt: skip
-_LATEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
-    "%": r"\%", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
-    "'": r"\textquotesingle{}", "`": r"\textasciigrave{}", "-": r"{-}", "[": "{[}", "]": "{]}",
-    "\u2212": r"\ensuremath{-}", "\u2264": r"\ensuremath{\leq}",
-    "\u2007": r"\phantom{0}", "\u2008": r"\phantom{.}",
 }  # fmt: skip
 _LONG_WORD = 24
 _PAGE_WIDTH = 80
@@ -74,17 +66,6 @@ def escape_html(text: object) -> str:
     return "".join(_HTML.get(c, c) for c in clean(text))
 
 
-def typst_string(text: object) -> str:
-    r"""A typst string literal, quotes included.
-
-    Examples
-    --------
-    >>> print(typst_string('a "b" \\ c'))
-    "a \"b\" \\ c"
-    """
-    return _quoted(clean(text))
-
-
 def _quoted(text: str) -> str:
     """A typst string literal of text that is clean already."""
     out = text.replace("\\", "\\\\").replace('"', '\\"')
@@ -104,17 +85,6 @@ def escape_typst(text: object) -> str:
     """
     lines = clean(text).split("\n")
     return "#linebreak();".join(f"#{_quoted(_breakable(line))};" for line in lines)
-
-
-def escape_latex(text: object) -> str:
-    r"""Text for LaTeX.
-
-    Examples
-    --------
-    >>> print(escape_latex(r"50% of \input{x}"))
-    50\% of \textbackslash{}input\{x\}
-    """
-    return "".join(_LATEX.get(c, c) for c in " ".join(clean(text).split()))
 
 
 def escape_markdown(text: object) -> str:

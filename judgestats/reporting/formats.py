@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from judgestats.results.numbers import format_p, written_out
@@ -16,12 +16,6 @@ WHY_UNKNOWN = (
 )
 MINUS = "\u2212"
 _FIGURE_SPACE, _POINT_SPACE, _FIXED_SPACE = "\u2007", "\u2008", "\u00a0"
-
-
-def why_unknown(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The note below a table of which some cell says that an end is not determined."""
-    unknown = any(isinstance(v, str) and UNKNOWN in v for row in rows for v in row.values())
-    return WHY_UNKNOWN if unknown else ""
 
 
 def is_missing(value: Any) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from judgestats.reporting.escape import (
     clean,
     escape_html,
-    escape_latex,
     escape_markdown,
     escape_typst,
 )
@@ -129,28 +128,6 @@ def typst(table: TableContents) -> str:
 def _rows_fit(table: TableContents) -> bool:
     """Whether every row is so short that it need not go on on another page."""
     return max((len(text) for row in table.cells() for text in row), default=0) < _MOST_LETTERS
-
-
-def latex(table: TableContents) -> str:
-    """A LaTeX table for the booktabs package."""
-    sides = "".join(c.side[0] for c in table.columns)
-    rows = [r"\begin{table}[htbp]", r"\centering"]
-    if table.caption:
-        rows.append(rf"\caption{{{escape_latex(table.caption)}}}")
-    if table.label:
-        rows.append(rf"\label{{{table.label}}}")
-    rows += [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]
-    rows.append(" & ".join(escape_latex(c.heading) for c in table.columns) + r" \\")
-    rows.append(r"\midrule")
-    for group, row in zip(groups(table), table.cells(), strict=True):
-        if group:
-            span = len(table.columns)
-            rows.append(rf"\multicolumn{{{span}}}{{l}}{{\textbf{{{escape_latex(group)}}}}} \\")
-        rows.append(" & ".join(escape_latex(text) for text in row) + r" \\")
-    rows += [r"\bottomrule", r"\end{tabular}"]
-    if table.note:
-        rows.append(rf"\par\smallskip\footnotesize {escape_latex(table.note)}")
-    return "\n".join([*rows, r"\end{table}"])
 
 
 def markdown(table: TableContents) -> str:

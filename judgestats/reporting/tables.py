@@ -1,4 +1,4 @@
-"""One table, good in every format: HTML, typst, LaTeX, Word, Markdown and CSV.
+"""One table for every format: HTML, typst, Markdown and CSV; pandoc writes the others.
 
 Every cell, heading, caption and note is text and is escaped for the format it goes to, so a table
 may hold whatever a question or a model said.
@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import csv
 import io
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from judgestats.errors import RenderError
 from judgestats.reporting import formats, table_writers
 from judgestats.reporting.escape import clean, escape_markdown, fallback
 from judgestats.reporting.table_contents import Column, TableContents
@@ -81,10 +78,6 @@ class Table(TableContents):
         """A typst table (without caption: the document's float carries it)."""
         return table_writers.typst(self)
 
-    def to_latex(self) -> str:
-        """A LaTeX table for the booktabs package."""
-        return table_writers.latex(self)
-
     def to_markdown(self) -> str:
         """A Markdown pipe table."""
         return table_writers.markdown(self)
@@ -98,24 +91,6 @@ class Table(TableContents):
         for row in self.rows:
             writer.writerow([_plain_cell(row.get(key)) for key in keys])
         return out.getvalue()
-
-    def to_docx(self, path: str | Path, *, timeout: float = 60.0) -> Path:
-        """Write the table as a Word document."""
-        from judgestats.reporting.pandoc import find_pandoc
-
-        parts = [escape_markdown(self.caption), self.to_markdown(), escape_markdown(self.note)]
-        text = "\n\n".join(part for part in parts if part)
-        target = Path(path)
-        done = subprocess.run(
-            [find_pandoc(), "--from=markdown", "--to=docx", f"--output={target}"],
-            input=text.encode(),
-            capture_output=True,
-            timeout=timeout,
-            check=False,
-        )
-        if done.returncode != 0:
-            raise RenderError(f"{target}: {done.stderr.decode(errors='replace').strip()}")
-        return target
 
     def to_quarto(self) -> str:
         """Markdown for a Quarto document: raw HTML and typst blocks, caption, label."""

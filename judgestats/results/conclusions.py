@@ -47,11 +47,6 @@ class Family(Part):
     smallest_p: Probability = math.nan
     level: float = 0.05
 
-    @property
-    def can_reject(self) -> bool:
-        """Whether any member's adjusted p can lie at or below the level at all."""
-        return not self.smallest_p > self.level
-
 
 @dataclass(frozen=True, kw_only=True)
 class Headline(Part):

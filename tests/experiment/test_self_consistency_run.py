@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pytest
 
-from judgestats.analysis.pair_description import at_most_worse
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
 from judgestats.results.brief import brief_of
@@ -101,10 +100,3 @@ def test_two_replications_make_a_panel_and_no_average(workplace):
     assert len(found.conditions) == 3
     plan = prepare(load_design("self_consistency"), given).plan
     assert {h.id for h in plan.hypotheses} <= {r.id.split(".")[0] for r in found.results}
-
-
-def test_hardly_worse_needs_to_be_shown():
-    rng = np.random.default_rng(1)
-    best = rng.choice([0.0, 0.5, 1.0], size=20)
-    other = rng.permutation(best)  # the same mean, and far from shown with 20 pairs
-    assert at_most_worse([best + 0.001, other], np.arange(20), margin=0.05) == [True, False]

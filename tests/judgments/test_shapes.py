@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.judgments.shapes import complete_items, score_array, status_table
+from judgestats.judgments.shapes import score_array, status_table
 
 
 def long(rows):
@@ -79,13 +79,6 @@ def test_a_repeated_score_is_refused_and_not_overwritten():
         InputError, match=r"one place, 1 times; .* replicate 0 of item 'a' under 'c'"
     ):
         score_array(long([("c", "a", 0, 1.0), ("c", "b", 0, 5.0), ("c", "a", 0, 3.0)]))
-
-
-def test_complete_items_records_the_loss():
-    frame = long([("c", "a", 0, 1.0), ("c", "b", 0, 1.0)]).assign(status=["ok", "failed"])
-    kept = complete_items(frame)
-    assert kept["item_id"].tolist() == ["a"]
-    assert kept.attrs["excluded_items"] == {"a judgment without a verdict": 1}
 
 
 def test_status_table_counts_by_condition():

@@ -17,7 +17,6 @@ from judgestats.reporting import pandoc, typst
 from judgestats.reporting.escape import (
     clean,
     escape_html,
-    escape_latex,
     escape_markdown,
     escape_typst,
     shorten,
@@ -96,19 +95,6 @@ def test_html_is_text_only(value: str) -> None:
     assert reader.tags == [("p", [("title", clean(value))])]
     assert "".join(reader.data) == clean(value)
     assert "{" not in escape_html(value)
-
-
-@pytest.mark.fuzz
-@settings(max_examples=200 * FUZZ, deadline=None)
-@given(text)
-def test_latex_leaves_no_command_of_the_text(value: str) -> None:
-    known = (
-        r"\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar|"
-        r"textquotedbl|textquotesingle|textasciigrave)\{\}|\\[{}$&#%_]|"
-        r"\\ensuremath\{-\}|\\phantom\{[0.]\}|\{[-\[\]]\}"
-    )
-    rest = re.sub(known, "", escape_latex(value))
-    assert not set(rest) & set("\\{}$&#%_~^\n"), rest
 
 
 @pytest.mark.fuzz

@@ -15,14 +15,11 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.image import imread
 from matplotlib.text import Text
 
-from judgestats import results as records
-from judgestats.analysis.conversion import Place, records_of
 from judgestats.analysis.scale_use import mean_deviations
 from judgestats.errors import InputError
 from judgestats.reporting import plots
 from judgestats.reporting.plots.base import wrapped_apart
 from judgestats.reporting.theme import COLOURS, theme
-from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Sample, TestResult
 
 LONG = (
     "gpt-4o-mini-2024-07-18",
@@ -298,36 +295,6 @@ def test_cliques() -> None:
     assert plots.cliques([1.0, 1.5, 3.0, 3.2], same) == [(0, 1), (2, 3)]
     assert plots.cliques([1.0, 2.0], np.eye(2, dtype=bool)) == []
     assert plots.cliques([3.0, 1.0, 2.0], np.ones((3, 3), dtype=bool)) == [(0, 2)]
-
-
-def test_from_results() -> None:
-    sample = Sample(n_items=20)
-    test = TestResult(
-        name="friedman_test", method="Friedman", statistic=10.0, statistic_name="chi2",
-        p_value=0.001, sample=sample, estimates={"a": 1.2, "b": 1.8, "c": 3.0},
-    )  # fmt: skip
-    rows = tuple(
-        Comparison(a=a, b=b, estimate=1.0, statistic=1.0, p_value=p, p_adjusted=p)
-        for a, b, p in (("a", "b", 0.4), ("a", "c", 0.001), ("b", "c", 0.02))
-    )
-    pairs = Comparisons(
-        name="nemenyi", method="Nemenyi", adjust="nemenyi", family="f", rows=rows, sample=sample,
-        details={"critical_difference": 0.74},
-    )  # fmt: skip
-    place = Place(id="x", hypothesis="x", role="primary", title="X")
-    (record,) = records_of(test, place)
-    compared = [r for r in records_of(pairs, place) if isinstance(r, records.Comparison)]
-    figure = plots.CriticalDifference.from_results(
-        record, compared, critical_difference=pairs.details["critical_difference"]
-    )
-    assert figure.critical_difference == 0.74
-    assert "Not told apart: a to b." in figure.alt
-    (estimate,) = records_of(
-        Estimate(name="icc_1_1", label="ICC", estimate=0.5, sample=sample), place
-    )
-    assert plots.EffectRow.from_estimate(estimate).label == "ICC"
-    with pytest.raises(InputError, match="null reference"):
-        plots.NullRow.from_estimate(estimate)
 
 
 CROSSED = [

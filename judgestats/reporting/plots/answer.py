@@ -16,8 +16,6 @@ from judgestats.reporting.escape import clean
 from judgestats.reporting.plots.base import Figure, finite, wrapped, wrapped_apart
 from judgestats.reporting.theme import COLOURS, GREY, INK, NARROW, PALE, PAPER_WIDTH, series
 
-_MOST_DOTS = 24
-
 
 @dataclass(frozen=True, kw_only=True)
 class Point:

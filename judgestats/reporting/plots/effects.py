@@ -22,8 +22,6 @@ from judgestats.reporting.plots.base import (
     wrapped_apart,
 )
 from judgestats.reporting.theme import COLOURS, GREY, INK, NARROW, PAPER_WIDTH
-from judgestats.results import Estimate, estimand_of
-from judgestats.results.numbers import bounds_of
 
 _FINE = (1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
 
@@ -44,13 +42,6 @@ class EffectRow:
     high: float = math.nan
     group: str = ""
     verdict: Verdict = ""
-
-    @classmethod
-    def from_estimate(cls, estimate: Estimate, *, label: str = "", group: str = "") -> EffectRow:
-        """From a record."""
-        low, high = bounds_of(estimate.interval)
-        name = label or estimate.label or estimand_of(estimate.estimand).label
-        return cls(label=name, estimate=estimate.estimate, low=low, high=high, group=group)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,6 @@ from judgestats.errors import InputError
 from judgestats.reporting.escape import clean
 from judgestats.reporting.plots.base import Figure, nothing_to_show, wrapped_apart
 from judgestats.reporting.theme import COLOURS, INK, NARROW, PAPER_WIDTH
-from judgestats.results import Comparison, Test
 
 _MOST_LETTERS = 34
 _LETTER = 0.052
@@ -92,26 +91,6 @@ class CriticalDifference(Figure):
                 f"CriticalDifference: mean_ranks must be as many as labels, but came "
                 f"{len(self.mean_ranks)} for {len(self.labels)}. Give one mean rank a label."
             )
-
-    @classmethod
-    def from_results(
-        cls,
-        test: Test,
-        pairs: Sequence[Comparison],
-        *,
-        critical_difference: float = math.nan,
-        alpha: float = 0.05,
-        caption: str = "",
-    ) -> CriticalDifference:
-        """From the records of a Friedman test and its post hoc comparisons; `groups` are ranks."""
-        return cls(
-            labels=tuple(k.removeprefix("mean rank ") for k in test.groups),
-            mean_ranks=tuple(test.groups.values()),
-            critical_difference=critical_difference,
-            told_apart=tuple((r.a, r.b) for r in pairs if r.p_adjusted < alpha),
-            from_pairs=True,
-            caption=caption,
-        )
 
     def _shown(self) -> tuple[list[str], np.ndarray]:
         kept = [

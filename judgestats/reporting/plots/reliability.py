@@ -9,12 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from judgestats.errors import InputError
 from judgestats.reporting.formats import number
 from judgestats.reporting.plots.base import Sized, nothing_to_show, padded_limits, wrapped
 from judgestats.reporting.theme import COLOURS, GREY, INK, series
-from judgestats.results import Estimate, estimand_of
-from judgestats.results.numbers import bounds_of
 
 
 def stepped_up(single: float, k: float | np.ndarray) -> np.ndarray:
@@ -150,24 +147,6 @@ class NullRow:
     low: float = math.nan
     high: float = math.nan
     group: str = ""
-
-    @classmethod
-    def from_estimate(cls, estimate: Estimate, *, label: str = "") -> NullRow:
-        """From a record that carries a null reference."""
-        if estimate.null is None:
-            raise InputError(
-                f"NullRow: estimate must carry a null reference, but {estimate.id} has none. "
-                "Compute it with null calibration."
-            )
-        low, high = bounds_of(estimate.interval)
-        return cls(
-            label=label or estimate.label or estimand_of(estimate.estimand).label,
-            estimate=estimate.estimate,
-            null_mean=estimate.null.mean,
-            null_q95=estimate.null.q95,
-            low=low,
-            high=high,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)

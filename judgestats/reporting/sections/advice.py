@@ -129,7 +129,6 @@ def prices(run: Run) -> Table | Markdown:
 _SIMULATED_PRICE = (
     "A simulated judge has no price; the tokens (in and out) are those of its prompts and replies. "
 )
-_AT_WHAT_COST = ", and what that costs an item at the prices of this run."
 _NO_PRICE = (
     "The judgments carry no cost, so no price can be given: map columns cost_usd, or tokens_in and "
     "tokens_out, to see it."

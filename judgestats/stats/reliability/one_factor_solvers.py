@@ -77,18 +77,6 @@ def ml_discrepancy(S: Floats, loadings: Floats, psi: Floats) -> Floats:
     return np.asarray(np.where(positive & np.isfinite(value), value, np.inf), dtype=float)
 
 
-def ml_derivatives(S: Floats, loadings: Floats, psi: Floats) -> tuple[Floats, Floats, Floats]:
-    """Gradient, expected Hessian and exact Hessian of `ml_discrepancy`.
-
-    Parameters are ordered loadings first, uniquenesses second; shapes (B, 2p), (B, 2p, 2p) twice.
-    With ``W = Sigma^-1``, ``M = W S W`` and ``G = W - M`` the gradient is ``2 G l`` and
-    ``diag(G)``; the expected Hessian (twice the information per observation) is the exact one with
-    ``M`` replaced by ``W``.
-    """
-    gradient, W, M, w, m = _pieces(S, loadings, psi)
-    return gradient, _hessian(W, W, w, w, loadings), _hessian(W, M, w, m, loadings)
-
-
 def _pieces(
     S: Floats, loadings: Floats, psi: Floats
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:

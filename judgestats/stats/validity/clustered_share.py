@@ -74,25 +74,6 @@ def df_of_influence(influence: Floats, codes: Ints, effective: float) -> float:
     return max(least, 1.0)
 
 
-def design_effect(influence: Floats, codes: Ints, labelled: Ints) -> float:
-    """Variance over clusters divided by the variance of independent items, at least 1.
-
-    Parameters
-    ----------
-    influence : ndarray, shape (N,)
-    codes : ndarray of int, shape (N,)
-    labelled : ndarray of int, shape (n,)
-        Clusters of the labelled items: where no influence varies (no label differs), the items of
-        a cluster count as one.
-    """
-    clustered = cluster_variance(influence, codes)
-    alone = cluster_variance(influence, np.arange(codes.size))
-    most = labelled.size / effective_clusters(labelled)
-    if not alone > 1e-15:
-        return most
-    return max(clustered / alone, 1.0) if clustered == clustered else most  # noqa: PLR0124 (NaN)
-
-
 def critical_value(level: float, df: float) -> float:
     """Student's two-sided critical value; normal where `df` is infinite."""
     tail = (1 - level) / 2  # by scipy.special: a tenth of the time of scipy.stats

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import approx_fprime, minimize
+from scipy.optimize import minimize
 
 from judgestats.stats.inference.blas_threads import one_blas_thread
 from judgestats.stats.reliability._factor_analyzer import factor_analysis
 from judgestats.stats.reliability.one_factor import fit_stack, singular_reason
 from judgestats.stats.reliability.one_factor_solvers import (
     minres_one_factor,
-    ml_derivatives,
     ml_discrepancy,
     ml_one_factor,
 )
@@ -23,33 +22,6 @@ def sample(seed, n=80, p=5, spread=0.3):
     rng = np.random.default_rng(seed)
     lam = rng.uniform(0.5 - spread, 0.5 + spread, p)
     return rng.normal(size=(n, 1)) * lam + rng.normal(size=(n, p)) * np.sqrt(1 - lam**2)
-
-
-def test_derivatives_are_those_of_the_discrepancy():
-    S = np.cov(sample(1), rowvar=False)
-    rng = np.random.default_rng(2)
-    theta = np.concatenate([rng.uniform(0.3, 0.8, 5), rng.uniform(0.4, 0.9, 5)])
-
-    def f(t):
-        return ml_discrepancy(S[None], t[None, :5], t[None, 5:])[0]
-
-    def gradient(t):
-        return ml_derivatives(S[None], t[None, :5], t[None, 5:])[0][0]
-
-    assert gradient(theta) == pytest.approx(approx_fprime(theta, f, 1e-7), abs=1e-5)
-    exact = ml_derivatives(S[None], theta[None, :5], theta[None, 5:])[2][0]
-    numeric = np.array(
-        [approx_fprime(theta, lambda t, i=i: gradient(t)[i], 1e-7) for i in range(10)]
-    )
-    assert exact == pytest.approx(numeric, abs=2e-5)
-
-
-def test_expected_hessian_is_the_exact_one_at_a_perfect_fit():
-    lam, psi = np.array([0.5, 0.7, 0.6]), np.array([0.75, 0.51, 0.64])
-    S = np.outer(lam, lam) + np.diag(psi)
-    gradient, expected, exact = ml_derivatives(S[None], lam[None], psi[None])
-    assert np.abs(gradient).max() < 1e-12
-    assert expected == pytest.approx(exact, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(4))
