@@ -30,7 +30,6 @@ SETS: Mapping[str, tuple[str, float, bool]] = {
     "framing": ("Narrative framing", 0.15, False),
 }
 """Name, the margin that the study used, whether labels are numbers."""
-_PASSES = 0.5
 _DRAWN, _DRAWS = 50, 200
 
 

@@ -27,9 +27,6 @@ _FILES = (
 )
 _SQUAD, _BBH = "SQuAD", "BBH"
 
-Counts = Mapping[str, int]
-"""How many of a question's answers are right, by question."""
-
 
 def five_numbers(counts: Sequence[float]) -> list[float]:
     """Least, quartiles, most: numbers of the data, as the paper prints them.
