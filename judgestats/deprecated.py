@@ -43,15 +43,7 @@ REMOVED_STATISTICS: Mapping[str, str] = MappingProxyType(
 
 
 def warn_removed_statistic(name: str) -> None:
-    """Warn that `judgestats.stats` no longer has a name, and say what to use.
-
-    Examples
-    --------
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warn_removed_statistic("fligner_test")
-    >>> print(caught[0].message)
-    judgestats.stats.fligner_test was removed in 0.3.0. Use scipy.stats.fligner.
-    """
+    """Warn that `judgestats.stats` no longer has a name, and say what to use."""
     advice = REMOVED_STATISTICS[name]
     message = f"judgestats.stats.{name} was removed in 0.3.0. Use {advice}."
     warnings.warn(message, FutureWarning, stacklevel=3)
