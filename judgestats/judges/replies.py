@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -84,34 +84,29 @@ def _choice(raw: Any) -> Choice | None:
     return Choice(text, finish, storable(weighed))
 
 
-_REASONING = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
-"""Names of a message's reasoning; servers that give two give the same text twice."""
+def _texts(message: Mapping[str, Any]) -> Iterable[str]:
+    """All text of a message; two members of the same text, as some servers give, count once."""
+    return dict.fromkeys("".join(_leaves(name, value)) for name, value in message.items())
 
 
-def _texts(message: Mapping[str, Any]) -> Iterator[str]:
-    """All text of a message that a model wrote."""
-    yield from _leaves([message.get("content"), message.get("refusal")])
-    yield max(("".join(_leaves(message.get(name))) for name in _REASONING), key=len)
-    yield from _leaves([message.get("tool_calls"), message.get("function_call")])
+_MARKS = ("role", "type", "id", "format", "signature", "thought_signature", "data")
+"""Names of what the server adds to a model's text, where it is one word."""
 
 
-_WRITTEN = ("text", "summary", "refusal", "thinking", "function", "name", "arguments")
-
-
-def _leaves(value: Any) -> Iterator[str]:
+def _leaves(name: str, value: Any) -> Iterator[str]:
     """The texts of a part of a message, and of parts in it."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for part in value:
-            yield from _leaves(part)
-    elif isinstance(value, dict):
-        for name in _WRITTEN:
-            given = value.get(name)
-            if name == "arguments" and isinstance(given, dict):
-                yield json.dumps(given, ensure_ascii=False)
-            else:
-                yield from _leaves(given)
+    parts = [(name, value)]
+    while parts:
+        name, part = parts.pop()
+        if isinstance(part, str):
+            if name not in _MARKS or len(part.split()) > 1:
+                yield part
+        elif isinstance(part, list):
+            parts += ((name, inner) for inner in part)
+        elif isinstance(part, dict) and name == "arguments":
+            yield json.dumps(part, ensure_ascii=False)
+        elif isinstance(part, dict):
+            parts += part.items()
 
 
 def _usage_fault(usage: Mapping[str, Any]) -> str:

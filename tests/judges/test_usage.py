@@ -132,6 +132,8 @@ async def test_eight_requests_are_in_flight_until_a_reply_came():
         ({"content": "7", "reasoning_content": WORDS * 100}, 950),
         ({"content": "7", "reasoning": WORDS * 100, "reasoning_content": WORDS * 100}, 950),
         ({"content": "7", "reasoning_details": [{"type": "x", "text": WORDS * 100}]}, 950),
+        ({"content": "7", "reasoning_steps": WORDS * 100}, 950),
+        ({"content": "7", "steps": {"a": [{"b": WORDS * 50}, {"type": WORDS * 50}]}}, 950),
         ({"content": None, "tool_calls": [{"function": {"name": "submit_x",
                                                         "arguments": WORDS * 100}}]}, 950),
         ({"content": [{"type": "text", "text": WORDS * 100}]}, 950),
@@ -193,3 +195,14 @@ def test_more_tokens_than_any_model_has_are_not_believed():
     outcome = Outcome(kind=Kind.ANSWERED, tokens_in=10**9, tokens_out=10**12, body=("7",))
     bill = charged(outcome, Price(input=1.0, output=1.0), TextSize.of(["?"]), hold=0, bound=None)
     assert (math.isnan(bill.cost), bill.estimate) == (True, 2e-06)
+
+
+def test_what_a_server_adds_to_a_reply_is_no_text_of_it():
+    call = {"id": "chatcmpl-tool-" + "0f" * 16, "type": "function",
+            "function": {"name": "submit_score", "arguments": '{"score": 7}'}}  # fmt: skip
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    usage = {"prompt_tokens": 12, "completion_tokens": 5}
+    body = {"choices": [{"message": message}], "usage": usage}
+    outcome = read_reply(json.dumps(body).encode(), {}, 0.0)
+    price, asked = Price(input=1.0, output=1.0), TextSize.of(["Why is the sky blue?"])
+    assert charged(outcome, price, asked, hold=0.0, bound=None).outcome.usage == (12, 5, None)
