@@ -78,8 +78,9 @@ class Budget:
 class Purse:
     """The running account against a budget.
 
-    Money that may have been spent in vain (a reply that broke off, a time-out), and an answer whose
-    tokens the server does not tell, are booked at what was held back for them.
+    Money that may have been spent in vain (a reply that broke off, a time-out) is booked at what
+    was held back for it, and an answer without believable token counts at its estimate
+    (`judgestats.judges.usage.charged`).
 
     Parameters
     ----------

@@ -9,10 +9,8 @@ from judgestats.judges.ledger import Spend
 from judgestats.judges.outcomes import Outcome
 from judgestats.judges.prices import Price
 from judgestats.judges.request import Encoded
-from judgestats.judges.text_size import TextSize
+from judgestats.judges.text_size import FRAME_TOKENS, TextSize
 
-_UNSEEN_TOKENS = 400
-"""Tokens that providers add to a prompt: the chat's frame, the description of tools."""
 _LEAST = 800.0
 """Tokens held back for a reply without a bound, at least."""
 _MARGIN = 2.0
@@ -65,7 +63,7 @@ class Reserve:
 
     def tokens(self, size: int, choices: int, *, bound: int | None) -> tuple[float, float]:
         """Tokens in and out to hold back for a prompt of so many bytes."""
-        into = float(size + _UNSEEN_TOKENS)
+        into = float(size + FRAME_TOKENS)
         if self.input_ratio > 1:
             into *= _MARGIN * self.input_ratio
         if bound is None:
@@ -93,4 +91,4 @@ class Reserve:
                 self.output_ratio = max(self.output_ratio, seen / bound)
         self.longest = max(self.longest, seen, 1.0)
         if outcome.tokens_in is not None and size is not None:
-            self.input_ratio = max(self.input_ratio, outcome.tokens_in / (size + _UNSEEN_TOKENS))
+            self.input_ratio = max(self.input_ratio, outcome.tokens_in / (size + FRAME_TOKENS))

@@ -330,7 +330,7 @@ class RequestSender:
         bill = charged(
             outcome,
             endpoint.price,
-            TextSize.of_prompt(ready.prompted.messages),
+            TextSize.of_prompt(ready.prompted.messages, sent=ready.encoded.size),
             hold=one.hold,
             bound=one.sent.settings.get("max_tokens"),
         )

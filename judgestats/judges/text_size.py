@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _FLOOR_BYTES = 16
 """Bytes of a token, at most, once runs of one character are one."""
@@ -16,6 +16,8 @@ _CEILING = 64
 _UNSEEN = 4_096
 _CONTEXT = 2_000_000
 """Tokens of the longest context: reasoning that is billed without being shown stays below."""
+FRAME_TOKENS = 400
+"""Tokens that providers add to a prompt: the chat's frame, the description of tools."""
 _RUN = re.compile(r"(.)\1+", re.DOTALL)
 
 
@@ -31,6 +33,8 @@ class TextSize:
         Bytes where every run of one character is one: tokenizers merge long runs.
     ascii : int
         Bytes that are ASCII.
+    sent : int
+        Of a prompt: bytes with all that is sent along, such as the schema of the reply.
 
     Examples
     --------
@@ -43,6 +47,7 @@ class TextSize:
     bytes: int = 0
     collapsed: int = 0
     ascii: int = 0
+    sent: int = 0
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> TextSize:
@@ -56,9 +61,9 @@ class TextSize:
         )
 
     @classmethod
-    def of_prompt(cls, messages: Iterable[Mapping[str, str]]) -> TextSize:
-        """The size of a prompt's messages."""
-        return cls.of(str(message.get("content", "")) for message in messages)
+    def of_prompt(cls, messages: Iterable[Mapping[str, str]], *, sent: int) -> TextSize:
+        """The size of a prompt's messages, of which so many bytes are sent."""
+        return replace(cls.of(str(message.get("content", "")) for message in messages), sent=sent)
 
     @property
     def floor(self) -> int:
@@ -67,7 +72,9 @@ class TextSize:
 
     @property
     def estimate(self) -> int:
-        """Tokens to be expected."""
+        """Tokens to be expected; of a prompt by all that is sent, with the frame of a chat."""
+        if self.sent:  # as JSON, which is ASCII
+            return math.ceil(self.sent / _ASCII_BYTES) + FRAME_TOKENS
         each = _ASCII_BYTES if 2 * self.ascii >= self.bytes else _OTHER_BYTES
         return math.ceil(self.bytes / each)
 

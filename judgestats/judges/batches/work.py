@@ -19,10 +19,17 @@ from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.journal import Answer
 from judgestats.judges.ledger import Charge
 from judgestats.judges.outcomes import Kind, Outcome
-from judgestats.judges.request import Ready, draw_header, request_body, seed_step, sent_of
+from judgestats.judges.request import (
+    Encoded,
+    Ready,
+    draw_header,
+    request_body,
+    seed_step,
+    sent_of,
+)
 from judgestats.judges.text_size import TextSize
 from judgestats.judges.usage import Charged, charged
-from judgestats.protocols.base import prompted_in
+from judgestats.protocols.base import Prompted, prompted_in
 
 _SILENT = {
     Kind.UNREACHABLE,
@@ -166,7 +173,7 @@ class BatchWork:
         condition = tasks[0].condition
         prompted = prompted_in(endpoint.abilities.mode, tasks[0].build)
         ready = Ready(endpoint.spec, tasks, prompted, sampling)
-        self._asked[one.keys[0]] = TextSize.of_prompt(prompted.messages)
+        self._asked[one.keys[0]] = _size(prompted)
         sent = sent_of(
             endpoint.spec,
             condition,
@@ -339,7 +346,7 @@ class BatchWork:
         if any(request.keys[0] not in self._asked for request in requests):
             for one in self._survey():
                 prompted = prompted_in(self._endpoint.abilities.mode, one.tasks[0].build)
-                size = TextSize.of_prompt(prompted.messages)
+                size = _size(prompted)
                 self._asked |= {key: self._asked.get(key, size) for key in one.keys}
         return self._asked
 
@@ -368,6 +375,10 @@ class BatchWork:
             f"judge {self._endpoint.spec.name!r}: batch {state.id} failed validation ({why}). "
             "Nothing of it was run or billed. Mend what is named, or ask online (mode=online)."
         )
+
+
+def _size(prompted: Prompted) -> TextSize:
+    return TextSize.of_prompt(prompted.messages, sent=Encoded(prompted).size)
 
 
 def _keys_of(requests: Iterable[BatchRequest]) -> set[bytes]:
