@@ -62,32 +62,39 @@ def charged(
     if not price.is_known or price.free:
         return Charged(outcome=outcome, cost=price.cost(*outcome.usage), estimate=hold)
     written = TextSize.of(outcome.contents)
-    for tokens, size in ((outcome.tokens_out, written), (outcome.tokens_in, asked)):
-        if tokens is not None and not size.allows(tokens) and not outcome.usage_fault:
-            fault = f"{tokens:,} token{'s' * (tokens != 1)}"
-            outcome = replace(outcome, usage_fault=fault)
-    outcome = replace(
-        outcome,
-        tokens_in=_believed(outcome.tokens_in, asked),
-        tokens_out=_believed(outcome.tokens_out, written),
-    )
-    cost = price.cost(*outcome.usage)
     tokens_in, tokens_out, cached = outcome.usage
-    known = tokens_in is not None and tokens_out is not None
-    estimate = replace(price, up_to=math.inf).cost(
-        asked.estimate if tokens_in is None else tokens_in,
-        written.estimate if tokens_out is None else tokens_out,
-        cached,
-    )
-    if not known and outcome.contents and not outcome.usage_fault:
-        outcome = replace(outcome, usage_fault="no token counts")
+    reported = ((tokens_out, written), (tokens_in, asked))
+    wrong = [(n, size) for n, size in reported if n is not None and not size.allows(n)]
+    known = not wrong and tokens_in is not None and tokens_out is not None
+    basis = "their length"
+    if not known:  # one count that cannot be right leaves none to rest on
+        outcome = _without_tokens(outcome, [n for n, _ in wrong])
+        least_out, least_in, cached = tokens_out or 0, tokens_in or 0, None
+        tokens_out, tokens_in = written.estimate, asked.estimate
+        too_many = any(n > size.floor for n, size in wrong)
+        if not too_many and (least_out > tokens_out or least_in > tokens_in):
+            tokens_out, tokens_in = max(least_out, tokens_out), max(least_in, tokens_in)
+            basis = "their length and the higher count that is reported"
+    cost = price.cost(*outcome.usage)
+    estimate = replace(price, up_to=math.inf).cost(tokens_in, tokens_out, cached)
     if hold > estimate and (bound is not None or known or outcome.kind is not Kind.ANSWERED):
         return Charged(outcome=outcome, cost=cost, estimate=hold, basis="what was reserved")
-    return Charged(outcome=outcome, cost=cost, estimate=estimate)
+    return Charged(outcome=outcome, cost=cost, estimate=estimate, basis=basis)
 
 
-def _believed(tokens: int | None, size: TextSize) -> int | None:
-    return tokens if tokens is not None and size.allows(tokens) else None
+def _without_tokens(outcome: Outcome, wrong: list[int]) -> Outcome:
+    """An outcome whose reported tokens are not believed, and why."""
+    fault = outcome.usage_fault or ("no token counts" if outcome.contents else "")
+    if wrong and not outcome.usage_fault:
+        fault = f"{wrong[0]:,} token{'s' * (wrong[0] != 1)}"
+    return replace(
+        outcome,
+        tokens_in=None,
+        tokens_out=None,
+        tokens_cached=None,
+        tokens_reasoning=None,
+        usage_fault=fault,
+    )
 
 
 @dataclass(slots=True)

@@ -33,6 +33,7 @@ LIES = {
     "nan": {"prompt_tokens": 300, "completion_tokens": math.nan},
     "huge": {"prompt_tokens": 300, "completion_tokens": math.inf},  # what 1e400 is read as
     "none": {},
+    "output only": {"prompt_tokens": 1, "completion_tokens": 320},
 }
 
 
@@ -90,6 +91,7 @@ def test_the_cap_holds_by_length_whatever_is_reported(lie, way, plan, tmp_path):
     assert note.endswith("per reply. max_cost holds for the estimate")
     said = {"zero": "0 tokens", "one": "1 token", "input only": "1 token", "none": "no token"}
     said |= {"negative": "-5 tokens", "nan": "nan tokens", "huge": "inf tokens"}
+    said |= {"output only": "1 token"}
     assert f"reports {said[lie]}" in note
     assert done.account.usage_implausible == app.replies
 
@@ -195,6 +197,30 @@ def test_more_tokens_than_any_model_has_are_not_believed():
     outcome = Outcome(kind=Kind.ANSWERED, tokens_in=10**9, tokens_out=10**12, body=("7",))
     bill = charged(outcome, Price(input=1.0, output=1.0), TextSize.of(["?"]), hold=0, bound=None)
     assert (math.isnan(bill.cost), bill.estimate) == (True, 2e-06)
+
+
+def test_no_count_of_a_reply_is_believed_where_one_is_too_high():
+    outcome = Outcome(
+        kind=Kind.ANSWERED,
+        tokens_in=5_000_000,
+        tokens_out=1_999_999,
+        tokens_cached=4_999_999,
+        body=(WORDS * 100,),
+    )
+    price, asked = Price(input=10.0, output=40.0, cached=1.0), TextSize.of(["?" * 16])
+    bill = charged(outcome, price, asked, hold=0, bound=None)
+    assert bill.outcome.usage == (None, None, None)
+    assert bill.outcome.usage_fault == "5,000,000 tokens"
+    assert (bill.estimate, bill.basis) == (pytest.approx((4 * 10 + 950 * 40) / 1e6), "their length")
+
+
+def test_a_count_beyond_the_length_is_charged_where_the_other_is_too_low():
+    outcome = Outcome(kind=Kind.ANSWERED, tokens_in=0, tokens_out=9_000, body=(WORDS,))
+    price, asked = Price(input=10.0, output=40.0), TextSize.of(["Why? " * 16])
+    bill = charged(outcome, price, asked, hold=0, bound=None)
+    assert bill.outcome.usage == (None, None, None)
+    assert bill.estimate == pytest.approx((20 * 10 + 9_000 * 40) / 1e6)
+    assert bill.basis == "their length and the higher count that is reported"
 
 
 def test_what_a_server_adds_to_a_reply_is_no_text_of_it():
