@@ -10,10 +10,43 @@ import pandas as pd
 
 from judgestats.commands.file_lock import replace_file
 from judgestats.errors import InputError
+from judgestats.judgments.readers.labels import LABEL_ENDINGS
 from judgestats.judgments.readers.table_files import table_of
 
 OWN_COLUMNS = ("item_id", "chance", "annotator", "label")
 """What a file of labels holds beside the texts."""
+_OTHER_STARTS = (b"SQLite format 3\x00", b"PK\x03\x04", b"\x1f\x8b")
+"""First bytes of a database, a workbook and a gzip file."""
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file that `write_table` would turn into another format.
+
+    Parameters
+    ----------
+    path : Path
+        It need not exist.
+
+    Raises
+    ------
+    InputError
+        Its name, or what it holds, is of a format in which labels are not written.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in LABEL_ENDINGS:
+        raise InputError(
+            f"{path}: labels are kept in CSV, TSV, JSON lines, JSON or Parquet. Name such a file, "
+            f"e.g. {path.name.partition('.')[0] or 'labels'}.csv."
+        )
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        start = file.read(16)
+    if start.startswith(_OTHER_STARTS) or (start[:4] == b"PAR1" and suffix != ".parquet"):
+        raise InputError(
+            f"{path}: the file is not in the format of its name, in which labels would be written. "
+            "Save its table as CSV under another name."
+        )
 
 
 def read_table(path: Path) -> pd.DataFrame:
@@ -42,12 +75,14 @@ def read_table(path: Path) -> pd.DataFrame:
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
     """Write a table, in the format of its name, whole or not at all."""
-    if path.suffix in {".jsonl", ".ndjson"}:
+    check_writable(path)
+    suffix = path.suffix.lower()
+    if suffix in {".jsonl", ".ndjson"}:
         write = partial(frame.to_json, orient="records", lines=True, force_ascii=False)
-    elif path.suffix == ".json":
+    elif suffix == ".json":
         write = partial(frame.to_json, orient="records", force_ascii=False)
-    elif path.suffix == ".parquet":
+    elif suffix == ".parquet":
         write = partial(frame.to_parquet, index=False)
     else:
-        write = partial(frame.to_csv, index=False, sep="\t" if path.suffix == ".tsv" else ",")
+        write = partial(frame.to_csv, index=False, sep="\t" if suffix == ".tsv" else ",")
     replace_file(path, write)

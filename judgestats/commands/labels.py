@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgestats.commands.label_files import OWN_COLUMNS, read_table, write_table
+from judgestats.commands.label_files import OWN_COLUMNS, check_writable, read_table, write_table
 from judgestats.commands.label_pilot import VerdictClass, by_class, pilot_rates
 from judgestats.commands.table import Given
 from judgestats.commands.table_words import word_values
@@ -151,6 +151,8 @@ def _plan(arguments: Given) -> int:
             "labels plan: say --half-width and --rates for how many labels are needed, or a file "
             "and --labels for which items to label."
         )
+    path = Path(arguments.out or "labels.csv")
+    check_writable(path)
     frame, items = _judged(arguments)
     first = ~items.duplicated()
     frame, items = frame[first.to_numpy()], items[first]
@@ -183,7 +185,6 @@ def _plan(arguments: Given) -> int:
     out = pd.DataFrame(
         {"item_id": items.to_numpy()[chosen], "chance": chance[chosen], **texts}
     ).assign(annotator="", label="")
-    path = Path(arguments.out or "labels.csv")
     if path.exists():
         raise InputError(f"{path} is there already. Name another file by --out.")
     write_table(out, path)

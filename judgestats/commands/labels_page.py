@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 import pandas as pd
 
 from judgestats.commands.file_lock import lock_file
-from judgestats.commands.label_files import OWN_COLUMNS, read_table, write_table
+from judgestats.commands.label_files import OWN_COLUMNS, check_writable, read_table, write_table
 from judgestats.errors import InputError
 from judgestats.experiment import console
 
@@ -43,6 +43,7 @@ class LabelFile:
         self.path, self.annotator, self.choices = path, annotator, list(choices)
         self._lock = threading.Lock()
         self.frame = read_table(path)
+        check_writable(path)
         missing = [c for c in ("item_id", "annotator", "label") if c not in self.frame]
         if missing:
             raise InputError(

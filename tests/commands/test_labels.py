@@ -6,10 +6,11 @@ import http.client
 import json
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -249,6 +250,41 @@ def together(script, names, folder):
 def write_line(process, text):
     process.stdin.write(f"{text}\n")
     process.stdin.flush()
+
+
+@pytest.mark.parametrize("name", ["labels.db", "labels.xlsx", "labels.jsonl.gz", "labels.csv"])
+def test_a_file_in_whose_format_no_label_is_written_stays_as_it_is(name, judged, tmp_path, capsys):
+    path = tmp_path / name
+    empty = pd.DataFrame({"item_id": ["1", "2"], "annotator": "", "label": ""})
+    if name.endswith((".db", ".csv")):  # a database, also under the name of a CSV file
+        with closing(sqlite3.connect(path)) as database:
+            empty.to_sql("labels", database, index=False)
+    elif name.endswith(".gz"):
+        empty.to_json(path, orient="records", lines=True)
+    else:
+        empty.to_excel(path, index=False)
+    before = path.read_bytes()
+    words = ["labels", "collect", str(path), "--annotator", "a1", "--choices", "pass,fail"]
+    assert main(words) == 2
+    said = "labels are kept in CSV, TSV, JSON lines, JSON or Parquet. Name such a file, e.g. "
+    refusal = " ".join(capsys.readouterr().err.split())
+    assert path.read_bytes() == before
+    if name == "labels.csv":
+        assert "labels.csv: the file is not in the format of its name" in refusal
+    else:
+        assert f"{name}: {said}labels.csv." in refusal
+        path.unlink()
+        assert main(["labels", "plan", "judged.csv", "--labels", "5", "--out", name]) == 2
+        assert f"{name}: {said}labels.csv." in " ".join(capsys.readouterr().err.split())
+        assert not path.exists()
+
+
+def test_labels_go_into_a_file_with_an_ending_in_capitals(judged, tmp_path):
+    plan = ["labels", "plan", "judged.csv", "--labels", "5", "--out", "L.PARQUET"]
+    assert main(plan) == 0
+    file = LabelFile(Path("L.PARQUET"), annotator="a1", choices=["pass", "fail"])
+    file.save(file.state()["item"], "pass")
+    assert pd.read_parquet("L.PARQUET")["label"].eq("pass").sum() == 1
 
 
 def test_two_processes_at_once_lose_no_label(tmp_path):

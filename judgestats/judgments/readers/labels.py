@@ -46,7 +46,7 @@ PART = "labels_part"
 """Column that `judgestats labels split` writes: ``tuning:DIGEST`` or ``validation:DIGEST``."""
 _PEOPLE = ("annotator", "rater", "person", "human", "expert", "labeler", "labeller", "worker",
            "judge", "coder")  # fmt: skip
-_COLLECTED = frozenset({".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"})
+LABEL_ENDINGS = frozenset({".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"})
 """Endings of the files that `judgestats labels collect` fills in."""
 _LABELS = (*ALIASES["label"], "score", "rating", "verdict", "winner", "choice", "passed", "pass",
            "correct", "value", "answer")  # fmt: skip
@@ -600,7 +600,7 @@ def _no_label_yet(
         return f"{where}: the table has no rows. Add one row per labelled item."
     holds = f"{where}: the table holds {counted(n_items, 'item', 'items')} and no label yet."
     own = {"item_id", "annotator", "label"} <= set(table.columns)  # as `labels plan` makes it
-    usable = own and isinstance(where, Path) and where.suffix in _COLLECTED
+    usable = own and isinstance(where, Path) and where.suffix.lower() in LABEL_ENDINGS
     if not usable or any("," in word for word in choices):
         return f"{holds} Fill in the column {', '.join(columns)}."
     command = ["judgestats", "labels", "collect", str(where)]
