@@ -99,3 +99,30 @@ def test_no_command_needs_memory_for_it(workplace):
         cwd=workplace, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("value", ["1e300", "inf"])
+@pytest.mark.parametrize("own", [False, True])
+def test_a_label_too_large_to_compute_with_is_left_out_and_named(value, own, workplace, capsys):
+    labels = {f"q{i}": f"{i * 7 % 9 + 1}" for i in range(20)}
+    called = "f.csv" if own else "l.csv"
+
+    def agreement(word: str) -> str:
+        given = labels | {"q4": word}
+        if own:
+            head, *lines = rows().splitlines()
+            of = [f"{line},{given[line.partition(',')[0]]}" for line in lines]
+            (workplace / "f.csv").write_text("\n".join([f"{head},label", *of, ""]))
+            return said(capsys, "analyze", "f.csv")
+        (workplace / "f.csv").write_text(rows())
+        table = "".join(f"{item},{label}\n" for item, label in given.items())
+        (workplace / "l.csv").write_text(f"item_id,label\n{table}")
+        return said(capsys, "analyze", "f.csv", "--labels", "l.csv")
+
+    text = agreement(value)
+    number = "inf" if value == "inf" else "1e+300" if own else "1e300"
+    place = "row 13) are" if own else "of 'q4') is"
+    assert f"{called}: {3 if own else 1} label{'s' * own} ({number} " in text
+    assert f"{place} far from all others, no point of a scale and left out." in text
+    line = text[text.index("agrees with people") :].partition("one score's")[0]
+    assert line in agreement("")

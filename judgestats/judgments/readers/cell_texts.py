@@ -11,6 +11,9 @@ import pandas as pd
 from judgestats.json_text import clean_json
 from judgestats.judgments.readers.names import folded
 
+_EXACT = 2**63
+"""Whole numbers from here on have no place in 64 bits."""
+
 
 def text_column(column: pd.Series) -> pd.Series:
     """A column as text; whole numbers without a point, missing ones empty.
@@ -19,6 +22,8 @@ def text_column(column: pd.Series) -> pd.Series:
     --------
     >>> text_column(pd.Series([1.0, None])).tolist()
     ['1', '']
+    >>> text_column(pd.Series([1.0, 1e300])).tolist()
+    ['1', '1e+300']
     """
     if _mixed(column):
         return column.map(str).mask(column.isna(), "").astype(object)
@@ -26,8 +31,10 @@ def text_column(column: pd.Series) -> pd.Series:
     codes, distinct = pd.factorize(column)
     values = pd.Series(distinct)
     if pd.api.types.is_float_dtype(values) and (values % 1 == 0).all():
-        values = values.astype("int64")
-    words = np.array([*map(str, values), ""], dtype=object)
+        text = [str(int(v)) if abs(v) < _EXACT else str(v) for v in values]
+    else:
+        text = list(map(str, values))
+    words = np.array([*text, ""], dtype=object)
     return pd.Series(words[codes], index=column.index, dtype=object)
 
 

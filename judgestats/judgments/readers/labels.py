@@ -24,7 +24,7 @@ from judgestats.judgments.readers.cell_texts import (
 from judgestats.judgments.readers.names import ALIASES, column_named, folded
 from judgestats.judgments.readers.table_files import table_of
 from judgestats.judgments.readers.understanding import CRITERIA, Understanding
-from judgestats.judgments.readers.verdicts import Read, coded_choices
+from judgestats.judgments.readers.verdicts import Read, coded_choices, is_too_large
 from judgestats.judgments.words import (
     STATUS_OF,
     family,
@@ -233,7 +233,8 @@ def coded_labels(
     Returns
     -------
     tuple of DataFrame and list of str
-        Texts, empty where there is no label; and how many cells say that there is none.
+        Texts, empty where there is no label; how many cells say that there is none, and which
+        scores are too large to compute with.
 
     Raises
     ------
@@ -252,6 +253,7 @@ def coded_labels(
     stated |= stated_words(values or {}, "label")
     made: dict[str, pd.Series] = {}
     lost: Counter[str] = Counter()
+    notes: list[str] = []
     for column in people.columns:
         counts = counted_words(people[column])
         try:
@@ -262,8 +264,22 @@ def coded_labels(
         for word, meaning in code.items():
             if not meaning and (status := stated_meaning(word, stated) or status_word(word)):
                 lost[status] += counts[word]
+        notes += _too_large_note(where, people[column], [w for w, m in code.items() if not m])
     del lost["missing"]
-    return pd.DataFrame(made, index=people.index), _left_out(lost)
+    return pd.DataFrame(made, index=people.index), [*_left_out(lost), *notes]
+
+
+def _too_large_note(where: Path | str, cells: pd.Series, unused: Sequence[str]) -> list[str]:
+    """Which of a person's labels are too large to compute with, and where the first stands."""
+    such = {word for word in unused if is_too_large(word)}
+    if not such:
+        return []
+    far = cells[cells.map(lambda v: spelling(v) in such)]
+    at, are = far.index[0], "are" if len(far) > 1 else "is"
+    place = f"in row {at + 1}" if isinstance(at, (int, np.integer)) else f"of {at!r}"
+    several = counted(len(far), "label", "labels")
+    note = f"{where}: {several} ({far.iloc[0]} {place}) {are} far from all others, no point of a "
+    return [f"{note}scale and left out."]
 
 
 def _by_code(code: Mapping[str, str]) -> Callable[[Any], str]:
@@ -287,6 +303,8 @@ def _codes(
     of_words = kind.name in {"choice", "category"}
     status = {w: stated_meaning(w, stated) or status_word(w, any_column=of_words) for w in counts}
     empty = dict.fromkeys((w for w, m in status.items() if m in STATUS_OF), "")
+    if kind.name == "score" or scores:
+        empty |= dict.fromkeys(filter(is_too_large, counts), "")
     if kind.name in {"preference", "choice", "category"} and found.verdicts:
         own = set(kind.codes) or {w.lower() for w in judged}
         if not own & set(counts) and not set(found.verdicts) <= set(PREFERENCES):

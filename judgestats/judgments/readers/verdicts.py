@@ -296,11 +296,15 @@ INFINITE, TOO_LARGE = "an infinite score", "a score too large to compute with"
 def _no_score(value: object) -> str:
     if str(value).strip().lstrip("+-").lower() in {"inf", "infinity", "∞"}:
         return f"{INFINITE}: {value}"
+    return f"{TOO_LARGE if is_too_large(value) else 'not a number'}: {str(value)[:60]}"
+
+
+def is_too_large(value: object) -> bool:
+    """Whether a cell is a number that nothing is computed with, or an infinite one."""
     try:
-        large = abs(float(str(value)[:400])) > LARGEST
+        return abs(float(str(value)[:400])) > LARGEST
     except ValueError:
-        large = False
-    return f"{TOO_LARGE if large else 'not a number'}: {str(value)[:60]}"
+        return False
 
 
 def _word(value: object, kind: Kind) -> str:
