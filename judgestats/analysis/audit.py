@@ -10,6 +10,7 @@ import pandas as pd
 
 from judgestats.analysis.audit_parts import both_audits, kinds
 from judgestats.analysis.audit_plan import plan_for
+from judgestats.analysis.far_scores import with_read_notes
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.score_audit import audit_scores
 from judgestats.analysis.validity_tuning import marked_as_tuned
@@ -138,5 +139,5 @@ def audit_read(frame: pd.DataFrame, *, notes: Iterable[object] = (), **options: 
             "the labels serves all."
         )
     warned = label_warnings(audits.results)
-    audits = replace(audits, limitations=(*warned, *audits.limitations, *read_notes))
-    return marked_as_tuned(audits, [frame])
+    audits = replace(audits, limitations=(*warned, *audits.limitations))
+    return marked_as_tuned(with_read_notes(audits, read_notes), [frame])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from judgestats.analysis.asked_rows import score_rows
 from judgestats.analysis.audit_answer import audit_headlines, audit_sentence, held_to_claims
 from judgestats.analysis.drawings import DRAWN_SCORES, ranked
+from judgestats.analysis.far_scores import with_read_notes
 from judgestats.analysis.large_parts import SHOWN_ITEMS, left_out, named, whole_counts
 from judgestats.analysis.limits import MOST_COMPARED, limits_of_conditions, not_compared
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -94,7 +95,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     if test is not None:
         metrics["spread/p_value"] = test.p_value
     advice, rests_on = recommend_reliable(table, cells)
-    return Analysis(
+    analysis = Analysis(
         experiment="audit",
         question=_QUESTION,
         drawing=ranked(*DRAWN_SCORES),
@@ -116,6 +117,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         condition_metrics=by_condition,
         arrays=_shown_cells(reduced, cells),
     )
+    return with_read_notes(analysis, reduced.notes)
 
 
 _TITLES = {

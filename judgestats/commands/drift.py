@@ -176,7 +176,8 @@ def _judged(run: str, labels: str, words: Mapping[str, Any]) -> DataFrame:
     from judgestats.api import read_judgments
 
     frame = read_judgments(run, **words, **({"labels": labels} if labels else {}))
-    console.tell(*(f"{run}: {sentence}" for sentence in frame.attrs.get("understood", ())))
+    notes = (f"Note: {note}" for note in frame.attrs["notes"])
+    console.tell(*(f"{run}: {said}" for said in (*frame.attrs.get("understood", ()), *notes)))
     return frame
 
 

@@ -15,6 +15,7 @@ _GRAVE = (
     "not_repeated",
     "unread",
     "unanswered",
+    "far_scores",
     "few_questions",
     "no_sampling",
     "few_repeats",

@@ -25,14 +25,14 @@ from judgestats.judgments.readers.verdicts import coded, kind_line, kind_of_colu
 
 MAX_VALUES = 254
 _MOST_TEXTS = 5_000
-_SHARES = 10_000
 _SAMPLE = 50_000
 
 
 class VerdictCode:
     """What each cell of a column says: a score, a word, or (where it is not listed) nothing.
 
-    `statuses` has the status of cells that say why there is none.
+    `statuses` has the status of cells that say why there is none; `notes` name scores that lie far
+    from all others.
     """
 
     def __init__(
@@ -41,11 +41,13 @@ class VerdictCode:
         verdicts: Mapping[Any, Any],
         text: str,
         statuses: Mapping[Any, str] | None = None,
+        notes: tuple[str, ...] = (),
     ) -> None:
         self.is_score = is_score
         self.verdicts = dict(verdicts)
         self.statuses = dict(statuses or {})
         self.description = text
+        self.notes = notes
 
 
 def read_kind(
@@ -88,11 +90,8 @@ def read_kind(
     numbers = pd.api.types.is_numeric_dtype(distinct) and distinct.dtype != bool
     if numbers and len(kept) > MAX_VALUES:
         raise _too_many(opened, column)
-    weights = np.array([n for _, n in kept], dtype=float)
-    # Shares of the values decide what is said of a scale: ten thousand rows stand for all.
-    times = np.maximum(1, np.floor(_SHARES * weights / weights.sum())).astype(int)
-    shares = distinct.repeat(times).reset_index(drop=True)
-    kind = kind_of_column(opened.path, distinct, column, role, options, [n for _, n in kept])
+    counts = [n for _, n in kept]
+    kind = kind_of_column(opened.path, distinct, column, role, options, counts)
     score, words, _, became = coded(distinct, kind)
     is_score = kind.name == "score"
     verdicts: dict[Any, Any] = {}
@@ -108,7 +107,8 @@ def read_kind(
             statuses[cell] = status
     if len(set(verdicts.values())) > MAX_VALUES:
         raise _too_many(opened, column)
-    return VerdictCode(is_score, verdicts, kind_line(shares, column, kind, options), statuses)
+    line, notes = kind_line(score, column, kind, options, counts)
+    return VerdictCode(is_score, verdicts, line, statuses, notes)
 
 
 def _different(

@@ -346,6 +346,7 @@ class _Pass:
                 f"{'; '.join([*self.parts(), *unused])}.",
                 *(f"Note: {note}" for note in self.repeated),
             ),
+            notes=self.coder.code.notes,
         )
 
     def parts(self) -> list[str]:

@@ -60,6 +60,8 @@ class ReducedJudgments:
         Which column of the files served as which of ours.
     understood : tuple of str
         What the columns were taken for, in sentences.
+    notes : tuple of str
+        Which scores lie far from all others, in sentences.
     """
 
     items: tuple[str, ...]
@@ -76,6 +78,7 @@ class ReducedJudgments:
     n_files: int
     columns_read: Mapping[str, str]
     understood: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def is_scores(self) -> bool:

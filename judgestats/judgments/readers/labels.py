@@ -24,7 +24,7 @@ from judgestats.judgments.readers.cell_texts import (
 from judgestats.judgments.readers.names import ALIASES, column_named, folded
 from judgestats.judgments.readers.table_files import table_of
 from judgestats.judgments.readers.understanding import CRITERIA, Understanding
-from judgestats.judgments.readers.verdicts import Read, coded_choices, is_too_large
+from judgestats.judgments.readers.verdicts import FAR, Read, coded_choices, is_too_large
 from judgestats.judgments.words import (
     STATUS_OF,
     family,
@@ -278,7 +278,7 @@ def _too_large_note(where: Path | str, cells: pd.Series, unused: Sequence[str]) 
     at, are = far.index[0], "are" if len(far) > 1 else "is"
     place = f"in row {at + 1}" if isinstance(at, (int, np.integer)) else f"of {at!r}"
     several = counted(len(far), "label", "labels")
-    note = f"{where}: {several} ({far.iloc[0]} {place}) {are} far from all others, no point of a "
+    note = f"{where}: {several} ({far.iloc[0]} {place}) {are} {FAR}, no point of a "
     return [f"{note}scale and left out."]
 
 

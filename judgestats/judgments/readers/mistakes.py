@@ -12,7 +12,7 @@ from judgestats.errors import InputError
 from judgestats.judgments.readers.cell_texts import each_distinct
 from judgestats.judgments.readers.options import TableOptions
 from judgestats.judgments.readers.scales import check_scales
-from judgestats.judgments.readers.verdicts import INFINITE, TOO_LARGE, Read
+from judgestats.judgments.readers.verdicts import FAR, INFINITE, TOO_LARGE, Read
 from judgestats.protocols.base import Status
 
 _FIRST = frozenset({"ab", "original", "orig", "0", "false", "1", "first", "forward"})
@@ -57,17 +57,17 @@ def check_mistakes(
     out = _as_shown(source, out, options)
     two_scales: list[str] = []
     if options.scale is None and "score" in {k.name for k in read.kinds.values()}:
-        two_scales = check_scales(source, out)
+        two_scales = check_scales(source, out[~out.index.isin(read.far)])
     out, repeated = _without_duplicates(table, out, names)
     notes = [*two_scales, *repeated]
     for start, what in ((INFINITE, "infinite score"), (TOO_LARGE, "score")):
         such = out["reason"].astype(str).str.startswith(start)
         if such.any():
-            n, row = int(such.sum()), int(such.argmax())
-            value = str(out["reason"].iloc[row]).removeprefix(start).lstrip(": ")
+            n, row = int(such.sum()), int(such.argmax()) + 1
+            value = str(out["reason"].iloc[row - 1]).removeprefix(start).lstrip(": ")
             first, far = f"the first in row {row}", ""
             if start == TOO_LARGE:
-                first, far = f"{value} in row {row}", "far from all others, "
+                first, far = f"{value} in row {row}", f"{FAR}, "
             notes.append(
                 f"{n:,} {what}{'s' * (n > 1)} ({first}) {'are' if n > 1 else 'is'} {far}no point "
                 "of a scale and counted as unread."
@@ -144,7 +144,7 @@ def _without_duplicates(
     note = repeated_note(
         int(dropped.sum()),
         int((unclear & ~dropped).sum()),
-        first=f" (the first is row {int(again.to_numpy().argmax())})",
+        first=f" (the first is row {int(again.to_numpy().argmax()) + 1})",
     )
     return out[~dropped], [note]
 
@@ -180,7 +180,7 @@ def _repeated_rows(table: pd.DataFrame, out: pd.DataFrame, key: list[str]) -> li
         return []
     text = (
         f"{n:,} row{'s' * (n > 1)} repeat{'s' * (n == 1)} an earlier one to the letter (the first "
-        f"is row {int(again.argmax())}), and no repetition says anything else. If the file was "
+        f"is row {int(again.argmax()) + 1}), and no repetition says anything else. If the file was "
         "exported twice, drop them; if the judge was asked again, number the repetitions in a "
         "column replicate."
     )

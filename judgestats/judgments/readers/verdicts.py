@@ -35,6 +35,8 @@ from judgestats.protocols.scale import Scale
 
 _SCALES = ((0.0, 1.0), (1.0, 5.0), (0.0, 5.0), (1.0, 7.0), (1.0, 10.0), (0.0, 10.0), (0.0, 100.0))
 _SEVERAL = 3
+_ABSURD = 100
+"""Times their range and size that a score lies beyond others if it is none of their scale."""
 _WIDE = Scale(-(10**6), 10**6)
 
 
@@ -44,7 +46,7 @@ class Read:
 
     `kinds` has the kind of each criterion (the empty name where there is one), which the column
     `criterion` names; `description` is the line for people; `scale` is stated or told by the
-    values, never assumed.
+    values, never assumed; `far` has the index of scores that lie far from all others.
     """
 
     score: pd.Series
@@ -56,6 +58,7 @@ class Read:
     scale: tuple[float, float] | None
     notes: tuple[str, ...] = ()
     criterion: str = ""
+    far: frozenset[Any] = frozenset()
 
 
 def read_verdicts(
@@ -94,6 +97,7 @@ def read_verdicts(
     lines: list[str] = []
     scales: set[tuple[float, float] | None] = set()
     notes: list[str] = []
+    far: set[Any] = set()
     kind_by_group = {
         (name, column): kind_of_column(source, table.loc[rows, column], column, role, options)
         for name, rows in groups.items()
@@ -120,9 +124,10 @@ def read_verdicts(
             reason.loc[rows], status.loc[rows] = why, became
             shown = f"verdict = `{column}`{f' ({name})' if name else ''}: {kind.description}"
             if kind.name == "score":
-                scale_words, assumed = _scale_said(numbers, options.scale, kind.scale)
+                scale_words, assumed, alone = _scale_said(numbers, options.scale, kind.scale)
                 shown += f" {scale_words}"
                 notes += assumed
+                far |= alone
                 scales.add(options.scale or kind.scale)
             lines.append(shown)
     scale = scales.pop() if len(scales) == 1 else None
@@ -137,6 +142,7 @@ def read_verdicts(
         scale=scale,
         notes=tuple(notes),
         criterion=criteria,
+        far=frozenset(far),
     )
 
 
@@ -170,12 +176,32 @@ def kind_of_column(
         raise InputError(f"{source}: {error}") from None
 
 
-def kind_line(values: pd.Series, column: str, kind: Kind, options: TableOptions) -> str:
-    """What a column was taken for, in the words that are printed before any number."""
+def kind_line(
+    numbers: pd.Series, column: str, kind: Kind, options: TableOptions, rows: Sequence[int]
+) -> tuple[str, tuple[str, ...]]:
+    """What a column was taken for, in words, and which scores lie far from all others.
+
+    Parameters
+    ----------
+    numbers : Series
+        The different scores, as `coded` reads them.
+    column : str
+    kind : Kind
+    options : TableOptions
+    rows : sequence of int
+        How many rows hold each.
+
+    Returns
+    -------
+    tuple of str and tuple of str
+        What is printed before any number; notes.
+    """
     line = f"verdict = `{column}`: {kind.description}"
     if kind.name != "score":
-        return line
-    return f"{line} {_scale_said(coded(values, kind)[0], options.scale, kind.scale)[0]}"
+        return line, ()
+    counts = pd.Series(rows, index=numbers.index)
+    scale, notes, _ = _scale_said(numbers, options.scale, kind.scale, counts)
+    return f"{line} {scale}", notes
 
 
 @cache
@@ -289,6 +315,10 @@ def coded_choices(frame: pd.DataFrame, values: Mapping[str, str] | None = None) 
     return out
 
 
+FAR = "far from all others"
+"""What a note says of scores that may be mistakes."""
+KEPT_FAR = f"{FAR} ("
+"""What it says where they are kept."""
 INFINITE, TOO_LARGE = "an infinite score", "a score too large to compute with"
 """How the reason begins why such a score is unread."""
 
@@ -315,37 +345,50 @@ def _word(value: object, kind: Kind) -> str:
 
 
 def _scale_said(
-    numbers: pd.Series, stated: tuple[float, float] | None, text: tuple[float, float] | None
-) -> tuple[str, tuple[str, ...]]:
-    """The scale in words, and what lies strangely far from the rest."""
+    numbers: pd.Series,
+    stated: tuple[float, float] | None,
+    text: tuple[float, float] | None,
+    counts: pd.Series | None = None,
+) -> tuple[str, tuple[str, ...], set[Any]]:
+    """The scale in words, what lies strangely far from the rest in words, and its index.
+
+    `counts` has the rows of each number, where `numbers` are the different ones.
+    """
     if ends := stated or text:
         by = "as stated" if stated else "as its cells say"
-        return f"on the scale {ends[0]:g}-{ends[1]:g}, {by}", ()
+        return f"on the scale {ends[0]:g}-{ends[1]:g}, {by}", (), set()
     kept = numbers.dropna()
     if kept.empty:
-        return "on no known scale", ()
-    alone = _lone(kept)
+        return "on no known scale", (), set()
+    rows = pd.Series(1, index=kept.index) if counts is None else counts.loc[kept.index]
+    alone = _lone(kept, rows)
     most = kept.drop(index=list(alone.index))
+    n = int(rows.loc[alone.index].sum())
     low, high = float(most.min()), float(most.max())
     fits = next((s for s in _SCALES if s[0] <= low and high <= s[1] and _uses(most, s)), None)
     if len(set(most)) < _SEVERAL:
         fits = None  # one value, or two, do not tell a scale
+    they = f"all but {n:,}" if n else "they"
     range_text = (
-        f"on the scale {fits[0]:g}-{fits[1]:g}, assumed since they run from {low:g} to {high:g} "
+        f"on the scale {fits[0]:g}-{fits[1]:g}, assumed since {they} run from {low:g} to {high:g} "
         "(--scale states it)"
         if fits
-        else f"from {low:g} to {high:g} (--scale states the scale)"
+        else f"from {low:g} to {high:g}{f' in all rows but {n:,}' if n else ''} "
+        "(--scale states the scale)"
     )
-    if alone.empty:
-        return range_text, ()
-    rows = ", ".join(f"{v:.15g} in row {i}" for i, v in alone.head(3).items())
-    lie = "lies" if len(alone) == 1 else "lie"
+    if not n:
+        return range_text, (), set()
+    far = _beyond(alone, low, high, _ABSURD * max(1.0, high - low, abs(low), abs(high)))
+    place = "outside the range of all others (" if far.empty else KEPT_FAR
+    first = alone.head(3).items()
+    places = [f"{v:.15g}" + ("" if counts is not None else f" in row {i + 1}") for i, v in first]
+    more = " and others" if len(alone) > len(places) else ""
     lone = (
-        f"{len(alone)} of {len(kept):,} scores {lie} far from all others ({low:g} to {high:g}): "
-        f"{rows}. If that is a mistake, correct the file; state the scale (--scale "
-        f"{_scale_text(fits, low, high)}) to have such scores refused."
+        f"{n:,} of {int(rows.sum()):,} scores {'lies' if n == 1 else 'lie'} {place}{low:g} to "
+        f"{high:g}): {', '.join(places)}{more}. If that is a mistake, correct the file; state the "
+        f"scale (--scale {_scale_text(fits, low, high)}) to have such scores refused."
     )
-    return range_text, (lone,)
+    return range_text, (lone,), set(alone.index)
 
 
 def _scale_text(fits: tuple[float, float] | None, low: float, high: float) -> str:
@@ -356,17 +399,30 @@ def _scale_text(fits: tuple[float, float] | None, low: float, high: float) -> st
     )
 
 
-def _lone(kept: pd.Series) -> pd.Series:
-    """Scores far from all others: at most one in two hundred (or one of 10), beyond the gap."""
-    most = max(1, len(kept) // 200)
-    if len(kept) < 10:
-        return kept.iloc[:0]
-    ordered = kept.sort_values()
-    bulk = ordered.iloc[most:-most]
-    low, high = float(bulk.min()), float(bulk.max())
-    gap = 2 * max(1.0, high - low)
-    far = ordered[(ordered > high + gap) | (ordered < low - gap)]
-    return far.sort_index() if len(far) <= most else kept.iloc[:0]
+def _lone(kept: pd.Series, rows: pd.Series) -> pd.Series:
+    """Scores far from all others.
+
+    At most one in two hundred (or one of 10) beyond twice the range of the others; or at most one
+    in ten beyond a hundred times their range and size, as a time stamp among grades is.
+    """
+    n = int(rows.sum())
+    values = kept.sort_values()
+    each = rows.loc[values.index]
+    end = each.cumsum()
+    for most, times in ((max(1, n // 200), 2), (n // 10, _ABSURD)):
+        bulk = values[(end > most) & (end - each < n - most)]
+        if n < 10 or bulk.empty:
+            continue
+        low, high = float(bulk.min()), float(bulk.max())
+        size = max(1.0, high - low, *((abs(low), abs(high)) if times > 2 else ()))
+        far = _beyond(values, low, high, times * size)
+        if 0 < int(each.loc[far.index].sum()) <= most:
+            return far.sort_index()
+    return kept.iloc[:0]
+
+
+def _beyond(values: pd.Series, low: float, high: float, gap: float) -> pd.Series:
+    return values[(values > high + gap) | (values < low - gap)]
 
 
 def _uses(kept: pd.Series, scale: tuple[float, float]) -> bool:
