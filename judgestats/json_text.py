@@ -21,13 +21,13 @@ def clean(text: str) -> str:
     return _NOT_TEXT.sub("\ufffd", text) if _NOT_TEXT.search(text) else text
 
 
-def clean_json(value: Any) -> Any:
+def clean_json(value: Any, *, keep_last: bool = False) -> Any:
     """A decoded JSON value with all its strings clean, keys too.
 
     Raises
     ------
     ValueError
-        Two keys of one object differ only in characters that are replaced.
+        Two keys of one object differ only in characters that are replaced, and not `keep_last`.
 
     Examples
     --------
@@ -37,16 +37,18 @@ def clean_json(value: Any) -> Any:
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):
-        return [clean_json(v) for v in value]
+        return [clean_json(v, keep_last=keep_last) for v in value]
     if isinstance(value, dict):
-        whole = {clean_json(k): clean_json(v) for k, v in value.items()}
-        if len(whole) < len(value):
+        whole = {clean_json(k): clean_json(v, keep_last=keep_last) for k, v in value.items()}
+        if len(whole) < len(value) and not keep_last:
             raise ValueError("two keys of one object differ only in characters that are no text")
         return whole
     return value
 
 
-def decode_json(raw: str | bytes, decoder: json.JSONDecoder | None = None) -> Any:
+def decode_json(
+    raw: str | bytes, decoder: json.JSONDecoder | None = None, *, keep_last: bool = False
+) -> Any:
     r"""Decode one JSON value and clean its strings.
 
     Parameters
@@ -54,6 +56,8 @@ def decode_json(raw: str | bytes, decoder: json.JSONDecoder | None = None) -> An
     raw : str or bytes
     decoder : JSONDecoder, optional
         None: as ``json.loads`` does.
+    keep_last : bool
+        Of keys that differ only in characters that are replaced, as of equal ones.
 
     Raises
     ------
@@ -69,4 +73,6 @@ def decode_json(raw: str | bytes, decoder: json.JSONDecoder | None = None) -> An
     """
     text = raw if isinstance(raw, str) else raw.decode(json.detect_encoding(raw), "surrogatepass")
     value = json.loads(text) if decoder is None else decoder.decode(text)
-    return clean_json(value) if "\\u" in text or _NOT_TEXT.search(text) else value
+    return (
+        clean_json(value, keep_last=keep_last) if "\\u" in text or _NOT_TEXT.search(text) else value
+    )

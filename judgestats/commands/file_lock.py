@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -74,7 +75,9 @@ def lock_file(path: Path, *, wait: float = WAIT_SECONDS) -> Iterator[None]:
 def _open_locked(beside: Path) -> BinaryIO | None:
     """The lock, held; None where another process has it, or had it and removed the file."""
     with ExitStack() as opened:
-        lock = opened.enter_context(beside.open("ab"))
+        # read only, so that another user's lock file can be opened and waited for
+        handle = os.open(beside, os.O_RDONLY | os.O_CREAT, 0o666)
+        lock = opened.enter_context(os.fdopen(handle, "rb"))
         if _take(lock.fileno()) and _is_named(lock, beside):
             opened.pop_all()
             return lock
@@ -89,7 +92,7 @@ def _is_named(file: BinaryIO, path: Path) -> bool:
 
 
 def replace_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file whole or not at all; it is on the disk on return.
+    """Write a file whole or not at all, with the mode that it had; it is on the disk on return.
 
     Parameters
     ----------
@@ -101,8 +104,12 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     beside = real.with_name(f".{real.name}.{os.getpid()}")
     with guard_output(path):
         try:
+            if real.exists():
+                beside.touch(mode=0o600)
             write(beside)
             _flush(beside, os.O_RDWR)
+            if real.exists():
+                shutil.copymode(real, beside)
             beside.replace(real)
         finally:
             beside.unlink(missing_ok=True)

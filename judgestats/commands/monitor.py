@@ -90,7 +90,7 @@ def _look(
         raise InputError(
             f"monitor: {arguments.file} was added to {path} before. Give each judgment once."
         )
-    read = {name: _rate(frame, rule) for name, rule in rates}
+    read = {name: _rate(arguments.file, frame, rule) for name, rule in rates}
     sentences = [
         sentence
         for name, rule in rates
@@ -149,12 +149,26 @@ def _values(frame: pd.DataFrame, column: str) -> pd.Series:
     return frame[column]
 
 
-def _rate(frame: pd.DataFrame, rule: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _share(file: str, row: int, column: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.inf
+    if not (0 <= value <= 1 or math.isnan(value)):
+        raise InputError(
+            f"{file}, row {row}: {column} is {text[:40]!r}, and a rate is of numbers from 0 to 1. "
+            f"Correct it, or name the word that counts: --rate NAME={column}:WORD."
+        )
+    return value
+
+
+def _rate(file: str, frame: pd.DataFrame, rule: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     """COLUMN:WORD (the share of a word; empty: unread) or COLUMN:=OTHER (two columns agree)."""
     column, sign, word = rule.partition(":")
     values = _values(frame, column)
     if not sign:
-        return np.array([_number(v) if v else math.nan for v in values])
+        cells = enumerate(values, start=1)
+        return np.array([_share(file, row, column, v) if v else math.nan for row, v in cells])
     if word.startswith("="):
         other = _values(frame, word[1:])
         both = (values != "") & (other != "")

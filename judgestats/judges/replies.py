@@ -26,7 +26,7 @@ MAX_TEXT_CHARS = 200_000
 def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Outcome:
     """Read the body of a 200 reply; anything but a chat completion is malformed, never a guess."""
     try:
-        reply = decode_json(body)
+        reply = decode_json(body, keep_last=True)
     except (ValueError, RecursionError):
         if body[:200].lstrip()[:9].lower().startswith((b"<!doctype", b"<html")):
             return read_error(200, body, headers, latency_s)

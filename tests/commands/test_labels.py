@@ -454,6 +454,25 @@ def test_a_rate_that_falls_ends_with_one(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "s.json").read_text() == before
 
 
+@pytest.mark.parametrize("cell", ["7", "inf", "good"])
+def test_a_number_that_is_no_share_is_named_with_its_row(cell, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.csv").write_text(f"id,passed\na,1\nb,0\nc,{cell}\n")
+    assert main(["monitor", "one.csv", "--state", "s.json", "--rate", "pass=passed"]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "one.csv, row 3: passed is" in told
+    assert "a rate is of numbers from 0 to 1" in told
+    assert not (tmp_path / "s.json").exists()
+
+
+def test_a_file_of_labels_keeps_its_mode(tmp_path):
+    path = tmp_path / "labels.csv"
+    write_table(pd.DataFrame({"item_id": ["1"], "annotator": "", "label": ""}), path)
+    path.chmod(0o600)
+    LabelFile(path, annotator="a1", choices=["pass", "fail"]).save("1", "pass")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
 def test_a_stream_tells_slips_of_words_bounds_and_files(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     stream("one.csv", 0.9, 60, 1)

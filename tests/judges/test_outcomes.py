@@ -158,3 +158,9 @@ def test_seconds_until_reads_dates_and_refuses_nonsense():
     assert seconds_until("nan") is None
     assert seconds_until("-5") is None
     assert seconds_until("1e12") is None
+
+
+def test_keys_that_differ_in_half_characters_do_not_lose_a_paid_answer():
+    body = b'{"a\\ud83d": 1, "a\\ud83e": 2, "choices": [{"message": {"content": "7"}}]}'
+    outcome = read_reply(body, {}, 0)
+    assert (outcome.kind, outcome.choices[0].text) == (Kind.ANSWERED, "7")

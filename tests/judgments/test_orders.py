@@ -77,7 +77,7 @@ def test_conditions_stand_as_people_read_them(tmp_path) -> None:
 def test_a_row_that_stands_twice_is_named() -> None:
     rows = [{"item": f"i{i}", "score": 1 + i % 7} for i in range(30)]
     (note,) = js.read_judgments([*rows, *rows[:8]]).attrs["notes"]
-    assert note.startswith("8 rows repeat an earlier one to the letter (the first is row 30)")
+    assert note.startswith("8 rows repeat an earlier one to the letter (the first is row 31)")
     twice = [r | {"trial": t} for r in rows for t in (0, 1)]
     assert not js.read_judgments(twice).attrs["notes"]
 
@@ -97,7 +97,7 @@ def test_few_duplicated_rows_are_no_repetitions(said: str) -> None:
     unread = set(frame.loc[frame["status"] != "ok", "item_id"])
     assert unread == ({r["item"] for r in more} if said == "other" else set())
     (note,) = frame.attrs["notes"]
-    assert note.startswith("5 rows judge an item again (the first is row 7), few of them")
+    assert note.startswith("5 rows judge an item again (the first is row 8), few of them")
     found = js.audit(frame, n_resamples=99)
     assert not found.results["id"].str.startswith("reliability.").any()
     assert note in list(map(str, found.limitations))
@@ -136,7 +136,7 @@ def test_options_a_b_c_hold_no_tie() -> None:
 def test_infinite_scores_are_unread_and_named(tmp_path) -> None:
     rows = [{"id": i, "score": float("inf") if i == 3 else 1.0 + i % 5} for i in range(30)]
     frame = js.read_judgments(rows)
-    assert "1 infinite score (the first in row 3)" in frame.attrs["notes"][0]
+    assert "1 infinite score (the first in row 4)" in frame.attrs["notes"][0]
     assert frame["score"].notna().sum() == 29
     pd.DataFrame(rows).to_parquet(tmp_path / "rows.parquet")
     with pytest.raises(InputError, match=r"holds an infinite score.*--stream no"):

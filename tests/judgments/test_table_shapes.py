@@ -244,7 +244,7 @@ def test_a_lone_score_far_away_is_named_and_two_scales_are_refused():
     rows = pd.DataFrame({"item": range(60), "score": rng.integers(1, 11, 60)})
     rows.loc[17, "score"] = 100
     (note,) = read_judgments(rows).attrs["notes"]
-    assert "100 in row 17" in note
+    assert "100 in row 18" in note
     two = pd.DataFrame(
         {
             "item": [*range(40), *range(40)],

@@ -112,7 +112,7 @@ def _lines(content: bytes) -> Iterator[bytes]:
 def read_line(line: bytes) -> tuple[str, Outcome] | None:
     """A request's id and what came of it; None where the line is no result."""
     try:
-        value: Any = decode_json(line)
+        value: Any = decode_json(line, keep_last=True)
         if not isinstance(value, dict):
             return None
         custom_id = value.get("custom_id")
