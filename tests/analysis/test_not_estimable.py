@@ -74,7 +74,7 @@ def test_screen_csv_and_metrics_have_no_ends(results, tmp_path):
         screen_of(brief_of(results, thresholds=read_thresholds(["reliability=.1"], [])))
     )
     assert text.count("[not estimable] NO") == 2
-    assert "[not estimable] times the" in " ".join(text.split())
+    assert "[not estimable] times as far" in " ".join(text.split())
     write_csv(tmp_path / "results.csv", results)
     with (tmp_path / "results.csv").open(encoding="utf-8") as file:
         rows = {row["id"]: row for row in csv.DictReader(file)}

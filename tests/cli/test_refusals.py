@@ -189,6 +189,7 @@ CASES = {
     "a kind that does not exist": text(GOOD, "--kind", "grade"),
     "a scale the wrong way round": text(GOOD, "--scale", "10-1"),
     "a scale that is none": text(GOOD, "--scale", "ten"),
+    "a scale of a billion points": text(GOOD, "--scale", "1-1000000000"),
     "a score outside the stated scale": text("id,score\na,11\nb,2\n", "--scale", "1-10"),
     "scores of two scales mixed": table(TWO),
     "cells out of 10 and out of 100": text("id,score\na,8/10\nb,60 %\n"),
