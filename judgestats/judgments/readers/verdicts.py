@@ -380,7 +380,7 @@ def _scale_said(
         return range_text, (), set()
     far = _beyond(alone, low, high, _ABSURD * max(1.0, high - low, abs(low), abs(high)))
     place = "outside the range of all others (" if far.empty else KEPT_FAR
-    first = alone.head(3).items()
+    first = zip(alone.index[:3].astype(int).tolist(), alone.head(3).tolist(), strict=True)
     places = [f"{v:.15g}" + ("" if counts is not None else f" in row {i + 1}") for i, v in first]
     more = " and others" if len(alone) > len(places) else ""
     lone = (
