@@ -102,8 +102,10 @@ def _always_same(
 ) -> list[tuple[str, str, Result]]:
     """How often one would be right that always gives people's most common verdict, where read."""
     once = pairs[pairs["choice"] != ""].drop_duplicates("item_id")
+    if once.empty:
+        return []
     human = once["label"].to_numpy(object)
-    constant = str(once["label"].mode().iloc[0]) if len(once) else ""
+    constant = str(once["label"].mode().iloc[0])
     same = accuracy(
         np.full(human.size, constant, dtype=object), human, categories=names,
         cluster=once["cluster"].to_numpy(object), level=level,
