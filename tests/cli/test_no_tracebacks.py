@@ -160,8 +160,12 @@ def test_lists_that_hold_no_verdict_are_not_exploded(folder, capsys, cell, says)
 
 
 def test_a_folder_that_may_not_be_searched_is_named(folder, capsys, monkeypatch):
+    real = Path.is_file
+
     def forbidden(self: Path, **_: object) -> bool:
-        raise PermissionError(13, "Permission denied", str(self))
+        if self.name == "good.csv":
+            raise PermissionError(13, "Permission denied", str(self))
+        return real(self)
 
     monkeypatch.setattr(Path, "is_file", forbidden)
     refused(capsys, ["labels", "plan", "x/good.csv", "--labels", "3"], "x/good.csv", "Permission")

@@ -62,7 +62,8 @@ def test_the_sem_is_called_the_sd_of_repeated_scores(tmp_path, capsys):
     words = ["analyze", str(path), "--track", "none", "--report", "none", "--resamples", "99"]
     assert main([*words, "--max", "sem=.7"]) == 0
     screen = capsys.readouterr().out
-    shown = re.search(r"SEM \(SD of repeated scores\)  (\S+) .* ok   (\S+) .* NO   points", screen)
+    row = r"SEM \(SD of repeated scores\)\s+(\S+) .* ok\s+(\S+) .* NO\s+points"
+    shown = re.search(row, screen)
     assert shown is not None
     scores = pd.read_csv(path).pivot(index=["judge", "item_id"], columns="replicate").to_numpy()
     judges = np.split(scores, 2)
