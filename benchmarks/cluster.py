@@ -19,17 +19,16 @@ from pathlib import Path
 import numpy as np
 from distributed import LocalCluster
 
+from judgestats.collection.cluster import collect_distributed
+from judgestats.collection.journal import Journal
+from judgestats.collection.spec import parse_judge
+from judgestats.data.schema import Condition, Task
 from judgestats.engine import Engine, parse_engine
-from judgestats.items.schema import Item, Response
-from judgestats.judges.distributed import collect_distributed
-from judgestats.judges.journal import Journal
-from judgestats.judges.simulated.app import SimulatedServer
-from judgestats.judges.simulated.faults import Faults
-from judgestats.judges.simulated.server import serving
-from judgestats.judges.spec import parse_judge
-from judgestats.judgments.design import Condition, Task
+from judgestats.items.records import Item, Response
 from judgestats.protocols.pointwise import Pointwise
-from judgestats.stats.inference.resampling import cluster_bootstrap
+from judgestats.simulated.app import SimulatedServer, serving
+from judgestats.simulated.faults import Faults
+from judgestats.stats.inference.bootstrap import cluster_bootstrap
 
 ITEMS, REPLICATES, LATENCY_S = 24, 10, 0.05
 

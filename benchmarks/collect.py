@@ -105,7 +105,7 @@ async def create_aiohttp(url: str, count: int, concurrency: int) -> float:
 
 
 def tasks(url: str, count: int):
-    from judgestats.judgments.design import Condition, Task
+    from judgestats.data.schema import Condition, Task
     from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema
 
     schema = ReplySchema(name="submit_score", description="Submit.", schema=SCHEMA)
@@ -122,7 +122,7 @@ def tasks(url: str, count: int):
 
 
 async def ours(url: str, count: int, concurrency: int, choices: int = 1) -> float:
-    from judgestats.judges.collect import collect
+    from judgestats.collection.single_answers import collect
 
     with tempfile.TemporaryDirectory() as folder:
         plan = list(tasks(url, count))
@@ -163,7 +163,7 @@ def one(name: str, url: str, count: int, concurrency: int) -> None:
 
 
 def memory(url: str, count: int) -> None:
-    from judgestats.judges.collect import collect
+    from judgestats.collection.single_answers import collect
 
     async def run() -> None:
         with tempfile.TemporaryDirectory() as folder:

@@ -68,7 +68,7 @@ def work(folder: Path) -> dict[str, float]:
     pa.set_cpu_count(int(os.environ.get("OMP_NUM_THREADS", "2")))
     begun = time.perf_counter()
     from judgestats.analysis.large import audit_reduced
-    from judgestats.judgments.large.reduce import reduce_parquet
+    from judgestats.data.large.reduce import reduce_parquet
 
     imported = time.perf_counter()
     reduced = reduce_parquet(folder)
@@ -95,7 +95,7 @@ def check(folder: Path) -> float:
 
     import judgestats as js
     from judgestats.analysis.large import audit_reduced
-    from judgestats.judgments.large.reduce import reduce_parquet
+    from judgestats.data.large.reduce import reduce_parquet
 
     whole = pd.read_parquet(folder)
     file = folder.parent / f"{folder.name}-whole.parquet"

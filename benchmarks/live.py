@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from judgestats.judges.simulated.server import serving
+from judgestats.simulated.app import serving
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "build" / "live"

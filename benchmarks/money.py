@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judgestats.items.schema import Item, Response
-from judgestats.judges.budget import Budget
-from judgestats.judges.collect import collect_judgments
-from judgestats.judges.prices import Price, PriceTable
-from judgestats.judges.simulated.app import SimulatedServer
-from judgestats.judgments.design import Condition, Task
+from judgestats.collection.ledger import Budget
+from judgestats.collection.prices import Price, PriceTable
+from judgestats.collection.single_answers import collect_judgments
+from judgestats.data.schema import Condition, Task
+from judgestats.items.records import Item, Response
 from judgestats.protocols.pointwise import Pointwise
+from judgestats.simulated.app import SimulatedServer
 
 CAP = 1.0
 PRICES = PriceTable(

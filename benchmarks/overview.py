@@ -23,7 +23,7 @@ import stats_spread
 import stats_verdicts
 from stats import rows as stats_rows
 
-from judgestats.stats.inference.blas_threads import one_blas_thread
+from judgestats.stats.inference.keywords import one_blas_thread
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "index.md"
 COUNT = 500

@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from judgestats.judgments.readers import read_judgments
+from judgestats.data.readers import read_judgments
 
 rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
 with tempfile.TemporaryDirectory() as folder:

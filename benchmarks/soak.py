@@ -27,8 +27,8 @@ FAULTS = (
 
 
 def tasks(url: str, count: int):
-    from judgestats.items.schema import Item, Response
-    from judgestats.judgments.design import Condition, Task
+    from judgestats.data.schema import Condition, Task
+    from judgestats.items.records import Item, Response
     from judgestats.protocols.pointwise import Pointwise
 
     protocol = Pointwise()
@@ -53,9 +53,9 @@ def tasks(url: str, count: int):
 
 def leg(url: str, count: int, folder: Path, name: str, max_requests: int | None) -> None:
     """One run of the collection, in this process; prints its account."""
-    from judgestats.judges.budget import Budget
-    from judgestats.judges.collect import collect_judgments
-    from judgestats.judges.retry import RetryPolicy
+    from judgestats.collection.ledger import Budget
+    from judgestats.collection.retry import RetryPolicy
+    from judgestats.collection.single_answers import collect_judgments
 
     started = time.perf_counter()
     collected = collect_judgments(
@@ -96,8 +96,8 @@ def soak(count: int) -> list[dict]:
     """All legs: capped at 30 %, killed on the way, and to the end; then once more, for nothing."""
     code = (
         "import sys\n"
-        "from judgestats.judges.simulated.faults import Faults\n"
-        "from judgestats.judges.simulated.server import serve\n"
+        "from judgestats.simulated.faults import Faults\n"
+        "from judgestats.simulated.app import serve\n"
         "serve(0, faults=Faults.parse(sys.argv[1]))"
     )
     server = subprocess.Popen(
@@ -130,7 +130,7 @@ def soak(count: int) -> list[dict]:
 def check(folder: Path, count: int) -> None:
     import pandas as pd
 
-    from judgestats.judgments.schemas import validate_raw
+    from judgestats.data.schema import validate_raw
 
     frame = pd.concat(pd.read_parquet(p) for p in sorted(folder.glob("rest/*.parquet")))
     frame = validate_raw(frame)

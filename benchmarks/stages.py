@@ -30,7 +30,7 @@ STAGES = {
     "analysis of audits": ("analysis/audit.py", "audit_read"),
     "what every analysis gets": ("analysis/supplements.py", "supplemented"),
     "files of results": ("experiment/folder.py", "write_results"),
-    "waiting for the process that writes the run": ("tracking/apart.py", "ask"),
+    "waiting for the process that writes the run": ("tracking/writer_process.py", "ask"),
     "report: waiting for what remains of it": ("experiment/rendering.py", "_attach"),
 }
 """Rows of the table: end of the file and name of the function whose calls they are."""

@@ -25,7 +25,7 @@ import stats_verdicts
 from statsmodels.regression.mixed_linear_model import MixedLM
 from timing import Row, compare, peer_text, print_rows, ratio_text, with_r
 
-from judgestats.stats.inference.blas_threads import one_blas_thread
+from judgestats.stats.inference.keywords import one_blas_thread
 from judgestats.stats.reliability.intraclass import icc, icc_forms
 from judgestats.stats.reliability.variance_components import variance_components
 

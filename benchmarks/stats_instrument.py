@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from timing import Row, compare, print_rows
 
-from judgestats.stats.instrument.bradley_terry import bradley_terry
-from judgestats.stats.instrument.many_facet import many_facet
+from judgestats.stats.models.bradley_terry import bradley_terry
+from judgestats.stats.models.many_facet import many_facet
 
 N_ITEMS = 4_000
 

@@ -13,12 +13,11 @@ import pandas as pd
 import pingouin
 from timing import Row, compare, print_rows, with_r
 
-from judgestats.stats.inference.blas_threads import one_blas_thread
-from judgestats.stats.reliability._factor_analyzer import factor_analysis
-from judgestats.stats.reliability.factor_extraction import minres_factors, oblimin
+from judgestats.stats.inference.keywords import one_blas_thread
 from judgestats.stats.reliability.internal_consistency import cronbach_alpha
 from judgestats.stats.reliability.omega import omega_total
-from judgestats.stats.reliability.one_factor_solvers import minres_one_factor, ml_one_factor
+from judgestats.stats.reliability.one_factor import minres_one_factor, ml_one_factor
+from judgestats.stats.reliability.published_omega import factor_analysis, minres_factors, oblimin
 
 RESAMPLES = 1_000
 LOOP = 50

@@ -21,9 +21,8 @@ from scipy import stats
 from timing import Call, Row, compare, print_rows, with_r
 
 from judgestats.stats.comparison.friedman import friedman_test
-from judgestats.stats.comparison.kruskal_wallis import kruskal_test
-from judgestats.stats.comparison.mann_whitney import mann_whitney_test
-from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.comparison.groups import kruskal_test, mann_whitney_test
+from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.inference.result import Comparisons
 
 

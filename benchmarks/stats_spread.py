@@ -16,10 +16,11 @@ from scipy import stats
 from timing import Row, compare, print_rows
 
 from judgestats.stats.comparison.blocked_f import blocked_f_test
-from judgestats.stats.layouts.cell_statistics import cell_statistics
-from judgestats.stats.planning.study_plan import PilotComponents, plan_study
-from judgestats.stats.spread.spread_between_conditions import spread_test
-from judgestats.stats.spread.variance_ratio import variance_ratio
+from judgestats.stats.designs.cells import cell_statistics
+from judgestats.stats.dispersion.dispersion_test import spread_test
+from judgestats.stats.dispersion.ratios import variance_ratio
+from judgestats.stats.planning.design import plan_study
+from judgestats.stats.planning.price import PilotComponents
 
 ITEMS, CONDITIONS, REPLICATIONS = 80, 11, 10
 PERMUTATIONS = 10_000

@@ -19,12 +19,10 @@ from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 from timing import Call, Row, compare, print_rows
 
-from judgestats.stats.agreement.cohen import cohen_kappa
-from judgestats.stats.agreement.gwet import gwet_ac1
-from judgestats.stats.agreement.kappa import fleiss_kappa
-from judgestats.stats.agreement.krippendorff import krippendorff_alpha
+from judgestats.stats.agreement.chance_corrected import gwet_ac1
+from judgestats.stats.agreement.kappa import cohen_kappa, fleiss_kappa, krippendorff_alpha
 from judgestats.stats.agreement.vote_share import vote_share_reliability
-from judgestats.stats.layouts.count_table import count_table
+from judgestats.stats.designs.count_table import count_table
 
 LETTERS = np.array(list("ABCDE"), dtype=object)
 SIZES = (1_000, 10_000, 100_000)

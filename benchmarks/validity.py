@@ -21,8 +21,8 @@ from peers.validity_peers import ITEMS, JUDGY_RESAMPLES, Estimators, coverage, t
 
 from judgestats.stats import corrected_mean, corrected_rate
 from judgestats.stats.validity.inputs import labelled_items
+from judgestats.stats.validity.poststratified import corrected_by_rates
 from judgestats.stats.validity.regression import ppi_mean
-from judgestats.stats.validity.rogan_gladen import corrected_by_rates
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "tests" / "reference" / "data"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from judgestats.analysis.scale_use import mean_deviations
+from judgestats.analysis.scores import mean_deviations
 from judgestats.reporting import plots
 
 JUDGES = ("sim-strict", "sim-typical", "sim-lenient")

@@ -16,17 +16,17 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from judgestats.results.estimands import (
+from judgestats.results.quantities import (
     UNITS,
     Estimand,
     TestKind,
     comparison,
-    instrument,
     reliability,
-    tests,
     validity,
-    verdicts,
 )
+from judgestats.results.quantities import agreement as verdicts
+from judgestats.results.quantities import comparison as tests
+from judgestats.results.quantities import robustness as instrument
 
 PAGE = Path(__file__).resolve().parent / "glossary.md"
 

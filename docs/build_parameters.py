@@ -13,10 +13,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from judgestats.experiment.common_parameters import CommonParameters
-from judgestats.experiment.design import Design, ReplicationDesign, experiment_names, load_design
-from judgestats.experiment.parameter_types import Parameter, parameters_of
 from judgestats.protocols.probes import PROBES
+from judgestats.runner.common_parameters import CommonParameters
+from judgestats.runner.design import Design, ReplicationDesign, experiment_names, load_design
+from judgestats.runner.parameter_types import Parameter, parameters_of
 
 PAGES = Path(__file__).resolve().parent / "experiments"
 PROJECT = PAGES.parents[1] / "MLproject"

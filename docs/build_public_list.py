@@ -1,6 +1,6 @@
 """Write what follows from the registry of estimands: the public list of statistics, API pages.
 
-Run ``python docs/build_public_list.py`` after adding an entry to judgestats/results/estimands: the
+Run ``python docs/build_public_list.py`` after adding an entry to judgestats/results/quantities: the
 function that it names becomes public (judgestats/stats/__init__.pyi) and is listed on the page of
 its room. ``--check`` writes nothing and says which place is missing.
 """

@@ -21,7 +21,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.protocols.reading import READER_VERSION, PairForm, read_reply
+from judgestats.protocols.replies import READER_VERSION, PairForm, read_reply
 
 DOCS = Path(__file__).resolve().parent
 PAGE = DOCS / "replies.md"

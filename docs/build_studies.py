@@ -21,8 +21,8 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from judgestats.experiment.design import load_design
 from judgestats.items.published import STUDY_DATA
+from judgestats.runner.design import load_design
 from judgestats.studies.paper_tables import grade_score_table, read_printed
 
 PAGE = Path(__file__).resolve().parent / "studies.md"

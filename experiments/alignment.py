@@ -7,18 +7,18 @@ its own and costs no further call.
 
 from __future__ import annotations
 
-from judgestats.experiment.design import Design
-from judgestats.experiment.item_sources import labelled
-from judgestats.experiment.pair_parameters import (
+from judgestats.data.schema import Condition
+from judgestats.protocols.pairwise import Pairwise
+from judgestats.protocols.pointwise import Pointwise
+from judgestats.runner.design import Design
+from judgestats.runner.pair_parameters import (
     METHOD_LEVELS,
     STUDY_PAIRS,
     MethodParameters,
     method_protocol,
     method_trials,
 )
-from judgestats.judgments.design import Condition
-from judgestats.protocols.pairwise import Pairwise
-from judgestats.protocols.pointwise import Pointwise
+from judgestats.runner.sources import labelled
 
 
 def conditions(parameters: MethodParameters) -> tuple[Condition, ...]:

@@ -6,9 +6,9 @@ apart from repetition, length among real answers, the spread and shape of scores
 
 from __future__ import annotations
 
-from judgestats.experiment.design import Design
-from judgestats.experiment.pair_parameters import STUDY_PAIRS
-from judgestats.experiment.probe_protocols import ProbeParameters, probe_conditions, probe_protocol
+from judgestats.runner.design import Design
+from judgestats.runner.pair_parameters import STUDY_PAIRS
+from judgestats.runner.prompts import ProbeParameters, probe_conditions, probe_protocol
 
 DESIGN = Design(
     name="bias",

@@ -6,7 +6,9 @@ against the crowd, repeated votes) are asked once and used by each of them.
 
 from __future__ import annotations
 
-from judgestats.experiment.crowd_parameters import (
+from judgestats.data.schema import Condition
+from judgestats.protocols.strategies import Strategy
+from judgestats.runner.crowd_parameters import (
     CROWD_LEVELS,
     CrowdParameters,
     preference_pairs,
@@ -15,9 +17,7 @@ from judgestats.experiment.crowd_parameters import (
     strategy_protocol,
     with_crowd,
 )
-from judgestats.experiment.design import Design
-from judgestats.judgments.design import Condition
-from judgestats.protocols.strategies import Strategy
+from judgestats.runner.design import Design
 
 
 def conditions(parameters: CrowdParameters) -> tuple[Condition, ...]:

@@ -6,12 +6,11 @@ unrelated option answers another question; it is drawn once for an item and rota
 
 from __future__ import annotations
 
-from judgestats.experiment.conditions import crossed
-from judgestats.experiment.design import Design
-from judgestats.experiment.own_prompts import own_reasoning, prompt_of
-from judgestats.experiment.selection_parameters import SELECTION_LEVELS, SelectionParameters
-from judgestats.judgments.design import Condition
+from judgestats.data.schema import Condition
 from judgestats.protocols.selection import SELECTION_PROMPTS, Selection
+from judgestats.runner.common_parameters import own_reasoning, prompt_of
+from judgestats.runner.design import Design, crossed
+from judgestats.runner.pair_parameters import SELECTION_LEVELS, SelectionParameters
 
 
 def conditions(parameters: SelectionParameters) -> tuple[Condition, ...]:

@@ -5,24 +5,22 @@
 
 from __future__ import annotations
 
-from judgestats.experiment.conditions import crossed
-from judgestats.experiment.design import Design
-from judgestats.experiment.levels import Levels
-from judgestats.experiment.own_prompts import (
-    OwnReasoning,
-    holds_guideline,
-    own_reasoning,
-    prompt_of,
-)
-from judgestats.experiment.parameter_types import Names, parameter
-from judgestats.judgments.design import Condition
-from judgestats.protocols.guideline import (
+from judgestats.data.schema import Condition
+from judgestats.protocols.explained import (
     GUIDELINES,
     guideline_level,
     guideline_text,
     with_guideline,
 )
 from judgestats.protocols.pointwise import Pointwise
+from judgestats.runner.common_parameters import (
+    OwnReasoning,
+    holds_guideline,
+    own_reasoning,
+    prompt_of,
+)
+from judgestats.runner.design import Design, Levels, crossed
+from judgestats.runner.parameter_types import Names, parameter
 
 
 class Parameters(OwnReasoning):

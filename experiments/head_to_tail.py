@@ -6,12 +6,16 @@ a reference; without a file the bundled questions that have one are taken.
 
 from __future__ import annotations
 
-from judgestats.experiment.answer_parameters import AnswerParameters
-from judgestats.experiment.design import Design
-from judgestats.experiment.item_sources import referenced
-from judgestats.experiment.own_prompts import OwnReasoning, own_reasoning, prompt_of
-from judgestats.judgments.design import Condition
-from judgestats.protocols.correctness import Correctness
+from judgestats.data.schema import Condition
+from judgestats.protocols.pointwise import Correctness
+from judgestats.runner.common_parameters import (
+    AnswerParameters,
+    OwnReasoning,
+    own_reasoning,
+    prompt_of,
+)
+from judgestats.runner.design import Design
+from judgestats.runner.sources import referenced
 
 
 class Parameters(AnswerParameters, OwnReasoning):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from judgestats.experiment.conditions import VaryParameters
-from judgestats.experiment.design import Design
-from judgestats.experiment.levels import Levels
-from judgestats.experiment.own_prompts import OwnReasoning, own_reasoning, prompt_of
-from judgestats.judgments.design import Condition
+from judgestats.data.schema import Condition
 from judgestats.protocols.pointwise import Pointwise
+from judgestats.runner.common_parameters import OwnReasoning, own_reasoning, prompt_of
+from judgestats.runner.design import Design, Levels, VaryParameters
 
 
 class Parameters(OwnReasoning, VaryParameters):

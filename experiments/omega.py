@@ -7,13 +7,12 @@ beside the answer under the study's presets only: it answers another question.
 
 from __future__ import annotations
 
-from judgestats.experiment.design import Design
-from judgestats.experiment.item_sources import benchmarks
-from judgestats.experiment.levels import Levels
-from judgestats.experiment.own_prompts import own_reasoning, prompt_of
-from judgestats.experiment.selection_parameters import BestOfParameters
-from judgestats.judgments.design import Condition
+from judgestats.data.schema import Condition
 from judgestats.protocols.selection import Selection
+from judgestats.runner.common_parameters import own_reasoning, prompt_of
+from judgestats.runner.design import Design, Levels
+from judgestats.runner.pair_parameters import BestOfParameters
+from judgestats.runner.sources import benchmarks
 
 
 def protocol(parameters: BestOfParameters, condition: Condition) -> Selection:

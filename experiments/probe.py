@@ -7,8 +7,8 @@ with names and opinions beside them. What was changed and what was not are the p
 
 from __future__ import annotations
 
-from judgestats.experiment.design import Design
-from judgestats.experiment.probe_protocols import ProbeParameters, probe_conditions, probe_protocol
+from judgestats.runner.design import Design
+from judgestats.runner.prompts import ProbeParameters, probe_conditions, probe_protocol
 
 DESIGN = Design(
     name="probe",

@@ -7,12 +7,16 @@ repetitions.
 
 from __future__ import annotations
 
-from judgestats.experiment.conditions import crossed
-from judgestats.experiment.design import Design
-from judgestats.experiment.levels import Levels
-from judgestats.experiment.wordings import WordingParameters, worded_protocol, wordings
-from judgestats.judgments.design import Condition
+from judgestats.data.schema import Condition
 from judgestats.protocols.base import JudgingProtocol
+from judgestats.runner.design import (
+    Design,
+    Levels,
+    WordingParameters,
+    crossed,
+    worded_protocol,
+    wordings,
+)
 
 
 def conditions(parameters: WordingParameters) -> tuple[Condition, ...]:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from judgestats.experiment.conditions import crossed
-from judgestats.experiment.design import Design
-from judgestats.experiment.label_source import PeopleParameters
-from judgestats.experiment.levels import Levels
-from judgestats.experiment.own_prompts import prompt_of
-from judgestats.experiment.parameter_types import Choices, parameter
-from judgestats.judgments.design import Condition
+from judgestats.data.schema import Condition
 from judgestats.protocols.pointwise import REASONING, Pointwise
+from judgestats.runner.common_parameters import prompt_of
+from judgestats.runner.design import Design, Levels, crossed
+from judgestats.runner.parameter_types import Choices, parameter
+from judgestats.runner.sources import PeopleParameters
 
 
 class Parameters(PeopleParameters):

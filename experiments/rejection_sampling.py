@@ -9,18 +9,17 @@ from __future__ import annotations
 from typing import Annotated
 
 from judgestats.analysis.chosen_responses import TIES
-from judgestats.experiment.answer_parameters import CandidateParameters
-from judgestats.experiment.crowd_parameters import (
+from judgestats.data.schema import Condition
+from judgestats.protocols.strategies import Strategy
+from judgestats.runner.common_parameters import CandidateParameters
+from judgestats.runner.crowd_parameters import (
     StrategyParameters,
     strategy_conditions,
     strategy_protocol,
 )
-from judgestats.experiment.design import Design
-from judgestats.experiment.item_sources import candidates
-from judgestats.experiment.levels import Levels
-from judgestats.experiment.parameter_types import Choice, Whole, parameter
-from judgestats.judgments.design import Condition
-from judgestats.protocols.strategies import Strategy
+from judgestats.runner.design import Design, Levels
+from judgestats.runner.parameter_types import Choice, Whole, parameter
+from judgestats.runner.sources import candidates
 
 
 class Parameters(StrategyParameters, CandidateParameters):

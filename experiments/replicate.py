@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from judgestats.experiment.design import ReplicationDesign, ReplicationParameters
-from judgestats.experiment.parameter_types import Choice, parameter
+from judgestats.runner.design import ReplicationDesign, ReplicationParameters
+from judgestats.runner.parameter_types import Choice, parameter
 from judgestats.studies import study_names
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from judgestats.experiment.design import Design
-from judgestats.experiment.item_sources import labelled
-from judgestats.experiment.label_source import PeopleParameters
-from judgestats.experiment.levels import Levels
-from judgestats.experiment.own_prompts import OwnReasoning, own_reasoning, prompt_of
-from judgestats.experiment.pair_parameters import STUDY_PAIRS, PairParameters
-from judgestats.judgments.design import Condition
+from judgestats.data.schema import Condition
 from judgestats.protocols.pointwise import Pointwise
+from judgestats.runner.common_parameters import OwnReasoning, own_reasoning, prompt_of
+from judgestats.runner.design import Design, Levels
+from judgestats.runner.pair_parameters import STUDY_PAIRS, PairParameters
+from judgestats.runner.sources import PeopleParameters, labelled
 
 
 class Parameters(PeopleParameters, OwnReasoning, PairParameters):

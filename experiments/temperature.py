@@ -6,13 +6,11 @@ The item is the block of every test: all conditions judge the same items.
 
 from __future__ import annotations
 
-from judgestats.experiment.conditions import VaryParameters
-from judgestats.experiment.design import Design
-from judgestats.experiment.label_source import PeopleParameters
-from judgestats.experiment.levels import Levels
-from judgestats.experiment.own_prompts import OwnReasoning, own_reasoning, prompt_of
-from judgestats.judgments.design import Condition
+from judgestats.data.schema import Condition
 from judgestats.protocols.pointwise import Pointwise
+from judgestats.runner.common_parameters import OwnReasoning, own_reasoning, prompt_of
+from judgestats.runner.design import Design, Levels, VaryParameters
+from judgestats.runner.sources import PeopleParameters
 
 
 class Parameters(PeopleParameters, OwnReasoning, VaryParameters):

@@ -6,15 +6,12 @@ people's labels. Without a file the bundled answers' designed quality stands for
 
 from __future__ import annotations
 
-from judgestats.experiment.conditions import crossed
-from judgestats.experiment.design import Design
-from judgestats.experiment.label_source import LabelParameters, with_known_labels
-from judgestats.experiment.levels import Levels
-from judgestats.experiment.own_prompts import OwnReasoning, own_reasoning, prompt_of
-from judgestats.judgments.design import Condition
+from judgestats.data.schema import Condition
 from judgestats.protocols.base import JudgingProtocol
-from judgestats.protocols.correctness import PassFail
-from judgestats.protocols.pointwise import Pointwise
+from judgestats.protocols.pointwise import PassFail, Pointwise
+from judgestats.runner.common_parameters import OwnReasoning, own_reasoning, prompt_of
+from judgestats.runner.design import Design, Levels, crossed
+from judgestats.runner.sources import LabelParameters, with_known_labels
 
 
 class Parameters(LabelParameters, OwnReasoning):

@@ -17,7 +17,7 @@ from judgestats.version import __version__ as __version__
 if TYPE_CHECKING:
     from judgestats import mlflow, stats
     from judgestats.api import audit, compare, drift, endpoint, read_judgments, run
-    from judgestats.judgments.shapes import score_array
+    from judgestats.data.matrices import score_array
 
 __all__ = [
     "audit",
@@ -35,7 +35,7 @@ _HOME = {
     **dict.fromkeys(
         ("audit", "compare", "drift", "endpoint", "read_judgments", "run"), "judgestats.api"
     ),
-    "score_array": "judgestats.judgments.shapes",
+    "score_array": "judgestats.data.matrices",
 }
 
 

@@ -15,18 +15,18 @@ import pandas as pd
 from judgestats.analysis.audit import audit as audit_frame
 from judgestats.analysis.audit import audit_read
 from judgestats.analysis.drift import drift as drift_frames
-from judgestats.analysis.drift_runs import with_parameters
+from judgestats.analysis.drift_tests import with_parameters
 from judgestats.analysis.supplements import supplemented
+from judgestats.data.readers.frame import passes_and_failures
+from judgestats.data.readers.labels import with_stated_words
+from judgestats.data.readers.registry import read_judgments as read_table_or_log
+from judgestats.data.schema import PARSED_COLUMNS
 from judgestats.errors import InputError
-from judgestats.judgments.columns import PARSED_COLUMNS
-from judgestats.judgments.readers.grades import passes_and_failures
-from judgestats.judgments.readers.labels import with_stated_words
-from judgestats.judgments.readers.registry import read_judgments as read_table_or_log
-from judgestats.stats.inference.result import to_plain
+from judgestats.stats.inference.estimate import to_plain
 
 if TYPE_CHECKING:
-    from judgestats.judges.endpoint_card import EndpointCard
-    from judgestats.judges.spec import JudgeSpec
+    from judgestats.collection.endpoint_card import EndpointCard
+    from judgestats.collection.spec import JudgeSpec
     from judgestats.reporting.notebook import Compared, Findings
     from judgestats.reporting.runs import Run
 
@@ -53,7 +53,7 @@ def read_judgments(data: Any, **options: Any) -> pd.DataFrame:
         A log or table; a pandas or polars frame; one dict a judgment; a run id, or several as
         repetitions of one another, or an experiment of them (``"experiments:/NAME"``).
     **options
-        As `judgestats.judgments.readers.read_judgments` takes them: ``mapping``, ``item``,
+        As `judgestats.data.readers.read_judgments` takes them: ``mapping``, ``item``,
         ``factors``, ``kind``, ``values``, ``wide``, ``labels``, ``scale``, ``judge`` ...
 
     Returns
@@ -79,7 +79,7 @@ def read_judgments(data: Any, **options: Any) -> pd.DataFrame:
     further = sorted(set(options) - {"judge"})
     if further:
         raise InputError(f"read_judgments: a run of MLflow takes no {further[0]}. Leave it out.")
-    from judgestats.tracking.assessments import stored_assessments
+    from judgestats.tracking.traces import stored_assessments
 
     frame = passes_and_failures(stored_assessments(runs, **options))
     return with_stated_words(frame, values) if values else frame
@@ -90,7 +90,7 @@ read_judgments.__signature__ = inspect.signature(read_table_or_log)  # type: ign
 
 def _runs(data: Any) -> list[str]:
     """The runs and experiments of MLflow that some data name; empty where it is something else."""
-    from judgestats.tracking.assessments import is_stored
+    from judgestats.tracking.traces import is_stored
 
     listed = [data] if isinstance(data, str) else data
     if not isinstance(listed, (list, tuple)) or not all(isinstance(r, str) for r in listed):
@@ -307,7 +307,7 @@ def _of_judgestats(data: Any) -> bool:
     """Whether a run of judgestats is named: an id, or a folder with a run's files."""
     if not isinstance(data, (str, Path)):
         return False
-    from judgestats.tracking.assessments import is_run_id
+    from judgestats.tracking.traces import is_run_id
 
     folder = Path(data)
     inside = ("results.json", "artifacts/results.json")
@@ -323,7 +323,7 @@ def endpoint(
     ----------
     model : str or JudgeSpec
         As ``judges=`` names it: ``"gpt-4o@http://host/v1"``, ``"sim-typical"``; or one of
-        `judgestats.judges.judges_file.read_judges`.
+        `judgestats.collection.spec.read_judges`.
     base_url : str
         The endpoint, where the model does not name it.
     prices : path, optional
@@ -340,10 +340,10 @@ def endpoint(
     InputError, JudgeError
         An unusable name or file; an endpoint that does not answer.
     """
-    from judgestats.judges.endpoint_card import examined
-    from judgestats.judges.prices import load_prices
-    from judgestats.judges.simulated.app import SimulatedServer
-    from judgestats.judges.spec import parse_judge
+    from judgestats.collection.endpoint_card import examined
+    from judgestats.collection.prices import load_prices
+    from judgestats.collection.spec import parse_judge
+    from judgestats.simulated.app import SimulatedServer
 
     spec = parse_judge(model, base_url=base_url or None) if isinstance(model, str) else model
     if spec.function is not None:
@@ -375,21 +375,21 @@ def run(experiment: str, **parameters: Any) -> Findings | None:
     InputError
         There is no such experiment or parameter.
     """
-    from judgestats.experiment.design import ReplicationDesign, load_design
     from judgestats.reporting.notebook import Findings
     from judgestats.reporting.runs import load_run
+    from judgestats.runner.design import ReplicationDesign, load_design
 
     design = load_design(experiment)
     given = {k: _as_word(v) for k, v in parameters.items()}
     if isinstance(design, ReplicationDesign):
-        from judgestats.experiment.replication import run_replication
+        from judgestats.runner.replication import run_replication
 
         shown = _outside_loops(lambda: run_replication(design, given))
         place = shown.run_id
         return Findings(
             shown.analysis, lambda: load_run(place), run_id=place, reports=shown.reports
         )
-    from judgestats.experiment.run import run_experiment
+    from judgestats.runner.run import run_experiment
 
     made = _outside_loops(lambda: run_experiment(design, given))
     if made is None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from judgestats.commands.table import overview
 from judgestats.errors import InputError, JudgestatsError, printable
-from judgestats.spelling import as_typed
+from judgestats.style import as_typed
 from judgestats.terminal import emit, own_streams
 
 _COMPLETE = "_JUDGESTATS_COMPLETE"
@@ -85,7 +85,7 @@ def _internal_error(error: Exception, words: Sequence[str]) -> str:
     import tempfile
     import traceback
 
-    from judgestats.secrecy import keep_secrets_of, scrubbed
+    from judgestats.redaction import keep_secrets_of, scrubbed
     from judgestats.version import __version__
 
     keep_secrets_of()

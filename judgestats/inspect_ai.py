@@ -15,8 +15,8 @@ except ModuleNotFoundError as error:
 
 from click import ClickException
 
+from judgestats.collection.single_answers import AnswerJudge, Judged
 from judgestats.errors import InputError, JudgestatsError
-from judgestats.judges.single_answers import AnswerJudge, Judged
 
 _KEY = "judgestats"
 """Of a score's metadata, as the reader of logs looks for it."""
@@ -46,7 +46,7 @@ def scorer(judge: str = "", **judging: Any) -> Scorer:
         As ``judges=`` takes one: a model, ``MODEL@ADDRESS``, ``module:function``, ``sim-typical``,
         or a YAML file of one judge.
     **judging
-        As `judgestats.judges.single_answers.AnswerJudge` takes them: ``protocol``
+        As `judgestats.collection.single_answers.AnswerJudge` takes them: ``protocol``
         (``pointwise``, ``pass_fail``, ``correctness``, which is shown the sample's target),
         ``prompt``, ``scale``, ``reasoning``, ``temperature``, ``settings``, ``base_url``,
         ``journal`` ...

@@ -12,8 +12,8 @@ from mlflow.entities import AssessmentError, AssessmentSource, Feedback
 from mlflow.genai.scorers import Scorer
 from pydantic import PrivateAttr
 
+from judgestats.collection.single_answers import AnswerJudge, Judged
 from judgestats.errors import InputError
-from judgestats.judges.single_answers import AnswerJudge, Judged
 
 _QUESTIONS = ("question", "query", "prompt", "input", "request")
 _ANSWERS = ("response", "answer", "output", "content", "text")
@@ -53,7 +53,7 @@ def scorer(
     aggregations : list, optional
         As MLflow's scorers take them.
     **judging
-        As `judgestats.judges.single_answers.AnswerJudge` takes them: ``protocol``
+        As `judgestats.collection.single_answers.AnswerJudge` takes them: ``protocol``
         (``pointwise``, ``pass_fail``, ``correctness``), ``prompt``, ``scale``, ``reasoning``,
         ``temperature``, ``settings``, ``base_url``, ``journal`` ...
 

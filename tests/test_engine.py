@@ -6,9 +6,10 @@ import pytest
 from judgestats import engine as engine_module
 from judgestats.engine import Engine, map_blocks, parse_engine
 from judgestats.errors import InputError, JudgestatsError
+from judgestats.stats.inference.bootstrap import cluster_bootstrap
 from judgestats.stats.inference.permutation import permutation_distribution
-from judgestats.stats.inference.resampling import cluster_bootstrap
-from judgestats.stats.planning.study_plan import PilotComponents, plan_study
+from judgestats.stats.planning.design import plan_study
+from judgestats.stats.planning.price import PilotComponents
 from judgestats.stats.reliability.omega import omega_total
 
 

@@ -126,7 +126,7 @@ def test_an_unexpected_error_is_one_line_and_a_log_without_secrets(workplace, ca
     import tempfile
 
     from judgestats.commands import demo
-    from judgestats.secrecy import keep_secret
+    from judgestats.redaction import keep_secret
 
     def broken(_: object) -> int:
         raise KeyError("sk-secret-0815-4711")

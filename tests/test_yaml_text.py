@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgestats.collection.prices import load_prices
+from judgestats.collection.spec import read_judges_file
 from judgestats.errors import InputError, RenderError
-from judgestats.judges.judges_file import read_judges_file
-from judgestats.judges.prices import load_prices
 from judgestats.reporting.document import read_document
 from judgestats.yaml_text import YamlTextError, read_yaml
 

@@ -16,7 +16,7 @@ import sys
 
 import uvicorn
 
-from judgestats.judges.simulated.app import SimulatedServer
+from judgestats.simulated.app import SimulatedServer
 
 FAIL = b"Server, fail here."
 FORMS = {

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import stats
 from tables import between, cell, markdown, p_text, pair
 
-from judgestats.stats.spread.distribution_shape import normality_test
-from judgestats.stats.spread.spread_between_conditions import spread_test
-from judgestats.stats.spread.spread_trend import spread_trend
+from judgestats.stats.dispersion.condition_summary import normality_test
+from judgestats.stats.dispersion.dispersion_test import spread_test
+from judgestats.stats.dispersion.trend import spread_trend
 from judgestats.studies.llmasjudge.data import read_llmasjudge
 
 # --- repeated scores of three judges ------------------------------------------------------------

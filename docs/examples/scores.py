@@ -16,13 +16,12 @@ from repeated_scores import repeated_section, temperature_section
 from tables import between, cell, markdown, p_text, pair
 
 from judgestats import read_judgments, score_array
-from judgestats.judgments.shapes import ScoreArray, status_table
-from judgestats.stats.inference.resampling import cluster_bootstrap
-from judgestats.stats.reliability.intraclass import icc
+from judgestats.data.matrices import ScoreArray, status_table
+from judgestats.stats.dispersion.condition_summary import condition_summary
+from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
+from judgestats.stats.inference.bootstrap import cluster_bootstrap
+from judgestats.stats.reliability.intraclass import icc, replications_needed
 from judgestats.stats.reliability.omega import omega_total
-from judgestats.stats.reliability.step_up import replications_needed
-from judgestats.stats.spread.condition_summary import condition_summary
-from judgestats.stats.spread.spread_between_conditions import SpreadResult, spread_test
 
 HERE = Path(__file__).resolve().parent
 FILES = {

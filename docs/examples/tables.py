@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Interval, format_p
+from judgestats.results.numbers import format_p
+from judgestats.stats.inference.estimate import Estimate, Interval
+from judgestats.stats.inference.result import Comparison, Comparisons
 
 
 def cell(estimate: Estimate) -> str:

@@ -15,20 +15,19 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from judgestats.stats.agreement.accuracy import accuracy, human_ceiling
-from judgestats.stats.agreement.alignment import alignment_score
-from judgestats.stats.agreement.between_judges import agreement_across_judges
-from judgestats.stats.agreement.cohen import cohen_kappa
-from judgestats.stats.agreement.gwet import gwet_ac1
-from judgestats.stats.agreement.kappa import fleiss_kappa
-from judgestats.stats.agreement.krippendorff import krippendorff_alpha
-from judgestats.stats.agreement.position_noise import position_and_noise
-from judgestats.stats.agreement.position_preference import first_position_preference
+from judgestats.results.numbers import format_p
+from judgestats.stats.agreement.across_orders import agreement_across_judges
+from judgestats.stats.agreement.chance_corrected import gwet_ac1
+from judgestats.stats.agreement.human import accuracy, alignment_score, human_ceiling
+from judgestats.stats.agreement.kappa import cohen_kappa, fleiss_kappa, krippendorff_alpha
+from judgestats.stats.agreement.position import (
+    first_position_preference,
+    position_and_noise,
+    swap_consistency,
+)
 from judgestats.stats.agreement.raw_agreement import flip_rate, percent_agreement
-from judgestats.stats.agreement.stability import majority_stability
-from judgestats.stats.agreement.swap import swap_consistency
-from judgestats.stats.agreement.vote_share import vote_share_reliability
-from judgestats.stats.inference.result import Estimate, format_p
+from judgestats.stats.agreement.vote_share import majority_stability, vote_share_reliability
+from judgestats.stats.inference.estimate import Estimate
 
 HERE = Path(__file__).resolve().parent
 LETTERS = ["A", "B", "C", "D", "E"]

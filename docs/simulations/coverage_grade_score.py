@@ -17,8 +17,11 @@ from functools import cache
 import numpy as np
 from tables import write_rows
 
-from judgestats.stats.agreement.grade_score import grade_score, grade_score_difference
-from judgestats.stats.agreement.grade_score_items import grade_score_items
+from judgestats.stats.agreement.grade_score import (
+    grade_score,
+    grade_score_difference,
+    grade_score_items,
+)
 
 JUDGES = {
     "at random": (0.0, 0.0),

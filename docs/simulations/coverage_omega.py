@@ -28,7 +28,7 @@ import numpy as np
 from scipy import stats
 from tables import write_rows
 
-from judgestats.stats.inference.resampling import cluster_bootstrap
+from judgestats.stats.inference.bootstrap import cluster_bootstrap
 from judgestats.stats.reliability.omega import omega_total
 from judgestats.stats.reliability.omega_fit import weighted_covariances
 from judgestats.stats.reliability.one_factor import fit_stack, omegas

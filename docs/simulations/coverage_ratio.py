@@ -32,9 +32,9 @@ import numpy as np
 from scipy import stats
 from tables import write_rows
 
-from judgestats.stats.inference.cluster_jackknife import cluster_sums, log_ratio_of_sums
-from judgestats.stats.inference.resampling import cluster_bootstrap
-from judgestats.stats.layouts.cell_statistics import cell_statistics
+from judgestats.stats.designs.cells import cell_statistics
+from judgestats.stats.inference.bootstrap import cluster_bootstrap
+from judgestats.stats.inference.jackknife import cluster_sums, log_ratio_of_sums
 
 HERE = Path(__file__).resolve().parent
 SCORES = HERE.parents[2] / "shared" / "data" / "llmasjudge" / "repeated_scores.csv.gz"

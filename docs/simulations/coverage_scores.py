@@ -17,8 +17,8 @@ import numpy as np
 from scipy import stats
 from tables import write_rows
 
-from judgestats.stats.inference.resampling import cluster_bootstrap
-from judgestats.stats.layouts.mean_squares import mean_squares, resampled_mean_squares
+from judgestats.stats.designs.score_matrix import mean_squares, resampled_mean_squares
+from judgestats.stats.inference.bootstrap import cluster_bootstrap
 from judgestats.stats.reliability.intraclass import icc
 
 REPLICATIONS = 1000

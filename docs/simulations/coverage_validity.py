@@ -30,7 +30,7 @@ from judgestats.stats import (
     corrected_mean,
     corrected_rate,
 )
-from judgestats.stats.validity.rogan_gladen import effective_passes
+from judgestats.stats.validity.poststratified import effective_passes
 
 HERE = Path(__file__).resolve().parent
 JUDGES = (

@@ -20,20 +20,18 @@ from pathlib import Path
 
 import numpy as np
 
-from judgestats.stats.agreement.attainable_minimum import (
+from judgestats.stats.agreement.chance_corrected import (
+    agreement_statistic,
+    agreement_weights,
+    chance_fleiss,
+    chance_gwet,
     least_against_even_chance,
     least_fleiss_kappa,
     least_vote_share,
 )
-from judgestats.stats.agreement.category_weights import agreement_weights
-from judgestats.stats.agreement.chance_corrected import (
-    agreement_statistic,
-    chance_fleiss,
-    chance_gwet,
-)
 from judgestats.stats.agreement.raw_agreement import mean_over_items
 from judgestats.stats.agreement.vote_share import pair_statistic
-from judgestats.stats.inference.result import Sample
+from judgestats.stats.inference.estimate import Sample
 from judgestats.stats.inference.sum_statistics import estimate_from_sums
 
 HERE = Path(__file__).resolve().parent

@@ -4,7 +4,7 @@ Writes size_clusters.csv beside this file; half a minute on one core:
 
     python docs/simulations/size_clusters.py
 
-``engine`` is `judgestats.stats.inference.cluster_jackknife`: the jackknife over clusters, t with
+``engine`` is `judgestats.stats.inference.jackknife`: the jackknife over clusters, t with
 effective degrees of freedom. ``sandwich`` is the usual clustered standard error with t(G - 1).
 Items have unit variance, of which `icc` lies between clusters; power is at a shift of 3 true
 standard errors.
@@ -18,7 +18,7 @@ import numpy as np
 from scipy import stats
 from tables import write_rows
 
-from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
+from judgestats.stats.inference.jackknife import mean_over_clusters
 
 LAYOUTS = {
     "8 x 5": [5] * 8,

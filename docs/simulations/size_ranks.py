@@ -20,19 +20,15 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from judgestats.stats.comparison.cochran import cochran_q_test
-from judgestats.stats.comparison.concordance import kendalls_w
-from judgestats.stats.comparison.effects_ranks import cliffs_delta
-from judgestats.stats.comparison.friedman import friedman_test
-from judgestats.stats.comparison.kendall import kendall_correlation
-from judgestats.stats.comparison.kruskal_wallis import kruskal_test
-from judgestats.stats.comparison.mann_whitney import mann_whitney_test
-from judgestats.stats.comparison.mcnemar import mcnemar_test
-from judgestats.stats.comparison.ordered_conditions import page_trend_test
-from judgestats.stats.comparison.spearman import spearman_correlation
-from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
-from judgestats.stats.inference.result import Estimate
-from judgestats.stats.inference.rounding_noise import level_ranks
+from judgestats.stats.comparison.effects import cliffs_delta
+from judgestats.stats.comparison.friedman import friedman_test, kendalls_w
+from judgestats.stats.comparison.groups import kruskal_test, mann_whitney_test
+from judgestats.stats.comparison.paired import wilcoxon_signed_rank
+from judgestats.stats.comparison.paired_categories import cochran_q_test, mcnemar_test
+from judgestats.stats.comparison.rank_correlation import kendall_correlation, spearman_correlation
+from judgestats.stats.comparison.trend import page_trend_test
+from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference.rank_distributions import level_ranks
 
 HERE = Path(__file__).resolve().parent
 ALPHA = 0.05

@@ -38,10 +38,10 @@ import numpy as np
 from scipy import stats
 
 from judgestats.stats.comparison.blocked_f import blocked_f_test
-from judgestats.stats.inference.rounding_noise import level_ranks
-from judgestats.stats.layouts.cell_statistics import Cells, cell_statistics
-from judgestats.stats.planning.simulated_design import blocked_f_p
-from judgestats.stats.spread.spread_published import spread_published
+from judgestats.stats.designs.cells import Cells, cell_statistics
+from judgestats.stats.dispersion.published import spread_published
+from judgestats.stats.inference.rank_distributions import level_ranks
+from judgestats.stats.planning.design import blocked_f_p
 
 HERE = Path(__file__).resolve().parent
 SCENARIOS = (

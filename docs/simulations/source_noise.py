@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 
 from docs.simulations.tables import write_rows
-from judgestats.stats.instrument.source_dif import NOISY, dif_test
+from judgestats.stats.robustness.source_dif import NOISY, dif_test
 
 DRAWS, QUESTIONS = 200, 40
 SETTINGS = [

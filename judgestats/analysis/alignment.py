@@ -9,24 +9,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.alignment_answer import (
+from judgestats.analysis.alignment_methods import (
     MARGIN,
     alignment_headlines,
     alignment_sentence,
-    recommend_method,
-    temperature_described,
-)
-from judgestats.analysis.alignment_methods import (
     compare_methods,
     compare_temperatures,
     consistency_of,
     describe,
+    recommend_method,
+    temperature_described,
 )
-from judgestats.analysis.asked_rows import aligned_rows, asked_row
-from judgestats.analysis.drawings import ranked
+from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.limits import designed_labels
-from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.analysis.pair_description import people_ceiling, reference_results
 from judgestats.analysis.pair_methods import (
     AVERAGE,
     Method,
@@ -34,14 +29,16 @@ from judgestats.analysis.pair_methods import (
     judged_pairs,
     methods_of,
     pairs_asked,
+    people_ceiling,
+    reference_results,
     weighted_methods,
 )
-from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.recording import conditions_of
+from judgestats.analysis.records import Analysis, NamedResult, conditions_of
+from judgestats.analysis.score_audit import weighted_limitations
 from judgestats.analysis.selections import metrics_of, selection_limits
-from judgestats.analysis.weighted_scores import weighted_limitations
-from judgestats.items.schema import Item
-from judgestats.judgments.design import Condition
+from judgestats.analysis.summary_rows import aligned_rows, asked_row, ranked
+from judgestats.data.schema import Condition
+from judgestats.items.records import Item
 from judgestats.results import Row
 
 __all__ = ["MARGIN", "analyse", "plan"]

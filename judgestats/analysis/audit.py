@@ -1,24 +1,377 @@
-"""Can this judge be trusted? The analysis of judgments that people already have."""
+"""Audit of judgments, whole and in parts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.audit_parts import both_audits, kinds
-from judgestats.analysis.audit_plan import plan_for
-from judgestats.analysis.far_scores import with_read_notes
-from judgestats.analysis.outcome import Analysis
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, with_omega_model
+from judgestats.analysis.leaderboard import STRENGTH
+from judgestats.analysis.limits import Limit
+from judgestats.analysis.records import Analysis
+from judgestats.analysis.repeat_limits import NOT_REPEATED, not_repeated, not_repeated_in
 from judgestats.analysis.score_audit import audit_scores
-from judgestats.analysis.validity_tuning import marked_as_tuned
-from judgestats.analysis.validity_warnings import label_warnings
-from judgestats.analysis.verdicts import audit_verdicts
+from judgestats.analysis.single_shot import single_shot_plan, single_shot_verdict_plan
+from judgestats.analysis.text_flags import with_read_notes
+from judgestats.analysis.validity import label_warnings, marked_as_tuned
+from judgestats.analysis.validity_raters import PANEL, check_drawn, read_mix
+from judgestats.analysis.validity_rates import read_rates
+from judgestats.analysis.validity_systems import SLICES, SYSTEMS
+from judgestats.analysis.verdict_audit import audit_verdicts
+from judgestats.data.readers.frame import bare, in_reading_order
+from judgestats.data.schema import validate_parsed
 from judgestats.errors import InputError
-from judgestats.judgments.readers.frame import bare, in_reading_order
-from judgestats.judgments.schemas import validate_parsed
+
+Part = Callable[[pd.DataFrame], Analysis]
+
+
+def kinds(frame: pd.DataFrame) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The conditions with scores, and those with verdicts in words only.
+
+    A condition in which nothing was read goes with the scores if there are any.
+
+    Examples
+    --------
+    >>> kinds(pd.DataFrame({"condition": ["x", "y"], "score": [7.0, None], "choice": ["", "C"]}))
+    (('x',), ('y',))
+    """
+    has_verdicts = frame.groupby("condition", sort=False).agg(
+        score=("score", lambda s: bool(s.notna().any())),
+        choice=("choice", lambda c: bool((c != "").any())),
+    )
+    words = has_verdicts.index[has_verdicts["choice"] & ~has_verdicts["score"]]
+    scored = bool(has_verdicts["score"].any())
+    numbers = has_verdicts.index.difference(words, sort=False) if scored else has_verdicts.index[:0]
+    return tuple(map(str, numbers)), tuple(
+        map(str, words if scored or not len(words) else has_verdicts.index)
+    )
+
+
+def both_plans(scores: AnalysisPlan, verdicts: AnalysisPlan) -> AnalysisPlan:
+    """One plan with the hypotheses of both."""
+    own = {h.id for h in scores.hypotheses}
+    later = tuple(
+        replace(h, id=f"{h.id}_verdicts") if h.id in own else h for h in verdicts.hypotheses
+    )
+    return replace(
+        scores,
+        question=f"{scores.question} {verdicts.question}",
+        blocks=f"Scores: {scores.blocks} Verdicts: {verdicts.blocks}",
+        missing=f"{scores.missing} {verdicts.missing}",
+        hypotheses=(*scores.hypotheses, *later),
+    )
+
+
+def both_audits(
+    frame: pd.DataFrame, in_words: tuple[str, ...], *, scores: Part, verdicts: Part
+) -> Analysis:
+    """Audit the conditions with scores and those with verdicts, and tell both.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A parsed frame.
+    in_words : tuple of str
+        The conditions with verdicts in words.
+    scores, verdicts : callable
+        The audits of the two parts.
+
+    Returns
+    -------
+    Analysis
+        Where one part cannot be audited, the limitations say why.
+
+    Raises
+    ------
+    InputError
+        Neither part can be audited.
+    """
+    words = frame["condition"].isin(in_words)
+    parts, refused = [], []
+    for part, analyse in ((frame[~words], scores), (frame[words], verdicts)):
+        try:
+            parts.append(analyse(part.reset_index(drop=True)))
+        except InputError as error:
+            refused.append(error)
+    if not parts:
+        raise refused[0]
+    parts = [replace(a, condition_records=a.records().conditions) for a in parts]
+    first = parts[0]
+    later = [_apart(part, first) for part in parts[1:]]
+    parts = _said_once([first, *later])
+    return replace(
+        first,
+        question=" ".join(a.question for a in parts),
+        sentence=" ".join(a.sentence for a in parts),
+        conditions=pd.concat([a.conditions for a in parts], ignore_index=True),
+        condition_records=tuple(c for a in parts for c in a.condition_records),
+        described=tuple(r for a in parts for r in a.described),
+        rows=tuple(row for a in parts for row in a.rows),
+        figures=tuple(f for a in parts for f in a.figures),
+        results=tuple(r for a in parts for r in a.results),
+        headlines=tuple(h for a in parts for h in a.headlines),
+        limitations=tuple(
+            dict.fromkeys(
+                [
+                    *_never_repeated(frame, parts),
+                    *(x for a in parts for x in a.limitations if not _of_repeats(x)),
+                    *map(str, refused),
+                ]
+            )
+        ),
+        metrics={k: v for a in [*later, first] for k, v in a.metrics.items()},
+        condition_metrics={k: v for a in parts for k, v in a.condition_metrics.items()},
+    )
+
+
+def _apart(part: Analysis, first: Analysis) -> Analysis:
+    """A part whose results share no id with the first one's: both have several judges, perhaps."""
+    taken = {r.id for r in first.results}
+    ids = {r.id: r.id.replace(".", ".verdicts.", 1) for r in part.results if r.id in taken}
+    return replace(
+        part,
+        results=tuple(replace(r, id=ids.get(r.id, r.id)) for r in part.results),
+        headlines=tuple(
+            replace(h, rests_on=tuple(ids.get(i, i) for i in h.rests_on)) for h in part.headlines
+        ),
+    )
+
+
+def _of_repeats(limitation: str) -> bool:
+    return isinstance(limitation, Limit) and limitation.code == NOT_REPEATED.code
+
+
+def _never_repeated(frame: pd.DataFrame, parts: list[Analysis]) -> list[str]:
+    """That conditions were not repeated, said once of all parts."""
+    names = [str(name) for a in parts for name in a.conditions["condition"]]
+    read = frame[
+        (frame["score"].notna() | (frame["choice"] != "")) & frame["condition"].isin(names)
+    ]
+    most = read.groupby(["condition", "item_id", "order"]).size().groupby("condition").max()
+    return not_repeated([n for n in names if most.get(n, 0) == 1], of=len(names))
+
+
+def _said_once(analyses: list[Analysis]) -> list[Analysis]:
+    """The parts with what holds for one of them under its conditions' names, for all said once."""
+    whole = [NOT_REPEATED in a.limitations for a in analyses]
+    if all(whole):
+        return [
+            replace(a, sentence=a.sentence.replace(f" {NOT_REPEATED}", "")) for a in analyses[:-1]
+        ] + analyses[-1:]
+    out = []
+    for part, all_of_it in zip(analyses, whole, strict=True):
+        if not all_of_it:
+            out.append(part)
+            continue
+        named = not_repeated_in([str(name) for name in part.conditions["condition"]])
+        out.append(replace(part, sentence=part.sentence.replace(NOT_REPEATED, named)))
+    return out
+
+
+_QUESTION = "How consistent are these verdicts, do they follow position, and do people agree?"
+
+
+def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
+    """What an audit of verdicts asks, whatever the data say.
+
+    Parameters
+    ----------
+    n_resamples, seed : int
+    level : float
+
+    Returns
+    -------
+    AnalysisPlan
+    """
+    return AnalysisPlan(
+        experiment="audit",
+        question=_QUESTION,
+        blocks="The item (for pairs: the pair of responses) is the block; intervals keep the items "
+        "of a cluster together.",
+        missing="A judgment without a verdict has a status and no verdict; the rates are reported "
+        "by condition.",
+        level=level,
+        n_resamples=n_resamples,
+        seed=seed,
+        hypotheses=(
+            Hypothesis(
+                id="reliability",
+                role="primary",
+                question="Would the same judge say the same again?",
+                test="Fleiss' kappa, AC1, vote-share reliability and flip rate, beside their null",
+            ),
+            Hypothesis(
+                id="order",
+                role="primary",
+                question="Does the verdict follow the response or the place where it stands?",
+                test="swap consistency, first-position preference, position apart from repetition",
+            ),
+            Hypothesis(
+                id="people",
+                role="primary",
+                question="Do the verdicts agree with people?",
+                test="1 / .5 / 0 score beside always-tie and random baselines, accuracy, Cohen's "
+                "kappa; the null shuffles people's labels over items. With several people their "
+                "own agreement, and the alternative annotator test (epsilon .1), beside",
+            ),
+            Hypothesis(
+                id="slots",
+                role="secondary",
+                question="Do choices follow the place where an option stands?",
+                test="accuracy by the place of the right option, else the places chosen; places "
+                "exchanged within items; adjusted with the comparisons of conditions",
+            ),
+            PANEL,
+            SYSTEMS,
+            STRENGTH,
+            SLICES,
+            Hypothesis(
+                id="compare",
+                role="secondary",
+                question="Which condition agrees more with people?",
+                test="blocked F test on the scores, p by exchanging conditions within items; "
+                "Friedman (Wilcoxon for two) beside it",
+                family="all pairs of conditions, on the items that all of them judged",
+                adjustment="holm",
+            ),
+        ),
+    )
+
+
+_AUDIT_PLAN_QUESTION = (
+    "How consistent and reliable are these judgments, and which judge is steadier?"
+)
+
+
+def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> AnalysisPlan:
+    """What an audit always asks, whatever the data say.
+
+    Parameters
+    ----------
+    n_resamples, seed : int
+        Of bootstraps and permutations.
+    level : float
+        Of the intervals.
+
+    Returns
+    -------
+    AnalysisPlan
+    """
+    return AnalysisPlan(
+        experiment="audit",
+        question=_AUDIT_PLAN_QUESTION,
+        blocks=(
+            "The item is the block; only items judged under every compared condition enter a "
+            "comparison. Intervals and permutations keep the items of a cluster together."
+        ),
+        missing=(
+            "A judgment without a verdict has a status and no score; the rates are reported by "
+            "condition."
+        ),
+        level=level,
+        n_resamples=n_resamples,
+        seed=seed,
+        hypotheses=(
+            Hypothesis(
+                id="reliability",
+                role="primary",
+                question="How reliable is one judgment, and the mean of all replications?",
+                test="ICC(1) and Cronbach's alpha with intervals, each beside its null",
+            ),
+            Hypothesis(
+                id="spread",
+                role="secondary",
+                question="Does the spread of repeated scores differ between conditions?",
+                test="blocked F test on the cell statistic, p by exchanging cells within items",
+                family="all conditions that share items: one test, and the claims on spread, means "
+                "and agreement with people",
+                adjustment="holm",
+            ),
+            Hypothesis(
+                id="ratio",
+                role="secondary",
+                question="Which condition is steadier, by how much?",
+                test="ratio of mean distances and of pooled within-cell variances, intervals over "
+                "clusters",
+                family="pairs of conditions",
+                adjustment="holm",
+            ),
+            Hypothesis(
+                id="shift",
+                role="secondary",
+                question="Which condition gives higher scores?",
+                test="paired difference of means, interval over clusters",
+                family="pairs of conditions",
+                adjustment="holm",
+            ),
+            Hypothesis(
+                id="best",
+                role="secondary",
+                question="Which condition may be the most reliable?",
+                test="comparisons with the best, ICC(1,1), simultaneous over clusters; at T = 0 "
+                "one draw is repeated, so it is no candidate",
+                family="all conditions with sampling",
+                adjustment="simultaneous",
+            ),
+        ),
+    )
+
+
+def plan_for(
+    frame: pd.DataFrame,
+    *,
+    n_resamples: int = 999,
+    seed: int = 0,
+    level: float = 0.95,
+    labels_drawn: str = "",
+    mix: str = "",
+    omega_model: str = "parallel",
+    sensitivity: str = "",
+    specificity: str = "",
+) -> AnalysisPlan:
+    """The plan that fits what a frame holds: scores, or verdicts in words.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A parsed frame.
+    n_resamples, seed : int
+    level : float
+    labels_drawn : str
+        How the labelled items were chosen; empty where it is not said.
+    mix : str
+        See `audit`.
+    omega_model : str
+        See `audit`.
+    sensitivity, specificity : str
+        See `audit`.
+
+    Returns
+    -------
+    AnalysisPlan
+    """
+    drawn = {"labels_drawn": labels_drawn} if check_drawn(labels_drawn) else {}
+    if read_mix(mix):
+        drawn["mix"] = mix
+    given = {"sensitivity": sensitivity, "specificity": specificity}
+    drawn |= given if read_rates(given) else {}
+    scores = plan(n_resamples=n_resamples, seed=seed, level=level)
+    scores = with_omega_model(replace(scores, options=drawn), omega_model)
+    verdicts = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
+    verdicts = replace(verdicts, options={**verdicts.options, **drawn})
+    in_scores, in_words = kinds(frame)
+    if in_scores and in_words:
+        worded = frame["condition"].isin(in_words)
+        return both_plans(
+            single_shot_plan(scores, frame[~worded]),
+            single_shot_verdict_plan(verdicts, frame[worded]),
+        )
+    return (
+        single_shot_plan(scores, frame) if in_scores else single_shot_verdict_plan(verdicts, frame)
+    )
 
 
 def audit(
@@ -68,7 +421,7 @@ def audit(
     Examples
     --------
     >>> import pandas as pd
-    >>> from judgestats.judgments.readers.frame import parsed_frame
+    >>> from judgestats.data.readers.frame import parsed_frame
     >>> rows = [dict(judge="J", temperature=1.0, item_id=f"i{i}", cluster=f"i{i}", replicate=r,
     ...              score=float(3 + i % 5 + (i + r) % 2), status="ok")
     ...         for i in range(12) for r in range(4)]

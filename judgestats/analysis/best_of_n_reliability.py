@@ -11,23 +11,28 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.advice import repeats_needed
-from judgestats.analysis.families import direction_of, family_of_tests, headline_of_test
-from judgestats.analysis.outcome import NamedResult
-from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.families import (
+    AnalysisPlan,
+    direction_of,
+    family_of_tests,
+    headline_of_test,
+)
+from judgestats.analysis.recommendation import repeats_needed
+from judgestats.analysis.records import NamedResult
 from judgestats.analysis.selections import Choices, add_estimate, named
-from judgestats.judgments.settings import heat
+from judgestats.data.request_fields import heat
 from judgestats.results import About, Headline
 from judgestats.results.numbers import apa_number
 from judgestats.results.records import Role
-from judgestats.stats.agreement.between_judges import agreement_across_judges
-from judgestats.stats.agreement.gwet import gwet_ac1
+from judgestats.stats.agreement.across_orders import agreement_across_judges
+from judgestats.stats.agreement.chance_corrected import gwet_ac1
 from judgestats.stats.agreement.raw_agreement import flip_rate
 from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.comparison.friedman import friedman_test
-from judgestats.stats.comparison.ordered_conditions import page_trend_test
-from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
-from judgestats.stats.inference.result import Estimate, TestResult
+from judgestats.stats.comparison.paired import wilcoxon_signed_rank
+from judgestats.stats.comparison.trend import page_trend_test
+from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference.result import TestResult
 
 FEWEST = 5
 """Fewer items of a benchmark than this are not analysed by themselves."""

@@ -14,9 +14,9 @@ import pandas as pd
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
-from judgestats.items.schema import Item
-from judgestats.protocols.naming import pair_name
-from judgestats.stats.agreement.round_robin import RoundRobin, round_robin
+from judgestats.items.records import Item
+from judgestats.protocols.template import pair_name
+from judgestats.stats.agreement.preference import RoundRobin, round_robin
 
 TIES: Mapping[str, str] = MappingProxyType(
     {

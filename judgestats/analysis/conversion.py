@@ -1,29 +1,27 @@
-"""From what a statistics function returns to records: one function a class of result.
-
-Nothing is lost on the way: what a class of result holds beyond its base goes into the record's
-details, or into records of its own that are part of the whole.
-"""
+"""Conversion of statistics' results to records."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from judgestats.analysis.possible import held, possible
+from judgestats.arrays import Floats
+from judgestats.data.matrices import ScoreArray
+from judgestats.engine import map_blocks
 from judgestats.results import (
     ESTIMANDS,
     About,
     Column,
     Estimate,
-    Interval,
     Margin,
-    Note,
     Null,
     Record,
     ResultSet,
@@ -33,17 +31,104 @@ from judgestats.results import (
     Test,
 )
 from judgestats.results import Comparison as ComparisonRecord
-from judgestats.results.estimands import estimand_of, labelled
-from judgestats.results.records import Role
-from judgestats.results.values import plain
-from judgestats.stats.agreement.position_noise import PositionAndNoise
+from judgestats.results import Interval as ResultsInterval
+from judgestats.results import Note as ResultsNote
+from judgestats.results.numbers import format_number
+from judgestats.results.quantities import estimand_of, labelled
+from judgestats.results.records import Role, plain
+from judgestats.stats.agreement.position import PositionAndNoise
+from judgestats.stats.agreement.vote_share import pair_statistic
+from judgestats.stats.designs.cells import Cells, cell_statistics
+from judgestats.stats.designs.count_table import count_table
+from judgestats.stats.dispersion.dispersion_test import SpreadResult
+from judgestats.stats.dispersion.equivalence import EquivalenceResult
 from judgestats.stats.inference import result as of
-from judgestats.stats.inference.estimate_set import Estimates
-from judgestats.stats.inference.result_parts import NullReference
-from judgestats.stats.reliability.omega_result import OmegaEstimate
+from judgestats.stats.inference.bootstrap import (
+    beyond_use,
+    cluster_codes,
+    covers_all,
+    not_estimable,
+)
+from judgestats.stats.inference.estimate import Interval, Note, NullReference
+from judgestats.stats.inference.result import Comparisons, Estimates
+from judgestats.stats.reliability.omega_fit import OmegaEstimate
 from judgestats.stats.reliability.published_omega import PublishedOmega
 from judgestats.stats.reliability.schmid_leiman import HierarchicalOmega
-from judgestats.stats.spread.equivalence import EquivalenceResult
+
+Ends = tuple[float, float]
+_Z = 1.959963984540054 * math.sqrt(2)
+"""A smallest detectable change in standard errors of measurement."""
+
+
+def possible(estimand: str, scale: Ends | None = None) -> Ends:
+    """The least and the largest value of a number.
+
+    Parameters
+    ----------
+    estimand : str
+    scale : (float, float), optional
+        Of the scores, for numbers in points.
+
+    Examples
+    --------
+    >>> possible("sem", (1, 10)), possible("pooled_within_variance", (1, 10))
+    ((0.0, 4.5), (0.0, 20.25))
+    >>> possible("mean", (1, 10)), possible("mean"), possible("icc_1_1")
+    ((1, 10), (-inf, inf), (-inf, 1.0))
+    """
+    entry = estimand_of(estimand)
+    if scale is None:
+        return entry.low, entry.high
+    half = (scale[1] - scale[0]) / 2
+    name, _, averaged = estimand.partition("_mean_of_")
+    most = {
+        "sem": half, "sem_absolute": half, "sdc": _Z * half, "sdc_absolute": _Z * half,
+        "pooled_within_variance": half**2,
+    }.get(name)  # fmt: skip
+    if most is not None:
+        return 0.0, most / (math.sqrt(float(averaged)) if averaged else 1.0)
+    return scale if name == "mean" else (entry.low, entry.high)
+
+
+def held_within(interval: Interval, ends: Ends, estimate: float) -> Interval:
+    """An interval without what is not possible; a sample's own value may lie beyond it.
+
+    Examples
+    --------
+    >>> print(held_within(Interval(low=-0.2, high=1.3), (0.0, 1.0), 0.5))
+    [0.000, 1.000]
+    """
+    if math.isnan(estimate):
+        return interval
+    least, most = min(ends[0], estimate), max(ends[1], estimate)
+    return replace(interval, low=max(interval.low, least), high=min(interval.high, most))
+
+
+def held(
+    interval: Interval | None, ends: Ends, estimate: float, *, ratio: bool = False
+) -> tuple[Interval | None, tuple[Note, ...]]:
+    """An interval within what is possible; where it says nothing, the note that says so.
+
+    It does where it is nearly all that is possible, or, of a `ratio`, where an end is beyond use.
+
+    Examples
+    --------
+    >>> whole = Interval(low=-0.2, high=0.97)
+    >>> held(whole, (0.0, 1.0), 0.5)[1][0].code, held(whole, (-math.inf, 1.0), 0.5)[1]
+    ('not_estimable', ())
+    """
+    if interval is None or math.isnan(estimate):
+        return interval, ()
+    kept = held_within(interval, ends, estimate)
+    if ratio and beyond_use(estimate, kept.low, kept.high, degree=2, compared=True):
+        return None, (not_estimable("An end would be over 25 times the estimate."),)
+    if not math.isfinite(sum(ends)) or not covers_all(kept.low, kept.high, ends):
+        return kept, ()
+    least, most = (format_number(end) for end in ends)
+    why = (
+        f"The interval would be nearly all that is possible ({least} to {most}). Judge more items."
+    )
+    return None, (not_estimable(why),)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -359,7 +444,7 @@ def _statistic(symbol: str, value: float, df: Mapping[str, float]) -> Statistic:
 
 def _interval(
     interval: of.Interval | None, key: str, estimate: float
-) -> tuple[Interval | None, tuple[of.Note, ...]]:
+) -> tuple[ResultsInterval | None, tuple[of.Note, ...]]:
     """The interval of an estimand, which ends where that ends, or at the estimate beyond.
 
     None, with the note that says so, where it would be nearly all that the estimand can be.
@@ -368,7 +453,7 @@ def _interval(
     if kept is None:
         return None, lost
     values = {f.name: getattr(kept, f.name) for f in dataclasses.fields(of.Interval)}
-    return Interval(**values | {"low": float(kept.low), "high": float(kept.high)}), lost
+    return ResultsInterval(**values | {"low": float(kept.low), "high": float(kept.high)}), lost
 
 
 def _null(null: NullReference | None) -> Null | None:
@@ -395,5 +480,210 @@ def _sample(sample: of.Sample | None) -> Sample | None:
     return Sample(**plain(values))
 
 
-def _notes(notes: Any) -> tuple[Note, ...]:
-    return tuple(Note(code=n.code, message=n.message) for n in notes)
+def _notes(notes: Any) -> tuple[ResultsNote, ...]:
+    return tuple(ResultsNote(code=n.code, message=n.message) for n in notes)
+
+
+_DRAWS = 999
+_MOST = 4000
+"""Questions times conditions of which exchanges are drawn; with more the normal theory holds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByItem:
+    """A coefficient of several conditions, item by item.
+
+    Attributes
+    ----------
+    values : mapping of condition to ndarray
+        What the jackknife over questions says that each item adds: leaving a question out of the
+        mean leaves it out of the coefficient.
+    clusters : ndarray
+        Question of each item.
+    null : ndarray
+        Largest studentised difference of two conditions where the conditions are exchanged within
+        questions: what reliabilities differ by where nothing differs. A coefficient's standard
+        error hangs on the coefficient, so that the studentised range alone tells equal judges
+        apart in .08 to .12 (docs/simulations/null.md). Empty where not drawn.
+    """
+
+    values: Mapping[str, Floats]
+    clusters: Any
+    null: Floats
+
+
+def icc_by_item(scores: ScoreArray | Cells, conditions: Sequence[str]) -> ByItem | None:
+    """ICC(1,1) of each condition, item by item.
+
+    Parameters
+    ----------
+    scores : ScoreArray or Cells
+    conditions : sequence of str
+        Which are compared.
+
+    Returns
+    -------
+    ByItem or None
+        None where fewer than two questions were repeated under all conditions.
+    """
+    cells = scores
+    if isinstance(cells, ScoreArray):
+        cells = cell_statistics(
+            cells.scores, conditions=cells.conditions, cluster=cells.clusters, ddof=1
+        )
+    at = {name: k for k, name in enumerate(cells.conditions)}
+    columns = [at[c] for c in conditions]
+    used = (cells.n_scores[:, columns] > 1).all(axis=1)
+    n, mean = cells.n_scores[used][:, columns].astype(float), cells.mean[used][:, columns]
+    if n.size:
+        # A shift changes no reliability, but would be variance between items once exchanged.
+        mean = mean - (n * mean).sum(axis=0) / n.sum(axis=0)
+    within = cells.variance[used][:, columns] * (n - 1)
+    parts = np.stack([np.ones_like(n), n, n**2, n * mean, n * mean**2, within], axis=-1)
+    return _by_item(parts, cells.cluster[used], conditions, _icc)
+
+
+def vote_share_by_item(verdicts: Mapping[str, NDArray[Any]], clusters: Any) -> ByItem | None:
+    """Vote-share reliability of one verdict of each condition, item by item.
+
+    Parameters
+    ----------
+    verdicts : mapping of condition to ndarray of object, shape (n_items, n_replications)
+        Of the same items; empty text where nothing was read.
+    clusters : sequence
+        Question of each item.
+
+    Returns
+    -------
+    ByItem or None
+        None where fewer than two questions were repeated under all conditions.
+    """
+    options = sorted({str(v) for x in verdicts.values() for v in np.unique(x.astype(str)) if v})
+    counts = np.stack(
+        [count_table(x, categories=options, where="recommend").counts for x in verdicts.values()],
+        axis=1,
+    )
+    used = (counts.sum(axis=-1) > 1).all(axis=1)
+    statistic = pair_statistic("anova")
+    parts = statistic.per_item(counts[used].astype(float))
+    return _by_item(parts, np.asarray(clusters, dtype=object)[used], list(verdicts),
+                    statistic.combine)  # fmt: skip
+
+
+def _by_item(
+    parts: Floats,
+    clusters: Any,
+    conditions: Sequence[str],
+    coefficient: Callable[[Floats], Floats],
+) -> ByItem | None:
+    """From the sums that a coefficient is made of, items x conditions x sums."""
+    codes = cluster_codes(clusters, len(parts), where="recommend_reliable")
+    sizes = np.bincount(codes).astype(float)
+    if sizes.size < 2:
+        return None
+    sums = np.zeros((sizes.size, *parts.shape[1:]))
+    np.add.at(sums, codes, parts)
+    centre, added = _added(sums, sizes, coefficient)
+    null = np.empty(0)
+    if sizes.size * len(conditions) <= _MOST:
+        null = _by_item_null(sums, sizes, coefficient)
+    values = (centre + added)[codes]
+    return ByItem(
+        values={name: values[:, k] for k, name in enumerate(conditions)},
+        clusters=clusters,
+        null=null,
+    )
+
+
+def _added(
+    sums: Floats, sizes: Floats, coefficient: Callable[[Floats], Floats]
+) -> tuple[Floats, Floats]:
+    """The coefficient of each condition, and what an item of each question adds to it."""
+    n = sizes[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        whole = sums.sum(axis=-3)
+        centre = coefficient(whole)[..., None, :]
+        left = coefficient(whole[..., None, :, :] - sums)
+    added = (n.sum() - n) / n * (centre - left)
+    return centre, added - (n * added).sum(axis=-2, keepdims=True) / n.sum()
+
+
+def _by_item_null(sums: Floats, sizes: Floats, coefficient: Callable[[Floats], Floats]) -> Floats:
+    """Largest studentised difference in each draw of exchanges of conditions within questions."""
+    rng = np.random.default_rng(0)
+    g, k = sums.shape[:2]
+    # Questions in the order of what they hold: the order of rows or of names draws nothing else.
+    in_order = np.lexsort((sizes, *np.round(sums, 9).reshape(g, -1).T))
+    sums, sizes = sums[in_order], sizes[in_order]
+    first, second = np.triu_indices(k, 1)
+    block = max(1, 2_000_000 // sums.size)
+
+    def largest(drawn: Floats) -> Floats:
+        order = drawn.argsort(axis=-1)
+        exchanged = np.take_along_axis(sums[None], order[..., None], axis=2)
+        centre, added = _added(exchanged, sizes, coefficient)
+        # Without a question the mean moves by n / (N - n) of what its items add.
+        moved = (sizes / (sizes.sum() - sizes))[:, None] * added
+        apart = moved[..., first] - moved[..., second]
+        error = np.sqrt((g - 1) / g * (apart**2).sum(axis=-2))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.abs(centre[..., 0, first] - centre[..., 0, second]) / error
+        return np.asarray(np.where(error > 0, t, 0.0).max(axis=-1))
+
+    blocks = [
+        (rng.random((min(block, _DRAWS - start), g, k)),) for start in range(0, _DRAWS, block)
+    ]
+    null = np.concatenate(map_blocks(largest, blocks, threads=True))
+    return np.asarray(null[np.isfinite(null)])
+
+
+def _icc(sums: Floats) -> Floats:
+    """ICC(1,1) from sums over items: items, n, n squared, n mean, n mean squared, within."""
+    items, n, squared, first, second, within = np.moveaxis(sums, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        between = (second - first**2 / n) / (items - 1)
+        error = within / (n - items)
+        size = (n - squared / n) / (items - 1)
+        return np.asarray((between - error) / (between + (size - 1) * error))
+
+
+def with_items(spread: SpreadResult, items: Sequence[str]) -> SpreadResult:
+    """The comparison of spread with its items by name in the ratios.
+
+    Parameters
+    ----------
+    spread : SpreadResult
+    items : sequence of str
+        Ids in the order of the scores that were compared.
+
+    Returns
+    -------
+    SpreadResult
+
+    Examples
+    --------
+    >>> from judgestats.stats.dispersion.dispersion_test import spread_test
+    >>> scores = [[[8, 9], [3, 9]], [[5, 6], [4, 6]], [[6, 7], [6, 5]]]
+    >>> found = with_items(spread_test(scores, n_permutations=0), ["q1", "q2", "q3"])
+    >>> found.ratios.rows[0].details["largest_item"]
+    'q1'
+    """
+    distances = spread.distance_ratios
+    return dataclasses.replace(
+        spread,
+        ratios=ratios_with_items(spread.ratios, items),
+        distance_ratios=None if distances is None else ratios_with_items(distances, items),
+    )
+
+
+def ratios_with_items(ratios: Comparisons, items: Sequence[str]) -> Comparisons:
+    """The ratios with the item that holds most of a side by name."""
+    rows = tuple(
+        dataclasses.replace(
+            row, details={**row.details, "largest_item": items[row.details["largest_item"] - 1]}
+        )
+        if "largest_item" in row.details
+        else row
+        for row in ratios.rows
+    )
+    return dataclasses.replace(ratios, rows=rows)

@@ -9,23 +9,27 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.asked_rows import asked_row
-from judgestats.analysis.crowd_case import side_by_side
-from judgestats.analysis.crowd_conclude import limits_of, recommended, sentence_of
+from judgestats.analysis.crowd_conclusions import (
+    FAMILY,
+    describe,
+    limits_of,
+    plan,
+    recommended,
+    sentence_of,
+    side_by_side,
+)
 from judgestats.analysis.crowd_data import Judged, gold_labels, judged_by
-from judgestats.analysis.crowd_describe import describe
-from judgestats.analysis.crowd_plan import FAMILY, plan
-from judgestats.analysis.crowd_price import price_table
 from judgestats.analysis.crowd_tests import (
     gain_results,
     point_results,
+    price_table,
     scaling_results,
     selection_results,
     strategy_results,
 )
-from judgestats.analysis.drawings import ranked
 from judgestats.analysis.families import (
     LEVEL,
+    AnalysisPlan,
     direction_of,
     family_of_tests,
     headline_of_test,
@@ -33,11 +37,11 @@ from judgestats.analysis.families import (
     held_to,
     jointly,
 )
-from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.selections import metrics_of, named
+from judgestats.analysis.summary_rows import asked_row, ranked
 from judgestats.errors import InputError
-from judgestats.items.schema import Item
+from judgestats.items.records import Item
 from judgestats.results import About, Claim, Headline, Row
 from judgestats.stats.inference.result import Comparisons, TestResult
 
@@ -71,7 +75,7 @@ def analyse(
     items : sequence of Item
         The items judged, with one label a pair.
     pipelines : DataFrame
-        One row a strategy's verdict (`judgestats.judgments.staging.Staging.table`).
+        One row a strategy's verdict (`judgestats.data.stages.Staging.table`).
 
     Returns
     -------

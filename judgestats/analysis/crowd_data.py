@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from judgestats.arrays import Floats, Objects
-from judgestats.items.schema import Item
-from judgestats.protocols.naming import pair_name
+from judgestats.items.records import Item
+from judgestats.protocols.template import pair_name
 
 
 def gold_labels(items: Sequence[Item]) -> dict[str, str]:
@@ -98,7 +98,7 @@ def judged_by(pipelines: pd.DataFrame, gold: Mapping[str, str]) -> list[Judged]:
     Parameters
     ----------
     pipelines : DataFrame
-        As `judgestats.judgments.staging.Staging.table` gives them.
+        As `judgestats.data.stages.Staging.table` gives them.
     gold : mapping of pair to label
 
     Returns

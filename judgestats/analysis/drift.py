@@ -9,21 +9,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.asked_rows import asked_row
-from judgestats.analysis.drift_anchors import with_labelled, with_split
-from judgestats.analysis.drift_answer import drift_headlines, drift_sentence, left_out_items
-from judgestats.analysis.drift_runs import both_runs, called, match_conditions, rerun_of
-from judgestats.analysis.drift_tests import tests_of_pair
+from judgestats.analysis.audit import verdict_plan
+from judgestats.analysis.drift_claims import (
+    drift_headlines,
+    drift_sentence,
+    left_out_items,
+    with_labelled,
+    with_split,
+)
+from judgestats.analysis.drift_tests import (
+    both_runs,
+    called,
+    match_conditions,
+    rerun_of,
+    tests_of_pair,
+)
 from judgestats.analysis.limits import Limit, common_limits
-from judgestats.analysis.outcome import Analysis, NamedResult
+from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.scores import score_conditions
-from judgestats.analysis.verdict_plan import verdict_plan
-from judgestats.analysis.verdict_words import outcomes
-from judgestats.analysis.verdicts import audit_verdicts
-from judgestats.judgments.shapes import score_array
+from judgestats.analysis.summary_rows import asked_row
+from judgestats.analysis.verdict_audit import audit_verdicts
+from judgestats.analysis.verdict_consistency import outcomes
+from judgestats.data.matrices import score_array
 from judgestats.results import Drawing, Row
 from judgestats.stats import adjust_family
-from judgestats.stats.inference.adjust import Family
+from judgestats.stats.inference.multiplicity import Family
 from judgestats.stats.inference.result import TestResult
 
 _QUESTION = "Has the judge changed between the two runs, beyond what asking again changes?"
@@ -97,7 +107,7 @@ def drift(
 
     Examples
     --------
-    >>> from judgestats.judgments.readers.frame import parsed_frame
+    >>> from judgestats.data.readers.frame import parsed_frame
     >>> def run(bump):
     ...     return parsed_frame(pd.DataFrame([
     ...         dict(judge="J", temperature=1.0, item_id=f"i{i}", cluster=f"i{i}", replicate=r,

@@ -1,24 +1,107 @@
-"""Families: comparisons made apart and adjusted together, and what may be claimed."""
+"""Analysis plans, families, and strata."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Literal, TypeVar
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, TypeVar
 
-from judgestats.analysis.outcome import NamedResult
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.records import NamedResult
+from judgestats.data.matrices import ScoreArray
+from judgestats.data.request_fields import heat, in_order
 from judgestats.errors import InputError
 from judgestats.results import About, Claim, Headline
-from judgestats.stats.inference.adjust import (
+from judgestats.results.numbers import is_number
+from judgestats.stats.dispersion.ratios import with_adjusted
+from judgestats.stats.inference.estimate import Note, Result
+from judgestats.stats.inference.multiplicity import (
     Adjustment,
     Family,
     adjust_family,
     p_adjust,
     p_bounds,
 )
-from judgestats.stats.inference.result import Comparisons, Note, Result, TestResult
-from judgestats.stats.spread.variance_ratio import with_adjusted
+from judgestats.stats.inference.result import Comparisons, TestResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hypothesis:
+    """One declared question to the data.
+
+    Attributes
+    ----------
+    id : str
+        Prefix of the ids of the results that answer it.
+    role : {"primary", "secondary", "descriptive", "replicated"}
+    question : str
+    test : str
+        The test or estimator, in words.
+    family : str
+        Tests of one family are adjusted together; empty where nothing is tested.
+    adjustment : str
+        Such as ``holm`` or ``none``.
+    """
+
+    id: str
+    role: str
+    question: str
+    test: str
+    family: str = ""
+    adjustment: str = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalysisPlan:
+    """What an experiment declares before it asks a judge anything.
+
+    Attributes
+    ----------
+    experiment, question : str
+    hypotheses : tuple of Hypothesis
+    blocks : str
+        What is compared with what.
+    missing : str
+        What is done with judgments that could not be read.
+    level : float
+        Of intervals; tests are read at ``1 - level``.
+    n_resamples, seed : int
+        Of bootstraps and permutations.
+    margins : mapping of str to float
+        Equivalence margins, declared before the data.
+    options : mapping of str to str
+        Further rules declared before the data (what becomes of orders that disagree).
+    """
+
+    experiment: str
+    question: str
+    hypotheses: tuple[Hypothesis, ...]
+    blocks: str
+    missing: str
+    level: float = 0.95
+    n_resamples: int = 999
+    seed: int = 0
+    margins: Mapping[str, float] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def without(self, *hypotheses: str) -> AnalysisPlan:
+        """The plan without the hypotheses of these ids, which the conditions cannot answer."""
+        kept = tuple(h for h in self.hypotheses if h.id not in hypotheses)
+        return replace(self, hypotheses=kept)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for plan.json."""
+        return asdict(self)
+
+
+def with_omega_model(declared: AnalysisPlan, model: str) -> AnalysisPlan:
+    """The plan with the model whose omega stands beside the parallel one."""
+    return replace(declared, options={**declared.options, "omega_model": model})
+
 
 LEVEL = 0.05
 """Of every claim."""
@@ -61,7 +144,7 @@ def one_family(
 
     Examples
     --------
-    >>> from judgestats.stats.spread.mean_shift import mean_shift
+    >>> from judgestats.stats.dispersion.condition_summary import mean_shift
     >>> one = mean_shift([[1.0, 2.0], [2.0, 3.5], [4.0, 4.6]], conditions=["plain", "padded"])
     >>> two = mean_shift([[1.0, 1.1], [2.0, 1.8], [4.0, 4.3]], conditions=["plain", "padded"])
     >>> both = one_family({"judge 1": one, "judge 2": two}, family="padding")
@@ -111,7 +194,7 @@ def held_to(
 
     Examples
     --------
-    >>> from judgestats.stats.spread.mean_shift import mean_shift
+    >>> from judgestats.stats.dispersion.condition_summary import mean_shift
     >>> pairs = mean_shift([[1.0, 2.0], [2.0, 2.9], [4.0, 5.2]], conditions=["a", "b"])
     >>> held = held_to(pairs, 0.2, claim="shift.all")
     >>> [(round(r.p_adjusted, 3), r.held_to) for each in (pairs, held) for r in each.rows]
@@ -357,3 +440,140 @@ def direction_of(difference: float) -> Literal["", "higher", "lower"]:
     if difference > 0:
         return "higher"
     return "lower" if difference < 0 else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stratum:
+    """Conditions that differ in one thing only.
+
+    Attributes
+    ----------
+    name : str
+        What they share: ``sim-typical at T=0.5``.
+    conditions : tuple of str
+        Labels of the conditions.
+    labels : tuple of str
+        What they differ in.
+    at : tuple of float or None
+        The numbers behind the labels, where these are ordered.
+    varied : str
+        The factor that they differ in.
+    factors : mapping of str to level
+        What they share; ``judge`` among it, unless judges are compared.
+    """
+
+    name: str
+    conditions: tuple[str, ...]
+    labels: tuple[str, ...]
+    at: tuple[float, ...] | None = None
+    varied: str = ""
+    factors: Mapping[str, str | float | None] = field(default_factory=dict)
+
+    def scores(self, array: ScoreArray) -> np.ndarray[tuple[int, int, int], np.dtype[np.float64]]:
+        """Items x levels x replications."""
+        return np.stack([array.condition(c) for c in self.conditions], axis=1)
+
+    @property
+    def about(self) -> About:
+        """The stratum as the subject of a result."""
+        rest = {name: level for name, level in self.factors.items() if name != "judge"}
+        return About(
+            judge=str(self.factors.get("judge") or ""),
+            stratum=self.name,
+            conditions=self.conditions,
+            varied=self.varied,
+            factors=rest,
+        )
+
+    @property
+    def levels(self) -> dict[str, str]:
+        """The conditions by what they differ in."""
+        return dict(zip(self.labels, self.conditions, strict=True))
+
+
+def strata_of(
+    cells: pd.DataFrame, *, vary: str, least: int = 2, ordered: bool = False
+) -> tuple[Stratum, ...]:
+    """The strata in which `vary` takes at least `least` levels.
+
+    A condition of which no judgment could be read is in none of them: no item has all conditions
+    then, and those that were read could not be compared either.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        One row a condition, with ``judge``, ``temperature`` and ``factor_*``; and ``n_ok``, the
+        judgments read, where it is known.
+    vary : str
+        ``"judge"``, ``"temperature"`` or ``"factor_<name>"``.
+    least : int
+    ordered : bool
+        Whether the levels of a factor are put in their order, where they have one; temperatures are
+        ordered in any case.
+
+    Returns
+    -------
+    tuple of Stratum
+        In order of appearance.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"condition": ["j, T=0", "j, T=1"], "judge": ["j", "j"],
+    ...                       "temperature": [0.0, 1.0]})
+    >>> [(s.name, s.labels) for s in strata_of(cells, vary="temperature")]
+    [('j', ('T=0', 'T=1'))]
+    """
+    if "n_ok" in cells:
+        cells = cells[cells["n_ok"] > 0]
+    keys = ["judge", "temperature", *(c for c in cells.columns if c.startswith("factor_"))]
+    shared = [k for k in keys if k != vary]
+    strata = []
+    for _, group in cells.groupby(shared, sort=False, dropna=False):
+        if len(group) < least:
+            continue
+        chosen = group
+        at: tuple[float, ...] | None = None
+        if vary == "temperature":
+            at = tuple(float(v) for v in chosen[vary])
+        elif ordered and (levels := in_order(vary.removeprefix("factor_"), chosen[vary])):
+            chosen = chosen.set_index(vary, drop=False).loc[list(levels)]
+            at = tuple(float(place) for place in range(len(levels)))
+        strata.append(
+            Stratum(
+                name=_stratum_name(chosen.iloc[0], shared),
+                conditions=tuple(chosen["condition"]),
+                labels=tuple(_level(vary, v) for v in chosen[vary]),
+                at=at,
+                varied=_factor(vary),
+                factors={_factor(k): _shared(chosen.iloc[0][k]) for k in shared},
+            )
+        )
+    return tuple(strata)
+
+
+def _factor(column: str) -> str:
+    return column.removeprefix("factor_")
+
+
+def _shared(value: object) -> str | float | None:
+    """A factor's level; None where it is the server's default, or the factor does not apply."""
+    if isinstance(value, (int, float)):
+        return None if math.isnan(value) else float(value)
+    return str(value)
+
+
+def _level(key: str, value: object) -> str:
+    """A level as it is told from others: a bare number would not say of what."""
+    level = str(value)
+    if key == "temperature":
+        return heat(float(level))
+    return f"{_factor(key)}={level}" if is_number(level) else level
+
+
+def _stratum_name(row: pd.Series, shared: Sequence[str]) -> str:
+    """``sim-typical at T=0.5``: no comma, so that it can stand at the end of a title."""
+    rest = [_level(k, row[k]) for k in shared if k == "temperature"]
+    rest += [_level(k, row[k]) for k in shared if k.startswith("factor_") and str(row[k]) != "nan"]
+    where = " and ".join(rest)
+    judge = str(row["judge"]) if "judge" in shared else ""
+    return f"{judge} at {where}" if judge and where else judge or where

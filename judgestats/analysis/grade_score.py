@@ -11,40 +11,42 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.audit_answer import audit_headlines, share_of_place
-from judgestats.analysis.drawings import ranked
-from judgestats.analysis.families import LEVEL, family_of_tests, headline_of_test
-from judgestats.analysis.grade_score_effects import (
+from judgestats.analysis.families import (
+    LEVEL,
+    AnalysisPlan,
+    Hypothesis,
+    family_of_tests,
+    headline_of_test,
+)
+from judgestats.analysis.records import Analysis, NamedResult, Recommendation
+from judgestats.analysis.selections import (
     OPTION,
     Effect,
-    effect_of_option,
-    effect_of_prompt,
-)
-from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
-from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.rotations import Rotations, rotations_of
-from judgestats.analysis.selections import (
+    Rotations,
     add_estimate,
     beside,
     condition_row,
+    effect_of_option,
+    effect_of_prompt,
     in_order,
     metrics_of,
     named,
+    rotations_of,
     selection_limits,
     unanswered,
 )
-from judgestats.analysis.worded_numbers import worded_coefficient
-from judgestats.judgments.design import Condition
+from judgestats.analysis.summary_rows import asked_row, ranked, worded_coefficient
+from judgestats.data.schema import Condition
 from judgestats.protocols.selection import UNRELATED
 from judgestats.results import About, Headline, Row
 from judgestats.results.numbers import apa_number
-from judgestats.spelling import option
-from judgestats.stats.agreement.grade_score import grade_score
-from judgestats.stats.agreement.grade_score_items import grade_score_items
-from judgestats.stats.agreement.option_positions import option_win_rate, position_test
+from judgestats.stats.agreement.grade_score import grade_score, grade_score_items
+from judgestats.stats.agreement.order_effects import option_win_rate, position_test
 from judgestats.stats.agreement.raw_agreement import flip_rate
-from judgestats.stats.inference.result import Estimate, Result, TestResult
+from judgestats.stats.inference.estimate import Estimate, Result
+from judgestats.stats.inference.result import TestResult
+from judgestats.style import option
 
 _WHAT = {
     "place": "a preference for a place, {}",

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.outcome import Analysis
-from judgestats.analysis.plan import AnalysisPlan
-from judgestats.analysis.spread_levels import LevelComparison
-from judgestats.judgments.design import Condition
+from judgestats.analysis.dispersion_levels import LevelComparison
+from judgestats.analysis.families import AnalysisPlan
+from judgestats.analysis.records import Analysis
+from judgestats.data.schema import Condition
 
 _COMPARED = LevelComparison(
     experiment="guidelines",

@@ -10,16 +10,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.advice import repeats_needed
-from judgestats.analysis.asked_rows import asked_row, choice_rows
 from judgestats.analysis.audit_answer import audit_headlines
-from judgestats.analysis.described import described
-from judgestats.analysis.drawings import ranked
-from judgestats.analysis.families import direction_of, family_of_tests, headline_of_test
+from judgestats.analysis.families import (
+    AnalysisPlan,
+    Hypothesis,
+    direction_of,
+    family_of_tests,
+    headline_of_test,
+)
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.recommend import MARGIN_ICC, recommend_votes, verdicts_reach
+from judgestats.analysis.recommendation import (
+    MARGIN_ICC,
+    recommend_votes,
+    repeats_needed,
+    verdicts_reach,
+)
+from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.selections import (
     Choices,
     add_estimate,
@@ -31,17 +37,24 @@ from judgestats.analysis.selections import (
     selection_limits,
     unanswered,
 )
-from judgestats.analysis.worded_numbers import worded_coefficient
-from judgestats.judgments.design import Condition
-from judgestats.judgments.settings import heat
+from judgestats.analysis.summary_rows import (
+    asked_row,
+    choice_rows,
+    described,
+    ranked,
+    worded_coefficient,
+)
+from judgestats.data.request_fields import heat
+from judgestats.data.schema import Condition
 from judgestats.results import About, Claim, Headline
-from judgestats.stats.agreement.gwet import gwet_ac1
-from judgestats.stats.agreement.option_positions import option_win_rate
+from judgestats.stats.agreement.chance_corrected import gwet_ac1
+from judgestats.stats.agreement.order_effects import option_win_rate
 from judgestats.stats.agreement.raw_agreement import flip_rate
 from judgestats.stats.agreement.vote_share import vote_share_reliability
-from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
-from judgestats.stats.inference.result import Estimate, Sample, TestResult
-from judgestats.stats.spread.mean_shift import mean_shift
+from judgestats.stats.comparison.paired import wilcoxon_signed_rank
+from judgestats.stats.dispersion.condition_summary import mean_shift
+from judgestats.stats.inference.estimate import Estimate, Sample
+from judgestats.stats.inference.result import TestResult
 
 _QUESTION = (
     "What share of answers does a judge that knows the true answer call correct, how sure is that "

@@ -9,19 +9,20 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.asked_rows import asked_row
+from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.outcome import NamedResult
-from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.records import NamedResult
+from judgestats.analysis.summary_rows import asked_row
+from judgestats.data.matrices import ScoreArray
+from judgestats.data.readers.frame import condition_labels
 from judgestats.errors import InputError
-from judgestats.judgments.readers.frame import condition_labels
-from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import About, Row
-from judgestats.stats.inference.result import Estimate, Result, TestResult
-from judgestats.stats.instrument.facet_result import ManyFacet
-from judgestats.stats.instrument.levels import BETWEEN, NO_LEVELS, SHORTER, levels_used
-from judgestats.stats.instrument.many_facet import many_facet
-from judgestats.stats.instrument.source_dif import dif_test
+from judgestats.stats.inference.estimate import Estimate, Result
+from judgestats.stats.inference.result import TestResult
+from judgestats.stats.models.facet_fit import ManyFacet
+from judgestats.stats.models.many_facet import many_facet
+from judgestats.stats.robustness.levels import BETWEEN, NO_LEVELS, SHORTER, levels_used
+from judgestats.stats.robustness.source_dif import dif_test
 
 SOURCES = ("factor_source", "factor_system", "factor_author", "author")
 """Columns that say whose answer was judged (``--factor source``, or the author of the answer)."""

@@ -1,17 +1,214 @@
-"""The audit of judgments that do not fit in memory, from counts: same numbers, same tables."""
+"""Audit from counts, for data larger than memory."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from judgestats.analysis.audit_plan import plan
-from judgestats.analysis.large_scores import audit_scores
-from judgestats.analysis.large_verdicts import audit_verdicts
-from judgestats.analysis.outcome import Analysis
-from judgestats.analysis.plan import AnalysisPlan, with_omega_model
-from judgestats.analysis.verdict_plan import verdict_plan
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from judgestats.analysis.audit import plan, verdict_plan
+from judgestats.analysis.audit_answer import audit_headlines
+from judgestats.analysis.families import AnalysisPlan, with_omega_model
+from judgestats.analysis.large_scores import audit_scores, left_out, named, whole_counts
+from judgestats.analysis.limits import lost_limits
+from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.repeat_limits import lost_metrics
+from judgestats.analysis.summary_rows import DRAWN_VERDICTS, ranked, verdict_rows
+from judgestats.analysis.validity import pass_rate
+from judgestats.analysis.verdict_audit import (
+    estimates_of,
+    verdict_metrics,
+    verdict_sentence,
+    verdicts_needed,
+)
+from judgestats.data.large.columns import Column, ReducedJudgments
+from judgestats.data.matrices import lost_shares
+from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.errors import InputError
-from judgestats.judgments.large.reduced import ReducedJudgments
+from judgestats.results import About
+from judgestats.stats.agreement.across_orders import Repetition, repetition_over_orders
+from judgestats.stats.agreement.chance_corrected import brennan_prediger, gwet_ac1
+from judgestats.stats.agreement.kappa import fleiss_kappa
+from judgestats.stats.agreement.raw_agreement import flip_rate, percent_agreement, verdict_entropy
+from judgestats.stats.agreement.vote_share import vote_share_reliability
+from judgestats.stats.designs.count_table import CountTable
+from judgestats.stats.inference.estimate import Estimate, Result
+
+
+def verdict_counts(
+    reduced: ReducedJudgments, place: int
+) -> tuple[CountTable, NDArray[np.int64], NDArray[np.bool_]]:
+    """The count table of one condition, with the clusters of its items and which items these are.
+
+    Every coefficient that takes a count table takes this one: kappa, AC1, Brennan-Prediger, vote
+    shares, agreement, flips, entropy.
+
+    Parameters
+    ----------
+    reduced : ReducedJudgments
+    place : int
+        Of the condition in ``reduced.columns``.
+
+    Returns
+    -------
+    CountTable
+        The categories are those that occur under this condition.
+    ndarray of int
+        Cluster of each item asked.
+    ndarray of bool, shape (n_items,)
+        Items asked under this condition.
+    """
+    asked = reduced.asked[:, place] > 0
+    counts = reduced.counts[asked, place].astype(float)
+    table = _seen(CountTable(counts=counts, categories=reduced.values))
+    return table, reduced.cluster[asked], asked
+
+
+_NOMINAL: tuple[tuple[str, str, Repetition, Callable[..., Estimate]], ...] = (
+    ("fleiss_kappa", "Agreement of repetitions", "fleiss_kappa", fleiss_kappa),
+    ("ac1", "Agreement of repetitions, AC1", "gwet_ac1", gwet_ac1),
+    ("vote_share", "Reliability of one verdict", "vote_share_reliability", vote_share_reliability),
+    ("flip_rate", "How often asking again changes the verdict", "flip_rate", flip_rate),
+    (
+        "brennan_prediger",
+        "Agreement of repetitions, Brennan and Prediger",
+        "brennan_prediger",
+        brennan_prediger,
+    ),
+    ("percent_agreement", "Two repetitions agree", "percent_agreement", percent_agreement),
+    ("entropy", "Entropy of an item's verdicts", "verdict_entropy", verdict_entropy),
+)
+
+
+def _repetition(
+    orders: Sequence[CountTable], *, cluster: NDArray[np.int64] | None, level: float
+) -> list[tuple[str, str, Result]]:
+    """Repetitions of the same order compared, over every order that was repeated, as in memory."""
+    tables = [_seen(t) for t in orders if float(t.per_item.max(initial=0)) >= 2]
+    where = ", within orders" if len(tables) > 1 else ""
+    return [
+        (
+            f"reliability.{kind}",
+            f"{title}{where}",
+            single(tables[0], cluster=cluster, level=level)
+            if len(tables) == 1
+            else repetition_over_orders(tables, coefficient=name, cluster=cluster, level=level),
+        )
+        for kind, title, name, single in _NOMINAL
+        if tables
+    ]
+
+
+def _seen(table: CountTable) -> CountTable:
+    """Without the categories that never occur in it."""
+    seen = table.counts.sum(axis=0) > 0
+    kept = tuple(v for v, s in zip(table.categories, seen.tolist(), strict=True) if s)
+    return CountTable(counts=table.counts[:, seen], categories=kept)
+
+
+def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
+    """Agreement, flips and reliability of verdicts by condition."""
+    rows: list[dict[str, Any]] = []
+    results: list[NamedResult] = []
+    described: list[NamedResult] = []
+    done: set[str] = set()
+    for column in reduced.columns:
+        if column.label in done:  # another order of presentation
+            continue
+        done.add(column.label)
+        same = [c for c in reduced.columns if c.label == column.label]
+        places = [reduced.columns.index(c) for c in same]
+        asked = np.asarray((reduced.asked[:, places] > 0).any(axis=1), dtype=np.bool_)
+        cluster = reduced.cluster[asked]
+        named_results = _repetition(
+            [
+                CountTable(counts=reduced.counts[asked, p].astype(float), categories=reduced.values)
+                for p in places
+            ],
+            cluster=cluster if reduced.clustered else None,
+            level=declared.level,
+        )
+        results += [
+            named(kind.split(".", 1)[1], title, column.label, result)
+            for kind, title, result in named_results
+        ]
+        described += [
+            verdicts_needed(column.label, value)
+            for kind, _, value in named_results
+            if kind == "reliability.vote_share" and isinstance(value, Estimate)
+        ]
+        if set(reduced.values) <= {PASS, FAIL}:
+            rate = _pass_rate(reduced, places, declared)
+            named_results.insert(0, ("verdicts.pass_rate", "How many pass", rate))
+            results.append(
+                NamedResult(
+                    id=f"verdicts.pass_rate.{column.label}",
+                    title=f"How many pass ({column.label})",
+                    role="primary",
+                    result=rate,
+                    headline=True,
+                    about=About(conditions=(column.label,)),
+                )
+            )
+        rows.append(_verdict_row(column, same, asked, cluster) | estimates_of(named_results))
+    table_of = whole_counts(pd.DataFrame(rows))
+    steadier = "Which judge is the steadier, by comparisons with the best, and how often to ask it."
+    limits = left_out(reduced, [steadier])
+    if any(c.order for c in reduced.columns):
+        limits.append(
+            "Left out: results on position, which pair each judgment with its swapped twin."
+        )
+    limits[:0] = lost_limits(table_of, "could not be read; they count neither for nor against it.")
+    return Analysis(
+        experiment="audit",
+        question=declared.question,
+        drawing=ranked(*DRAWN_VERDICTS),
+        sentence=verdict_sentence(table_of),
+        headlines=audit_headlines(results),
+        conditions=table_of,
+        results=tuple(results),
+        described=tuple(described),
+        rows=verdict_rows(table_of["condition"]),
+        limitations=tuple(limits),
+        metrics=lost_metrics(table_of),
+        condition_metrics={str(r["condition"]): verdict_metrics(r) for r in rows},
+    )
+
+
+def _pass_rate(reduced: ReducedJudgments, places: list[int], declared: AnalysisPlan) -> Estimate:
+    """The mean over items of how often they pass, over all orders of presentation."""
+    counts = reduced.counts[:, places].sum(axis=1, dtype=np.int64)
+    read = counts.sum(axis=1)
+    kept = read > 0
+    passes = counts[kept, reduced.values.index(PASS)] if PASS in reduced.values else 0
+    return pass_rate(passes / read[kept], reduced.cluster[kept], declared)
+
+
+def _verdict_row(
+    column: Column,
+    orders: list[Column],
+    asked: NDArray[np.bool_],
+    cluster: NDArray[np.int64],
+) -> dict[str, Any]:
+    """A condition's judgments by status, over its orders."""
+    n = sum(c.n for c in orders)
+    statuses = dict.fromkeys(["ok", *(s for c in orders for s in c.statuses)], 0)
+    for own in orders:
+        for status, count in own.statuses.items():
+            statuses[status] += count
+    return {
+        "condition": column.label,
+        "judge": column.judge,
+        "temperature": column.temperature,
+        "n": n,
+        "n_items": int(asked.sum()),
+        "n_clusters": int(np.unique(cluster).size),
+        **{f"n_{status}": count for status, count in statuses.items()},
+        **lost_shares(statuses),
+    }
 
 
 def plan_for_reduced(
@@ -54,7 +251,7 @@ def audit_reduced(
     Parameters
     ----------
     reduced : ReducedJudgments
-        From `judgestats.judgments.large.reduce.reduce_parquet`.
+        From `judgestats.data.large.reduce.reduce_parquet`.
     n_resamples, seed : int
         Of permutations of cells, where these are few enough.
     level : float

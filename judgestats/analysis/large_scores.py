@@ -1,25 +1,24 @@
-"""Scores that do not fit in memory, analysed from counts by item and condition."""
+"""Audit of scores from counts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.asked_rows import score_rows
+from judgestats.analysis.audit import audit_read, plan_for
 from judgestats.analysis.audit_answer import audit_headlines, audit_sentence, held_to_claims
-from judgestats.analysis.drawings import DRAWN_SCORES, ranked
-from judgestats.analysis.far_scores import with_read_notes
-from judgestats.analysis.large_parts import SHOWN_ITEMS, left_out, named, whole_counts
+from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.limits import MOST_COMPARED, limits_of_conditions, not_compared
-from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.analysis.plan import AnalysisPlan
-from judgestats.analysis.recommend import recommend_reliable
-from judgestats.analysis.scale_use import mean_deviations
+from judgestats.analysis.ratings import ratings_of, true_score_of
+from judgestats.analysis.recommendation import recommend_reliable
+from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.repeat_limits import lost_metrics
 from judgestats.analysis.score_audit import comparison_results
 from judgestats.analysis.scores import (
     ALPHA_TITLE,
@@ -27,22 +26,90 @@ from judgestats.analysis.scores import (
     condition_metrics,
     condition_row,
     described_line,
+    mean_deviations,
     subject_of,
 )
-from judgestats.analysis.unread import lost_metrics
-from judgestats.judgments.large.reduced import Column, ReducedJudgments
+from judgestats.analysis.summary_rows import (
+    DRAWN_SCORES,
+    people_rows,
+    ranked,
+    score_rows,
+    true_rows,
+)
+from judgestats.analysis.text_flags import with_read_notes
+from judgestats.analysis.validity import (
+    Found,
+    label_warnings,
+    labelled_scores,
+    labelled_verdicts,
+    people_verdicts,
+    validity_metrics,
+)
+from judgestats.analysis.verdict_audit import estimates_of
+from judgestats.data.large.columns import Column, ReducedJudgments
+from judgestats.data.vocabulary import FAIL, PASS
+from judgestats.errors import InputError
+from judgestats.results import About
 from judgestats.stats.comparison.blocked_f import blocked_f_test
-from judgestats.stats.inference.result import Estimate, Result, TestResult
-from judgestats.stats.layouts.cell_statistics import Cells
-from judgestats.stats.layouts.cells_from_counts import cells_from_counts
-from judgestats.stats.reliability.intraclass_cells import icc_of_cells
+from judgestats.stats.designs.cells import Cells, cells_from_counts
+from judgestats.stats.dispersion.condition_summary import condition_summary, mean_shift
+from judgestats.stats.dispersion.dispersion_test import spread_test
+from judgestats.stats.dispersion.ratios import variance_ratio
+from judgestats.stats.inference.estimate import Estimate, Result
+from judgestats.stats.inference.result import TestResult
+from judgestats.stats.reliability.internal_consistency import TwoWaySums
+from judgestats.stats.reliability.intraclass import icc_of_cells
 from judgestats.stats.reliability.omega import omega_of_covariance
 from judgestats.stats.reliability.one_factor import Model
-from judgestats.stats.reliability.two_way_sums import TwoWaySums
-from judgestats.stats.spread.condition_summary import condition_summary
-from judgestats.stats.spread.mean_shift import mean_shift
-from judgestats.stats.spread.spread_between_conditions import spread_test
-from judgestats.stats.spread.variance_ratio import variance_ratio
+
+SHOWN_ITEMS = 2_000
+"""Items whose cells figures show."""
+
+
+def whole_counts(table: pd.DataFrame) -> pd.DataFrame:
+    """A status that does not occur under a condition is counted 0 there."""
+    counted = [c for c in table.columns if c.startswith("n_")]
+    return table.assign(**{c: table[c].fillna(0).astype(int) for c in counted})
+
+
+_LEADING = {"icc1", "alpha", "fleiss_kappa", "ac1", "vote_share", "flip_rate"}
+"""What an audit in memory tells of every condition; what else counts give stands beside."""
+
+
+def named(
+    kind: str, title: str, condition: str, result: Result, about: About | None = None
+) -> NamedResult:
+    """A reliability of one condition under its name; the leading coefficients are headlines."""
+    return NamedResult(
+        id=f"reliability.{kind}.{condition}",
+        title=f"{title} ({condition})",
+        role="primary" if kind in _LEADING else "secondary",
+        result=result,
+        about=about or About(conditions=(condition,)),
+        headline=kind in _LEADING,
+    )
+
+
+def left_out(reduced: ReducedJudgments, more: list[str]) -> list[str]:
+    """What one pass cannot give, and why."""
+    out = [
+        (
+            f"The {reduced.n_rows:,} judgments were counted in one pass and are not kept in this "
+            "run. Left out: null references of reliabilities, bootstrap intervals and ordinal "
+            "models, which read every judgment many times (the jackknife over clusters "
+            "stands in for the bootstrap), and the judge as an instrument "
+            "(severity, levels used, fit)."
+        )
+    ]
+    if reduced.board is None:
+        out.append(
+            "Left out: alpha, lambda-2 and the two-way ICCs, and the check that no judgment "
+            f"stands twice: {reduced.board_reason}."
+        )
+    if len(reduced.items) > SHOWN_ITEMS:
+        out.append(f"Figures of cells show {SHOWN_ITEMS:,} items at even distances.")
+    return [*out, *(f"Left out: {text[0].lower()}{text[1:]}" for text in more)]
+
 
 MOST_CELLS = 100_000
 """Cells up to which rank tests and permutations of cells are computed; about half a minute."""
@@ -261,3 +328,166 @@ def _shown_cells(reduced: ReducedJudgments, cells: Cells) -> dict[str, Any]:
         "cell_variances": cells.variance[at],
         "deviations": mean_deviations(cells.variance[at], reduced.cluster[at].tolist()),
     }
+
+
+def with_labelled(
+    analysis: Analysis,
+    reduced: ReducedJudgments,
+    labelled: pd.DataFrame,
+    *,
+    labels_drawn: str = "",
+    **choices: Any,
+) -> Analysis:
+    """The audit of a stream with what its labelled judgments say, and averages corrected by them.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Of the stream.
+    reduced : ReducedJudgments
+        What was counted: the judge's verdicts on all items.
+    labelled : DataFrame
+        The judgments with a label, as `labelled_judgments` gives them.
+    labels_drawn, **choices
+        As `audit` takes them.
+
+    Returns
+    -------
+    Analysis
+
+    Raises
+    ------
+    InputError
+        The labels were drawn within strata, which a stream does not keep.
+    """
+    if labels_drawn == "stratified":
+        raise InputError(
+            "labels_drawn='stratified' needs the category of every item, and so the judgments in "
+            "memory. Use --stream no."
+        )
+    own = audit_read(labelled, notes=labelled.attrs.get("notes", ()), **choices)
+    declared = plan_for(labelled, labels_drawn=labels_drawn, **choices)
+    of_all = dict(_of_all_items(reduced, labelled, declared))
+    people = _people(own, of_all)
+    kinds = {r.id.split(".")[1] for r in people}
+    columns = [
+        str(c)
+        for c in own.conditions.columns
+        if str(c).removesuffix("_low").removesuffix("_high") in kinds
+    ]
+    table = analysis.conditions.merge(
+        own.conditions[["condition", *columns]], on="condition", how="left", validate="one_to_one"
+    )
+    if not reduced.is_scores:
+        table = _with_estimates(table, of_all)
+    n, items = len(labelled), labelled["item_id"].nunique()
+    text = (
+        f"Agreement with people is that of the {n:,} judgments of {items:,} labelled items, which "
+        "were read once more."
+    )
+    metrics = {
+        name: {
+            **values,
+            **{
+                k: v
+                for k, v in own.condition_metrics.get(name, {}).items()
+                if k.removeprefix("ci/").startswith("people/")
+            },
+            **validity_metrics(of_all.get(name, [])),
+        }
+        for name, values in analysis.condition_metrics.items()
+    }
+    names = table["condition"]
+    return replace(
+        analysis,
+        conditions=table,
+        results=(*analysis.results, *people),
+        rows=(
+            *analysis.rows,
+            *people_rows(
+                names,
+                *true_rows(
+                    names,
+                    true_score_of(labelled) if reduced.is_scores else "poststratified",
+                    labels_drawn=labels_drawn,
+                ),
+                labels_drawn=labels_drawn,
+                repeats=labelled["replicate"].nunique(),
+            ),
+        ),
+        limitations=(
+            *analysis.limitations,
+            text,
+            *label_warnings(people),
+            *labelled.attrs.get("notes", ()),
+        ),
+        condition_metrics=metrics,
+    )
+
+
+def _people(own: Analysis, of_all: dict[str, Found]) -> tuple[NamedResult, ...]:
+    """The labelled judgments' results; where all items have a part in one, that of all items."""
+    over = {
+        f"{kind}.{name}": NamedResult(
+            id=f"{kind}.{name}", title=f"{title} ({name})", role="primary", result=result,
+            headline=True, about=About(conditions=(name,)),
+        )
+        for name, named in of_all.items()
+        for kind, title, result in named
+    }  # fmt: skip
+    kept = [over.pop(r.id, r) for r in own.results if r.id.startswith("people.")]
+    return (*kept, *over.values())
+
+
+def _of_all_items(
+    reduced: ReducedJudgments, labelled: pd.DataFrame, declared: AnalysisPlan
+) -> Iterator[tuple[str, Found]]:
+    """By condition: what the counts of all items say beside the labels of some."""
+    passes = set(reduced.values) <= {PASS, FAIL}
+    if not (reduced.is_scores or passes):
+        return
+    ratings, _ = ratings_of(labelled)
+    worth = np.array([v if reduced.is_scores else v == PASS for v in reduced.values], dtype=float)
+    names = np.asarray(reduced.items, dtype=object)
+    for label, rows in labelled.groupby("condition", sort=False):
+        places = [i for i, c in enumerate(reduced.columns) if c.label == label]
+        counts = reduced.counts[:, places].sum(axis=1, dtype=np.int64)
+        # A score that nobody could read has no mean; a verdict so is a class of its own.
+        kept = counts.any(axis=1) if reduced.is_scores else (reduced.asked[:, places] > 0).any(1)
+        cluster = reduced.cluster[kept]
+        how: dict[str, Any] = {
+            "cluster": cluster if np.unique(cluster).size < cluster.size else None
+        }
+        judge, items = _spread_out(counts[kept], worth), names[kept]
+        if reduced.is_scores:
+            human = ratings.reindex(list(items)).to_numpy(float)
+            results = labelled_scores(judge, human, rows, declared, items=items, **how)
+        else:
+            index = pd.Index(items)
+            human = people_verdicts(rows, index)
+            results = labelled_verdicts(judge, human, rows, declared, items=index, **how)
+        yield str(label), results
+
+
+def _spread_out(counts: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Counts of each value as items x judgments, NaN behind the last of an item.
+
+    Examples
+    --------
+    >>> _spread_out(np.array([[1, 2], [0, 1]]), np.array([7.0, 9.0])).tolist()
+    [[7.0, 9.0, 9.0], [9.0, nan, nan]]
+    """
+    sizes = counts.sum(axis=1)
+    out = np.full((len(counts), max(1, int(sizes.max(initial=1)))), np.nan)
+    repeated = np.repeat(np.tile(values, len(counts)), counts.ravel())
+    out[np.arange(out.shape[1]) < sizes[:, None]] = repeated
+    return out
+
+
+def _with_estimates(table: pd.DataFrame, of_all: dict[str, Found]) -> pd.DataFrame:
+    """The table with the estimates of each condition in its columns, as the audit in memory has."""
+    rows = []
+    for line in table.to_dict("records"):
+        row: dict[str, Any] = {str(k): v for k, v in line.items()}
+        rows.append(row | estimates_of(of_all.get(str(row["condition"]), [])))
+    return pd.DataFrame(rows)

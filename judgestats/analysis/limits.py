@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.judgments.shapes import ScoreArray
+from judgestats.data.matrices import ScoreArray
 
 
 class Limit(str):

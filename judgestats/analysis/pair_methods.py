@@ -1,7 +1,8 @@
-"""Ways of judging the same labelled pairs: each becomes verdicts on pairs, and credit by pair."""
+"""Methods of judging labelled pairs."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,16 +11,24 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.plan import AnalysisPlan
-from judgestats.analysis.weighted_scores import first_weighted
+from judgestats.analysis.families import AnalysisPlan
+from judgestats.analysis.records import NamedResult
+from judgestats.analysis.score_audit import first_weighted
+from judgestats.analysis.selections import add_estimate, named
 from judgestats.arrays import Floats, Objects
-from judgestats.items.labelled import LabelledPairs, label_table
-from judgestats.items.schema import Item
-from judgestats.judgments.pairs import both_orders, combined, scores_of
-from judgestats.judgments.settings import heat
-from judgestats.protocols.naming import pair_name, response_names
-from judgestats.stats.agreement.alignment import alignment_credit
-from judgestats.stats.agreement.transitivity import pairwise_from_scores
+from judgestats.data.matrices import both_orders, combined, scores_of
+from judgestats.data.request_fields import heat
+from judgestats.items.preference_sets import LabelledPairs, label_table
+from judgestats.items.records import Item
+from judgestats.protocols.template import pair_name, response_names
+from judgestats.stats.agreement.human import alignment_credit, human_ceiling
+from judgestats.stats.agreement.kappa import cohen_kappa
+from judgestats.stats.agreement.preference import pairwise_from_scores
+from judgestats.stats.agreement.raw_agreement import mean_share
+from judgestats.stats.inference.estimate import Estimate, Sample
+from judgestats.stats.inference.permutation import relation_null
+from judgestats.stats.reliability.intraclass import icc
+from judgestats.stats.reliability.omega import omega_total
 
 AVERAGE = "pointwise-mean"
 """The method that averages all replications of `pointwise`."""
@@ -235,3 +244,283 @@ def fewer_pairs(declared: AnalysisPlan, pairs: JudgedPairs) -> list[str]:
     if asked <= len(pairs.names):
         return []
     return [f"{asked} pairs were asked for; the items hold {len(pairs.names)} with a label."]
+
+
+_OUTCOMES = ("a", "b", "tie")
+
+
+def share_of_pairs(
+    values: Floats, pairs: JudgedPairs, *, level: float, name: str, label: str
+) -> Estimate:
+    """Mean over pairs with an interval over questions."""
+    return mean_share(values, cluster=pairs.table.clusters, level=level, name=name, label=label)
+
+
+def describe_verdicts(
+    row: dict[str, Any], verdicts: Objects, pairs: JudgedPairs, *, name: str, level: float
+) -> tuple[Floats, list[NamedResult]]:
+    """Put agreement with people, accuracy without ties and the share of ties into a row.
+
+    Parameters
+    ----------
+    row : dict
+        Of the table of conditions; changed.
+    verdicts : ndarray of object, shape (n_pairs, n_verdicts)
+    pairs : JudgedPairs
+    name : str
+    level : float
+
+    Returns
+    -------
+    tuple of ndarray and list of NamedResult
+        Credit by pair, and the estimates behind the row. Where a verdict could not be read the row
+        also says what the agreement is with unread verdicts counted as wrong.
+    """
+    labels = pairs.table.labels
+    credit = credit_by_pair(verdicts, labels)
+
+    def share(values: Floats, kind: str, label: str) -> Estimate:
+        return share_of_pairs(values, pairs, level=level, name=kind, label=f"{label} ({name})")
+
+    score = share(credit, "alignment_score", "Alignment score")
+    add_estimate(row, "alignment", score)
+    results = [named(f"alignment.{name}", f"Alignment, {name}", "descriptive", score)]
+    if np.any(verdicts == ""):
+        wrong = credit_by_pair(verdicts, labels, unread=0.0)
+        counted = share(wrong, "alignment_score", "Alignment score, unread as wrong")
+        add_estimate(row, "alignment_unread_as_wrong", counted)
+        results.append(
+            named(f"alignment.unread_as_wrong.{name}", f"Alignment, unread as wrong, {name}",
+                  "descriptive", counted)
+        )  # fmt: skip
+    decided = credit_by_pair(
+        np.where(verdicts == "tie", "", verdicts), np.where(labels == "tie", "", labels)
+    )
+    if not np.isnan(decided).all():
+        right = share(decided, "accuracy", "Accuracy without ties")
+        add_estimate(row, "accuracy_decided", right)
+        results.append(
+            named(f"agreement.accuracy.{name}", f"Accuracy without ties, {name}", "descriptive",
+                  right)
+        )  # fmt: skip
+    read = verdicts != ""
+    row["tie_share"] = float(np.sum(verdicts == "tie") / read.sum()) if read.any() else math.nan
+    return credit, results
+
+
+def _counts(table: Objects) -> Floats:
+    return np.stack([(table == o).sum(axis=1) for o in _OUTCOMES], axis=1).astype(float)
+
+
+def _kappa(table: Floats) -> Floats:
+    p = table / table.sum((-2, -1), keepdims=True)
+    chance = (p.sum(-1) * p.sum(-2)).sum(-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((np.trace(p, axis1=-2, axis2=-1) - chance) / (1 - chance))
+
+
+def kappa_with_people(
+    verdicts: Objects, pairs: JudgedPairs, *, level: float, n_permutations: int, seed: int
+) -> Estimate:
+    """Cohen's kappa of every verdict with every label, beside its null.
+
+    The null gives each pair the labels of another, so that all labels of a pair stay together.
+    """
+    labels = pairs.table.labels
+    deep, wide = verdicts.shape[1], labels.shape[1]
+    result = cohen_kappa(
+        np.repeat(verdicts, wide, axis=1).ravel(),
+        np.tile(labels, (1, deep)).ravel(),
+        cluster=np.repeat(pairs.table.clusters, deep * wide),
+        categories=list(_OUTCOMES),
+        level=level,
+    )
+    verdict_counts, human = _counts(verdicts), _counts(labels)
+    present = (verdict_counts.sum(axis=1) > 0) & (human.sum(axis=1) > 0)
+    result = result.replace(
+        sample=Sample(
+            n_items=int(present.sum()),
+            n_clusters=len(set(pairs.table.clusters[present])),
+            n_replications=deep,
+        )
+    )
+    if not n_permutations or math.isnan(result.estimate):
+        return result
+    verdict_counts, human, clusters = (
+        verdict_counts[present],
+        human[present],
+        pairs.table.clusters[present],
+    )
+    null = relation_null(
+        (human, verdict_counts),
+        lambda drawn, given: _kappa(np.einsum("nv,bnl->bvl", given, drawn)),
+        cluster=clusters,
+        n_permutations=n_permutations,
+        seed=seed,
+        vectorized=True,
+    )
+    return result.replace(null=null)
+
+
+def people_ceiling(pairs: JudgedPairs, *, level: float) -> Estimate | None:
+    """What people score against one another, where a pair has several labels."""
+    table = pairs.table
+    if table.labels.shape[1] < 2:
+        return None
+    return human_ceiling(table.labels, cluster=table.clusters, level=level)
+
+
+def reference_results(pairs: JudgedPairs, declared: AnalysisPlan) -> list[NamedResult]:
+    """What a score is read against: people against one another, always-tie, and random verdicts."""
+    results = []
+    ceiling = people_ceiling(pairs, level=declared.level)
+    if ceiling is not None:
+        results.append(
+            named("alignment.people", "People against one another", "secondary", ceiling)
+        )
+    for name, credit in baselines(pairs).items():
+        score = share_of_pairs(
+            credit, pairs, level=declared.level, name="alignment_score",
+            label=f"Alignment score ({name})",
+        )  # fmt: skip
+        results.append(
+            named(f"alignment.{name.replace(' ', '_')}", f"Baseline: {name}", "secondary", score)
+        )
+    return results
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What was scored: the responses of the labelled pairs.
+
+    Attributes
+    ----------
+    pairs : JudgedPairs
+    names : tuple of str
+        Ids of the responses, one a row of scores.
+    clusters : ndarray of object
+        Their questions.
+    """
+
+    pairs: JudgedPairs
+    names: tuple[str, ...]
+    clusters: Objects
+
+    def verdicts(self, grouped: Floats) -> Objects:
+        """Scores of each group as verdicts on the pairs, pairs x groups; equal scores are a tie."""
+        place = {name: i for i, name in enumerate(self.names)}
+        a = grouped[[place[n] for n in self.pairs.first]]
+        b = grouped[[place[n] for n in self.pairs.second]]
+        return np.column_stack(
+            [
+                np.array([v or "" for v in pairwise_from_scores(a[:, g], b[:, g])], dtype=object)
+                for g in range(grouped.shape[1])
+            ]
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregated:
+    """One way of making several judgments into one.
+
+    Attributes
+    ----------
+    row : dict
+        Its row of the table of conditions.
+    results : tuple of NamedResult
+    credit : ndarray, shape (n_pairs,)
+        Averaged over the groups.
+    """
+
+    row: dict[str, Any]
+    results: tuple[NamedResult, ...]
+    credit: Floats
+
+    @property
+    def name(self) -> str:
+        """Its label."""
+        return str(self.row["condition"])
+
+
+def described(
+    base: Mapping[str, Any],
+    grouped: Floats,
+    answers: Answers,
+    *,
+    name: str,
+    how: str,
+    judgments: int,
+    cost: float,
+    level: float,
+    tokens: float = math.nan,
+    scores: Floats | None = None,
+    n_permutations: int = 999,
+    seed: int = 0,
+) -> Aggregated:
+    """Describe the aggregated scores of one condition or panel.
+
+    Parameters
+    ----------
+    base : mapping
+        The row of the condition they come from.
+    grouped : ndarray, shape (n_answers, n_groups)
+    answers : Answers
+    name, how : str
+    judgments : int
+        How many judgments of an answer make one.
+    cost : float
+        Of that many judgments of all answers.
+    tokens : float
+        In and out, of the judgments that one verdict on a pair takes.
+    level : float
+    scores : ndarray, shape (n_answers, judgments), optional
+        Where there is one group only: its judgments, whose mean's reliability is the parallel
+        omega. Without it a single group has no reliability.
+    n_permutations, seed : int
+        Of the null of the reliability.
+
+    Returns
+    -------
+    Aggregated
+    """
+    row = {**base, "condition": name, "aggregate": how, "k": judgments, "cost_usd": cost}
+    row["cost_per_pair"] = cost / max(len(answers.pairs.names), 1)
+    row["tokens_per_pair"] = tokens
+    row["n_replications"] = grouped.shape[1]
+    credit, results = describe_verdicts(
+        row, answers.verdicts(grouped), answers.pairs, name=name, level=level
+    )
+    reliability = _reliability(
+        grouped, answers, scores, level=level, n_permutations=n_permutations, seed=seed
+    )
+    if reliability is not None:
+        add_estimate(row, "reliability", reliability)
+        if judgments == 1:
+            add_estimate(row, "icc1", reliability)
+        results.append(
+            named(f"reliability.{name}", f"Reliability, {name}", "descriptive", reliability)
+        )
+    return Aggregated(row=row, results=tuple(results), credit=credit)
+
+
+def _reliability(
+    grouped: Floats,
+    answers: Answers,
+    scores: Floats | None,
+    *,
+    level: float,
+    n_permutations: int,
+    seed: int,
+) -> Estimate | None:
+    """ICC over the groups, or parallel omega of the one group's judgments."""
+    if grouped.shape[1] > 1:
+        return icc(
+            grouped, form="ICC(1,1)", cluster=answers.clusters, level=level, missing="listwise",
+            n_permutations=n_permutations, seed=seed,
+        )  # fmt: skip
+    if scores is None or scores.shape[1] < 2:
+        return None
+    return omega_total(
+        scores, model="parallel", level=level, cluster=answers.clusters, null=True,
+        n_permutations=n_permutations, seed=seed,
+    )  # fmt: skip

@@ -7,14 +7,14 @@ import math
 from collections.abc import Mapping, Sequence
 
 from judgestats.analysis.families import claim_of, direction_of, untested
-from judgestats.analysis.outcome import Recommendation
-from judgestats.analysis.probe_judges import ProbedJudge
-from judgestats.analysis.probe_tests import identity
+from judgestats.analysis.probe_tests import ProbedJudge, identity
+from judgestats.analysis.records import Recommendation
 from judgestats.protocols.probes import PROBES, Kind, Probe
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import apa_number
-from judgestats.stats.inference.adjust import Family
-from judgestats.stats.inference.result import Result, TestResult
+from judgestats.stats.inference.estimate import Result
+from judgestats.stats.inference.multiplicity import Family
+from judgestats.stats.inference.result import TestResult
 
 _HYPOTHESES: Mapping[Kind, str] = {
     "fair": "moved", "scale": "scale", "attack": "attack", "control": "control"

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.ratings import passes_of_items
+from judgestats.data.matrices import score_array
 from judgestats.errors import guard_output
-from judgestats.judgments.shapes import score_array
 from judgestats.results import Comparison, Estimate, Results, Test
 
 _CLOSED = 1e-6

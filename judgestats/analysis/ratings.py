@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.outcome import NamedResult
-from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.families import AnalysisPlan
+from judgestats.analysis.records import NamedResult
 from judgestats.arrays import Floats, Objects
-from judgestats.judgments.kinds import passes_beside_scores, spelling
-from judgestats.judgments.shapes import ScoreArray
+from judgestats.data.matrices import ScoreArray
+from judgestats.data.verdict_kinds import passes_beside_scores, spelling
 from judgestats.results import About
 from judgestats.stats.agreement.human_correlation import CorrelationName, human_correlation
-from judgestats.stats.agreement.krippendorff import krippendorff_alpha
-from judgestats.stats.comparison.kendall_stack import kendall_of_stack
+from judgestats.stats.agreement.kappa import krippendorff_alpha
+from judgestats.stats.comparison.rank_correlation import kendall_of_stack
+from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.distributions import ranks
-from judgestats.stats.inference.relation_null import relation_null
-from judgestats.stats.inference.result import Estimate, Result
+from judgestats.stats.inference.estimate import Estimate, Result
+from judgestats.stats.inference.permutation import relation_null
 from judgestats.stats.reliability.intraclass import icc
-from judgestats.stats.spread.mean_shift import mean_shift
 
 Found = list[tuple[str, str, Result]]
 

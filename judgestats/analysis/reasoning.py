@@ -9,21 +9,27 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.families import claim_of, held_to, one_family
-from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.spread_comparison import secondary, spread_family, test_ids
-from judgestats.analysis.spread_levels import LevelComparison
-from judgestats.analysis.strata import Stratum, strata_of
-from judgestats.judgments.design import Condition
-from judgestats.judgments.shapes import ScoreArray
+from judgestats.analysis.dispersion_comparison import secondary, spread_family, test_ids
+from judgestats.analysis.dispersion_levels import LevelComparison
+from judgestats.analysis.families import (
+    AnalysisPlan,
+    Hypothesis,
+    Stratum,
+    claim_of,
+    held_to,
+    one_family,
+    strata_of,
+)
+from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.data.matrices import ScoreArray
+from judgestats.data.schema import Condition
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import adjusted_p
 from judgestats.stats.comparison.blocked_f import blocked_f_test
-from judgestats.stats.inference.adjust import adjust_family
+from judgestats.stats.designs.cells import cell_statistics
+from judgestats.stats.dispersion.ratios import ratio_of_ratios
+from judgestats.stats.inference.multiplicity import adjust_family
 from judgestats.stats.inference.result import Comparisons, TestResult
-from judgestats.stats.layouts.cell_statistics import cell_statistics
-from judgestats.stats.spread.ratio_of_ratios import ratio_of_ratios
 
 WITHOUT = "none"
 """The level of ``reasoning`` that the others are compared with."""

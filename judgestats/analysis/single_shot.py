@@ -1,8 +1,9 @@
-"""What can be said of judgments that were asked for once, and what a repetition would take."""
+"""Judgments without repeats."""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,9 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.agreement import has_slots
+from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.instrument import instrument_questions, instrument_results
-from judgestats.analysis.outcome import NamedResult, Recommendation
-from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.ratings import (
     judges_named,
     judges_results,
@@ -21,19 +22,28 @@ from judgestats.analysis.ratings import (
     ratings_of,
     ratings_results,
 )
-from judgestats.analysis.repetition_limits import NOT_REPEATED, OF_REPEATS, short_number
-from judgestats.analysis.validity import score_validity
-from judgestats.analysis.validity_annotators import annotator_results
-from judgestats.analysis.validity_k import choices_by_k, right_answers
-from judgestats.analysis.validity_panel import PANEL, panel_of_answers, panel_of_ratings
+from judgestats.analysis.records import NamedResult, Recommendation
+from judgestats.analysis.repeat_limits import NOT_REPEATED, OF_REPEATS, short_number
+from judgestats.analysis.summary_rows import worded_coefficient
+from judgestats.analysis.validity import in_pass_and_fail, is_pass_fail, score_validity
+from judgestats.analysis.validity_raters import (
+    PANEL,
+    annotator_results,
+    panel_of_answers,
+    panel_of_ratings,
+)
+from judgestats.analysis.validity_rates import choices_by_k, right_answers
 from judgestats.analysis.validity_systems import SYSTEMS, system_results
-from judgestats.analysis.worded_numbers import worded_coefficient
-from judgestats.judgments.shapes import ScoreArray
+from judgestats.analysis.verdict_consistency import orders_shown
+from judgestats.data.matrices import ScoreArray
 from judgestats.results import About
-from judgestats.results.numbers import counted
-from judgestats.stats.inference.result import Estimate, format_number
-from judgestats.stats.planning.study_plan import PilotComponents, plan_study
-from judgestats.stats.validity.error_parts import AccuracyByK
+from judgestats.results.numbers import counted, format_number
+from judgestats.stats.agreement.kappa import cohen_kappa, krippendorff_alpha
+from judgestats.stats.agreement.raw_agreement import mean_share
+from judgestats.stats.inference.estimate import Estimate, Result
+from judgestats.stats.planning.design import plan_study
+from judgestats.stats.planning.price import PilotComponents
+from judgestats.stats.validity.scores import AccuracyByK
 
 _OF_SEVERAL = frozenset({"spread", "ratio", "shift"})
 _ASSUMED = (0.5, 0.8)
@@ -381,3 +391,154 @@ def repetition(frame: pd.DataFrame, *, seed: int = 0, verdicts: bool = False) ->
         sentences=tuple(sentences),
         cost_usd=None if math.isnan(each) else 2 * each,
     )
+
+
+Found = list[tuple[str, str, Result]]
+
+SHARE_OF = "share of "
+_MOST_OPTIONS = 6
+_MOST_JUDGES = 12
+
+
+def verdicts_asked_once(frame: pd.DataFrame) -> dict[str, bool]:
+    """Of each condition, whether no item was asked for twice in the same order."""
+    sizes = frame.groupby(["condition", "order", "item_id"], sort=False).size()
+    return {str(c): int(n) < 2 for c, n in sizes.groupby(level="condition").max().items()}
+
+
+def single_shot_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPlan:
+    """The plan for verdicts: what these can answer, and what those asked for once can.
+
+    Parameters
+    ----------
+    declared : AnalysisPlan
+        For repeated verdicts.
+    frame : DataFrame
+        A parsed frame.
+
+    Returns
+    -------
+    AnalysisPlan
+    """
+    once = verdicts_asked_once(frame)
+    labelled = "label" in frame and bool((frame["label"].astype(str).str.strip() != "").any())
+    orders = frame.groupby("condition")["order"].nunique()
+    answerable = {
+        "reliability": not all(once.values()),
+        "order": bool((orders == 2).any()),
+        "slots": has_slots(frame),
+        "people": labelled,
+        "compare": labelled and len(once) > 1,
+        "systems": labelled and "author" in frame,
+        "panel": labelled and len(once) > 1,
+    }
+    asked = [h for h in declared.hypotheses if answerable.get(h.id, True)]
+    if not any(once.values()) and not is_pass_fail(in_pass_and_fail(frame)):
+        return replace(declared, hypotheses=tuple(asked))
+    asked.insert(
+        0,
+        Hypothesis(
+            id="verdicts",
+            role="primary",
+            question="How often is each verdict given?",
+            test="share of items with interval over clusters",
+        ),
+    )
+    if len(once) > 1 and any(once.values()):
+        asked.append(
+            Hypothesis(
+                id="judges",
+                role="primary",
+                question="Do the judges agree on the items that several of them judged?",
+                test="Krippendorff's alpha beside its null; Cohen's kappa of every pair",
+            )
+        )
+    return replace(declared, hypotheses=tuple(asked))
+
+
+def verdict_options(asked: pd.DataFrame) -> list[str]:
+    """The different verdicts that were read."""
+    return sorted(set(asked["choice"]) - {""})
+
+
+def shares_of_verdicts(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
+    """The share of each verdict among the items read, of one condition.
+
+    Parameters
+    ----------
+    asked : DataFrame
+        Judgments of one condition.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of (str, str, Result)
+        Empty where nothing was read, or where verdicts are more than six different words.
+    """
+    options = verdict_options(asked)
+    if not 1 <= len(options) <= _MOST_OPTIONS:
+        return []
+    read = asked[asked["choice"] != ""]
+    clusters = read.groupby("item_id", sort=False)["cluster"].first()
+    results: Found = []
+    for option in options:
+        share = (read["choice"] == option).groupby(read["item_id"], sort=False).mean()
+        name = f"{SHARE_OF}'{option}'"
+        value = mean_share(
+            share.to_numpy(float),
+            cluster=clusters.loc[share.index].to_numpy(object),
+            level=declared.level,
+            name="share",
+            label=f"{name[0].upper()}{name[1:]}",
+        )
+        results.append((f"verdicts.{name}", f"How often '{option}' is given", value))
+    return results
+
+
+def judges_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Found:
+    """Agreement between conditions on the items that several of them judged.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A parsed frame with choices; of repeated judgments, and of two orders, the first counts.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of (str, str, Result)
+        Empty where fewer than three items have verdicts of two conditions.
+    """
+    first = frame[(frame["order"] == orders_shown(frame)[0]) & (frame["choice"] != "")]
+    first = first.drop_duplicates(["condition", "item_id"])
+    table = first.pivot(index="item_id", columns="condition", values="choice")
+    names = [c for c in dict.fromkeys(frame["condition"]) if c in table]
+    table = table[names].fillna("").astype(object)
+    table = table[(table != "").sum(axis=1) >= 2]
+    if not 2 <= len(names) <= _MOST_JUDGES or len(table) < 3:
+        return []
+    clusters = first.groupby("item_id")["cluster"].first().loc[table.index]
+    common: dict[str, Any] = {
+        "cluster": clusters.to_numpy(object) if clusters.nunique() < len(table) else None,
+        "level": declared.level,
+        "n_permutations": declared.n_resamples,
+        "seed": declared.seed,
+    }
+    verdicts = table.to_numpy(object)
+    options = sorted({*verdicts.ravel()} - {""})
+    results: Found = [
+        (
+            "judges.alpha",
+            "Agreement between judges, Krippendorff's alpha",
+            krippendorff_alpha(verdicts, **common),
+        )
+    ]
+    for i, j in itertools.combinations(range(len(names)), 2):
+        pair = f"{names[i]} and {names[j]}"
+        both = (verdicts[:, i] != "") & (verdicts[:, j] != "")
+        if int(both.sum()) < 3:
+            continue
+        kappa = cohen_kappa(verdicts[:, i], verdicts[:, j], categories=options, **common)
+        title = f"Agreement of two judges beyond chance ({pair})"
+        results.append((f"judges.kappa.{pair}", title, kappa))
+    return results

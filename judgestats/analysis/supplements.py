@@ -1,31 +1,64 @@
-"""What is computed beside the answer: shares unread, sensitivity to single questions, categories.
-
-These tables and estimates are the same for every experiment and audit, and rest on the judgments
-and their labels alone; they are described, never claimed.
-"""
+"""Supplementary results of every analysis."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis import places, unread_policies
-from judgestats.analysis.advice import what_repeats_give
-from judgestats.analysis.beside_judges import beside_judges
-from judgestats.analysis.beside_labels import beside_labels
-from judgestats.analysis.beside_verdicts import beside_verdicts
-from judgestats.analysis.categories import agreement_by_category
-from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.analysis.scale_use import at_the_ends, held_to_scale, on_one_scale
-from judgestats.analysis.sensitivity import (
-    left_out_estimates,
-    left_out_primary,
-    left_out_variances,
-)
-from judgestats.analysis.unread import with_lost_shares
-from judgestats.judgments.readers.frame import bare
-from judgestats.stats.inference.result import Result
+from judgestats.analysis import selections as places
+from judgestats.analysis import sensitivity as unread_policies
+from judgestats.analysis.agreement import beside_judges, beside_labels, beside_verdicts
+from judgestats.analysis.recommendation import what_repeats_give
+from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.repeat_limits import with_lost_shares
+from judgestats.analysis.scores import at_the_ends, held_to_scale, on_one_scale
+from judgestats.analysis.sensitivity import left_out_estimates, left_out_primary, left_out_variances
+from judgestats.data.readers.frame import bare
+from judgestats.results.numbers import LEAST_IN_CATEGORY
+from judgestats.stats.agreement.raw_agreement import mean_share
+from judgestats.stats.inference.estimate import Result
+
+
+def agreement_by_category(frame: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
+    """Shares of verdicts that are people's, by condition and category, with intervals.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Parsed judgments; without labels or categories nothing is computed.
+    level : float
+
+    Returns
+    -------
+    DataFrame
+        ``condition``, ``category``, ``n_items``, ``accuracy`` and its interval's ends.
+    """
+    if not {"label", "category"} <= set(frame.columns):
+        return pd.DataFrame()
+    labelled = frame[frame["label"].astype(str).ne("") & frame["choice"].astype(str).ne("")]
+    labelled = labelled.assign(
+        right=labelled["choice"].astype(str) == labelled["label"].astype(str)
+    )
+    rows: list[dict[str, Any]] = []
+    for (condition, name), group in labelled.groupby(["condition", "category"], sort=True):
+        by_item = group.groupby("item_id")["right"].mean()
+        if not name or len(by_item) < LEAST_IN_CATEGORY:
+            continue
+        clusters = group.groupby("item_id")["cluster"].first().loc[by_item.index]
+        share = mean_share(by_item.to_numpy(dtype=float), cluster=clusters.to_numpy(), level=level)
+        low, high = (
+            (share.interval.low, share.interval.high) if share.interval else (math.nan, math.nan)
+        )
+        rows.append(
+            {
+                "condition": str(condition), "category": str(name), "n_items": len(by_item),
+                "accuracy": share.estimate, "accuracy_low": low, "accuracy_high": high,
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 @dataclass(frozen=True, kw_only=True)

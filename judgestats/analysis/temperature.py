@@ -8,45 +8,41 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.asked_rows import score_rows
-from judgestats.analysis.drawings import against
-from judgestats.analysis.limits import common_limits
-from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.recommend import MARGIN_ICC, recommend_reliable
-from judgestats.analysis.scores import ScoreConditions, cell_arrays, cell_figures
-from judgestats.analysis.spread_comparison import (
+from judgestats.analysis.dispersion_comparison import (
     compare_spread,
     described_scores,
     equivalence_results,
     held_spread,
+    mean_described,
+    nothing_claimed,
     secondary,
+    spread_headlines,
     spread_questions,
     spread_results,
 )
-from judgestats.analysis.spread_headlines import (
-    mean_described,
-    nothing_claimed,
-    spread_headlines,
-)
-from judgestats.analysis.spread_plan import (
+from judgestats.analysis.dispersion_levels import (
     BLOCKS,
     MARGIN,
     MISSING,
     nothing_compared,
     spread_hypotheses,
     spread_sentence,
+    varied_hypotheses,
+    varied_questions,
 )
-from judgestats.analysis.strata import Stratum, strata_of
-from judgestats.analysis.varied import varied_hypotheses, varied_questions
-from judgestats.analysis.worded_numbers import worded_sem
-from judgestats.judgments.design import Condition
-from judgestats.judgments.settings import heat
-from judgestats.judgments.shapes import ScoreArray
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, Stratum, strata_of
+from judgestats.analysis.limits import common_limits
+from judgestats.analysis.recommendation import MARGIN_ICC, recommend_reliable
+from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.scores import ScoreConditions, cell_arrays, cell_figures
+from judgestats.analysis.summary_rows import against, score_rows, worded_sem
+from judgestats.data.matrices import ScoreArray
+from judgestats.data.request_fields import heat
+from judgestats.data.schema import Condition
 from judgestats.results import About, Headline
-from judgestats.results.estimands import name_of
-from judgestats.stats.inference.adjust import adjust_family
-from judgestats.stats.spread.spread_between_conditions import SpreadResult
+from judgestats.results.quantities import name_of
+from judgestats.stats.dispersion.dispersion_test import SpreadResult
+from judgestats.stats.inference.multiplicity import adjust_family
 
 _QUESTION = (
     "Does the spread of a judge's scores for the same answer grow with the sampling temperature, "

@@ -1,29 +1,46 @@
-"""Is the judge right: what labels say of one condition's scores or verdicts."""
+"""Validity of one condition against labels."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.drawn import drawing
-from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.families import AnalysisPlan
+from judgestats.analysis.limits import Limit
 from judgestats.analysis.ratings import passes_of_items
+from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.summary_rows import asked_row
 from judgestats.analysis.supplements import Rows
-from judgestats.analysis.validity_corrected import corrected_results
-from judgestats.analysis.validity_disagreements import disagreements
-from judgestats.analysis.validity_separation import LABELLED_ONLY, separated_scores
+from judgestats.analysis.validity_raters import PERSON, drawing
+from judgestats.analysis.validity_rates import by_rates, corrected_results
+from judgestats.analysis.validity_systems import LABELLED_ONLY, disagreements, separated_scores
 from judgestats.arrays import Floats, Objects
-from judgestats.judgments.shapes import ScoreArray
-from judgestats.stats.inference.result import Estimate, Result
+from judgestats.data.matrices import ScoreArray, score_array
+from judgestats.data.readers.columns import TEXTS
+from judgestats.data.readers.labels import PART, coded_labels, with_labels
+from judgestats.data.readers.verdicts import coded_choices
+from judgestats.data.verdict_kinds import Kind
+from judgestats.data.vocabulary import FAIL, PASS
+from judgestats.errors import InputError
+from judgestats.items.records import Item
+from judgestats.protocols.template import response_names
+from judgestats.results import About, Row
+from judgestats.results.quantities import name_of
+from judgestats.stats.agreement.raw_agreement import flip_rate, mean_share
+from judgestats.stats.dispersion.condition_summary import condition_summary
+from judgestats.stats.inference.estimate import Estimate, Result
+from judgestats.stats.validity.calibration import confidence_calibration
 from judgestats.stats.validity.corrected import corrected_mean, corrected_rate
-from judgestats.stats.validity.error_parts import accuracy_by_k, error_parts
 from judgestats.stats.validity.error_rates import ErrorRates, error_rates
-from judgestats.stats.validity.graded import graded_agreement
+from judgestats.stats.validity.scores import accuracy_by_k, error_parts, graded_agreement
 
 Found = list[tuple[str, str, Result]]
 
@@ -304,3 +321,417 @@ _METRICS = frozenset(
         "mean_squared_error",
     }
 )
+
+
+def texts_of(items: Sequence[Item]) -> dict[str, tuple[str, str]]:
+    """Question and answer of each thing judged, by its id."""
+    return {
+        name: (item.question, response.text)
+        for item in items
+        for name, response in zip(response_names(item), item.responses, strict=True)
+    }
+
+
+def texts_in(frame: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """Question and answer of each item, where the file of the judgments holds them.
+
+    Examples
+    --------
+    >>> texts_in(pd.DataFrame({"item_id": ["x"], "answer_text": ["It is blue."]}))
+    {'x': ('', 'It is blue.')}
+    """
+    if not set(TEXTS) & set(frame):
+        return {}
+    first = frame.drop_duplicates("item_id")
+    parts = [first[c] if c in first else pd.Series("", index=first.index) for c in TEXTS]
+    return {str(i): (str(q), str(a)) for i, q, a in zip(first["item_id"], *parts, strict=True)}
+
+
+def designed_scores(items: Sequence[Item], low: float, high: float) -> dict[str, float]:
+    """The designed quality of answers in points of a scale, by what is judged."""
+    return {
+        name: low + (high - low) * response.quality
+        for item in items
+        for name, response in zip(response_names(item), item.responses, strict=True)
+        if response.quality is not None
+    }
+
+
+def labelled_frame(
+    asked: pd.DataFrame, items: Sequence[Item], declared: AnalysisPlan
+) -> tuple[pd.DataFrame, list[str]]:
+    """One condition's judgments with ``label``: words for verdicts, numbers for scores.
+
+    Parameters
+    ----------
+    asked : DataFrame
+    items : sequence of Item
+    declared : AnalysisPlan
+        ``options`` say where the labels are from and from which score an answer passes.
+
+    Returns
+    -------
+    tuple of DataFrame and list of str
+        Without ``label`` where these labels say nothing of such verdicts, and why.
+    """
+    options = declared.options
+    verdicts = bool(set(asked["choice"]) - {""}) or not asked["score"].notna().any()
+    if options["labels"] == "designed":
+        scores, frame = _designed(asked, items, declared), []
+        label = asked["item_id"].map(scores)
+    else:
+        try:
+            joined = with_labels(
+                Path("what was judged"), asked, Path(options["labels"]), scores=True
+            )
+        except InputError as error:
+            return asked, [str(error)]
+        notes = asked.attrs.get("notes", ())
+        frame = [str(note) for note in joined.attrs.get("notes", ()) if note not in notes]
+        asked = joined
+        words = asked["label"].astype(str).str.strip()
+        label = pd.to_numeric(words.where(words != ""), errors="coerce")
+        if label.notna().sum() == 0 and (words != "").any():
+            if verdicts:
+                return asked, frame
+            name = asked["condition"].iloc[0]
+            text = f"{name}: the labels are words, which scores are not held to."
+            return asked.drop(columns="label"), [*frame, text]
+    if verdicts:
+        people = [str(c) for c in asked if str(c).startswith(PERSON)]
+        columns = {"label": label} | {c: pd.to_numeric(asked[c], errors="coerce") for c in people}
+        least = float(options["pass_from"])
+        passes = {
+            c: np.where(v.isna(), "", np.where(v >= least, "pass", "fail"))
+            for c, v in columns.items()
+        }
+        return asked.assign(**passes), frame
+    shown = ["" if np.isnan(v) else f"{v:.10g}" for v in label.to_numpy(float)]
+    return asked.assign(label=shown), frame
+
+
+def _designed(
+    asked: pd.DataFrame, items: Sequence[Item], declared: AnalysisPlan
+) -> dict[str, float]:
+    """The designed quality on the scale, of as many answers as keep their label."""
+    designed = designed_scores(items, *map(float, declared.options["scale"].split()))
+    judged = sorted(set(asked["item_id"]) & set(designed))
+    most = declared.options["labelled"]
+    if most != "all" and int(most) < len(judged):
+        judged = random.Random(f"{declared.seed}/labelled").sample(judged, int(most))
+    return {name: designed[name] for name in judged}
+
+
+_SHORT = {
+    "unrepresentative": "labelled items differ from the rest in the judge's verdicts",
+    "few_labels": "few labels",
+    "no_better_than_chance": "sensitivity + specificity not above 1",
+    "no_class": "one verdict is in no label",
+    "few_in_class": "few labels of one verdict",
+    "unread_left_out": "no unread item has a label: rates are of what was read",
+    "convenience": "labels chosen by hand: nothing is corrected",
+    "assumes_random": "labels taken as drawn at random (--labels-drawn)",
+}
+
+
+def label_warnings(results: Iterable[NamedResult]) -> list[str]:
+    """The gravest notes of results on people, each once, with the first condition that has it.
+
+    Parameters
+    ----------
+    results : iterable of NamedResult
+
+    Returns
+    -------
+    list of Limit
+    """
+    out: dict[str, str] = {}
+    for named in results:
+        if not named.id.startswith("people.") or not isinstance(named.result, Estimate):
+            continue
+        for note in named.result.notes:
+            if note.code in _SHORT and note.code not in out:
+                of = f"{', '.join(named.about.conditions)}: " if named.about.conditions else ""
+                out[note.code] = Limit(
+                    f"{of}{note.message}", code=note.code, short=_SHORT[note.code]
+                )
+    return [out[code] for code in _SHORT if code in out]
+
+
+TUNED_ON = "labels/tuning"
+"""Parameter of a run whose labels are the tuning part: the part's digest."""
+_ON_TUNING = "on the labels used for tuning"
+
+
+def tuning_digest(frames: Sequence[pd.DataFrame]) -> str:
+    """Digest of the tuning part that the labels are from; empty where they are from none.
+
+    Examples
+    --------
+    >>> part = pd.DataFrame({"label": ["pass", ""], "labels_part": ["tuning:1f", ""]})
+    >>> tuning_digest([part]), tuning_digest([part.assign(labels_part="validation:2c")])
+    ('1f', '')
+    """
+    parts: set[str] = set()
+    for frame in frames:
+        if PART in frame and "label" in frame:
+            parts |= set(frame.loc[frame["label"].astype(str) != "", PART].astype(str))
+    digests = [p.removeprefix("tuning:") for p in sorted(parts) if p.startswith("tuning:")]
+    return digests[0] if digests else ""
+
+
+def marked_as_tuned(analysis: Analysis, frames: Sequence[pd.DataFrame]) -> Analysis:
+    """The analysis with its agreement named as that on the labels used for tuning, if it is.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    frames : sequence of DataFrame
+        Judgments with ``label`` and the column that `judgestats labels split` wrote.
+
+    Returns
+    -------
+    Analysis
+    """
+    digest = tuning_digest(frames)
+    if not digest:
+        return analysis
+    text = (
+        f"Agreement is {_ON_TUNING} (digest {digest}): a prompt chosen among ten equal ones on 100 "
+        "labels looks .065 too accurate there. Hold the judge to the validation part."
+    )
+    return replace(
+        analysis,
+        results=tuple(map(_marked, analysis.results)),
+        described=tuple(map(_marked, analysis.described)),
+        limitations=(text, *analysis.limitations),
+        params={**analysis.params, TUNED_ON: digest},
+    )
+
+
+def _marked(named: NamedResult) -> NamedResult:
+    """A result that rests on the labels, with that in its title."""
+    held = named.id.startswith(("people.", "related.", "error."))
+    return replace(named, title=f"{named.title}, {_ON_TUNING}") if held else named
+
+
+def steady_results(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
+    """The SEM of repeated scores, or how often asking again changes the verdict.
+
+    Parameters
+    ----------
+    name : str
+        The condition.
+    asked : DataFrame
+        Its judgments; pass and fail have a ``choice``.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of NamedResult
+        None where nothing was asked twice.
+    """
+    if asked["replicate"].nunique() < 2:
+        return []
+    if not set(asked["choice"]) - {""}:
+        array = score_array(asked)
+        described = condition_summary(
+            array.scores, conditions=array.conditions, cluster=array.clusters, level=declared.level
+        )
+        return [_described(f"condition.sem.{name}", name_of("sem"), described[name].sem, name)]
+    wide = asked.pivot(index="item_id", columns="replicate", values="choice")
+    clusters = asked.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[wide.index]
+    changes = flip_rate(
+        wide.to_numpy(object),
+        cluster=clusters.to_numpy(object) if clusters.nunique() < len(wide) else None,
+        level=declared.level,
+        n_permutations=0,
+        seed=declared.seed,
+    )
+    title = f"How often asking again changes the verdict ({name})"
+    return [_described(f"reliability.flip_rate.{name}", title, changes, name)]
+
+
+def _described(identity: str, title: str, result: Estimate, name: str) -> NamedResult:
+    about = About(conditions=(name,))
+    return NamedResult(id=identity, title=title, role="descriptive", result=result, about=about)
+
+
+def steady_rows(results: Iterable[NamedResult]) -> tuple[Row, Row]:
+    """The rows of these results on the screen and on page one."""
+    ids = [r.id for r in results]
+
+    def names(prefix: str) -> list[str]:
+        return [i.removeprefix(prefix) for i in ids if i.startswith(prefix)]
+
+    flips, sem = "reliability.flip_rate.", "condition.sem."
+    return (
+        asked_row(
+            "flips", "asked again it changes", "changes", "flip_rate", f"{flips}{{}}",
+            names(flips), note="(share of verdicts)",
+        ),
+        asked_row(
+            "sem", name_of("sem"), "SEM", "sem", f"{sem}{{}}", names(sem),
+        ),
+    )  # fmt: skip
+
+
+CONFIDENCE = "confidence"
+"""Column: how sure the judge is of its own verdict."""
+CHANCE_OF_PASSING = "pass_probability"
+"""Column: the judge's chance that the answer passes."""
+_LEAST = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagram(Rows):
+    """Reliability diagram: a row a bin of confidences."""
+
+    summary: str
+
+    def sentence(self) -> str:
+        """Brier's score and the calibration error, beside its null."""
+        return self.summary
+
+
+def confidence_results(
+    asked: pd.DataFrame, declared: AnalysisPlan
+) -> list[tuple[str, str, Result]]:
+    """Brier's score, calibration error with its null, and the reliability diagram.
+
+    Parameters
+    ----------
+    asked : DataFrame
+        Judgments of one condition, ``choice`` and ``label`` in the same words; of each item its
+        first judgment counts.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of (str, str, Result)
+        Empty where no confidence stands beside 20 labelled verdicts, or they are no chances.
+    """
+    stated = next(
+        (c for c in (CHANCE_OF_PASSING, CONFIDENCE) if c in asked and asked[c].notna().any()), ""
+    )
+    if not stated:
+        return []
+    own = asked[(asked["label"] != "") & (asked["choice"] != "") & asked[stated].notna()]
+    own = own.drop_duplicates("item_id")
+    if stated == CHANCE_OF_PASSING:
+        own = own[own["label"].isin(["pass", "fail"])]
+        outcome = own["label"].eq("pass")
+    else:
+        outcome = own["choice"].eq(own["label"])
+    chance = own[stated].to_numpy(float)
+    if chance.size and 1 < chance.max() <= 100 and chance.min() >= 0:
+        chance = chance / 100  # said in per cent
+    if chance.size < _LEAST:
+        return []
+    clusters = own["cluster"].to_numpy(object)
+    options: dict[str, Any] = {
+        "cluster": clusters if len(set(clusters)) < clusters.size else None,
+        "level": declared.level,
+        "seed": declared.seed,
+    }
+    try:
+        calibration = confidence_calibration(chance, outcome.to_numpy(np.float64), **options)
+    except InputError:  # outside 0-1: no chances, so nothing is said of them
+        return []
+    of = "of passing" if stated == CHANCE_OF_PASSING else "in its verdict"
+    return [
+        ("people.brier", f"Brier score of its confidence {of}", calibration.brier),
+        (
+            "people.calibration",
+            f"Calibration error of its confidence {of}",
+            calibration.calibration_error,
+        ),
+        (
+            "people.reliability_diagram",
+            f"Reliability diagram of its confidence {of}",
+            Diagram(table=calibration.diagram, summary=calibration.sentence()),
+        ),
+    ]
+
+
+PassFailFound = list[tuple[str, str, Result]]
+
+
+def is_pass_fail(frame: pd.DataFrame) -> bool:
+    """Whether all verdicts that were read are ``pass`` or ``fail``.
+
+    Examples
+    --------
+    >>> is_pass_fail(pd.DataFrame({"choice": ["pass", ""]}))
+    True
+    """
+    words = set(frame["choice"].unique()) - {""}
+    return bool(words) and words <= {PASS, FAIL}
+
+
+def in_pass_and_fail(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with the words for pass and fail, of the judge and of people, as these two.
+
+    A frame with any other verdict is returned as it is. Labels may be in words of their own.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A parsed frame.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    InputError
+        A word among them is not understood.
+
+    Examples
+    --------
+    >>> f = pd.DataFrame({"choice": ["Yes", "no", ""], "label": ["P", "F", ""], "status": "ok"})
+    >>> found = in_pass_and_fail(f)
+    >>> found["choice"].tolist(), found["label"].tolist()
+    (['pass', 'fail', ''], ['pass', 'fail', ''])
+    """
+    frame = coded_choices(frame)
+    people = [str(c) for c in frame if c == "label" or str(c).startswith("label_")]
+    if not people or not is_pass_fail(frame):
+        return frame
+    labels, _ = coded_labels("audit", frame[people], Kind(name="pass-fail"))
+    return frame.assign(**{c: labels[c] for c in people})
+
+
+def pass_fail_results(asked: pd.DataFrame, declared: AnalysisPlan) -> PassFailFound:
+    """The pass rate of one condition, and its error rates where people labelled items.
+
+    Parameters
+    ----------
+    asked : DataFrame
+        Judgments of one condition, ``pass``, ``fail`` or empty.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of (str, str, Result)
+        Empty where nothing was read.
+    """
+    read = asked[asked["choice"] != ""]
+    if read.empty:
+        return []
+    share = (read["choice"] == PASS).groupby(read["item_id"], sort=False).mean()
+    clusters = read.groupby("item_id", sort=False)["cluster"].first()
+    rate = pass_rate(np.asarray(share, dtype=np.float64), clusters.to_numpy(object), declared)
+    results: PassFailFound = [("verdicts.pass_rate", "How many pass", rate)]
+    results += by_rates(asked, declared)
+    if "label" in read and set(read["label"].unique()) - {""} <= {PASS, FAIL}:
+        results += verdict_validity(asked, declared)
+    return results
+
+
+def pass_rate(shares: Floats, cluster: NDArray[Any], declared: AnalysisPlan) -> Estimate:
+    """How often one judgment passes: the mean over items, with intervals over clusters."""
+    return mean_share(
+        shares, cluster=cluster, level=declared.level, name="share", label="Pass rate"
+    )

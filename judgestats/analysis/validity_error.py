@@ -10,18 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.ratings import ratings_of
+from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.supplements import Rows
-from judgestats.analysis.validity_labels import designed_scores
-from judgestats.analysis.validity_tuning import marked_as_tuned
+from judgestats.analysis.validity import designed_scores, marked_as_tuned
+from judgestats.data.matrices import score_array
+from judgestats.data.readers.labels import with_labels
 from judgestats.errors import InputError
-from judgestats.items.schema import Item
-from judgestats.judgments.readers.labels import with_labels
-from judgestats.judgments.shapes import score_array
-from judgestats.protocols.scale import Scale
+from judgestats.items.records import Item
+from judgestats.protocols.base import Scale
 from judgestats.results import About
-from judgestats.stats.validity.error_parts import error_parts
+from judgestats.stats.validity.scores import error_parts
 
 _KS = (1, 3, 5, 10, 20)
 _PARTS = ("mean_squared_error", "squared_bias", "between_items", "replicates")

@@ -10,34 +10,42 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.asked_rows import people_rows, true_rows
-from judgestats.analysis.described import described
-from judgestats.analysis.drawings import ranked
-from judgestats.analysis.drawn import drawn_as
-from judgestats.analysis.families import claim_of
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_of
 from judgestats.analysis.limits import designed_labels
-from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
-from judgestats.analysis.pass_fail import pass_fail_results
-from judgestats.analysis.people import people_results
-from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.ratings import passes_of_items, ratings_of, ratings_results, true_score_of
-from judgestats.analysis.recommend import Spent, recommend_best
+from judgestats.analysis.recommendation import Spent, recommend_best
+from judgestats.analysis.records import Analysis, NamedResult, Recommendation
 from judgestats.analysis.selections import condition_row, in_order, selection_limits
-from judgestats.analysis.validity import score_validity, validity_metrics
-from judgestats.analysis.validity_annotators import annotator_results
-from judgestats.analysis.validity_labels import labelled_frame, texts_of
-from judgestats.analysis.validity_slices import SLICES, slice_results
-from judgestats.analysis.validity_steady import steady_results, steady_rows
-from judgestats.analysis.validity_tuning import marked_as_tuned
-from judgestats.analysis.verdict_table import estimates_of
-from judgestats.analysis.worded_numbers import worded_coefficient, worded_number
-from judgestats.items.schema import Item
-from judgestats.judgments.design import Condition
-from judgestats.judgments.shapes import score_array
+from judgestats.analysis.summary_rows import (
+    described,
+    people_rows,
+    ranked,
+    true_rows,
+    worded_coefficient,
+    worded_number,
+)
+from judgestats.analysis.validity import (
+    labelled_frame,
+    marked_as_tuned,
+    pass_fail_results,
+    score_validity,
+    steady_results,
+    steady_rows,
+    texts_of,
+    validity_metrics,
+)
+from judgestats.analysis.validity_raters import annotator_results, drawn_as
+from judgestats.analysis.validity_systems import SLICES, slice_results
+from judgestats.analysis.verdict_audit import estimates_of
+from judgestats.analysis.verdict_consistency import people_results
+from judgestats.data.matrices import score_array
+from judgestats.data.schema import Condition
+from judgestats.items.records import Item
 from judgestats.results import About, Claim, Headline, Row
 from judgestats.results.numbers import adjusted_p
-from judgestats.stats.inference.adjust import Family, adjust_family
-from judgestats.stats.inference.result import Estimate, Result, TestResult
+from judgestats.stats.inference.estimate import Estimate, Result
+from judgestats.stats.inference.multiplicity import Family, adjust_family
+from judgestats.stats.inference.result import TestResult
 
 _QUESTION = (
     "How often are the judge's verdicts and scores those of people, where does it err, and what "

@@ -1,19 +1,36 @@
-"""Several systems answered the same questions: which is better, corrected for the judge's error."""
+"""Validity by system, slice, and disagreement."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from judgestats.analysis.outcome import NamedResult
-from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.families import AnalysisPlan, Hypothesis
+from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.summary_rows import asked_row
+from judgestats.analysis.supplements import Rows
+from judgestats.analysis.validity_raters import drawing
+from judgestats.analysis.validity_rates import corrected_results
+from judgestats.arrays import Floats, Objects
 from judgestats.errors import InputError
-from judgestats.results import About
-from judgestats.stats.inference.result import Comparisons, Estimate, Note
-from judgestats.stats.validity.systems import corrected_differences
+from judgestats.results import About, Row
+from judgestats.results.numbers import apa_number
+from judgestats.results.records import spreadsheet_cell
+from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample
+from judgestats.stats.inference.result import Comparisons
+from judgestats.stats.validity.calibration import (
+    separation,
+    separation_by_k,
+    shares_on_the_right_side,
+)
+from judgestats.stats.validity.corrected import corrected_mean
+from judgestats.stats.validity.error_rates import Measure, error_rates_by_slice
+from judgestats.stats.validity.systems import corrected_differences, corrected_win_rate
 
 SYSTEMS = Hypothesis(
     id="systems",
@@ -119,3 +136,535 @@ def _compared(
     details = dict(out.details)
     wins = details.pop("win_rates")
     return replace(out, notes=(*out.notes, _BESIDE), details=details), wins
+
+
+_VALIDITY_WINS_MOST = 30
+_VALIDITY_WINS_LEAST = 20
+_CREDIT = {"a": 1.0, "tie": 0.5, "b": 0.0}
+_WORDS = {1.0: "win", 0.5: "tie", 0.0: "loss"}
+
+
+def win_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
+    """Corrected win rate of every pair of systems, and their differences adjusted by Holm.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The parsed judgments; ``system_a`` and ``system_b`` name the systems of each row, ``choice``
+        and ``label`` say a, b or tie.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of NamedResult
+        Empty where no systems are named or no pair of them has 20 labels.
+    """
+    drawn: Any = declared.options.get("labels_drawn") or None
+    if not {"system_a", "system_b", "label"} <= set(frame) or drawn == "stratified":
+        return []
+    if "chance" in frame and drawn != "by-verdict":
+        return []  # drawn with unequal chances: win rates are not weighted by them
+    results = []
+    for condition, own in frame.groupby("condition", sort=False):
+        if not set(own["choice"]) | set(own["label"]) <= {*_CREDIT, ""}:
+            continue
+        about = About(conditions=(str(condition),))
+        items = _by_item(own)
+        results += [
+            NamedResult(
+                id=f"preferred.{first} over {second}.{condition}",
+                title=f"How often people would prefer {first} to {second}, a tie half; judge "
+                f"alone {apa_number(rate.details['judge'], bounded=True)} ({condition})",
+                role="primary",
+                result=rate,
+                about=about,
+                hypothesis="people",
+            )
+            for first, second, rate in _rates(items, drawn, declared.level)
+        ]
+        if (
+            results
+            and drawn != "by-verdict"
+            and (pairs := _validity_wins_compared(items, drawn, declared.level))
+        ):
+            results.append(
+                NamedResult(
+                    id=f"systems.{condition}",
+                    title=f"Systems as people would prefer them, wins less losses ({condition})",
+                    role="secondary",
+                    result=pairs,
+                    headline=True,
+                    about=about,
+                )
+            )
+    return results
+
+
+def win_rows(results: list[NamedResult]) -> tuple[Row, ...]:
+    """The row of the screen, where there is one pair of systems."""
+    pairs = dict.fromkeys(_pair(r) for r in results if r.id.startswith("preferred."))
+    if len(pairs) != 1:
+        return ()
+    [pair] = pairs
+    first, _, second = pair.partition(" over ")
+    names = [r.about.conditions[0] for r in results if r.id.startswith(f"preferred.{pair}.")]
+    return (
+        asked_row(
+            "wins", f"people would prefer {first}", "win rate", "win_rate",
+            f"preferred.{pair}.{{}}", names, note=f"(to {second}, a tie half)",
+        ),
+    )  # fmt: skip
+
+
+def _pair(named: NamedResult) -> str:
+    return named.id.removeprefix("preferred.").removesuffix(f".{named.about.conditions[0]}")
+
+
+def _by_item(own: pd.DataFrame) -> pd.DataFrame:
+    """A row a judgment: its pair of systems, first by name, and what judge and people give it."""
+    systems = own[["system_a", "system_b"]].astype(str)
+    own = own[(systems != "").all(axis=1) & (systems["system_a"] != systems["system_b"])]
+    a, b = (own[c].astype(str).to_numpy(object) for c in ("system_a", "system_b"))
+    swapped = a > b
+    credit = {
+        name: np.where(swapped, 1 - own[c].map(_CREDIT), own[c].map(_CREDIT))
+        for name, c in (("judge", "choice"), ("human", "label"))
+    }
+    return pd.DataFrame(
+        {
+            "item": own["item_id"].to_numpy(object),
+            "cluster": own["cluster"].to_numpy(object),
+            "first": np.where(swapped, b, a),
+            "second": np.where(swapped, a, b),
+            **credit,
+        }
+    )
+
+
+def _rates(items: pd.DataFrame, drawn: Any, level: float) -> Iterator[tuple[str, str, Estimate]]:
+    placed = items.assign(place=items.groupby("item").cumcount())
+    for (first, second), rows in placed.groupby(["first", "second"], sort=False):
+        human = _labels(rows)
+        if int(human.notna().sum()) < _VALIDITY_WINS_LEAST:
+            continue
+        judge = rows.pivot(index="item", columns="place", values="judge").reindex(human.index)
+        clusters = rows.groupby("item", sort=False)["cluster"].first()
+        rate = corrected_win_rate(
+            judge.map(_WORDS.get).to_numpy(object),
+            human.map(_WORDS.get).to_numpy(object),
+            labels_drawn=drawn,
+            level=level,
+            cluster=clusters.to_numpy(object) if clusters.duplicated().any() else None,
+        )
+        yield str(first), str(second), rate.replace(label=f"People prefer {first} to {second}")
+
+
+def _labels(rows: pd.DataFrame) -> pd.Series:
+    """People's outcome of each item; where labels of one item differ evenly, a tie."""
+    mean = rows.groupby("item", sort=False)["human"].mean()
+    return mean.where(mean.isna() | (mean == 0.5), mean.round(0))
+
+
+def _validity_wins_compared(items: pd.DataFrame, drawn: Any, level: float) -> Comparisons | None:
+    """All pairs of systems in one family: a column a system, the credit of each item."""
+    systems = list(dict.fromkeys([*items["first"], *items["second"]]))
+    human = _labels(items)
+    if (
+        not 2 <= len(systems) <= _VALIDITY_WINS_MOST
+        or int(human.notna().sum()) < _VALIDITY_WINS_LEAST
+    ):
+        return None
+    once = items.drop_duplicates("item").set_index("item")
+    judge = items.groupby("item", sort=False)["judge"].mean()
+    tables = []
+    for credit in (judge, human):
+        wide = np.full((len(once), len(systems)), np.nan)
+        for column, own in ((once["first"], credit), (once["second"], 1 - credit)):
+            wide[np.arange(len(once)), [systems.index(s) for s in column]] = own
+        tables.append(wide)
+    clusters = once["cluster"]
+    differences = corrected_differences(
+        *tables, names=systems, kind="score", labels_drawn=drawn, level=level,
+        cluster=clusters.to_numpy(object) if clusters.duplicated().any() else None,
+    )  # fmt: skip
+    details = {k: v for k, v in differences.details.items() if k != "win_rates"}
+    kept = tuple(r for r in differences.rows if r.n)
+    notes = tuple(n for n in differences.notes if n.code != "unread_left_out")  # the empty cells
+    return replace(differences, rows=kept, notes=notes, details=details) if kept else None
+
+
+SLICES = Hypothesis(
+    id="slices",
+    role="secondary",
+    question="Does the judge err more on some kind of answer: by category, system, length?",
+    test="Fisher's exact test against the rest, or t over questions where these repeat",
+    family="slices of one kind in one condition",
+    adjustment="holm; Benjamini-Hochberg above 10 slices",
+)
+_MOST_SLICES = 40
+_VALIDITY_SLICES_CODES = {"pass": 1.0, "fail": 0.0}
+_KINDS = {"category": "category", "author": "system"}
+_LENGTH: tuple[tuple[Measure, str], ...] = (
+    ("sensitivity", "Of what people pass, how much it passes"),
+    ("specificity", "Of what people fail, how much it fails"),
+)
+
+
+def slice_results(
+    name: str,
+    asked: pd.DataFrame,
+    texts: Mapping[str, tuple[str, str]],
+    declared: AnalysisPlan,
+) -> list[NamedResult]:
+    """Is the judge wrong more often on some kind of answer?
+
+    Parameters
+    ----------
+    name : str
+        The condition.
+    asked : DataFrame
+        Its judgments, ``choice`` and ``label`` in pass and fail.
+    texts : mapping of item to (question, answer)
+        Where they are known: answers are told apart by thirds of their length.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of NamedResult
+        Empty where labels are not of the kind, or were not drawn so that slices compare.
+    """
+    if declared.options.get("labels_drawn") in {"by-verdict", "stratified"} or "chance" in asked:
+        return []  # unweighted shares by slice would carry the draw
+    first = asked.drop_duplicates("item_id").set_index("item_id")
+    share = asked["choice"].map(_VALIDITY_SLICES_CODES).groupby(asked["item_id"], sort=False).mean()
+    share = share.reindex(first.index)
+    judge = np.where(share == 0.5, np.nan, np.where(share.isna(), share, share > 0.5))
+    human = first["label"].map(_VALIDITY_SLICES_CODES).to_numpy(float)
+    clusters = first["cluster"].to_numpy(object)
+    options: dict[str, Any] = {
+        "cluster": clusters if len(set(clusters)) < len(clusters) else None,
+        "level": declared.level,
+    }
+    out = []
+    for column, kind in _KINDS.items():
+        kinds = first[column].astype(str) if column in first else pd.Series(dtype=str)
+        if 1 < kinds.nunique() <= _MOST_SLICES and not kinds.eq("").any():
+            sliced = error_rates_by_slice(judge, human, kinds.to_numpy(object), **options)
+            out.append(_named(f"slices.{kind}.{name}", f"Same verdict by {kind} ({name})", sliced))
+    thirds = _thirds(_lengths(first, texts))
+    for measure, title in _LENGTH if thirds.size else ():
+        if np.unique(thirds[human == (measure == "sensitivity")]).size < 2:
+            continue
+        sliced = error_rates_by_slice(judge, human, thirds, measure=measure, **options)
+        out.append(
+            _named(f"slices.length_{measure}.{name}", f"{title}, by length ({name})", sliced)
+        )
+    return out
+
+
+def _lengths(first: pd.DataFrame, texts: Mapping[str, tuple[str, str]]) -> NDArray[np.float64]:
+    """Of each item's answer, from its text or as a column of the file says."""
+    if not any(answer for _, answer in texts.values()) and "answer_length" in first:
+        return first["answer_length"].to_numpy(float)
+    return np.array([len(texts[i][1]) if i in texts else np.nan for i in first.index], dtype=float)
+
+
+def _thirds(lengths: NDArray[np.float64]) -> NDArray[np.object_]:
+    """Each answer's third by length, with its bounds; empty where a length is not known."""
+    if not lengths.size or not np.isfinite(lengths).all() or np.ptp(lengths) == 0:
+        return np.zeros(0, dtype=object)
+    low, high = np.quantile(lengths, [1 / 3, 2 / 3], method="inverted_cdf")
+    names = (
+        f"short (to {low:g})", f"middle (to {high:g})", f"long (over {high:g})",
+    )  # fmt: skip
+    third = (lengths > low).astype(int) + (lengths > high)
+    return np.array([names[i] for i in third], dtype=object)
+
+
+def _named(identity: str, title: str, result: Any) -> NamedResult:
+    return NamedResult(
+        id=identity, title=title, role="secondary", result=result,
+        about=About(conditions=(identity.split(".", 2)[2],)),
+    )  # fmt: skip
+
+
+DISAGREEMENTS = "tables/disagreements.csv"
+_TOLD = 1000
+_LISTED = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disagreements(Result):
+    """The items on which a judge and people differ most.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        ``item_id``, ``judge``, ``people``, ``gap``, the largest gap first; the first 20.
+    everything : DataFrame
+        All of them.
+    n : int
+        Items on which they differ.
+    sample : Sample
+    """
+
+    rows: pd.DataFrame
+    everything: pd.DataFrame
+    n: int
+    sample: Sample
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per item."""
+        return self.rows
+
+    def sentence(self) -> str:
+        """How many, and the first of them."""
+        if not self.n:
+            return f"Judge and people differ on no item ({self.sample})."
+        named = ", ".join(str(v)[:40] for v in self.rows["item_id"].head(3))
+        return (
+            f"Judge and people differ on {self.n} of {self.sample.n_items} labelled items, most on "
+            f"{named}: read these."
+        )
+
+    def __str__(self) -> str:
+        return f"\n{self.sentence()}\n{self.rows.to_string(index=False)}\n"
+
+
+def disagreements(
+    items: Iterable[Any],
+    judge: NDArray[Any],
+    human: NDArray[Any],
+    *,
+    least: float,
+    gap: NDArray[Any] | None = None,
+) -> tuple[str, str, Result]:
+    """Items on which judge and people differ by at least `least` (by anything where it is 0).
+
+    Parameters
+    ----------
+    items : iterable
+    judge, human : ndarray
+        Scores, or shares of pass verdicts; NaN where there is none.
+    least : float
+    gap : ndarray, optional
+        How far apart they are, where it is not the difference.
+
+    Returns
+    -------
+    tuple of str, str, Result
+        Identity, title and result.
+    """
+    frame = pd.DataFrame({"item_id": list(items), "judge": judge, "people": human})
+    frame = frame.assign(gap=np.abs(np.asarray(judge) - human) if gap is None else gap).dropna()
+    apart = frame[frame["gap"] > least] if least == 0 else frame[frame["gap"] >= least]
+    return _found(apart, len(frame))
+
+
+def verdict_disagreements(pairs: pd.DataFrame) -> tuple[str, str, Result]:
+    """Items on which at least half of a judge's verdicts in words are not the label.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        Judgments with ``choice`` and ``label``; an item shown in both orders has several.
+
+    Returns
+    -------
+    tuple of str, str, Result
+
+    Examples
+    --------
+    >>> said = pd.DataFrame({"item_id": ["x", "y"], "choice": ["a", "a"], "label": ["a", "b"]})
+    >>> print(verdict_disagreements(said)[2].sentence())
+    Judge and people differ on 1 of 2 labelled items, most on y: read these.
+    """
+    read = pairs[pairs["choice"] != ""]
+    read = read.assign(gap=(read["choice"] != read["label"]).astype(float))
+    by_item = read.groupby("item_id", sort=False)
+    frame = pd.DataFrame(
+        {
+            "judge": read.sort_values(["gap", "choice"], ascending=[False, True])
+            .groupby("item_id")["choice"]
+            .first(),
+            "people": by_item["label"].first(),
+            "gap": by_item["gap"].mean(),
+        }
+    )
+    frame = frame.loc[list(by_item.groups)].rename_axis("item_id").reset_index()
+    return _found(frame[frame["gap"] >= 0.5], len(frame))
+
+
+def _found(apart: pd.DataFrame, of: int) -> tuple[str, str, Result]:
+    # By name where the gap is the same: which item is shown must not hang on the order of rows.
+    rows = apart.sort_values(["gap", "item_id"], ascending=[False, True]).reset_index(drop=True)
+    disagreements = Disagreements(
+        rows=rows.head(_LISTED), everything=rows, n=len(apart), sample=Sample(n_items=of)
+    )
+    return "people.disagreements", "Where judge and people differ most", disagreements
+
+
+def with_disagreements(
+    analysis: Analysis,
+    frame: pd.DataFrame,
+    texts_of_items: Mapping[str, tuple[str, str]],
+    *,
+    texts: bool,
+) -> Analysis:
+    """An analysis with all items on which judge and people differ: a record, and a file of the run.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Its results ``people.disagreements`` say which items.
+    frame : DataFrame
+        The parsed judgments: they hold the judge's words.
+    texts_of_items : mapping of item to (question, answer)
+        Empty where they are not known.
+    texts : bool
+        Whether texts are shown; without, the list names items, verdicts and gaps only.
+
+    Returns
+    -------
+    Analysis
+    """
+    parts = [
+        _listed(
+            r.about.conditions[0], r.result, frame, texts_of_items if texts else {}, texts=texts
+        )
+        for r in analysis.results
+        if isinstance(r.result, Disagreements) and r.result.n and r.about.conditions
+    ]
+    if not parts:
+        return analysis
+    table = pd.concat(parts, ignore_index=True)
+    shown = table.groupby("condition", sort=False).head(_LISTED)
+    shown = shown.map(lambda v: v[:_TOLD] if isinstance(v, str) else v)
+    record = NamedResult(
+        id="disagreements",
+        title="Where judge and people differ most",
+        role="descriptive",
+        result=Rows(table=shown.reset_index(drop=True)),
+    )
+    # These texts were written by others: none of them is a formula to whoever opens the file.
+    written = table.map(spreadsheet_cell).to_csv(index=False, lineterminator="\n")
+    return replace(
+        analysis,
+        described=(*analysis.described, record),
+        files={**analysis.files, DISAGREEMENTS: written},
+    )
+
+
+def _listed(
+    condition: str,
+    disagreements: Disagreements,
+    frame: pd.DataFrame,
+    texts_of_items: Mapping[str, tuple[str, str]],
+    *,
+    texts: bool,
+) -> pd.DataFrame:
+    rows = disagreements.everything.copy()
+    rows.insert(0, "condition", condition)
+    if not texts:
+        return rows
+    words = _words(
+        frame[frame["condition"].eq(condition) & frame["item_id"].isin(list(rows["item_id"]))],
+        dict(zip(rows["item_id"], rows["people"], strict=True)),
+    )
+    asked = [texts_of_items.get(str(item), ("", "")) for item in rows["item_id"]]
+    return rows.assign(
+        question=[q for q, _ in asked],
+        answer=[a for _, a in asked],
+        judge_says=[words.get(item, "") for item in rows["item_id"]],
+    )
+
+
+def _words(own: pd.DataFrame, people: Mapping[Any, Any]) -> dict[Any, str]:
+    """By item the reason given with the judgment furthest from people's, else its reply."""
+    own = own[own["item_id"].isin(list(people))].reset_index(drop=True)
+    if own.empty:
+        return {}
+    human = own["item_id"].map(people)
+    if pd.api.types.is_numeric_dtype(human):
+        passed = own["choice"].map({"pass": 1.0, "fail": 0.0})
+        far = (own["score"].where(own["score"].notna(), passed).astype(float) - human).abs()
+        far = far.fillna(-1.0)
+    else:
+        far = (own["choice"] != human).astype(float).where(own["choice"] != "", -1.0)
+    furthest = own.loc[far.groupby(own["item_id"], sort=False).idxmax()]
+    parts = [furthest[c].astype(object) for c in ("explanation", "raw_text") if c in own]
+    return {
+        item: next((str(w) for w in words if isinstance(w, str) and w), "")
+        for item, *words in zip(furthest["item_id"], *parts, strict=True)
+    }
+
+
+def separated_scores(
+    scores: Floats,
+    human: Floats,
+    asked: pd.DataFrame,
+    declared: AnalysisPlan,
+    *,
+    items: Objects,
+    cluster: NDArray[Any] | None,
+) -> list[tuple[str, str, Result]]:
+    """How well scores tell what people pass from what they fail, and the rate people would give.
+
+    Neither bias nor limits of agreement: the judge's points have no counterpart in pass and fail.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (items, judgments)
+    human : ndarray, shape (items,)
+        Share of people who pass the item, NaN where there is none.
+    asked : DataFrame
+        Rows that tell how labelled items were drawn (``chance``, ``category``).
+    declared : AnalysisPlan
+    items : ndarray
+    cluster : ndarray or None
+
+    Returns
+    -------
+    list of (str, str, Result)
+    """
+    # People who differ evenly on an item leave it without a label.
+    passed = np.where(human == 0.5, np.nan, np.where(np.isnan(human), np.nan, human > 0.5))
+    options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
+    mean = np.nanmean(scores, axis=1)
+    if not np.isfinite(passed).any():
+        return []
+    area = separation(scores, passed, **options)
+    drawn = drawing(asked, pd.Index(items), np.isfinite(passed), mean, declared)
+    unequal = drawn.chance is not None or drawn.labels_drawn == "by-verdict"
+    if unequal or drawn.labels_drawn == "convenience":
+        area = area.replace(notes=(*area.notes, LABELLED_ONLY))
+    results: list[tuple[str, str, Result]] = [
+        ("people.separation", "How often what people pass is scored above what they fail", area)
+    ]
+    if scores.shape[1] >= 2:
+        try:
+            by_k = separation_by_k(scores, passed, seed=declared.seed, **options)
+        except InputError:  # no item of either kind has all scores
+            pass
+        else:
+            results.append(("people.by_k", "Pairs ordered rightly by number of scores", by_k))
+    if np.isnan(passed).any() or drawn.mix:
+        score = corrected_mean(
+            scores, passed, mix=drawn.mix, stratum=drawn.stratum,
+            labels_drawn="by-verdict" if unequal else drawn.labels_drawn, **options,
+        )  # fmt: skip
+        rate = score.corrected
+        bounds = rate.interval
+        if bounds is not None:
+            bounds = replace(bounds, low=max(bounds.low, 0.0), high=min(bounds.high, 1.0))
+        score = replace(score, corrected=rate.replace(name="greg_rate", interval=bounds))
+        results += corrected_results(score, "pass rate", mix=drawn.mix, beside_judge=False)
+    placed = shares_on_the_right_side(mean, passed)
+    results.append(disagreements(items, mean, passed, gap=1 - placed, least=0.5))
+    return results
+
+
+LABELLED_ONLY = Note(
+    code="labelled_only",
+    message="The labelled items were not drawn at random: this speaks for them alone.",
+)

@@ -1,29 +1,323 @@
-"""One condition's verdicts: repeated, in both orders, and beside people's."""
+"""Consistency of one condition's verdicts, and agreement with people."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.people import people_results
-from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.scores import affordable
-from judgestats.analysis.verdict_words import (
-    orders_shown,
+from judgestats.analysis.validity import confidence_results
+from judgestats.analysis.validity_raters import annotator_results
+from judgestats.analysis.validity_systems import verdict_disagreements
+from judgestats.arrays import Floats, Ints, Objects
+from judgestats.errors import InputError
+from judgestats.stats.agreement.across_orders import Repetition, repetition_over_orders
+from judgestats.stats.agreement.chance_corrected import gwet_ac1
+from judgestats.stats.agreement.human import accuracy, alignment_score
+from judgestats.stats.agreement.kappa import cohen_kappa, fleiss_kappa
+from judgestats.stats.agreement.position import (
+    first_position_preference,
+    position_and_noise,
+    swap_consistency,
 )
-from judgestats.stats.agreement.gwet import gwet_ac1
-from judgestats.stats.agreement.kappa import fleiss_kappa
-from judgestats.stats.agreement.over_orders import Repetition, repetition_over_orders
-from judgestats.stats.agreement.position_noise import position_and_noise
-from judgestats.stats.agreement.position_preference import first_position_preference
 from judgestats.stats.agreement.raw_agreement import flip_rate
-from judgestats.stats.agreement.swap import swap_consistency
 from judgestats.stats.agreement.vote_share import vote_share_reliability
-from judgestats.stats.inference.result import Estimate, Result
+from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample
+from judgestats.stats.inference.permutation import relation_null
+
+OUTCOMES: Mapping[str, str] = {
+    **dict.fromkeys(("a", "model_a", "response_a", "assistant_a", "1", "first", "[[a]]"), "a"),
+    **dict.fromkeys(("b", "model_b", "response_b", "assistant_b", "2", "second", "[[b]]"), "b"),
+    **dict.fromkeys(("tie", "c", "0", "same", "both", "neither", "equal", "[[c]]"), "tie"),
+}
+"""Spellings of the outcome of a comparison of two responses."""
+
+
+_FIRST = {"ab", "original", "orig", "0", "false", "1"}
+
+
+def orders_shown(frame: pd.DataFrame) -> list[str]:
+    """The orders of presentation, the one with a first before the others, whatever row comes first.
+
+    Examples
+    --------
+    >>> orders_shown(pd.DataFrame({"order": ["ba", "ab", "ba"]}))
+    ['ab', 'ba']
+    """
+    orders = sorted(map(str, frame["order"].unique()))
+    return sorted(orders, key=lambda o: o.lower() not in _FIRST)
+
+
+def outcomes(values: pd.Series, *, strict: bool = False) -> pd.Series:
+    """Verdicts as ``a``, ``b``, ``tie`` where all of them are spellings of these.
+
+    Parameters
+    ----------
+    values : Series of str
+        Empty = missing.
+    strict : bool
+        Raise where some value is no such spelling (else all are returned as they are).
+
+    Returns
+    -------
+    Series of str
+
+    Examples
+    --------
+    >>> outcomes(pd.Series(["model_a", "[[B]]", "C", ""])).tolist()
+    ['a', 'b', 'tie', '']
+    >>> outcomes(pd.Series(["yes", "no"])).tolist()
+    ['yes', 'no']
+    >>> outcomes(pd.Series(["A", "C"])).tolist()  # options: a tie was read as one before
+    ['a', 'c']
+    """
+    lower = lower_case(values)
+    if _of_options(lower):
+        return lower
+    is_outcome = lower.isin([*OUTCOMES, ""])
+    if is_outcome.all():
+        return lower.map(lambda v: OUTCOMES.get(v, ""))
+    if strict:
+        strange = values[~is_outcome].iloc[0]
+        raise InputError(
+            f"audit: {str(strange)[:40]!r} is not an outcome of a comparison (a, b, tie and their "
+            "usual spellings), which a label needs. Map the column, or leave the labels out."
+        )
+    return values.astype(str)
+
+
+def _of_options(lower: pd.Series) -> bool:
+    """Whether verdicts are options of a choice: a, b and c by themselves, or numbers.
+
+    Readers spell the outcome of a comparison as a, b and tie, so that a c is none of these.
+    """
+    words = set(lower) - {""}
+    return {"c"} <= words <= {"a", "b", "c"} or (bool(words) and all(map(str.isdecimal, words)))
+
+
+def lower_case(values: pd.Series) -> pd.Series:
+    """Texts without case and space around them."""
+    return values.astype(str).str.strip().str.lower()
+
+
+def in_same_words(frame: pd.DataFrame) -> bool:
+    """Whether labels are verdicts in words of their own (pass and fail) that the judge uses too."""
+    labels = set(lower_case(frame["label"]).unique()) - {""}
+    return not labels <= set(OUTCOMES) and bool(labels & set(lower_case(frame["choice"]).unique()))
+
+
+def comparable(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Choices that labels can be compared with; the others become unread, and are named.
+
+    A judge that answers something else than a, b or tie has not given a verdict: that is a status,
+    and neither agreement nor disagreement. Where most choices are something else, the column is
+    the wrong one or coded otherwise, and the caller has to say how.
+    """
+    lower = lower_case(frame["choice"])
+    if _of_options(lower):
+        return frame.assign(choice=lower), ()
+    strange = ~lower.isin([*OUTCOMES, ""])
+    if 2 * int(strange.sum()) > int((lower != "").sum()):
+        raise InputError(
+            f"audit: most choices are no outcome of a comparison (a, b, tie and their usual "
+            f"spellings), such as {frame.loc[strange, 'choice'].iloc[0][:40]!r}, but the labels "
+            "are. Recode the choices, or leave the labels out."
+        )
+    read = frame.assign(
+        choice=lower.map(lambda v: OUTCOMES.get(v, "")),
+        status=frame["status"].mask(strange, "unparseable"),
+    )
+    return read, tuple(dict.fromkeys(frame.loc[strange, "choice"].astype(str)))
+
+
+_OUTCOMES = ("a", "b", "tie")
+_CREDIT = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [0.5, 0.5, 1.0]])
+"""1 for the same outcome, .5 where exactly one says tie; rows the judge, columns the human."""
+
+
+def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[str, str, Result]]:
+    """Agreement of one condition's verdicts with people's labels.
+
+    Parameters
+    ----------
+    asked : DataFrame
+        Judgments of one condition with ``choice`` and ``label`` as ``a``, ``b``, ``tie`` or empty;
+        or both in other words (pass and fail), of which only being the same is asked.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of (str, str, Result)
+        Identity, title and result.
+    """
+    pairs = asked[asked["label"] != ""]
+    judge, human = pairs["choice"].to_numpy(object), pairs["label"].to_numpy(object)
+    words = {*judge, *human} - {""}
+    of_pairs = words <= set(_OUTCOMES)
+    names = _OUTCOMES if of_pairs else tuple(sorted(words))
+    # Several judgments of one item are not independent: the item is the least cluster.
+    options: dict[str, Any] = {
+        "cluster": pairs["cluster"].to_numpy(object),
+        "level": declared.level,
+    }
+    statistics: list[tuple[str, str, Estimate, Callable[[Floats], Floats]]] = [
+        (
+            "people.accuracy",
+            "Same verdict as people",
+            accuracy(judge, human, categories=names, **options),
+            lambda t: _share(t, np.eye(len(names))),
+        ),
+        (
+            "people.kappa",
+            "Same verdict as people, beyond chance",
+            cohen_kappa(judge, human, categories=list(names), **options),
+            _kappa,
+        ),
+    ]
+    if of_pairs:
+        statistics.insert(
+            0,
+            (
+                "people.alignment",
+                "Agreement with people (1 / .5 / 0)",
+                alignment_score(judge, human, **options),
+                lambda t: _share(t, _CREDIT),
+            ),
+        )
+    if of_pairs and "tie" in words:
+        statistics.append(
+            (
+                "people.accuracy_decided",
+                "Same verdict as people, where neither says tie",
+                accuracy(judge, human, ties="exclude", **options),
+                lambda t: _share(t[..., :2, :2], np.eye(2)),
+            )
+        )
+    items = _items_read(pairs, names)
+    return [
+        *(
+            (kind, title, _by_item(result, items, value, declared))
+            for kind, title, result, value in statistics
+        ),
+        *_always_same(pairs, names, declared.level),
+        *annotator_results(asked, declared, scores=False),
+        verdict_disagreements(pairs),
+        *confidence_results(asked, declared),
+    ]
+
+
+def _always_same(
+    pairs: pd.DataFrame, names: tuple[str, ...], level: float
+) -> list[tuple[str, str, Result]]:
+    """How often one would be right that always gives people's most common verdict, where read."""
+    once = pairs[pairs["choice"] != ""].drop_duplicates("item_id")
+    if once.empty:
+        return []
+    human = once["label"].to_numpy(object)
+    constant = str(once["label"].mode().iloc[0])
+    same = accuracy(
+        np.full(human.size, constant, dtype=object), human, categories=names,
+        cluster=once["cluster"].to_numpy(object), level=level,
+    )  # fmt: skip
+    same = same.replace(label=f"A judge that always says {constant}")
+    return [("people.always_same", f"Same verdict as people, always '{constant}'", same)]
+
+
+def _share(table: Floats, credit: Floats) -> Floats:
+    return np.asarray((table * credit).sum((-2, -1)) / table.sum((-2, -1)))
+
+
+def _kappa(table: Floats) -> Floats:
+    p = table / table.sum((-2, -1), keepdims=True)
+    chance = (p.sum(-1) * p.sum(-2)).sum(-1)
+    return np.asarray((np.trace(p, axis1=-2, axis2=-1) - chance) / (1 - chance))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Items:
+    """What was read of each item; several labels of one leave nothing to shuffle."""
+
+    sizes: Ints
+    n_clusters: int
+    several_labels: bool
+    labels: Ints
+    counts: Floats
+    clusters: Objects
+
+
+def _items_read(pairs: pd.DataFrame, names: tuple[str, ...]) -> _Items:
+    read = pairs[pairs["choice"] != ""]
+    item, ids = pd.factorize(read["item_id"])
+    place = {name: i for i, name in enumerate(names)}
+    label = read["label"].map(place).to_numpy(int)
+    counts, labelled = (np.zeros((len(ids), len(names))) for _ in range(2))
+    np.add.at(counts, (item, read["choice"].map(place).to_numpy(int)), 1.0)
+    labelled[item, label] = 1.0
+    first = np.unique(item, return_index=True)[1]
+    return _Items(
+        sizes=np.bincount(item, minlength=len(ids)),
+        n_clusters=int(read["cluster"].nunique()),
+        several_labels=bool((labelled.sum(axis=1) > 1).any()),
+        labels=np.asarray(label[first], dtype=np.int64),
+        counts=counts,
+        clusters=read["cluster"].to_numpy(object)[first],
+    )
+
+
+def _by_item(
+    result: Estimate,
+    items: _Items,
+    value: Callable[[Floats], Floats],
+    declared: AnalysisPlan,
+) -> Estimate:
+    """The result with items counted as items, and with its null.
+
+    The statistics see one row a judgment; several of one item (orders, replications) are counted
+    as that item's replications. The null shuffles people's labels over items, so an item's
+    judgments stay together, and whole clusters where items have them.
+    """
+    n, out = items.sizes.size, result.sample
+    sample = Sample(
+        n_items=n,
+        n_clusters=items.n_clusters,
+        n_replications=int(items.sizes.min()) if n else None,
+        n_replications_max=int(items.sizes.max()) if n else None,
+        n_excluded=out.n_excluded,
+        excluded={f"judgments, {why}": lost for why, lost in out.excluded.items()},
+    )
+    result = result.replace(sample=sample)
+    if not declared.n_resamples or math.isnan(result.estimate):
+        return result
+    if items.several_labels:
+        return result.replace(
+            notes=(
+                *result.notes,
+                Note(
+                    code="no_null",
+                    message="items have several different labels, so no null is given: labels "
+                    "cannot be shuffled over items",
+                ),
+            )
+        )
+    names = np.arange(items.counts.shape[1])
+    null = relation_null(
+        (items.labels, items.counts),
+        lambda drawn, chosen: value(
+            np.einsum("nv,bnl->bvl", chosen, (drawn[..., None] == names).astype(float))
+        ),
+        cluster=items.clusters,
+        n_permutations=declared.n_resamples,
+        seed=declared.seed,
+        vectorized=True,
+    )
+    return result.replace(null=null)
 
 
 def _wide(asked: pd.DataFrame, items: pd.Index) -> NDArray[np.object_]:

@@ -1,23 +1,24 @@
-"""``judgestats check RUN``: a gate for CI, decided on the bound of the interval."""
+"""Gate for CI: demands, findings, and output."""
 
 from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from judgestats.commands.check_findings import Demand, Finding, Held
-from judgestats.commands.check_names import of_repetition, unknown_name, with_row
-from judgestats.commands.check_screen import show_held
 from judgestats.commands.table import Given
-from judgestats.errors import InputError
-from judgestats.experiment import console
-from judgestats.experiment.showing import write_json
-from judgestats.results import Condition, Results, Row
-from judgestats.results.quantities import metric_called, quantities_of
+from judgestats.errors import InputError, nearest, printable
+from judgestats.results import ESTIMANDS, Condition, Results, Row, estimand_of
+from judgestats.results.answers import number_of, row_decimals, shown
+from judgestats.results.metric_names import ALIASES, is_called, metric_called, quantities_of
+from judgestats.results.numbers import bounds_of, estimate_parts
+from judgestats.results.records import plain
+from judgestats.results.screen import Span
+from judgestats.results.summary import brief_of
 from judgestats.results.thresholds import (
     Bound,
     Spelled,
@@ -27,8 +28,198 @@ from judgestats.results.thresholds import (
     not_estimable,
     refuse_wrong_side,
 )
-from judgestats.results.values import plain
-from judgestats.tracking.readings import WHOLE_RUN, metrics_of
+from judgestats.runner import display as console
+from judgestats.runner.display import show_framed, write_json
+from judgestats.tracking.runs import WHOLE_RUN, metrics_of
+
+_OF_REPETITION = (
+    "reliability/", "spread/", "agreement/fleiss_kappa", "agreement/ac1", "agreement/flip_rate",
+)  # fmt: skip
+_ROWS_OF_REPETITION = frozenset({"sem", "reliability", "repeats", "flips"})
+
+
+def of_repetition(name: str, rows: Sequence[Row]) -> bool:
+    """Whether a number says nothing where sampling is off: the same reply again is no agreement."""
+    keys = {row.key for row in rows if is_called(row, name)}
+    return name.startswith(_OF_REPETITION) or bool(keys & _ROWS_OF_REPETITION)
+
+
+def with_row(
+    runs: Mapping[str, Mapping[str, float]], name: str, results: Results
+) -> dict[str, dict[str, float]]:
+    """The conditions with a row's number and its bounds under this name, as metrics have them.
+
+    A condition of which other rows tell something and this one does not cannot have the number
+    (scores have no sensitivity) and falls out; one of which none tells anything stays, without it.
+
+    Parameters
+    ----------
+    runs : mapping of name to metrics
+    name : str
+    results : Results
+
+    Returns
+    -------
+    dict
+        `runs` as they are where a metric has this name; with a metric under it that it stands for
+        (``unread``) where no row has it.
+    """
+    same = {run: dict(metrics) for run, metrics in runs.items()}
+    rows = [row for row in results.rows if is_called(row, name)]
+    if any(name in metrics for metrics in runs.values()):
+        return same
+    if not rows:
+        if metric := metric_called(name, {key for own in runs.values() for key in own}):
+            for own in same.values():
+                copied = {f"ci/{metric}.{end}": f"ci/{name}.{end}" for end in ("lo", "hi")}
+                copied[metric] = name
+                own |= {to: own[key] for key, to in copied.items() if key in own}
+        return same
+    in_rows = {
+        label for row in results.rows for label, record in row.cells.items() if record in results
+    }
+    cells = {k: record for row in reversed(rows) for k, record in row.cells.items()}
+    out: dict[str, dict[str, float]] = {}
+    of_conditions = bool(
+        set(cells) & {c.label for c in results.conditions} or set(cells) & set(runs)
+    )
+    for run in same if of_conditions else cells:  # a row may be of judges, say
+        metrics = same.get(run, {})
+        if cells.get(run, "") in results:
+            record = number_of(results, cells[run])
+            metrics[name] = record.estimate
+            low, high = bounds_of(record.interval)
+            ends = {f"ci/{name}.lo": low, f"ci/{name}.hi": high}
+            metrics |= {key: end for key, end in ends.items() if not math.isnan(end)}
+        elif run in in_rows:
+            continue
+        out[run] = metrics
+    return out
+
+
+def unknown_name(name: str, metrics: Iterable[str], rows: Sequence[Row]) -> InputError:
+    """The fault of a name that neither a row nor a metric has."""
+    named = [row.key for row in rows]
+    names = sorted({m for m in metrics if not m.startswith(("ci/", "null/"))})
+    named += [n for n in ("unread", "unanswered") if named and metric_called(n, names)]
+    listed = ", ".join(dict.fromkeys(named)) or ", ".join(names)
+    whole = "; by their whole names: judgestats show RUN --json" if named else ""
+    return InputError(
+        f"check: no number is called {printable(name, one_line=True)!r} in this run."
+        f"{nearest(name, [*named, *names, *ALIASES])} There are: {listed}{whole}."
+    )
+
+
+_MOST_FINDINGS = 12
+_LONGEST_NAME = 40
+_UNANSWERED = "quality/unanswered_share"
+
+
+def show_held(run: str, results: Results, held: Held, demands: Sequence[Demand]) -> None:
+    """Print what was demanded and found in a frame, what failed first.
+
+    Parameters
+    ----------
+    run : str
+        Its id or folder, as it was typed.
+    results : Results
+    held : Held
+    demands : sequence of Demand
+    """
+    ordered = list(held.findings)
+    failed = sum(not f.passed for f in ordered)
+    screen = console.shown_as().form == "screen"
+    if screen:
+        ordered.sort(key=lambda f: f.passed)
+        ordered = ordered[:_MOST_FINDINGS]
+    width = max(len(f.where) for f in ordered)
+    width = min(width, _LONGEST_NAME) if screen else width
+    body = [[Span(f" {len(held.findings) - failed} of {len(held.findings)} demands hold.")]]
+    body += [_line(f, width, results) for f in ordered]
+    if more := len(held.findings) - len(ordered):
+        body.append([Span(f" and {more} more: judgestats check {_short(run)} ... --full")])
+    brief = brief_of(results)
+    mind = (*_notes(held, demands), *brief.mind)
+    facts = (f"run {_short(run)}", *brief.facts)
+    show_framed(
+        replace(brief, facts=facts, mind=mind, use=(), read=(), thresholds=()),
+        body,
+        following=[f"judgestats show {_short(run)}", *_reports(run, failed)],
+    )
+
+
+def _short(run: str) -> str:
+    """A run as a command takes it: the beginning of an id, a whole path."""
+    return run if Path(run).exists() else run[: console.SHORT]
+
+
+def _reports(run: str, failed: int) -> list[str]:
+    return [] if failed else [f"judgestats report {_short(run)}"]
+
+
+def _notes(held: Held, demands: Sequence[Demand]) -> list[str]:
+    """What the demands say nothing of, and why."""
+    notes = []
+    if held.left and held.still:
+        notes.append(
+            f"left out (sampling is off there, so repeating says nothing of "
+            f"{', '.join(held.left)}): {'; '.join(held.still)}"
+        )
+    if any(math.isnan(f.estimate) for f in held.findings):
+        notes.append(
+            "a number that is undefined in a condition fails there; where it cannot exist (the "
+            "order of a single response), name the conditions meant: --condition NAME"
+        )
+    return [*notes, *_unanswered(held.runs, demands)]
+
+
+def _unanswered(runs: Mapping[str, Mapping[str, float]], demands: Sequence[Demand]) -> list[str]:
+    """That judgments are in no number, where nobody demanded anything of how many."""
+    named = {metric_called(demand.metric, [_UNANSWERED]) for demand in demands}
+    shares = {name: m.get(_UNANSWERED, 0.0) for name, m in runs.items() if name != WHOLE_RUN}
+    worst = max(shares, key=lambda name: shares[name], default="")
+    if not worst or not shares[worst] > 0 or _UNANSWERED in named:
+        return []
+    text = (
+        f"not demanded: up to {100 * shares[worst]:.3g} % of the judgments of a condition "
+        f"({worst}) were not answered or never asked, and are in no number (--max "
+        "unanswered=.05 says how many may be)"
+    )
+    return [text]
+
+
+def _line(finding: Finding, width: int, results: Results) -> list[Span]:
+    """``PASS  gpt-4o  reliability .89 [.85, .93], demanded >= .8``."""
+    name = finding.where if len(finding.where) <= width else f"{finding.where[: width - 3]}..."
+    mark = Span("PASS", "good") if finding.passed else Span("FAIL", "bad")
+    sign = ">=" if finding.demand.side == "min" else "<="
+    number, bounded = _number(finding, results)
+    sized = finding.basis == "size at most"
+    sign = f"size {sign}" if sized else sign
+    why = "" if sized or finding.basis.endswith("bound") else f" ({finding.basis})"
+    if math.isnan(finding.decided_on) and not why:
+        why = " (no such end of its interval)"
+    demanded = f"{finding.demand.bound:g}"
+    demanded = demanded.replace("0.", ".", 1) if bounded and demanded[:2] == "0." else demanded
+    text = f"{finding.demand.metric} {number}{why}, demanded {sign} {demanded}"
+    return [Span(" "), mark, Span(f"  {name:<{width}}  {text}")]
+
+
+def _number(finding: Finding, results: Results) -> tuple[str, bool]:
+    """The number with its interval in the digits of the screen, and whether it is a share."""
+    for row in results.rows:
+        record = row.cells.get(finding.where, "")
+        if is_called(row, finding.demand.metric) and record in results:
+            number = number_of(results, record)
+            parts = shown(number, decimals=row_decimals(row, results))
+            return " ".join(filter(None, parts)), ESTIMANDS[row.estimand].bounded
+    metrics = {m for own in results.condition_metrics.values() for m in own}
+    named = quantities_of(finding.demand.metric, results.rows, metrics)
+    bounded = any(estimand_of(quantity.estimand).bounded for quantity in named)
+    if math.isnan(finding.estimate):
+        return "-", bounded
+    parts = estimate_parts(finding.estimate, finding.low, finding.high, bounded=bounded)
+    return " ".join(filter(None, parts)), bounded
 
 
 def read_demands(least: Sequence[str], most: Sequence[str]) -> list[Demand]:

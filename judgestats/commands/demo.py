@@ -1,12 +1,19 @@
-"""``judgestats demo``: the answer on recorded judgments of real judges, then on one's own."""
+"""Demonstration, runs, and items."""
 
 from __future__ import annotations
 
+import textwrap
+from pathlib import Path
+
 from judgestats.analysis.audit import audit
 from judgestats.commands.table import Given
-from judgestats.experiment import console
-from judgestats.experiment.showing import finish, show, working
-from judgestats.judgments.demo import demo_file, demo_judgments
+from judgestats.data.demo import demo_file, demo_judgments
+from judgestats.errors import InputError
+from judgestats.items.published import GIVEN, PUBLISHED, STUDY_DATA, fetch, fetched_place
+from judgestats.items.records import Item, shown
+from judgestats.items.sets import describe_items, load_items, parse_options, sets
+from judgestats.runner import display as console
+from judgestats.runner.display import finish, show, working
 
 
 def demo_command(arguments: Given) -> int:
@@ -53,3 +60,125 @@ _ABOUT = (
     "Three GPT-5.4 judges scored four responses to each of 100 questions of RewardBench 2, eight "
     f"times\n(recorded by Composo, MIT; {demo_file().name}). No judge is asked.\n"
 )
+
+
+_KNOWN = {**PUBLISHED, **STUDY_DATA}
+_WITHOUT_RESPONSES = {"bbh", "squad"}
+
+
+def items_command(arguments: Given) -> int:
+    """List the published sets, fetch one, or show what a file holds.
+
+    Parameters
+    ----------
+    arguments : Given
+        ``action`` (``list``, ``fetch`` or ``show``), ``name``, ``to``, ``overwrite``, ``map`` and
+        ``options``.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    if arguments.action == "list":
+        console.say(*(_files_of(arguments.name) if arguments.name else _sets()))
+    elif not arguments.name:
+        wanted = "a set's name" if arguments.action == "fetch" else "a file, a set's name, or bank"
+        raise InputError(f"items {arguments.action}: give {wanted}. See judgestats items list.")
+    elif arguments.action == "fetch":
+        console.say(*_fetch(arguments))
+    else:
+        options = {
+            **({"mapping": ",".join(arguments.map)} if arguments.map else {}),
+            **parse_options(arguments.options),
+        }
+        console.say(*_about(load_items(arguments.name, **options)))
+    return 0
+
+
+def _sets() -> list[str]:
+    lines = ["Published sets (judgestats items fetch NAME; none comes with judgestats):", ""]
+    for name, published in PUBLISHED.items():
+        files = f"{len(published.files)} file" + "s" * (len(published.files) > 1)
+        with_digest = sum(file.sha256 is not None for file in published.files)
+        digests = (
+            f"{with_digest} with a known digest"
+            if with_digest
+            else "digest as the server announces it"
+        )
+        there = f"here: {fetched_place(name)}" if fetched_place(name).exists() else ""
+        lines += [
+            f"  {name:<16}{published.about()}; {files}, {digests}",
+            f"  {'':<16}{published.page}" + (f"; {there}" if there else ""),
+        ]
+    lines += ["", "Data of re-examined studies (replicate -P study=NAME -P data=data/NAME):", ""]
+    for name, data in STUDY_DATA.items():
+        lines += [f"  {name:<16}{data.about()}", f"  {'':<16}{data.page}"]
+    lines += ["", "Sets of studies that are given, not fetched:", ""]
+    for name, entry in GIVEN.items():
+        lines += textwrap.wrap(
+            entry + ".", 96, initial_indent=f"  {name:<16}", subsequent_indent=" " * 18
+        )
+    lines += ["", "Layouts that a file may have (found out, or -P items=LAYOUT:PATH):", ""]
+    lines += [f"  {name:<16}{about}" for name, about in sets().items()]
+    return lines
+
+
+def _known(name: str) -> None:
+    if name in GIVEN:
+        raise InputError(f"items: {name} cannot be fetched: {GIVEN[name]}.")
+    if name not in _KNOWN:
+        raise InputError(
+            f"items: there is no published set {shown(name)}. Choose one of "
+            f"{', '.join(_KNOWN)}; any other file can be read by its path."
+        )
+
+
+def _files_of(name: str) -> list[str]:
+    _known(name)
+    published = _KNOWN[name]
+    lines = [f"{name}: {published.about()}; {published.page}", ""]
+    for file in published.files:
+        lines += [f"  {file.name}", f"    from    {file.url}"]
+        lines += [f"    sha256  {file.sha256 or 'not known; the server announces it, or not'}"]
+    if name in STUDY_DATA:
+        return [*lines, "", f"Put by hand: replicate -P study={name} -P data=PATH."]
+    return [*lines, "", f"Put by hand, they are read as items={published.layout}:PATH."]
+
+
+def _fetch(arguments: Given) -> list[str]:
+    name = arguments.name
+    _known(name)
+    folder = Path(arguments.out) if arguments.out else Path("data") / name
+    got = fetch(name, folder, overwrite=arguments.overwrite)
+    how = sorted(set(got.verified_by.values()) - {"nothing"})
+    by = [f"Verified by: {', '.join(how)}."] if how else []
+    if name in STUDY_DATA:
+        use = f"judgestats run replicate --study {name} --data {got.path}"
+        return [str(got), *by, "", f"Use it:  {use}"]
+    usual = fetched_place(name)
+    word = name if got.path == usual else f"{PUBLISHED[name].layout}:{got.path}"
+    lines = [str(got), *by, ""]
+    if name in _WITHOUT_RESPONSES:
+        return [*lines, f"These are questions without responses. Use it:  items={word}"]
+    return [*lines, *_about(load_items(word)), "", f"Use it:  -P items={word}"]
+
+
+def _about(items: tuple[Item, ...]) -> list[str]:
+    about = describe_items(items)
+    first = items[0]
+    lines = [str(about)]
+    winners = [label.winner for item in items for label in item.labels]
+    if winners:
+        text = ", ".join(f"{w} {winners.count(w)}" for w in ("a", "b", "tie"))
+        lines.append(f"Labels by winner: {text}.")
+    lines += ["", f"First item, {_short(first.id)}:"]
+    lines += [f"  question  {_short(first.question)}"]
+    lines += [f"  response  {_short(r.text)}" for r in first.responses[:4]]
+    return lines
+
+
+def _short(text: str) -> str:
+    # A file is untrusted: control characters must not reach the terminal.
+    plain = "".join(c if c.isprintable() else " " for c in text[:400])
+    return textwrap.shorten(plain, width=88, placeholder=" ...") or "(empty)"

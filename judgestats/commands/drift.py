@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgestats.analysis.outcome import Analysis
+from judgestats.analysis.records import Analysis
 from judgestats.commands.table import Given
 from judgestats.commands.table_words import said_again, table_words
+from judgestats.data.readers.labels import with_labels, with_stated_words
+from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.errors import InputError, guard_output
-from judgestats.experiment import console
-from judgestats.experiment.showing import finish, show, working
-from judgestats.judgments.readers.labels import with_labels, with_stated_words
-from judgestats.judgments.readers.questions import OpenQuestionError
 from judgestats.results import Results, write_results
+from judgestats.runner import display as console
+from judgestats.runner.display import finish, show, working
 from judgestats.tracking.fetch import facts_of_run, run_judgments, simulated_in
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
             "`judgestats report FOLDER --out FILE` makes its report."
         )
     from judgestats.analysis.drift import drift
-    from judgestats.analysis.drift_runs import with_parameters
+    from judgestats.analysis.drift_tests import with_parameters
 
     if arguments.relabels and not arguments.anchors:
         raise InputError("drift: --relabels are today's labels of the anchors. Give --anchors.")
@@ -135,7 +135,7 @@ def _written(
     """Write what was asked for; gives where it is, and what can be done with it."""
     if not out:
         return []
-    from judgestats.analysis.drift_runs import both_runs, match_conditions
+    from judgestats.analysis.drift_tests import both_runs, match_conditions
 
     path = Path(out)
     if path.suffix == ".json":

@@ -1,4 +1,4 @@
-"""``judgestats endpoint MODEL``: what an endpoint honours, ignores and refuses, for a cent."""
+"""Endpoints and the simulated server."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from judgestats.api import endpoint
 from judgestats.commands.table import Given
 from judgestats.errors import InputError, guard_output
-from judgestats.experiment import console
+from judgestats.runner import display as console
+from judgestats.terminal import emit
 
 if TYPE_CHECKING:
-    from judgestats.judges.endpoint_card import EndpointCard
-    from judgestats.judges.spec import JudgeSpec
+    from judgestats.collection.endpoint_card import EndpointCard
+    from judgestats.collection.spec import JudgeSpec
     from judgestats.tracking.store import Store
 
 
@@ -35,7 +36,7 @@ def endpoint_command(arguments: Given) -> int:
     InputError, JudgeError
         An unusable name or file; an endpoint that does not answer.
     """
-    from judgestats.judges.judges_file import read_judges
+    from judgestats.collection.spec import read_judges
 
     judges = read_judges([arguments.model], base_url=arguments.base_url)
     if len(judges) > 1 and (arguments.out or arguments.against):
@@ -61,7 +62,7 @@ def _examined(spec: JudgeSpec, arguments: Given) -> int:
         store = open_store()
     earlier = _earlier(arguments.against, card, store)
     if store is not None:
-        from judgestats.tracking.cards import keep_card
+        from judgestats.tracking.runs import keep_card
 
         console.say("", f"Kept as run {keep_card(store, card)} in {store.uri}")
     if earlier is None:
@@ -76,11 +77,11 @@ def _earlier(against: str, card: EndpointCard, store: Store | None) -> dict[str,
     if not against:
         if store is None:
             return None
-        from judgestats.tracking.cards import last_card
+        from judgestats.tracking.runs import last_card
 
         return last_card(store, card.base_url, card.model)
     if not Path(against).is_file():
-        from judgestats.tracking.cards import card_of_run
+        from judgestats.tracking.runs import card_of_run
         from judgestats.tracking.store import open_store
 
         return card_of_run(store or open_store(existing=True), against)
@@ -92,3 +93,31 @@ def _earlier(against: str, card: EndpointCard, store: Store | None) -> dict[str,
     if not whole or not isinstance(earlier.get("asked_at"), str):
         raise InputError(f"endpoint: {against} is no card (no features, or no time of asking).")
     return earlier
+
+
+def simulate_command(arguments: Given) -> int:
+    """Serve until stopped.
+
+    Parameters
+    ----------
+    arguments : Given
+        ``host`` and ``port``.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    from judgestats.simulated.app import serve
+    from judgestats.simulated.faults import Faults
+
+    if not 0 <= arguments.port <= 65535:
+        raise InputError(f"simulate: --port must lie in 0-65535, got {arguments.port}.")
+    if arguments.host not in {"127.0.0.1", "localhost", "::1"}:
+        emit(
+            f"judgestats: serving on {arguments.host}: everyone who reaches this machine can use "
+            "the simulated judges.\n",
+            error=True,
+        )
+    serve(port=arguments.port, host=arguments.host, faults=Faults.parse(arguments.faults))
+    return 0

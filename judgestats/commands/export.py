@@ -1,16 +1,18 @@
-"""``judgestats export RUN``: judgments as chat-format training data, or as a frame for R."""
+"""Export of judgments, and models of one's own."""
 
 from __future__ import annotations
 
 import json
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 from judgestats.commands.table import Given
-from judgestats.errors import InputError
-from judgestats.experiment import console
+from judgestats.data.schema import read_frame
+from judgestats.errors import InputError, guard_output
 from judgestats.items.readers import read_items
-from judgestats.judgments.versions import read_frame
+from judgestats.runner import display as console
 from judgestats.tracking.fetch import run_data
 from judgestats.training import (
     Filters,
@@ -143,3 +145,69 @@ def run_source(run: str) -> tuple[Source, dict[str, str]]:
         "simulated": str(bool(own_facts.get("simulated"))).lower(),
     }
     return Source(name=name, frame=frame, items=items), facts
+
+
+def train_command(arguments: Given) -> int:
+    """Fine-tune a judge on exported judgments.
+
+    Parameters
+    ----------
+    arguments : Given
+        ``data``, ``model``, ``to`` and the settings.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    from judgestats.training import TrainingSettings, train_judge
+
+    settings = TrainingSettings(
+        epochs=arguments.epochs,
+        learning_rate=arguments.learning_rate,
+        batch_size=arguments.batch_size,
+        accumulate=arguments.accumulate,
+        max_length=arguments.max_length,
+        seed=arguments.seed,
+    )
+    with redirect_stdout(sys.stderr):  # trl prints what it logs: progress, not the answer
+        trained = train_judge(
+            arguments.data, model=arguments.model, out=arguments.out, settings=settings
+        )
+    console.say(
+        str(trained),
+        "Serve it with any OpenAI-compatible server (vLLM serve FOLDER), then judge with it:",
+        "  judgestats run crowd --strategies vanilla --reply text --judges NAME --base-url ADDRESS",
+    )
+    return 0
+
+
+def coverage_command(arguments: Given) -> int:
+    """Coverage of responses by the explanations of a run's judgments.
+
+    Parameters
+    ----------
+    arguments : Given
+        ``run``, ``model``, ``threshold``, ``seed`` and ``out``.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    from judgestats.training.coverage import CoverageModel, coverage_table, covered
+
+    source, _ = run_source(arguments.run)
+    model = CoverageModel(arguments.model, threshold=arguments.threshold)
+    table = coverage_table(source.frame, source.items, model, seed=arguments.seed)
+    if arguments.out:
+        out = Path(arguments.out)
+        if out.exists():
+            raise InputError(f"coverage: {out} is there already. Give another name.")
+        with guard_output(out):
+            table.to_csv(out, index=False)
+    for condition, (own, unrelated) in covered(table).items():
+        console.say(f"{condition}:", f"  {own.sentence()}", f"  {unrelated.sentence()}")
+    if model.cut:
+        console.say(f"{model.cut} texts were longer than the model reads, and were cut.")
+    return 0

@@ -1,33 +1,36 @@
-"""``judgestats labels``: how many labels, of which items, a page to give them, parts to split."""
+"""Label plans, files, and pilots."""
 
 from __future__ import annotations
 
 import hashlib
+import math
 import shlex
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from judgestats.commands.label_files import OWN_COLUMNS, check_writable, read_table, write_table
-from judgestats.commands.label_pilot import VerdictClass, by_class, pilot_rates
+from judgestats.commands.label_page import OWN_COLUMNS, check_writable, read_table, write_table
 from judgestats.commands.table import Given
 from judgestats.commands.table_words import word_values
-from judgestats.errors import InputError
-from judgestats.experiment import console
-from judgestats.judgments.readers.labels import PART
-from judgestats.judgments.readers.layout import with_paths
-from judgestats.judgments.readers.names import ALIASES, folded
-from judgestats.judgments.readers.options import TableOptions
-from judgestats.judgments.readers.questions import OpenQuestionError
-from judgestats.judgments.readers.registry import read_judgments
-from judgestats.judgments.readers.row_checks import (
+from judgestats.data.readers.columns import ALIASES, folded
+from judgestats.data.readers.labels import PART
+from judgestats.data.readers.layout import with_paths
+from judgestats.data.readers.options import TableOptions
+from judgestats.data.readers.registry import read_judgments
+from judgestats.data.readers.row_checks import (
+    OpenQuestionError,
     Rows,
     check_raters,
     check_row_ids,
     stated_rows,
 )
+from judgestats.data.vocabulary import PASS, not_understood, pass_fail_words, stated_words
+from judgestats.errors import InputError
+from judgestats.runner import display as console
 from judgestats.stats.validity.label_plan import (
     LEAST_PER_CLASS,
     allocate_labels,
@@ -35,6 +38,112 @@ from judgestats.stats.validity.label_plan import (
     labels_needed,
     split_labels,
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictClass:
+    """One verdict of the judge: its share of the items, and how often people pass such items."""
+
+    share: float
+    labels: int
+    passed: int
+    says_pass: bool | None
+    """None: unread."""
+
+    @property
+    def rate(self) -> float:
+        """People's pass rate; half a label either way keeps it inside 0-1."""
+        return (self.passed + 0.5) / (self.labels + 1)
+
+    @property
+    def sd(self) -> float:
+        """Of a label in this class."""
+        return math.sqrt(self.rate * (1 - self.rate))
+
+
+def by_class(
+    verdicts: Mapping[str, str],
+    labels: Sequence[tuple[str, str]],
+    *,
+    where: str,
+    values: Mapping[str, str] | None = None,
+) -> dict[str, VerdictClass]:
+    """Each of the judge's verdicts with the labels at hand.
+
+    Parameters
+    ----------
+    verdicts : mapping of item to the judge's verdict
+    labels : sequence of (item, label)
+    where : str
+        The labels' file, for messages.
+    values : mapping of word to meaning, optional
+        As ``--values`` says.
+
+    Returns
+    -------
+    dict of verdict to VerdictClass
+
+    Raises
+    ------
+    InputError
+        A word of the verdicts or labels is not understood as pass or fail, or no label belongs to
+        an item.
+
+    Examples
+    --------
+    >>> found = by_class({"x": "yes", "y": "no"}, [("x", "pass"), ("y", "fail")], where="a file")
+    >>> found["yes"].share, found["yes"].rate
+    (0.5, 0.75)
+    """
+    own = _looked_up("verdict", verdicts.values(), values, where)
+    codes = _looked_up("label", [word for _, word in labels], values, where)
+    labelled = [(item, codes[w]) for item, w in labels if item in verdicts and w in codes]
+    if not labelled:
+        raise InputError(f"{where}: no label belongs to an item judged.")
+    out = {}
+    for verdict in dict.fromkeys(verdicts.values()):
+        word = [label for item, label in labelled if verdicts[item] == verdict]
+        out[verdict] = VerdictClass(
+            share=sum(v == verdict for v in verdicts.values()) / len(verdicts),
+            labels=len(word),
+            passed=word.count(PASS),
+            says_pass=own[verdict] == PASS if verdict in own else None,
+        )
+    return out
+
+
+def _looked_up(
+    side: str, words: Iterable[str], values: Mapping[str, str] | None, where: str
+) -> dict[str, str]:
+    """The words of one side that are a verdict, as pass or fail."""
+    counts = Counter(w for w in words if w.strip())
+    found = pass_fail_words(counts, stated_words(values or {}, side))
+    if found.unknown:
+        raise InputError(f"{where}: {not_understood(side, found.unknown)}")
+    return found.verdicts
+
+
+def pilot_rates(classes: Mapping[str, VerdictClass]) -> dict[str, float]:
+    """Prevalence, sensitivity and specificity over the items read, by the verdicts' shares.
+
+    Examples
+    --------
+    >>> one = VerdictClass(share=0.5, labels=9, passed=8, says_pass=True)
+    >>> two = VerdictClass(share=0.5, labels=9, passed=1, says_pass=False)
+    >>> {k: round(v, 3) for k, v in pilot_rates({"pass": one, "fail": two}).items()}
+    {'prevalence': 0.5, 'sensitivity': 0.85, 'specificity': 0.85}
+    """
+    read = [c for c in classes.values() if c.says_pass is not None]
+    whole = sum(c.share for c in read)
+    prevalence = sum(c.share * c.rate for c in read) / whole
+    passing = sum(c.share * c.rate for c in read if c.says_pass) / whole
+    failing = sum(c.share * (1 - c.rate) for c in read if not c.says_pass) / whole
+    return {
+        "prevalence": prevalence,
+        "sensitivity": passing / prevalence,
+        "specificity": failing / (1 - prevalence),
+    }
+
 
 _IDS = ("item_id", "item", "id")
 _QUESTIONS = frozenset(map(folded, (*ALIASES["cluster"], "question_id", "prompt_id", "prompt")))
@@ -60,7 +169,7 @@ def labels_command(arguments: Given) -> int:
         raise InputError(f"labels {arguments.action}: name the file.")
     if arguments.action == "split":
         return _split(arguments)
-    from judgestats.commands.labels_page import serve_page
+    from judgestats.commands.label_page import serve_page
 
     return serve_page(
         Path(arguments.file),

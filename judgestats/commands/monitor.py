@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 
 from judgestats.commands.file_lock import lock_file, replace_file
-from judgestats.commands.label_files import read_table
+from judgestats.commands.label_page import read_table
 from judgestats.commands.table import Given
+from judgestats.data.readers.guarded import json_document, short
 from judgestats.errors import InputError
-from judgestats.experiment import console
-from judgestats.judgments.readers.untrusted import json_document, short
-from judgestats.stats.validity.confidence_sequence import FIRST_LOOK, RunningAverage
+from judgestats.runner import display as console
+from judgestats.stats.validity.sequential import FIRST_LOOK, RunningAverage
 
 _VERSION = 1
 

@@ -241,8 +241,8 @@ def _version() -> click.Option:
     def show(ctx: click.Context, param: click.Parameter, value: bool) -> None:
         del param
         if value and not ctx.resilient_parsing:
-            from judgestats.judges.journal_file import VERSION as JOURNAL
-            from judgestats.protocols.reading import READER_VERSION
+            from judgestats.collection.journal_file import VERSION as JOURNAL
+            from judgestats.protocols.replies import READER_VERSION
             from judgestats.results.results import VERSION as RESULTS
 
             emit(

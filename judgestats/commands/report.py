@@ -1,22 +1,25 @@
-"""``judgestats report RUN...``: the report of a run rendered again, or several runs compared."""
+"""Reports, methods, and templates."""
 
 from __future__ import annotations
 
+import re
 import shlex
+import shutil
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
 from judgestats.commands.table import Given
-from judgestats.errors import InputError
-from judgestats.experiment import console
-from judgestats.experiment.common_parameters import FORMATS as ASKED
-from judgestats.experiment.showing import finish, show_brief, working, write_json
+from judgestats.errors import InputError, guard_output
 from judgestats.results import Results, read_results
-from judgestats.results.brief import Brief
-from judgestats.results.side_by_side import brief_of_runs
+from judgestats.results.records import plain
+from judgestats.results.screen import brief_of_runs
+from judgestats.results.summary import Brief
 from judgestats.results.thresholds import read_thresholds
-from judgestats.results.values import plain
+from judgestats.runner import display as console
+from judgestats.runner.common_parameters import FORMATS as ASKED
+from judgestats.runner.design import project_folder
+from judgestats.runner.display import finish, show_brief, working, write_json
 
 _LONGEST = 90
 """Letters of a command that is shown whole."""
@@ -87,7 +90,7 @@ def _place(out: str, to: str | None) -> _Place:
 
 
 def _report(arguments: Given, place: _Place) -> None:
-    from judgestats.reporting.report import render_report
+    from judgestats.reporting.render import render_report
     from judgestats.tracking.fetch import run_folder
 
     with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
@@ -142,7 +145,7 @@ def _beside(folders: dict[str, Path]) -> Brief:
     changes: dict[str, Results | str] = {}
     if len(folders) > 1:
         from judgestats.reporting import load_run
-        from judgestats.reporting.sections.held import pairs
+        from judgestats.reporting.sections.run_changes import pairs
 
         with working("Comparing the runs"):
             held = pairs([load_run(folder) for folder in folders.values()])
@@ -150,3 +153,88 @@ def _beside(folders: dict[str, Path]) -> Brief:
             changes[name] = pair.refused if pair.comparison is None else pair.comparison
     thresholds = read_thresholds(chosen.least, chosen.most, list(runs.values()))
     return brief_of_runs(runs, thresholds=thresholds, changes=changes)
+
+
+_PARAMETER = re.compile(r'^run = "\."', re.MULTILINE)
+
+
+def template_command(arguments: Given) -> int:
+    """Write a document with cells, the run in its parameters cell, and the files it needs.
+
+    Parameters
+    ----------
+    arguments : Given
+        ``name`` (of a document), ``run`` (an id or folder) and ``out`` (a folder).
+
+    Returns
+    -------
+    int
+        0.
+
+    Raises
+    ------
+    InputError
+        There is no such document, or a file of its name is there already.
+    """
+    from judgestats.reporting.render import DOCUMENTS, document_path
+
+    names = [name for name in DOCUMENTS if name != "compare"]
+    if arguments.name not in names:
+        raise InputError(
+            f"template: name must be one of {', '.join(names)}, but is {arguments.name!r}."
+        )
+    source = document_path(arguments.name)
+    out = Path(arguments.out or ".")
+    target = out / source.name
+    if target.exists():
+        raise InputError(
+            f"template: {target} is there already. Move it, or name another folder with --out."
+        )
+    folder = Path(arguments.run)
+    run = str(folder.resolve()) if folder.is_dir() else arguments.run
+    quoted = run.replace("\\", "\\\\").replace('"', '\\"')
+    text = _PARAMETER.sub(lambda _: f'run = "{quoted}"', source.read_text(encoding="utf-8"), 1)
+    with guard_output(target):
+        out.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+        for beside in sorted(source.parent.iterdir()):  # bibliography, styles, the shared header
+            needed = beside.suffix in {".bib", ".csl", ".css", ".scss", ".typ", ".yml"}
+            if needed and not (out / beside.name).exists():
+                shutil.copyfile(beside, out / beside.name)
+    console.say(
+        f"{target}: edit it, then",
+        f"  quarto render {target.name}      (in its folder, with judgestats' Python)",
+        f"  judgestats report {arguments.run} --template {target}      (without Quarto too)",
+    )
+    return 0
+
+
+def methods_command(arguments: Given) -> int:
+    """Print the methods of a run and what is missing of the checklist, or write both to a file.
+
+    Parameters
+    ----------
+    arguments : Given
+        ``run`` (an id or a folder) and ``out`` (a file, or empty).
+
+    Returns
+    -------
+    int
+        0.
+    """
+    from judgestats.reporting.runs import load_run
+    from judgestats.reporting.writing_up import checklist, methods_text, write_methods
+
+    run = load_run(arguments.run)
+    entries = checklist(run)
+    if arguments.out:
+        bibliography = project_folder("reports") / "references.bib"
+        write_methods(run, Path(arguments.out), bibliography=bibliography)
+        console.say(f"Written to {arguments.out}.")
+    else:
+        console.say(methods_text(run))
+    missing = [e for e in entries if not e.reported]
+    console.say(f"Checklist: {len(entries) - len(missing)} of {len(entries)} are in the run.")
+    for entry in missing:
+        console.say(f"  missing  {entry.what}: {entry.where.removeprefix('missing: ')}")
+    return 0

@@ -1,4 +1,4 @@
-"""``judgestats requests EXPERIMENT|RUN``: what is missing of a run, for a batch runner."""
+"""Requests for batch runners, and their answers."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from judgestats.collection.journal import Journal
+from judgestats.collection.offline import Ingested, ingest
 from judgestats.commands.table import Given
-from judgestats.errors import InputError
-from judgestats.experiment import console
-from judgestats.experiment.design import (
-    Design,
-    ReplicationDesign,
-    experiment_names,
-    load_design,
-)
-from judgestats.experiment.parameters import split_arguments
+from judgestats.data.parse import reread, unread_causes
+from judgestats.errors import InputError, guard_output, printable
+from judgestats.protocols.base import Scale
+from judgestats.protocols.replies import READER_VERSION
+from judgestats.reporting.runs import load_run
+from judgestats.results.numbers import counted
+from judgestats.runner import display as console
+from judgestats.runner.common_parameters import split_arguments
+from judgestats.runner.design import Design, ReplicationDesign, experiment_names, load_design
 
 
 def requests_command(arguments: Given) -> int:
@@ -32,7 +34,7 @@ def requests_command(arguments: Given) -> int:
     int
         0.
     """
-    from judgestats.experiment.offline import write_requests
+    from judgestats.runner.run import write_requests
 
     if not arguments.words or arguments.words[0].startswith("-"):
         raise InputError(
@@ -77,3 +79,106 @@ def _asked(words: list[str]) -> tuple[Design[Any], Mapping[str, str]]:
         raise InputError(f"requests: {name} reads published judgments and asks nobody.")
     flags = [p.name for p in design.all_parameters if p.switch]
     return design, {**before, **split_arguments(rest, flags=flags)}
+
+
+def ingest_command(arguments: Given) -> int:
+    """Read the answers, and say what became of every line.
+
+    Parameters
+    ----------
+    arguments : Given
+        ``results`` (files or folders) and ``journal``.
+
+    Returns
+    -------
+    int
+        0 where a request of ours was among the lines, else 1.
+    """
+    files = [file for word in arguments.results for file in _files(Path(word))]
+    path = Path(arguments.journal)
+    with Journal(path) as journal:
+        ingested = ingest(files, journal)
+        kept = len(journal)
+    console.say(*_lines(ingested, files, f"{path} ({kept:,} answers)"))
+    return 0 if ingested.new or ingested.duplicates or ingested.failed else 1
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_dir():
+        parts = sorted(path.glob("*.jsonl"))
+        if not parts:
+            raise InputError(f"ingest: the folder {path} holds no *.jsonl.")
+        return parts
+    if not path.is_file():
+        raise InputError(f"ingest: there is no file {path}.")
+    return [path]
+
+
+def _lines(ingested: Ingested, files: list[Path], where: str) -> list[str]:
+    """What was read, and what was not."""
+    new, read = counted(ingested.new, "answer", "answers"), counted(len(files), "file", "files")
+    lines = [f"{new} of {read} read into {where}."]
+    if ingested.duplicates:
+        lines.append(
+            f"  {counted(ingested.duplicates, 'answer was', 'answers were')} there already"
+        )
+    lines += [
+        f"  {counted(n, 'request', 'requests')} not answered: {kind} "
+        f"({ingested.words[kind] or 'no words'})"
+        for kind, n in ingested.failed.most_common()
+    ]
+    if ingested.cut:
+        ends = counted(ingested.cut, "file ends", "files end")
+        lines.append(f"  {ends} within a line: the runner was stopped, or still writes")
+    if ingested.unreadable:
+        lines.append(f"  {counted(ingested.unreadable, 'line is', 'lines are')} no result")
+    if ingested.foreign:
+        lines.append(
+            f"  {counted(ingested.foreign, 'line is', 'lines are')} of requests that `judgestats "
+            "requests` did not write"
+        )
+    if ingested.failed or ingested.cut or ingested.unreadable:
+        lines.append("  `judgestats requests` with the same words writes what is missing again.")
+    return lines
+
+
+_SHOWN = 20
+
+
+def reread_command(arguments: Given) -> int:
+    """Read the replies of a run again and print the differences; no judge is asked.
+
+    Parameters
+    ----------
+    arguments : Given
+        ``run`` and ``out``.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    run = load_run(arguments.run)
+    scale = Scale(int(run.scale[0]), int(run.scale[1])) if run.scale else None
+    differences = reread(run.judgments, scale)
+    if arguments.out:
+        with guard_output(arguments.out):
+            differences.to_csv(arguments.out, index=False)
+    version = run.session.get("reader", "1")
+    console.say(
+        f"{len(run.finals)} judgments, read by version {version} of the reader, read again by "
+        f"version {READER_VERSION}: {len(differences)} differ. Nothing was asked."
+    )
+    if causes := unread_causes(run.finals):
+        console.say(f"Unread in the run: {causes}.")
+    for row in differences.head(_SHOWN).to_dict("records"):
+        why = f" ({row['reason']})" if row["reason"] else ""
+        order = f" {row['order']}" if row["order"] else ""
+        which = f"{row['condition']}: {row['item_id']}{order}, replicate {row['replicate']}"
+        line = f"  {which}: {row['before']} -> {row['now']}{why}"
+        console.say(printable(line, one_line=True))
+    if len(differences) > _SHOWN and not arguments.out:
+        console.say(f"  ... and {len(differences) - _SHOWN} more; --out FILE writes all of them.")
+    if arguments.out:
+        console.say(f"Differences: {arguments.out}")
+    return 0

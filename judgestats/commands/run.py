@@ -8,17 +8,17 @@ from typing import Any
 from judgestats.commands.declared.shared import SHOW_AND_BOUNDS
 from judgestats.commands.table import Given
 from judgestats.errors import InputError
-from judgestats.experiment import console
-from judgestats.experiment.design import (
+from judgestats.runner import display as console
+from judgestats.runner.common_parameters import split_arguments
+from judgestats.runner.design import (
     Design,
     ReplicationDesign,
     experiment_names,
     load_design,
 )
-from judgestats.experiment.parameters import split_arguments
-from judgestats.spelling import MLFLOW, OPTIONS, spelled_for
+from judgestats.style import MLFLOW, OPTIONS, spelled_for
 from judgestats.terminal import emit
-from judgestats.tracking.apart import writing_apart
+from judgestats.tracking.writer_process import writing_apart
 
 
 def run_command(arguments: Given) -> int:
@@ -94,11 +94,11 @@ def completions(words: list[str], incomplete: str) -> list[tuple[str, str]]:
 
 def _run(design: Design[Any] | ReplicationDesign, given: dict[str, str]) -> None:
     if isinstance(design, ReplicationDesign):
-        from judgestats.experiment.replication import run_replication
+        from judgestats.runner.replication import run_replication
 
         run_replication(design, given)
         return
-    from judgestats.experiment.run import run_experiment
+    from judgestats.runner.run import run_experiment
 
     run_experiment(design, given)
 

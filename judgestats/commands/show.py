@@ -7,14 +7,12 @@ from collections.abc import Iterator
 
 from judgestats.commands.table import Given
 from judgestats.errors import InputError, nearest
-from judgestats.experiment import console
-from judgestats.experiment.showing import finish, show, write_json
 from judgestats.results import Results, estimand_of
 from judgestats.results.numbers import format_number
-from judgestats.results.prints import print_of
-from judgestats.results.records import Comparison, Estimate, Record
-from judgestats.results.sentences import words_of
-from judgestats.results.values import plain
+from judgestats.results.records import Comparison, Estimate, Record, plain
+from judgestats.results.text import print_of, words_of
+from judgestats.runner import display as console
+from judgestats.runner.display import finish, show, write_json
 
 
 def show_command(arguments: Given) -> int:

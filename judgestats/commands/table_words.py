@@ -19,7 +19,7 @@ def table_words(arguments: Given) -> dict[str, Any]:
     ------
     InputError
     """
-    from judgestats.judgments.readers.options import TableOptions, scale_of
+    from judgestats.data.readers.options import TableOptions, scale_of
 
     words: dict[str, Any] = {
         "mapping": _pairs("--map", arguments.map),
@@ -72,7 +72,7 @@ def word_values(given: list[str]) -> dict[str, str]:
     >>> word_values(["P=pass,F=fail", '{"yes, but": "fail"}'])
     {'P': 'pass', 'F': 'fail', 'yes, but': 'fail'}
     """
-    from judgestats.judgments.words import check_values
+    from judgestats.data.vocabulary import check_values
 
     out: dict[str, str] = {}
     for text in given:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from judgestats.items.bank import load_bank
-from judgestats.items.downloads import Fetched, fetch
-from judgestats.items.mapping import parse_mapping
+from judgestats.items.published import Fetched, fetch
 from judgestats.items.readers import read_items, write_items
-from judgestats.items.schema import HumanLabel, Item, Response
-from judgestats.items.sets import load_items, sets
-from judgestats.items.summary import describe_items, item_set_sha, select_items
+from judgestats.items.records import HumanLabel, Item, Response
+from judgestats.items.sets import describe_items, item_set_sha, load_items, select_items, sets
+from judgestats.items.tables import parse_mapping
 
 __all__ = [
     "Fetched",

@@ -12,8 +12,15 @@ from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.items.files import Row, Source, read_source
-from judgestats.items.records import MAX_CHARS, as_turns, check_items, shown
-from judgestats.items.schema import HumanLabel, Item, Response
+from judgestats.items.records import (
+    MAX_CHARS,
+    HumanLabel,
+    Item,
+    Response,
+    as_turns,
+    check_items,
+    shown,
+)
 from judgestats.items.tables import as_name, read_winner
 
 _BOTH_TURNS = (1, 2)

@@ -9,28 +9,32 @@ from pathlib import Path
 
 from judgestats.errors import InputError, StoreError
 from judgestats.items.files import Source, is_folder, read_source
-from judgestats.items.labelled import without_ties
-from judgestats.items.mapping import parse_mapping
 from judgestats.items.mt_bench import human_judgment_items, is_mt_bench_folder, mt_bench_items
-from judgestats.items.offsetbias import offsetbias_items
 from judgestats.items.preference_sets import (
     evalbias_items,
     helpsteer2_items,
     judgebench_items,
+    offsetbias_items,
     pandalm_items,
     rewardbench_items,
+    without_ties,
 )
-from judgestats.items.question_sets import bbh_items, oasst_items, squad_items
+from judgestats.items.question_sets import (
+    bbh_items,
+    head_to_tail_items,
+    oasst_items,
+    reliability_items,
+    squad_items,
+)
 from judgestats.items.records import (
     MAX_CHARS,
+    Item,
     check_items,
     item_from_record,
     item_to_record,
     shown,
 )
-from judgestats.items.reliability_sets import head_to_tail_items, reliability_items
-from judgestats.items.schema import Item
-from judgestats.items.tables import table_items
+from judgestats.items.tables import parse_mapping, table_items
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,7 +231,7 @@ def read_items(
         folder in FastChat's MT-Bench layout or of BIG-Bench Hard tasks.
     mapping : mapping or str, optional
         Field to column, as ``{"question": "prompt_text"}`` or ``"question=prompt_text"``. Giving
-        one means that the file is a table. `judgestats.items.mapping.FIELDS` has the fields, and
+        one means that the file is a table. `judgestats.items.tables.FIELDS` has the fields, and
         the names that are understood without a mapping.
     layout : str, optional
         One of `LAYOUTS` (or ``"mt_bench"`` for its folder), instead of finding out.

@@ -1,4 +1,4 @@
-"""Pairwise comparison: two responses to the same question, in both orders."""
+"""Pairwise comparison prompts, names of responses, and length padding."""
 
 from __future__ import annotations
 
@@ -8,23 +8,27 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from judgestats.errors import InputError, one_of
-from judgestats.items.schema import Item
-from judgestats.protocols.base import (
-    Prompted,
-    ReplyMode,
-    ReplySchema,
-    Status,
-    Unit,
-    Verdict,
+from judgestats.items.records import Item
+from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, Unit, Verdict
+from judgestats.protocols.explained import (
+    Example,
+    examples_text,
+    explained_schema,
+    explained_words,
+    prompted,
 )
-from judgestats.protocols.examples import Example, examples_text
-from judgestats.protocols.explained import explained_schema, explained_words, prompted
-from judgestats.protocols.frame import framed_text
-from judgestats.protocols.naming import conversation, labelled_pairs_of, pair_name, pairs_of
-from judgestats.protocols.own_text import BARE, bare_texts
 from judgestats.protocols.pointwise import REASONING
-from judgestats.protocols.reading import PairForm, read_reply
-from judgestats.protocols.template import PromptTemplate
+from judgestats.protocols.replies import PairForm, read_reply
+from judgestats.protocols.template import (
+    BARE,
+    PromptTemplate,
+    bare_texts,
+    conversation,
+    framed_text,
+    labelled_pairs_of,
+    pair_name,
+    pairs_of,
+)
 
 ORDERS = ("ab", "ba")
 """``ab`` shows the earlier response of the item first, ``ba`` the later one."""
@@ -74,7 +78,7 @@ class Pairwise:
 
     Examples
     --------
-    >>> from judgestats.items.schema import Item, Response
+    >>> from judgestats.items.records import Item, Response
     >>> answers = (Response(turns=("4",), author="x"), Response(turns=("5",), author="y"))
     >>> p = Pairwise()
     >>> units = p.units((Item(id="q1", cluster="q1", turns=("2+2?",), responses=answers),))
@@ -216,3 +220,30 @@ def _earlier(letter: str, item: Item, answers: tuple[str, ...], seal: str) -> st
         return ""
     earlier = conversation(item, answers[:-1], item.turns[:-1])
     return framed_text(f"Context of Assistant {letter}", earlier, seal)
+
+
+_PADDING = (
+    "\n\nI hope that this answer is of help to you. As always, there are many ways in which a "
+    "question like this can be approached, and it is worth taking the time to consider it with "
+    "care. What has been said above answers the question as it was asked, and it can be read again "
+    "from the beginning whenever that should be useful. Please do not hesitate to come back to it. "
+    "Should anything in the answer be of further interest, it is there to be looked at once more, "
+    "in the same words and in the same order in which it was given above."
+)
+
+
+def padded(answer: str) -> str:
+    """An answer with the padding after it.
+
+    Examples
+    --------
+    >>> unpadded(padded("It is 4."))
+    'It is 4.'
+    """
+    return answer.rstrip() + _PADDING
+
+
+def unpadded(answer: str) -> str:
+    """An answer without the padding, if it has it."""
+    text = answer.rstrip()
+    return text.removesuffix(_PADDING.rstrip()) if text.endswith(_PADDING.rstrip()) else answer

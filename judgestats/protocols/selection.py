@@ -10,15 +10,19 @@ from typing import Any, ClassVar
 
 from judgestats.errors import InputError, one_of
 from judgestats.items.answers import best_response, holds_target
-from judgestats.items.schema import Item, Response
+from judgestats.items.records import Item, Response
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, Unit, Verdict
 from judgestats.protocols.explained import explained_schema, explained_words, prompted
-from judgestats.protocols.frame import framed_text
-from judgestats.protocols.naming import response_names
-from judgestats.protocols.own_text import BARE, bare_texts
 from judgestats.protocols.pointwise import REASONING
-from judgestats.protocols.reading import LETTERS, OptionForm, read_reply
-from judgestats.protocols.template import PromptTemplate, put_in
+from judgestats.protocols.replies import LETTERS, OptionForm, read_reply
+from judgestats.protocols.template import (
+    BARE,
+    PromptTemplate,
+    bare_texts,
+    framed_text,
+    put_in,
+    response_names,
+)
 
 LABELS = ("letters", "numbers")
 """``letters``: ``Best Response: [[B]]``; ``numbers``: ``Selection: Option 2``."""

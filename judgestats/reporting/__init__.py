@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from judgestats.reporting import plots
-from judgestats.reporting.apa import apa
+from judgestats.reporting.numbers import apa
 from judgestats.reporting.render import render
 from judgestats.reporting.runs import Run, load_run
 from judgestats.reporting.show import Captioned, Markdown, pointer, section, show
-from judgestats.reporting.tables import Column, Table
+from judgestats.reporting.table_layout import Column
+from judgestats.reporting.tables import Table
 
 __all__ = [
     "Captioned",

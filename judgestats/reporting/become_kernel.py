@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-from judgestats.reporting.report import document_path
+from judgestats.reporting.render import document_path
 
 
 def become() -> None:

@@ -17,10 +17,10 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.data.schema import read_frame
 from judgestats.errors import InputError
-from judgestats.judgments.versions import read_frame
 from judgestats.results import CONDITIONS, Record, Results, Table, read_results
-from judgestats.results.naming import short_names
+from judgestats.results.numbers import short_names
 
 _SHOWN_ELSEWHERE = frozenset(
     {CONDITIONS, "condition", "unread", "sensitivity", "categories", "repeats"}

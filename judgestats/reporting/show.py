@@ -2,7 +2,7 @@
 
 A cell that ends in ``show(table, figure)`` displays them with captions and labels for references.
 Plain strings given to `show` are Markdown written by the document's author; text from elsewhere
-goes through `judgestats.reporting.escape` first.
+goes through `judgestats.reporting.document` first.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgestats.errors import InputError
-from judgestats.reporting.escape import clean, escape_markdown
+from judgestats.reporting.document import clean, escape_markdown
 from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.tables import Table
 

@@ -1,25 +1,223 @@
-"""One table for every format: HTML, typst, Markdown and CSV; pandoc writes the others.
-
-Every cell, heading, caption and note is text and is escaped for the format it goes to, so a table
-may hold whatever a question or a model said.
-"""
+"""Tables in every format."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from judgestats.reporting import formats, table_writers
-from judgestats.reporting.escape import clean, escape_markdown, fallback
-from judgestats.reporting.table_contents import Column, TableContents
-from judgestats.results.values import spreadsheet_cell
+from judgestats.reporting import numbers as formats
+from judgestats.reporting.document import (
+    clean,
+    escape_html,
+    escape_markdown,
+    escape_typst,
+    fallback,
+)
+from judgestats.reporting.numbers import DASH, Shown
+from judgestats.reporting.table_layout import (
+    WORD,
+    Column,
+    TableContents,
+    aligned,
+    groups,
+    headings,
+    letters,
+    lines,
+    type_size,
+)
+from judgestats.results.records import spreadsheet_cell
 
-__all__ = ["Column", "Table"]
+_MOST_LETTERS = 900  # of a cell that is not broken over pages
+_LAST = 3  # rows, of a table that goes on on another page, which stand together at its end
+_MOST_KEPT = 13  # lines; a longer table may go on on the next page
+# typst: begin on the next page unless 9 lines are left: an empty block that may not break, undone
+_ROOM = (
+    "#block(width: 100%, height: 9em, breakable: false, above: 0pt, below: 0pt)[]"
+    "#v(-9em, weak: false)"
+)
+# letters in a row: one value a line on a phone; smaller type on a page; the smallest; no more room
+_STACKED, _WIDE, _WIDER, _FULL = 46, 70, 104, 118
+_LONG_WORD = re.compile(rf"\S{{{WORD + 1},}}")
+_JOINT = re.compile(r"(?<=[-/_=.:,&?])(?=\w)")  # where a long word may break
+
+
+def html(table: TableContents, *, caption: bool = True) -> str:
+    """An HTML table; nothing in it can run or load anything."""
+    kinds = {"left": "text", "right": "num", "center": "mid"}
+    out = [f'<div class="js-table{_shape(table)}"><table data-quarto-disable-processing="true">']
+    if caption and table.caption:
+        out.append(f"<caption>{escape_html(table.caption)}</caption>")
+    head = "".join(
+        f'<th class="{kinds[c.side]}" scope="col">{_lines(c.heading)}</th>' for c in table.columns
+    )
+    out.append(f"<thead><tr>{head}</tr></thead><tbody>")
+    for group, row, values in zip(groups(table), aligned(table), table.rows, strict=True):
+        if group:
+            span = len(table.columns)
+            out.append(
+                f'<tr class="group"><td class="text" colspan="{span}" data-kind="label">'
+                f"{escape_html(group)}</td></tr>"
+            )
+        cells = "".join(
+            f'<td class="{kinds[c.side]}{" none" * (text.strip() == DASH)}"'
+            f"{_kind(values.get(c.key), c.side)} "
+            f'data-label="{escape_html(c.heading)}">{_html_cell(values.get(c.key), text)}</td>'
+            for c, text in zip(table.columns, row, strict=True)
+        )
+        out.append(f"<tr>{cells}</tr>")
+    out.append("</tbody></table></div>")
+    if table.note:
+        out.append(f'<p class="table-note">{escape_html(table.note)}</p>')
+    return "\n".join(out)
+
+
+# From typst 0.14 on a heading of rows is not left behind at the foot of a page.
+_GROUP = (
+    "..{{ let it = table.cell(colspan: {count}, inset: (top: 7pt))[*{name}*]; "
+    "if sys.version >= version(0, 14, 0) {{ (table.header(level: 2, repeat: false, it),) }} "
+    "else {{ (it,) }} }},"
+)
+
+
+def typst(table: TableContents) -> str:
+    """A typst table (without caption: the document's float carries it)."""
+    count = len(table.columns)
+    sides = ", ".join(f"{c.side} + top" for c in table.columns) + ","
+    head = ", ".join(
+        f"table.cell(align: {c.side} + bottom)[*{escape_typst(text)}*]"
+        for c, text in zip(table.columns, headings(table), strict=True)
+    )
+    body: list[str] = []
+    free = 0  # rows below the last group's heading, which no footer may hold
+    for group, row in zip(groups(table), aligned(table), strict=True):
+        free = 1 if group else free + 1
+        if group:
+            body.append(_GROUP.format(count=count, name=escape_typst(group)))
+        texts = [
+            _together(text) if c.side == "right" else text
+            for c, text in zip(table.columns, row, strict=True)
+        ]
+        body.append(", ".join(f"[{escape_typst(text)}]" for text in texts) + ",")
+    # a short table stays on one page; a longer one leaves no heading row behind at its foot
+    long = lines(table) > _MOST_KEPT
+    breaks = str(long).lower()
+    if long:  # nor does its last row stand alone on a page
+        kept = min(free, _LAST)
+        body = [*body[:-kept], f"table.footer(repeat: false, {' '.join(body[-kept:])}),"]
+    need, above = (_ROOM, "above: 0pt, ") if long else ("", "")
+    rule, thin = "table.hline(stroke: 0.8pt),", "table.hline(stroke: 0.45pt),"
+    note = f"#align(left, text(size: 0.92em)[{escape_typst(table.note)}])" if table.note else ""
+    return "\n".join(
+        [
+            need,
+            f"#block(width: 100%, {above}breakable: {breaks})[",
+            f"#set text(size: {type_size(table):.2f}pt)",
+            '#set text(number-width: "tabular", hyphenate: false)',
+            "#set par(justify: false, leading: 0.5em)",
+            "#set table.cell(breakable: false)" * _rows_fit(table),
+            f"#table(columns: {count}, align: ({sides}),",
+            "inset: (x: 3.5pt, y: 3pt), stroke: none,",
+            rule,
+            f"table.header({head}),",
+            thin,
+            *body,
+            f"{rule})",
+            note,
+            "]",
+        ]
+    )
+
+
+def _rows_fit(table: TableContents) -> bool:
+    """Whether every row is so short that it need not go on on another page."""
+    return max((len(text) for row in table.cells() for text in row), default=0) < _MOST_LETTERS
+
+
+def markdown(table: TableContents) -> str:
+    """A Markdown pipe table; the dashes under the heading are as wide as the columns.
+
+    Where a table is too wide for a line, pandoc makes the columns of Word and LaTeX so wide.
+    """
+    ends = {"left": (":", ""), "right": ("", ":"), "center": (":", ":")}
+    marks = []
+    for column, width in zip(table.columns, letters(table), strict=True):
+        before, after = ends[column.side]
+        marks.append(before + "-" * max(2, width - len(before + after) + 2) + after)
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cells) + " |"
+
+    out = [
+        line([_pipe(c.heading) for c in table.columns]),
+        "|" + "|".join(marks) + "|",
+    ]
+    for group, row in zip(groups(table), table.cells(), strict=True):
+        if group:
+            out.append(line([f"**{_pipe(group)}**", *[""] * (len(table.columns) - 1)]))
+        texts = [
+            _together(text) if c.side == "right" else text
+            for c, text in zip(table.columns, row, strict=True)
+        ]
+        out.append(line([_pipe(text) for text in texts]))
+    return "\n".join(out)
+
+
+def _lines(heading: str) -> str:
+    return escape_html(heading).replace("\n", "<br>")
+
+
+def _pipe(text: str) -> str:
+    """A cell of a pipe table; line breaks become spaces."""
+    return re.sub(r"(?<=\d)\\([.,])(?=\d)", r"\1", escape_markdown(text))
+
+
+def _together(text: str) -> str:
+    return text.replace(" ", "\u00a0")
+
+
+def _kind(value: object, side: str) -> str:
+    """The mark of a cell that names something, and so holds no number of a record."""
+    return ' data-kind="label"' if side == "left" and not isinstance(value, Shown) else ""
+
+
+def _shape(table: TableContents) -> str:
+    """How wide it is, for the page's style: type, whole numbers, one value a line on a phone."""
+    widths, apart = letters(table), 2 * len(table.columns)
+    width = sum(widths) + apart
+    sides = [c.side for c in table.columns]
+    least = apart + sum(
+        min(w, WORD) if s == "left" else w for s, w in zip(sides, widths, strict=True)
+    )
+    names = {
+        "wide": width > _WIDE,
+        "wider": width > _WIDER,
+        "whole": least <= (_FULL if width > _WIDER else _WIDER),
+        "stack": width > _STACKED and len(sides) > 2,
+    }
+    return "".join(f" {name}" for name, holds in names.items() if holds)
+
+
+def _html_cell(value: object, text: str) -> str:
+    """A cell's text; line breaks are kept, and long words may break, at their joints if any."""
+    if isinstance(value, Shown):
+        return f'<span class="cell">{value.html}</span>'
+    words = [
+        "<wbr>".join(
+            escape_html(piece)
+            for part in _JOINT.split(word)
+            for piece in (re.findall(r".{1,12}", part) if len(part) > WORD else [part])
+        )
+        if _LONG_WORD.fullmatch(word)
+        else escape_html(word)
+        for word in re.split(r"(\s)", clean(text))
+    ]
+    return "".join(words).replace("\n", "<br>")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,15 +270,15 @@ class Table(TableContents):
 
     def to_html(self, *, caption: bool = True) -> str:
         """An HTML table; nothing in it can run or load anything."""
-        return table_writers.html(self, caption=caption)
+        return html(self, caption=caption)
 
     def to_typst(self) -> str:
         """A typst table (without caption: the document's float carries it)."""
-        return table_writers.typst(self)
+        return typst(self)
 
     def to_markdown(self) -> str:
         """A Markdown pipe table."""
-        return table_writers.markdown(self)
+        return markdown(self)
 
     def to_csv(self) -> str:
         """Comma-separated values, unrounded; text that a spreadsheet would run is quoted."""

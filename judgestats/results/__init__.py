@@ -7,17 +7,6 @@ prints, tables and figures are made from it, and nothing is read back from a tex
 
 from __future__ import annotations
 
-from judgestats.results.conclusions import (
-    Claim,
-    Condition,
-    Drawing,
-    Family,
-    Figure,
-    Headline,
-    Recommendation,
-    Row,
-)
-from judgestats.results.estimands import ESTIMANDS, TESTS, Estimand, estimand_of, kind_of_test
 from judgestats.results.files import (
     from_plain,
     json_schema,
@@ -26,22 +15,29 @@ from judgestats.results.files import (
     write_csv,
     write_results,
 )
-from judgestats.results.parts import (
+from judgestats.results.quantities import ESTIMANDS, TESTS, Estimand, estimand_of, kind_of_test
+from judgestats.results.records import (
     About,
+    AnyRecord,
+    Claim,
+    Column,
+    Comparison,
+    Condition,
+    Drawing,
+    Estimate,
+    Family,
+    Figure,
+    Headline,
     Interval,
     Margin,
     Note,
     Null,
-    Sample,
-    Statistic,
-)
-from judgestats.results.records import (
-    AnyRecord,
-    Column,
-    Comparison,
-    Estimate,
+    Recommendation,
     Record,
     ResultSet,
+    Row,
+    Sample,
+    Statistic,
     Table,
     Test,
 )

@@ -7,20 +7,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from judgestats.results.conclusions import Headline, Row
-from judgestats.results.estimands import ESTIMANDS, estimand_of, name_of
-from judgestats.results.naming import short_names, with_names
 from judgestats.results.numbers import (
     MINUS,
     adjusted_p,
     bounds_of,
     column_decimals,
     estimate_parts,
+    short_names,
+    with_names,
 )
-from judgestats.results.parts import LOST
-from judgestats.results.records import Comparison, Estimate, ResultSet, Test
+from judgestats.results.quantities import ESTIMANDS, estimand_of, name_of
+from judgestats.results.records import LOST, Comparison, Estimate, Headline, ResultSet, Row, Test
 from judgestats.results.results import Results
-from judgestats.results.wording import hangs_on
+from judgestats.results.text import hangs_on
 
 __all__ = [
     "LOST",

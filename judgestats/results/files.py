@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.errors import InputError, guard_output
-from judgestats.results.estimands import estimand_of
-from judgestats.results.parts import Interval
-from judgestats.results.records import Comparison, Estimate, Test
+from judgestats.results.quantities import estimand_of
+from judgestats.results.records import Comparison, Estimate, Interval, Test, plain, spreadsheet_cell
 from judgestats.results.results import VERSION, Results, inconsistency
-from judgestats.results.values import plain, spreadsheet_cell
 
 if TYPE_CHECKING:
     import pandas as pd

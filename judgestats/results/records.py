@@ -1,24 +1,257 @@
-"""The records: an estimate, a test, a comparison of two, a table, a set of these."""
+"""Records: estimates, tests, comparisons, tables, and the types of their fields."""
 
 from __future__ import annotations
 
+import dataclasses
+import enum
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from judgestats.results.parts import (
-    NOT_ESTIMABLE,
-    About,
-    Interval,
-    Margin,
-    Note,
-    Null,
-    Part,
-    Sample,
-    Statistic,
-)
-from judgestats.results.values import Number, OneOf, Plain, Probability
+_INFINITE = {"inf": math.inf, "-inf": -math.inf}
+
+
+def plain(value: Any) -> Any:
+    """Plain JSON values: NaN is None, infinity a word, arrays and frames are lists.
+
+    Arrays and frames are known by what they can do (``tolist``, ``to_dict``), so that nothing
+    heavy is imported here.
+
+    Examples
+    --------
+    >>> plain({"a": math.nan, "b": (1, math.inf), 0.5: None})
+    {'a': None, 'b': [1, 'inf'], '0.5': None}
+    """
+    if isinstance(value, enum.Enum):
+        return plain(value.value)
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return None if math.isnan(value) else float(value) if math.isfinite(value) else str(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(v) for v in value]
+    if hasattr(value, "to_dict") and hasattr(value, "columns"):
+        return [plain(row) for row in value.to_dict("records")]
+    if hasattr(value, "tolist"):
+        numbers = str(getattr(value, "dtype", ""))[:3] in {"int", "uin", "flo"} and value.ndim
+        # A sum is finite where every number is; ``x - x`` would be NaN where one is not.
+        if numbers and math.isfinite((value - value).sum()):
+            return value.tolist()
+        return plain(value.tolist())
+    return str(value)
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def spreadsheet_cell(value: Any) -> Any:
+    """A cell of a table that people open in a spreadsheet: text is never run as a formula.
+
+    Names of judges, items and verdicts were written by others. Files of data, which are read
+    again, keep their cells as they are.
+
+    Examples
+    --------
+    >>> spreadsheet_cell("=1+1"), spreadsheet_cell("gpt-4o"), spreadsheet_cell(-1.5)
+    ("'=1+1", 'gpt-4o', -1.5)
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _number(value: Any) -> float:
+    if value is None:
+        return math.nan
+    if isinstance(value, str) and value in _INFINITE:
+        return _INFINITE[value]
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"expected a number, null, 'inf' or '-inf', got {value!r}")  # noqa: TRY004
+    return float(value)
+
+
+def _probability(value: Any) -> float:
+    number = _number(value)
+    if not math.isnan(number) and not 0 <= number <= 1:
+        raise ValueError(f"expected a probability between 0 and 1, or null, got {value!r}")
+    return number
+
+
+def _plain(value: Any) -> Any:
+    return value
+
+
+@dataclasses.dataclass(frozen=True)
+class _Read:
+    """Tells pydantic how a field is read, and its JSON Schema; writing is `plain` everywhere."""
+
+    read: Callable[[Any], Any]
+    schema: tuple[tuple[str, Any], ...]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(self.read)
+
+    def __get_pydantic_json_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
+        return dict(self.schema)
+
+
+Number = Annotated[
+    float,
+    _Read(_number, (("anyOf", [{"type": ["number", "null"]}, {"enum": ["inf", "-inf"]}]),)),
+]
+"""A number: NaN where it is undefined (``null`` in a file), possibly infinite."""
+
+Probability = Annotated[
+    float, _Read(_probability, (("type", ["number", "null"]), ("minimum", 0), ("maximum", 1)))
+]
+"""A p-value: NaN where there is none."""
+
+Plain = Annotated[Any, _Read(_plain, ())]
+"""Any JSON value."""
+
+
+class OneOf:
+    """Of several dataclasses the one that the field ``kind`` names."""
+
+    def __init__(self, **classes: type) -> None:
+        self.classes = classes
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        choices = {kind: handler.generate_schema(cls) for kind, cls in self.classes.items()}
+        return core_schema.tagged_union_schema(choices, discriminator="kind")
+
+
+class Part:
+    """Base of all that a results file holds: a field that is not declared is refused."""
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class About(Part):
+    """What a result is about.
+
+    Attributes
+    ----------
+    judge : str
+        The judge, where it is one.
+    stratum : str
+        What the conditions compared have in common, in words.
+    conditions : tuple of str
+        Labels of the conditions it was computed from; their factors stand with the conditions.
+    varied : str
+        The factor whose levels are compared (``temperature``); empty where nothing is.
+    factors : mapping of str to level
+        Factors held fixed, and at what.
+    slice : str
+        The part of the items, where it is not all of them.
+    """
+
+    judge: str = ""
+    stratum: str = ""
+    conditions: tuple[str, ...] = ()
+    varied: str = ""
+    factors: Mapping[str, str | float | None] = field(default_factory=dict)
+    slice: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval(Part):
+    """A confidence interval: two numbers, its level and how it was made."""
+
+    low: Number
+    high: Number
+    level: float = 0.95
+    method: str = ""
+    n_resamples: int | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Null(Part):
+    """What the same number yields when there is nothing to find.
+
+    Attributes
+    ----------
+    hypothesis, permuted : str
+        In words.
+    mean, q95 : float
+        Of its distribution.
+    p, p_floor : float
+        And the smallest p that so many draws can give.
+    draws, seed : int or None
+    drawn : bool
+        Whether `permuted` names what was drawn at random rather than permuted.
+    reason : str
+        Why it says nothing.
+    """
+
+    hypothesis: str
+    permuted: str
+    mean: Number
+    q95: Number
+    p: Probability
+    draws: int
+    p_floor: Probability = math.nan
+    seed: int | None = None
+    drawn: bool = False
+    reason: str = ""
+
+
+NOT_ESTIMABLE = "not_estimable"
+"""The code of the note of a number whose interval would say nothing."""
+LOST = "[not estimable]"
+"""What stands in its place."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note(Part):
+    """A warning as data: a stable code, a sentence to read, and the numbers in it."""
+
+    code: str
+    message: str
+    severity: Literal["info", "warning"] = "warning"
+    values: Mapping[str, Plain] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample(Part):
+    """What a number was computed from; `excluded` counts what was left out, by reason."""
+
+    n_items: int
+    n_clusters: int | None = None
+    n_replications: int | None = None
+    n_replications_max: int | None = None
+    n_excluded: int = 0
+    excluded: Mapping[str, int] = field(default_factory=dict)
+    repeated: str = "replication"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statistic(Part):
+    """A test statistic: its symbol, value and degrees of freedom by name."""
+
+    symbol: str
+    value: Number
+    df: Mapping[str, Number] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Margin(Part):
+    """What counts as equivalent, declared before the data, in the unit of an estimand."""
+
+    low: Number
+    high: Number
+    estimand: str
+    alpha: float = 0.05
+
 
 Role = Literal["primary", "secondary", "descriptive", "replicated"]
 """Of a result in the analysis plan; ``replicated`` is what a published study printed."""
@@ -202,3 +435,243 @@ AnyRecord = Annotated[
     Estimate | Test | Comparison | Table | ResultSet,
     OneOf(estimate=Estimate, test=Test, comparison=Comparison, table=Table, set=ResultSet),
 ]
+
+
+Claim = Literal["differs", "equivalent", "open", "undefined", "described"]
+"""What a headline says: a difference (or relation) is shown; its absence within the margin is
+shown; neither is; nothing could be computed; or it describes and claims nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family(Part):
+    """Tests that answer one hypothesis and are adjusted together.
+
+    Attributes
+    ----------
+    id : str
+    hypothesis : str
+        Id of the hypothesis of the plan.
+    label : str
+        In words: ``spread across temperatures, one test per judge``.
+    method : str
+        ``holm``, ``single-step (studentised range)``, ``none``.
+    members : tuple of str
+        Ids of its tests and comparisons.
+    n_undefined : int
+        How many of them could not be computed; these do not count in the adjustment.
+    smallest_p : float
+        The smallest adjusted p that any member can reach, from the floors of their methods; NaN
+        where a floor is not known. A family where it lies above `level` cannot reject.
+    level : float
+    """
+
+    id: str
+    hypothesis: str
+    label: str
+    method: str
+    members: tuple[str, ...]
+    n_undefined: int = 0
+    smallest_p: Probability = math.nan
+    level: float = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headline(Part):
+    """One claim of the analysis, as data; its sentence is made from it.
+
+    Attributes
+    ----------
+    id, hypothesis : str
+    claim : {"differs", "equivalent", "open", "undefined", "described"}
+    about : About
+        The subject.
+    estimand : str
+        What differs, is equivalent or is described: a key of the registry.
+    direction : {"", "higher", "lower"}
+        Of the last of the conditions against the first, where the claim has one.
+    rests_on : tuple of str
+        Ids of the results that it rests on, the one with the verdict first.
+    family : str
+    p_adjusted : float
+        The p that decides, adjusted in the family.
+    p_bound : bool
+        Whether it is an upper bound: the p that it is made from stands at the floor of its
+        permutations.
+    reason : str
+        Why it is undefined.
+    says : str
+        The claim in words without its subject and its numbers (``scores scatter differently across
+        temperatures``). A description names numbers in place: ``{0}`` is that of the first result
+        it rests on.
+    size : str
+        Id of the estimate or comparison that tells how large; empty: of what it rests on, the
+        member farthest from nothing.
+    """
+
+    id: str
+    hypothesis: str
+    claim: Claim
+    about: About
+    estimand: str = ""
+    direction: Literal["", "higher", "lower"] = ""
+    rests_on: tuple[str, ...] = ()
+    family: str = ""
+    p_adjusted: Probability = math.nan
+    p_bound: bool = False
+    reason: str = ""
+    says: str = ""
+    size: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(Part):
+    """A question that people ask of every condition, and the result that answers it in each.
+
+    The rows of an analysis are what its screen and the first page of its report show; each
+    analysis declares its own.
+
+    Attributes
+    ----------
+    key : str
+        By which a threshold names it (``reliability``).
+    ask : str
+        As people ask: ``lenient by``.
+    short : str
+        The same in two words, as the head of a column.
+    estimand : str
+        What answers: a key of the registry.
+    cells : mapping of condition to str
+        Ids of estimates or comparisons.
+    note : str
+        What stands behind the numbers: ``r``.
+    beside : mapping of words to str
+        Ids of estimates that hold for all conditions: a ceiling, a baseline.
+    """
+
+    key: str
+    ask: str
+    short: str
+    estimand: str
+    cells: Mapping[str, str]
+    note: str = ""
+    beside: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recommendation(Part):
+    """What to do.
+
+    Attributes
+    ----------
+    text : str
+    sentences : tuple of str
+        The text, sentence by sentence.
+    chosen : str
+        Label of the condition recommended; empty where none is told from the others.
+    tied : tuple of str
+        The conditions that hold every best one with the stated probability, `chosen` among them.
+    reason : str
+        Why this one.
+    rests_on : tuple of str
+    replicates : int or None
+    counted : str
+        What is counted where it has no mean: ``choices``; empty: scores are averaged.
+    cost_usd : float
+        Of an item; NaN where the price is not known.
+    """
+
+    text: str
+    sentences: tuple[str, ...] = ()
+    chosen: str = ""
+    tied: tuple[str, ...] = ()
+    reason: str = ""
+    rests_on: tuple[str, ...] = ()
+    replicates: int | None = None
+    counted: str = ""
+    cost_usd: Number = math.nan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition(Part):
+    """One condition: a mapping of factors to levels, what came of its judgments, its estimates.
+
+    Attributes
+    ----------
+    label : str
+    judge : str
+    factors : mapping of str to level
+        Temperature and whatever else was varied or fixed; None is the server's default.
+    counts : mapping of status to int
+        Judgments by status, ``asked`` in all.
+    estimates : mapping of estimand to str
+        Ids of the results that describe it, by what they estimate.
+    derived : bool
+        Made from the judgments of other conditions, such as a mean of them.
+    """
+
+    label: str
+    judge: str = ""
+    factors: Mapping[str, str | float | None] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    estimates: Mapping[str, str] = field(default_factory=dict)
+    derived: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure(Part):
+    """Numbers that only a figure shows: an array with named axes.
+
+    Attributes
+    ----------
+    id : str
+    estimand : str
+        What the numbers are; empty where `values` are names.
+    axes : mapping of str to labels
+        In order: ``{"item": (...), "condition": (...)}``.
+    values : nested list
+        Of the axes' lengths.
+    notes : tuple of Note
+    """
+
+    id: str
+    estimand: str
+    axes: Mapping[str, tuple[str, ...]]
+    values: Plain
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing(Part):
+    """The figure that answers, as its experiment declares it: which records are drawn, and how.
+
+    Attributes
+    ----------
+    kind : {"curve", "dots"}
+        Estimands against a factor, a line a judge; or rows of dots, the best first.
+    estimands : tuple of str
+        A panel each; of those that no condition has an estimate of, none is drawn.
+    over : str
+        The factor of a curve, or the column of the table of conditions that holds its x.
+    by : tuple of str
+        What tells one curve from another, judge aside: further factors.
+    only : mapping of column to tuple of str
+        Conditions that are drawn: those with one of these values in a column of their table.
+    rows : tuple of str
+        Ids of estimates that are rows of dots, in this order, in place of the conditions.
+    lines : tuple of str
+        Ids of estimates drawn as references: a ceiling, baselines.
+    compared : tuple of str
+        Ids of sets of comparisons: rows that they do not tell apart are joined.
+    caption : str
+        What is to be seen, without numbers.
+    """
+
+    kind: Literal["curve", "dots"]
+    estimands: tuple[str, ...] = ()
+    over: str = ""
+    by: tuple[str, ...] = ()
+    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rows: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    compared: tuple[str, ...] = ()
+    caption: str = ""

@@ -9,27 +9,27 @@ from functools import cached_property
 from typing import Literal, TypeVar
 
 from judgestats.errors import InputError
-from judgestats.results.conclusions import (
-    Condition,
-    Drawing,
-    Family,
-    Figure,
-    Headline,
-    Recommendation,
-    Row,
-)
-from judgestats.results.estimands import estimand_of, kind_of_test
-from judgestats.results.parts import Note, Part
+from judgestats.results.quantities import estimand_of, kind_of_test
 from judgestats.results.records import (
     AnyRecord,
     Comparison,
+    Condition,
+    Drawing,
     Estimate,
+    Family,
+    Figure,
+    Headline,
+    Note,
+    Number,
+    Part,
+    Plain,
+    Recommendation,
     Record,
     ResultSet,
+    Row,
     Table,
     Test,
 )
-from judgestats.results.values import Number, Plain
 
 VERSION = 2
 """Of the file. 0.1.0 wrote none."""

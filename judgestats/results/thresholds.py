@@ -9,19 +9,17 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from judgestats.errors import InputError, nearest, printable
-from judgestats.results.conclusions import Row
-from judgestats.results.estimands import ESTIMANDS
-from judgestats.results.estimands.entry import Direction
-from judgestats.results.naming import columns_of
-from judgestats.results.parts import Interval
-from judgestats.results.quantities import (
+from judgestats.results.metric_names import (
     ALIASES,
     is_called,
     metric_called,
     quantities_of,
     quantity_of_metric,
 )
-from judgestats.results.records import Comparison, Estimate
+from judgestats.results.numbers import columns_of
+from judgestats.results.quantities import ESTIMANDS
+from judgestats.results.quantities.entry import Direction
+from judgestats.results.records import Comparison, Estimate, Interval, Row
 from judgestats.results.results import Results
 
 Mark = Literal["", "kept", "missed"]

@@ -1,25 +1,16 @@
 """The public list of `judgestats.stats`, read by type checkers and by the package."""
 
-from judgestats.stats.agreement.accuracy import (
-    accuracy as accuracy,
-)
-from judgestats.stats.agreement.accuracy import (
-    human_ceiling as human_ceiling,
-)
-from judgestats.stats.agreement.alignment import (
-    alignment_by_category as alignment_by_category,
-)
-from judgestats.stats.agreement.alignment import (
-    alignment_score as alignment_score,
-)
-from judgestats.stats.agreement.between_judges import (
+from judgestats.stats.agreement.across_orders import (
     agreement_across_judges as agreement_across_judges,
 )
-from judgestats.stats.agreement.cohen import (
-    cohen_kappa as cohen_kappa,
+from judgestats.stats.agreement.chance_corrected import (
+    brennan_prediger as brennan_prediger,
 )
-from judgestats.stats.agreement.correlation_levels import (
-    correlation_by_level as correlation_by_level,
+from judgestats.stats.agreement.chance_corrected import (
+    gwet_ac1 as gwet_ac1,
+)
+from judgestats.stats.agreement.chance_corrected import (
+    gwet_ac2 as gwet_ac2,
 )
 from judgestats.stats.agreement.grade_score import (
     grade_score as grade_score,
@@ -27,14 +18,20 @@ from judgestats.stats.agreement.grade_score import (
 from judgestats.stats.agreement.grade_score import (
     grade_score_difference as grade_score_difference,
 )
-from judgestats.stats.agreement.gwet import (
-    brennan_prediger as brennan_prediger,
+from judgestats.stats.agreement.human import (
+    accuracy as accuracy,
 )
-from judgestats.stats.agreement.gwet import (
-    gwet_ac1 as gwet_ac1,
+from judgestats.stats.agreement.human import (
+    alignment_by_category as alignment_by_category,
 )
-from judgestats.stats.agreement.gwet import (
-    gwet_ac2 as gwet_ac2,
+from judgestats.stats.agreement.human import (
+    alignment_score as alignment_score,
+)
+from judgestats.stats.agreement.human import (
+    human_ceiling as human_ceiling,
+)
+from judgestats.stats.agreement.human_correlation import (
+    correlation_by_level as correlation_by_level,
 )
 from judgestats.stats.agreement.human_correlation import (
     disattenuated_correlation as disattenuated_correlation,
@@ -43,31 +40,49 @@ from judgestats.stats.agreement.human_correlation import (
     human_correlation as human_correlation,
 )
 from judgestats.stats.agreement.kappa import (
+    cohen_kappa as cohen_kappa,
+)
+from judgestats.stats.agreement.kappa import (
     conger_kappa as conger_kappa,
 )
 from judgestats.stats.agreement.kappa import (
     fleiss_kappa as fleiss_kappa,
 )
-from judgestats.stats.agreement.krippendorff import (
+from judgestats.stats.agreement.kappa import (
     krippendorff_alpha as krippendorff_alpha,
 )
-from judgestats.stats.agreement.option_positions import (
-    option_win_rate as option_win_rate,
-)
-from judgestats.stats.agreement.option_positions import (
-    position_test as position_test,
-)
-from judgestats.stats.agreement.order_accuracy import (
+from judgestats.stats.agreement.order_effects import (
     accuracy_by_slot as accuracy_by_slot,
 )
-from judgestats.stats.agreement.order_accuracy import (
+from judgestats.stats.agreement.order_effects import (
+    option_win_rate as option_win_rate,
+)
+from judgestats.stats.agreement.order_effects import (
     pair_accuracy as pair_accuracy,
 )
-from judgestats.stats.agreement.position_noise import (
+from judgestats.stats.agreement.order_effects import (
+    position_test as position_test,
+)
+from judgestats.stats.agreement.position import (
+    first_position_preference as first_position_preference,
+)
+from judgestats.stats.agreement.position import (
     position_and_noise as position_and_noise,
 )
-from judgestats.stats.agreement.position_preference import (
-    first_position_preference as first_position_preference,
+from judgestats.stats.agreement.position import (
+    swap_consistency as swap_consistency,
+)
+from judgestats.stats.agreement.preference import (
+    intransitive_triads as intransitive_triads,
+)
+from judgestats.stats.agreement.preference import (
+    pairwise_from_scores as pairwise_from_scores,
+)
+from judgestats.stats.agreement.preference import (
+    round_robin as round_robin,
+)
+from judgestats.stats.agreement.preference import (
+    win_rates as win_rates,
 )
 from judgestats.stats.agreement.raw_agreement import (
     flip_rate as flip_rate,
@@ -81,137 +96,140 @@ from judgestats.stats.agreement.raw_agreement import (
 from judgestats.stats.agreement.raw_agreement import (
     verdict_entropy as verdict_entropy,
 )
-from judgestats.stats.agreement.round_robin import (
-    round_robin as round_robin,
-)
 from judgestats.stats.agreement.run_change import (
     run_change as run_change,
 )
-from judgestats.stats.agreement.stability import (
+from judgestats.stats.agreement.vote_share import (
     majority_stability as majority_stability,
-)
-from judgestats.stats.agreement.swap import (
-    swap_consistency as swap_consistency,
-)
-from judgestats.stats.agreement.transitivity import (
-    intransitive_triads as intransitive_triads,
-)
-from judgestats.stats.agreement.transitivity import (
-    pairwise_from_scores as pairwise_from_scores,
 )
 from judgestats.stats.agreement.vote_share import (
     vote_share_reliability as vote_share_reliability,
 )
-from judgestats.stats.agreement.win_rates import (
-    win_rates as win_rates,
-)
 from judgestats.stats.comparison.best import (
     comparisons_with_best as comparisons_with_best,
 )
-from judgestats.stats.comparison.cochran import (
-    cochran_q_test as cochran_q_test,
-)
-from judgestats.stats.comparison.concordance import (
-    kendalls_w as kendalls_w,
-)
-from judgestats.stats.comparison.effects_means import (
-    cohens_d as cohens_d,
-)
-from judgestats.stats.comparison.effects_means import (
-    hedges_g as hedges_g,
-)
-from judgestats.stats.comparison.effects_ranks import (
+from judgestats.stats.comparison.effects import (
     cliffs_delta as cliffs_delta,
 )
-from judgestats.stats.comparison.effects_ranks import (
+from judgestats.stats.comparison.effects import (
+    cohens_d as cohens_d,
+)
+from judgestats.stats.comparison.effects import (
+    hedges_g as hedges_g,
+)
+from judgestats.stats.comparison.effects import (
     vargha_delaney_a as vargha_delaney_a,
 )
 from judgestats.stats.comparison.friedman import (
     friedman_test as friedman_test,
 )
 from judgestats.stats.comparison.friedman import (
+    kendalls_w as kendalls_w,
+)
+from judgestats.stats.comparison.friedman import (
     nemenyi_critical_difference as nemenyi_critical_difference,
 )
-from judgestats.stats.comparison.kendall import (
-    kendall_correlation as kendall_correlation,
-)
-from judgestats.stats.comparison.kruskal_wallis import (
+from judgestats.stats.comparison.groups import (
     epsilon_squared as epsilon_squared,
 )
-from judgestats.stats.comparison.kruskal_wallis import (
+from judgestats.stats.comparison.groups import (
     kruskal_test as kruskal_test,
 )
-from judgestats.stats.comparison.mann_whitney import (
+from judgestats.stats.comparison.groups import (
     mann_whitney_test as mann_whitney_test,
 )
-from judgestats.stats.comparison.mann_whitney import (
+from judgestats.stats.comparison.groups import (
     pairwise_mann_whitney as pairwise_mann_whitney,
 )
-from judgestats.stats.comparison.mcnemar import (
-    mcnemar_test as mcnemar_test,
-)
-from judgestats.stats.comparison.ordered_conditions import (
-    page_trend_test as page_trend_test,
-)
-from judgestats.stats.comparison.spearman import (
-    spearman_correlation as spearman_correlation,
-)
-from judgestats.stats.comparison.symmetry import (
-    stuart_maxwell_test as stuart_maxwell_test,
-)
-from judgestats.stats.comparison.wilcoxon import (
+from judgestats.stats.comparison.paired import (
     wilcoxon_signed_rank as wilcoxon_signed_rank,
 )
-from judgestats.stats.inference.adjust import (
-    adjust_family as adjust_family,
+from judgestats.stats.comparison.paired_categories import (
+    cochran_q_test as cochran_q_test,
 )
-from judgestats.stats.inference.adjust import (
-    p_adjust as p_adjust,
+from judgestats.stats.comparison.paired_categories import (
+    mcnemar_test as mcnemar_test,
 )
-from judgestats.stats.inference.relation_null import (
-    relation_null as relation_null,
+from judgestats.stats.comparison.paired_categories import (
+    stuart_maxwell_test as stuart_maxwell_test,
 )
-from judgestats.stats.inference.resampling import (
+from judgestats.stats.comparison.rank_correlation import (
+    kendall_correlation as kendall_correlation,
+)
+from judgestats.stats.comparison.rank_correlation import (
+    spearman_correlation as spearman_correlation,
+)
+from judgestats.stats.comparison.trend import (
+    page_trend_test as page_trend_test,
+)
+from judgestats.stats.dispersion.condition_summary import (
+    condition_summary as condition_summary,
+)
+from judgestats.stats.dispersion.condition_summary import (
+    mean_shift as mean_shift,
+)
+from judgestats.stats.dispersion.condition_summary import (
+    normality_test as normality_test,
+)
+from judgestats.stats.dispersion.dispersion_test import (
+    spread_test as spread_test,
+)
+from judgestats.stats.dispersion.equivalence import (
+    equivalence_of_means as equivalence_of_means,
+)
+from judgestats.stats.dispersion.equivalence import (
+    equivalence_of_spread as equivalence_of_spread,
+)
+from judgestats.stats.dispersion.published import (
+    brown_forsythe_test as brown_forsythe_test,
+)
+from judgestats.stats.dispersion.published import (
+    levene_of_variances as levene_of_variances,
+)
+from judgestats.stats.dispersion.published import (
+    levene_test as levene_test,
+)
+from judgestats.stats.dispersion.published import (
+    spread_published as spread_published,
+)
+from judgestats.stats.dispersion.ratios import (
+    ratio_of_ratios as ratio_of_ratios,
+)
+from judgestats.stats.dispersion.ratios import (
+    variance_ratio as variance_ratio,
+)
+from judgestats.stats.dispersion.trend import (
+    spread_trend as spread_trend,
+)
+from judgestats.stats.inference.bootstrap import (
     cluster_bootstrap as cluster_bootstrap,
 )
-from judgestats.stats.instrument.attack_success import (
-    attack_success as attack_success,
+from judgestats.stats.inference.multiplicity import (
+    adjust_family as adjust_family,
 )
-from judgestats.stats.instrument.bradley_terry import (
+from judgestats.stats.inference.multiplicity import (
+    p_adjust as p_adjust,
+)
+from judgestats.stats.inference.permutation import (
+    relation_null as relation_null,
+)
+from judgestats.stats.models.bradley_terry import (
     bradley_terry as bradley_terry,
 )
-from judgestats.stats.instrument.crossed_components import (
+from judgestats.stats.models.crossed_effects import (
     crossed_components as crossed_components,
 )
-from judgestats.stats.instrument.levels import (
-    levels_used as levels_used,
-)
-from judgestats.stats.instrument.many_facet import (
+from judgestats.stats.models.many_facet import (
     many_facet as many_facet,
 )
-from judgestats.stats.instrument.ordinal import (
+from judgestats.stats.models.ordinal import (
     cumulative_logit as cumulative_logit,
 )
-from judgestats.stats.instrument.probe_shift import (
-    probe_shift as probe_shift,
-)
-from judgestats.stats.instrument.prompt_sensitivity import (
-    prompt_sensitivity as prompt_sensitivity,
-)
-from judgestats.stats.instrument.scale_agreement import (
-    scale_agreement as scale_agreement,
-)
-from judgestats.stats.instrument.shared_errors import (
-    shared_errors as shared_errors,
-)
-from judgestats.stats.instrument.source_dif import (
-    dif_test as dif_test,
-)
-from judgestats.stats.planning.priced_plan import (
-    priced_plan as priced_plan,
-)
-from judgestats.stats.planning.study_plan import (
+from judgestats.stats.planning.design import (
     plan_study as plan_study,
+)
+from judgestats.stats.planning.price import (
+    priced_plan as priced_plan,
 )
 from judgestats.stats.reliability.generalizability import (
     d_study as d_study,
@@ -231,6 +249,12 @@ from judgestats.stats.reliability.intraclass import (
 from judgestats.stats.reliability.intraclass import (
     icc_forms as icc_forms,
 )
+from judgestats.stats.reliability.intraclass import (
+    replications_needed as replications_needed,
+)
+from judgestats.stats.reliability.intraclass import (
+    spearman_brown as spearman_brown,
+)
 from judgestats.stats.reliability.measurement_error import (
     smallest_detectable_change as smallest_detectable_change,
 )
@@ -249,74 +273,41 @@ from judgestats.stats.reliability.schmid_leiman import (
 from judgestats.stats.reliability.schmid_leiman import (
     schmid_leiman as schmid_leiman,
 )
-from judgestats.stats.reliability.step_up import (
-    replications_needed as replications_needed,
-)
-from judgestats.stats.reliability.step_up import (
-    spearman_brown as spearman_brown,
-)
 from judgestats.stats.reliability.variance_components import (
     variance_components as variance_components,
 )
-from judgestats.stats.spread.condition_summary import (
-    condition_summary as condition_summary,
+from judgestats.stats.robustness.levels import (
+    levels_used as levels_used,
 )
-from judgestats.stats.spread.distribution_shape import (
-    normality_test as normality_test,
+from judgestats.stats.robustness.probes import (
+    attack_success as attack_success,
 )
-from judgestats.stats.spread.equivalence import (
-    equivalence_of_means as equivalence_of_means,
+from judgestats.stats.robustness.probes import (
+    probe_shift as probe_shift,
 )
-from judgestats.stats.spread.equivalence import (
-    equivalence_of_spread as equivalence_of_spread,
+from judgestats.stats.robustness.source_dif import (
+    dif_test as dif_test,
 )
-from judgestats.stats.spread.mean_shift import (
-    mean_shift as mean_shift,
+from judgestats.stats.robustness.wording import (
+    prompt_sensitivity as prompt_sensitivity,
 )
-from judgestats.stats.spread.ratio_of_ratios import (
-    ratio_of_ratios as ratio_of_ratios,
+from judgestats.stats.robustness.wording import (
+    scale_agreement as scale_agreement,
 )
-from judgestats.stats.spread.spread_between_conditions import (
-    spread_test as spread_test,
-)
-from judgestats.stats.spread.spread_published import (
-    levene_of_variances as levene_of_variances,
-)
-from judgestats.stats.spread.spread_published import (
-    spread_published as spread_published,
-)
-from judgestats.stats.spread.spread_trend import (
-    spread_trend as spread_trend,
-)
-from judgestats.stats.spread.variance_ratio import (
-    variance_ratio as variance_ratio,
-)
-from judgestats.stats.spread.variance_tests import (
-    brown_forsythe_test as brown_forsythe_test,
-)
-from judgestats.stats.spread.variance_tests import (
-    levene_test as levene_test,
-)
-from judgestats.stats.validity.alternative_annotator import (
-    alternative_annotator_test as alternative_annotator_test,
-)
-from judgestats.stats.validity.anchors import (
-    anchored_change as anchored_change,
-)
-from judgestats.stats.validity.ceiling import (
+from judgestats.stats.validity.annotators import (
     agreement_ceiling as agreement_ceiling,
 )
-from judgestats.stats.validity.choice_by_k import (
-    choice_accuracy_by_k as choice_accuracy_by_k,
+from judgestats.stats.validity.annotators import (
+    alternative_annotator_test as alternative_annotator_test,
 )
-from judgestats.stats.validity.choice_panel import (
-    panel_of_choices as panel_of_choices,
-)
-from judgestats.stats.validity.confidence import (
+from judgestats.stats.validity.calibration import (
     confidence_calibration as confidence_calibration,
 )
-from judgestats.stats.validity.confidence_sequence import (
-    confidence_sequence as confidence_sequence,
+from judgestats.stats.validity.calibration import (
+    separation as separation,
+)
+from judgestats.stats.validity.calibration import (
+    separation_by_k as separation_by_k,
 )
 from judgestats.stats.validity.corrected import (
     corrected_mean as corrected_mean,
@@ -327,17 +318,14 @@ from judgestats.stats.validity.corrected import (
 from judgestats.stats.validity.dawid_skene import (
     dawid_skene as dawid_skene,
 )
-from judgestats.stats.validity.error_parts import (
-    accuracy_by_k as accuracy_by_k,
-)
-from judgestats.stats.validity.error_parts import (
-    error_parts as error_parts,
+from judgestats.stats.validity.dawid_skene import (
+    shared_errors as shared_errors,
 )
 from judgestats.stats.validity.error_rates import (
     error_rates as error_rates,
 )
-from judgestats.stats.validity.graded import (
-    graded_agreement as graded_agreement,
+from judgestats.stats.validity.error_rates import (
+    error_rates_by_slice as error_rates_by_slice,
 )
 from judgestats.stats.validity.label_plan import (
     allocate_labels as allocate_labels,
@@ -351,36 +339,48 @@ from judgestats.stats.validity.label_plan import (
 from judgestats.stats.validity.label_plan import (
     split_labels as split_labels,
 )
-from judgestats.stats.validity.paired_shares import (
-    paired_share_difference as paired_share_difference,
-)
-from judgestats.stats.validity.paired_shares import (
-    tango_limits as tango_limits,
+from judgestats.stats.validity.panels import (
+    panel_of_choices as panel_of_choices,
 )
 from judgestats.stats.validity.panels import (
     panel_of_judges as panel_of_judges,
 )
 from judgestats.stats.validity.panels import (
-    panel_votes as panel_votes,
-)
-from judgestats.stats.validity.rogan_gladen import (
-    corrected_by_rates as corrected_by_rates,
-)
-from judgestats.stats.validity.score_panel import (
     panel_of_scores as panel_of_scores,
 )
-from judgestats.stats.validity.separation import (
-    separation as separation,
+from judgestats.stats.validity.panels import (
+    panel_votes as panel_votes,
 )
-from judgestats.stats.validity.separation import (
-    separation_by_k as separation_by_k,
+from judgestats.stats.validity.poststratified import (
+    corrected_by_rates as corrected_by_rates,
 )
-from judgestats.stats.validity.slices import (
-    error_rates_by_slice as error_rates_by_slice,
+from judgestats.stats.validity.scores import (
+    accuracy_by_k as accuracy_by_k,
+)
+from judgestats.stats.validity.scores import (
+    choice_accuracy_by_k as choice_accuracy_by_k,
+)
+from judgestats.stats.validity.scores import (
+    error_parts as error_parts,
+)
+from judgestats.stats.validity.scores import (
+    graded_agreement as graded_agreement,
+)
+from judgestats.stats.validity.sequential import (
+    anchored_change as anchored_change,
+)
+from judgestats.stats.validity.sequential import (
+    confidence_sequence as confidence_sequence,
 )
 from judgestats.stats.validity.systems import (
     corrected_differences as corrected_differences,
 )
 from judgestats.stats.validity.systems import (
     corrected_win_rate as corrected_win_rate,
+)
+from judgestats.stats.validity.systems import (
+    paired_share_difference as paired_share_difference,
+)
+from judgestats.stats.validity.systems import (
+    tango_limits as tango_limits,
 )

@@ -11,16 +11,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.drawings import ranked
+from judgestats.analysis.summary_rows import ranked
 from judgestats.errors import InputError
-from judgestats.stats.agreement.krippendorff import krippendorff_alpha
-from judgestats.stats.inference.result import Estimate
-from judgestats.stats.validity.alternative_annotator import (
+from judgestats.stats.agreement.kappa import krippendorff_alpha
+from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.validity.annotators import (
     AlternativeAnnotator,
     alternative_annotator_test,
 )
-from judgestats.studies.claims import Claim, Options, Replication, Study, not_examined, now
-from judgestats.studies.reading import table_of
+from judgestats.studies.claims import (
+    Claim,
+    Options,
+    Replication,
+    Study,
+    not_examined,
+    now,
+    table_of,
+)
 
 SETS: Mapping[str, tuple[str, float, bool]] = {
     "summeval": ("SummEval", 0.2, True),

@@ -8,15 +8,25 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.drawings import ranked
+from judgestats.analysis.summary_rows import ranked
 from judgestats.errors import InputError
-from judgestats.stats.agreement.accuracy import accuracy
-from judgestats.stats.agreement.mean_share import mean_share
-from judgestats.stats.inference.result import Estimate
-from judgestats.stats.spread.mean_shift import mean_shift
+from judgestats.stats.agreement.human import accuracy
+from judgestats.stats.agreement.raw_agreement import mean_share
+from judgestats.stats.dispersion.condition_summary import mean_shift
+from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.validity.systems import corrected_win_rate
-from judgestats.studies.claims import Claim, Options, Replication, Study, now, then
-from judgestats.studies.reading import hundredths, of_a_hundred, records_of, shifted
+from judgestats.studies.claims import (
+    Claim,
+    Options,
+    Replication,
+    Study,
+    hundredths,
+    now,
+    of_a_hundred,
+    records_of,
+    shifted,
+    then,
+)
 
 _FIELDS = ("id", "model_a", "model_b", "human_winner", "judge_pick")
 _CREDIT = {"win": 1.0, "tie": 0.5, "loss": 0.0}

@@ -10,13 +10,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.drawings import ranked
+from judgestats.analysis.summary_rows import ranked
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_p
+from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.result import Comparison, Comparisons
-from judgestats.stats.spread.mean_shift import mean_shift
-from judgestats.studies.claims import Claim, Options, Replication, Study, not_examined, now
-from judgestats.studies.reading import file_of, table_of
+from judgestats.studies.claims import (
+    Claim,
+    Options,
+    Replication,
+    Study,
+    file_of,
+    not_examined,
+    now,
+    table_of,
+)
 
 _COLUMNS = ("table", "judge_or_base", "method", "samples", "set", "value")
 _FILES = ("crowd_tables_1_4.csv", "arxiv_2502_12501_tables_1_4.csv")

@@ -8,15 +8,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.drawings import ranked
+from judgestats.analysis.summary_rows import ranked
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_p
-from judgestats.stats.agreement.grade_score_items import chance_grade_score
+from judgestats.stats.agreement.grade_score import chance_grade_score
+from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.result import Comparison, Comparisons
-from judgestats.stats.spread.mean_shift import mean_shift
-from judgestats.studies.claims import Claim, Options, Replication, Study, now
+from judgestats.studies.claims import (
+    Claim,
+    Options,
+    Replication,
+    Study,
+    bounded,
+    file_of,
+    now,
+    table_of,
+)
 from judgestats.studies.paper_tables import grade_score_cells
-from judgestats.studies.reading import bounded, file_of, table_of
 
 _COLUMNS = ("metric", "prompt", "random_option", "judge", "value")
 _FILES = ("grade_score_tables_1_3.csv", "arxiv_2406_12043_tables_1_3.csv")

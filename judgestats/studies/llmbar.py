@@ -9,19 +9,25 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.drawings import ranked
+from judgestats.analysis.summary_rows import ranked
 from judgestats.errors import InputError
-from judgestats.stats.agreement.mean_share import mean_share
-from judgestats.stats.agreement.swap import swap_consistency
-from judgestats.stats.inference.result import Estimate
-from judgestats.stats.spread.mean_shift import mean_shift
-from judgestats.studies.claims import Claim, Options, Replication, Study, not_examined, now, then
-from judgestats.studies.reading import (
+from judgestats.stats.agreement.position import swap_consistency
+from judgestats.stats.agreement.raw_agreement import mean_share
+from judgestats.stats.dispersion.condition_summary import mean_shift
+from judgestats.stats.inference.estimate import Estimate
+from judgestats.studies.claims import (
+    Claim,
+    Options,
+    Replication,
+    Study,
     file_of,
     hundredths,
+    not_examined,
+    now,
     of_a_hundred,
     shifted,
     table_of,
+    then,
 )
 
 _COLUMNS = ("set", "item", "label", "llm", "strategy", "winner_orig", "winner_swap")

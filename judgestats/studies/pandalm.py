@@ -11,16 +11,28 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from judgestats.analysis.drawings import ranked
+from judgestats.analysis.summary_rows import ranked
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_p
-from judgestats.stats.agreement.cohen import cohen_kappa
-from judgestats.stats.agreement.mean_share import mean_share
-from judgestats.stats.inference.result import Estimate
-from judgestats.stats.spread.mean_shift import mean_shift
-from judgestats.stats.validity.alternative_annotator import alternative_annotator_test
-from judgestats.studies.claims import Claim, Options, Replication, Study, now, then
-from judgestats.studies.reading import bounded, file_of, hundredths, records_of, shifted, table_of
+from judgestats.stats.agreement.kappa import cohen_kappa
+from judgestats.stats.agreement.raw_agreement import mean_share
+from judgestats.stats.dispersion.condition_summary import mean_shift
+from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.validity.annotators import alternative_annotator_test
+from judgestats.studies.claims import (
+    Claim,
+    Options,
+    Replication,
+    Study,
+    bounded,
+    file_of,
+    hundredths,
+    now,
+    records_of,
+    shifted,
+    table_of,
+    then,
+)
 
 PANDALM, GPT = "PandaLM-7B", "GPT-3.5"
 _PEOPLE = ("annotator1", "annotator2", "annotator3")

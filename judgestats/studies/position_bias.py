@@ -9,19 +9,32 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.drawings import ranked
+from judgestats.analysis.summary_rows import ranked
 from judgestats.arrays import Ints, Objects
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_p
-from judgestats.stats.agreement.position_noise import PositionAndNoise, position_and_noise
-from judgestats.stats.agreement.position_preference import first_position_preference
+from judgestats.stats.agreement.position import (
+    PositionAndNoise,
+    first_position_preference,
+    position_and_noise,
+    swap_consistency,
+)
 from judgestats.stats.agreement.raw_agreement import percent_agreement
-from judgestats.stats.agreement.swap import swap_consistency
-from judgestats.stats.comparison.spearman import spearman_correlation
-from judgestats.stats.inference.adjust import p_adjust
-from judgestats.stats.inference.result import Estimate, TestResult
-from judgestats.studies.claims import Claim, Options, Replication, Study, now, then
-from judgestats.studies.reading import bounded, file_of, table_of
+from judgestats.stats.comparison.rank_correlation import spearman_correlation
+from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference.multiplicity import p_adjust
+from judgestats.stats.inference.result import TestResult
+from judgestats.studies.claims import (
+    Claim,
+    Options,
+    Replication,
+    Study,
+    bounded,
+    file_of,
+    now,
+    table_of,
+    then,
+)
 
 _COLUMNS = ("bench", "judge", "rep", "cmp_index", "ans")
 _STABLE = 0.85

@@ -11,11 +11,10 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.data.schema import read_frame, validate_parsed
 from judgestats.errors import InputError, nearest
 from judgestats.items.readers import read_items
-from judgestats.items.schema import Item
-from judgestats.judgments.schemas import validate_parsed
-from judgestats.judgments.versions import read_frame
+from judgestats.items.records import Item
 from judgestats.results import Results, read_results
 from judgestats.results.files import read_values
 from judgestats.tracking.store import Store, open_store, store_faults

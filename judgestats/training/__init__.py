@@ -6,21 +6,22 @@ only when it is used.
 
 from __future__ import annotations
 
-from judgestats.training.balance import balanced, imbalance
 from judgestats.training.examples import (
     KINDS,
     Chosen,
     Example,
     Filters,
     Source,
+    Split,
     Student,
+    balanced,
+    imbalance,
     prompt_sha_of,
+    split_by_question,
     student_of,
     training_examples,
 )
-from judgestats.training.judge import LocalJudge
-from judgestats.training.split import Split, split_by_question
-from judgestats.training.train import Trained, TrainingSettings, train_judge
+from judgestats.training.train import LocalJudge, Trained, TrainingSettings, train_judge
 from judgestats.training.write import Written, write_training_data
 
 __all__ = [

@@ -13,13 +13,12 @@ import numpy as np
 import pandas as pd
 
 from judgestats.errors import InputError
-from judgestats.items.schema import Item
+from judgestats.items.records import Item
 from judgestats.protocols.pairwise import Pairwise
-from judgestats.stats.agreement.attention_coverage import attention_coverage
-from judgestats.stats.agreement.mean_share import mean_share
-from judgestats.stats.inference.result import Estimate
-from judgestats.training.models import load
-from judgestats.training.needs import need
+from judgestats.stats.agreement.human import attention_coverage
+from judgestats.stats.agreement.raw_agreement import mean_share
+from judgestats.stats.inference.estimate import Estimate
+from judgestats.training.train import load, need
 
 EXTRA = "coverage"
 

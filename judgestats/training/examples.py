@@ -1,12 +1,9 @@
-"""Which judgments become training examples, and how each is written as a chat.
-
-The student is asked as a vanilla judge in plain text, whatever its teacher was shown: it learns to
-reason like a judge with a crowd without having one. Replies and items are untrusted; what would not
-stay data in a training file is left out and counted.
-"""
+"""Training examples: choice, balance, and split."""
 
 from __future__ import annotations
 
+import hashlib
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,14 +13,13 @@ from typing import Any
 import pandas as pd
 
 from judgestats.errors import InputError, one_of
-from judgestats.items.labelled import label_table
-from judgestats.items.schema import Item
+from judgestats.items.preference_sets import label_table
+from judgestats.items.records import Item
 from judgestats.protocols.base import ReplyMode, Status, Unit
-from judgestats.protocols.naming import pair_name
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.strategies import Wording
 from judgestats.protocols.strategies.base import stage_kind
-from judgestats.protocols.template import PromptTemplate
+from judgestats.protocols.template import PromptTemplate, pair_name
 
 Student = Wording | Pairwise
 
@@ -160,7 +156,7 @@ def training_examples(
 
     Examples
     --------
-    >>> from judgestats.items.schema import Response
+    >>> from judgestats.items.records import Response
     >>> two = (Response(turns=("4",)), Response(turns=("5",)))
     >>> item = Item(id="q", cluster="q", turns=("2+2?",), responses=two)
     >>> row = dict(condition="j", item_id="q/0|1", order="ba", stage="final", replicate=0,
@@ -374,3 +370,160 @@ def _example(
         question=unit.item.question,
         verdict=letter,
     )
+
+
+LEFT_OUT = "more of its kind than of the others"
+_UNEVEN = 2.0
+"""How many times larger the largest kind may be before it is remarked upon."""
+
+
+def balanced(chosen: Chosen, *, seed: int = 0) -> Chosen:
+    """As many examples of every kind (vanilla, cce, ...) as the smallest has.
+
+    Parameters
+    ----------
+    chosen : Chosen
+    seed : int
+        Of which examples of a larger kind are kept: round its questions, so that all stay in it
+        for as long as there is room, and within a question drawn.
+
+    Returns
+    -------
+    Chosen
+        In their order; what was left out is counted.
+
+    Raises
+    ------
+    InputError
+        If there is one kind only.
+    """
+    sizes = Counter(example.kind for example in chosen.examples)
+    if len(sizes) < 2:
+        only = f"all {len(chosen.examples)} are {next(iter(sizes))}" if sizes else "there is none"
+        raise InputError(
+            f"export: examples of several kinds are needed to be balanced, and {only}. Leave "
+            "--balance out, or export a run with vanilla and crowd judgments (--mode mixed)."
+        )
+    least = min(sizes.values())
+    kept: set[int] = set()
+    for kind in sizes:
+        places = [i for i, example in enumerate(chosen.examples) if example.kind == kind]
+        kept |= set(_round_the_questions(chosen.examples, places, seed)[:least])
+    lost = len(chosen.examples) - len(kept)
+    left = dict(chosen.left_out) | ({LEFT_OUT: lost} if lost else {})
+    examples = tuple(x for i, x in enumerate(chosen.examples) if i in kept)
+    return replace(chosen, examples=examples, left_out=left)
+
+
+def _round_the_questions(
+    examples: Sequence[Example], places: Sequence[int], seed: int
+) -> list[int]:
+    by_question: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    for i in places:
+        x = examples[i]
+        about = "\0".join((str(seed), x.condition, x.item_id, x.order, str(x.replicate), x.run))
+        draw = hashlib.sha256(about.encode("utf-8", "surrogatepass")).hexdigest()
+        by_question.setdefault((x.run, x.cluster), []).append((draw, i))
+    turns = [
+        (rank, draw, i)
+        for listed in by_question.values()
+        for rank, (draw, i) in enumerate(sorted(listed))
+    ]
+    return [i for _, _, i in sorted(turns)]
+
+
+def imbalance(chosen: Chosen) -> str:
+    """What to say of kinds of very different size; empty where there is nothing to say.
+
+    Examples
+    --------
+    >>> imbalance(Chosen(examples=(), judgments=0))
+    ''
+    """
+    sizes = Counter(example.kind for example in chosen.examples).most_common()
+    if len(sizes) < 2 or sizes[0][1] <= _UNEVEN * sizes[-1][1]:
+        return ""
+    (most, many), (least, few) = sizes[0], sizes[-1]
+    return (
+        f"The kinds are uneven: {many} examples are {most} and {few} {least}, since a run has more "
+        f"conditions of the one than of the other. What is learned will be {most} above all; "
+        "--balance draws as many of each."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """The two parts, and the number of questions (or what ties questions together) in each."""
+
+    train: tuple[Example, ...]
+    validation: tuple[Example, ...]
+    train_questions: int
+    validation_questions: int
+
+
+def split_by_question(examples: Sequence[Example], *, share: float = 0.1, seed: int = 0) -> Split:
+    """Put whole questions into training or validation.
+
+    Parameters
+    ----------
+    examples : sequence of Example
+    share : float
+        Part of the questions that goes to validation, 0 up to .5; rounded to whole questions, at
+        least one unless it is 0.
+    seed : int
+
+    Returns
+    -------
+    Split
+        Examples of one cluster, and those with the same question in whatever cluster or run, stay
+        together. The place of a question hangs on the seed and its text alone.
+
+    Raises
+    ------
+    InputError
+        If the share is out of range, or there are too few questions to divide.
+    """
+    if not (0 <= share <= 0.5 and math.isfinite(share)):
+        raise InputError(f"export: the validation share must be 0 to 0.5, got {share}.")
+    root = _together(examples)
+    groups: dict[int, list[int]] = {}
+    for place in range(len(examples)):
+        groups.setdefault(root[place], []).append(place)
+
+    def draw(group: list[int]) -> str:
+        first = min(examples[i].question for i in group)
+        return hashlib.sha256(f"{seed}\0{first}".encode()).hexdigest()
+
+    drawn = sorted(groups.values(), key=draw)
+    wanted = 0 if share == 0 else max(1, math.floor(share * len(drawn) + 0.5))
+    if wanted >= len(drawn) > 0:
+        raise InputError(
+            f"export: {len(drawn)} question(s) cannot be divided into training and validation. "
+            "Give more judgments, or --validation 0."
+        )
+    held = {i for group in drawn[:wanted] for i in group}
+    return Split(
+        train=tuple(x for i, x in enumerate(examples) if i not in held),
+        validation=tuple(x for i, x in enumerate(examples) if i in held),
+        train_questions=len(drawn) - wanted,
+        validation_questions=wanted,
+    )
+
+
+def _together(examples: Sequence[Example]) -> list[int]:
+    """For each example the first one that it must stay with (through clusters and questions)."""
+    parent = list(range(len(examples)))
+
+    def find(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    first: dict[tuple[str, ...], int] = {}
+    for i, example in enumerate(examples):
+        plain = " ".join(example.question.split()).casefold()
+        for key in (("cluster", example.run, example.cluster), ("question", plain)):
+            a, b = find(first.setdefault(key, i)), find(i)
+            parent[max(a, b)] = min(a, b)
+    return [find(i) for i in range(len(examples))]

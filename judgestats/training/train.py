@@ -1,19 +1,118 @@
-"""Fine-tuning a judge on exported judgments, with trl."""
+"""Fine-tuning of judges, and models of one's own."""
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from judgestats.errors import InputError, StoreError
 from judgestats.items.files import read_source
 from judgestats.items.records import shown
-from judgestats.training.models import CHAT_TEMPLATE, load
-from judgestats.training.needs import need
+from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
+
+
+def need(extra: str, *modules: str) -> tuple[ModuleType, ...]:
+    """Import modules of an extra.
+
+    Parameters
+    ----------
+    extra : str
+        The extra that installs them.
+    *modules : str
+
+    Returns
+    -------
+    tuple of module
+
+    Raises
+    ------
+    InputError
+        If one is not installed; the message names the extra.
+
+    Examples
+    --------
+    >>> need("train", "no_such_module")
+    Traceback (most recent call last):
+    ...
+    judgestats.errors.InputError: this needs no_such_module, which is not installed. Install the
+    extra: pip install 'judgestats[train]'
+    """
+    missing = []
+    for name in modules:
+        try:
+            missing.append(importlib.import_module(name))
+        except ImportError as error:
+            raise InputError(
+                f"this needs {name}, which is not installed"
+                + ("" if getattr(error, "name", "") == name else f" completely ({error})")
+                + f". Install the extra: pip install 'judgestats[{extra}]'"
+            ) from error
+    return tuple(missing)
+
+
+CHAT_TEMPLATE = (
+    "{% for message in messages %}"
+    "{{ '<|' + message['role'] + '|>\\n' + message['content'] + '\\n' }}"
+    "{% if message['role'] == 'assistant' %}{{ eos_token }}{% endif %}"
+    "{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|assistant|>\\n' }}{% endif %}"
+)
+"""Given to a base model's tokenizer that has none; saved with the fine-tuned model."""
+
+
+def load(name_or_path: str, *, kind: str, extra: str) -> tuple[Any, Any]:
+    """A model and its tokenizer, from a folder or by its name on a hub.
+
+    Parameters
+    ----------
+    name_or_path : str
+        What looks like a path (it begins with ``.`` or ``/``, or exists) is never looked up.
+    kind : str
+        A class of transformers, such as ``AutoModelForCausalLM``.
+    extra : str
+        The extra that brings transformers.
+
+    Returns
+    -------
+    model, tokenizer
+
+    Raises
+    ------
+    InputError
+        If it cannot be loaded. Weights must be safetensors, and code that a model brings along is
+        not run.
+    """
+    (transformers,) = need(extra, "transformers")
+    path = Path(name_or_path)
+    local = name_or_path.startswith((".", "/", "~")) or path.exists()
+    if local and not path.is_dir():
+        raise InputError(f"model: there is no folder {name_or_path!r}. Give a model's folder.")
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            name_or_path, trust_remote_code=False, local_files_only=local
+        )
+        model = getattr(transformers, kind).from_pretrained(
+            name_or_path,
+            trust_remote_code=False,
+            use_safetensors=True,
+            local_files_only=local,
+            attn_implementation="eager",
+        )
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise InputError(
+            f"model: {name_or_path!r} cannot be loaded as {kind} ({shown(first, 200)}). Give a "
+            "folder with config.json, tokenizer and safetensors weights, or a name on the hub."
+        ) from error
+    return model, tokenizer
+
 
 EXTRA = "train"
 
@@ -259,3 +358,87 @@ def _fitting(
 
 def _curve(history: list[dict[str, Any]], key: str) -> tuple[tuple[int, float], ...]:
     return tuple((int(row["step"]), float(row[key])) for row in history if key in row)
+
+
+JUDGE_EXTRA = "train"
+
+
+class LocalJudge:
+    """A causal language model, asked in plain text.
+
+    Parameters
+    ----------
+    model : str
+        A model's folder (as `train_judge` leaves it), or its name on the hub.
+    max_tokens : int
+        Longest reply.
+    """
+
+    def __init__(self, model: str, *, max_tokens: int = 512) -> None:
+        if max_tokens < 1:
+            raise InputError(f"LocalJudge: max_tokens must be at least 1, got {max_tokens}.")
+        (self._torch,) = need(JUDGE_EXTRA, "torch")
+        self._model, self._tokenizer = load(model, kind="AutoModelForCausalLM", extra=JUDGE_EXTRA)
+        if not self._tokenizer.chat_template:
+            self._tokenizer.chat_template = CHAT_TEMPLATE
+        self._model.eval()
+        self._max_tokens = max_tokens
+
+    def reply(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        *,
+        temperature: float = 0.0,
+        seed: int = 0,
+        max_tokens: int | None = None,
+    ) -> tuple[str, str]:
+        """A reply's text and why it ended (``stop`` or ``length``).
+
+        Parameters
+        ----------
+        messages : sequence of mapping
+        temperature : float
+            0 takes the likeliest token.
+        seed : int
+        max_tokens : int, optional
+            Less than the judge's own limit.
+
+        Returns
+        -------
+        tuple of str
+        """
+        text = self._tokenizer.apply_chat_template(
+            [dict(m) for m in messages], tokenize=False, add_generation_prompt=True
+        )
+        asked = self._tokenizer(text, return_tensors="pt", add_special_tokens=False)["input_ids"]
+        room = int(getattr(self._model.config, "max_position_embeddings", 0) or 10**9)
+        most = min(self._max_tokens, max_tokens or self._max_tokens, room - asked.shape[1])
+        if most < 1:
+            raise InputError(
+                f"LocalJudge: the prompt has {asked.shape[1]} tokens, the model takes {room}. "
+                "Shorten the items, or take another model."
+            )
+        self._torch.manual_seed(seed)
+        sampling: dict[str, Any] = (
+            {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0}
+            if temperature > 0
+            else {"do_sample": False}
+        )
+        with self._torch.inference_mode():
+            given = self._model.generate(
+                input_ids=asked,
+                attention_mask=self._torch.ones_like(asked),
+                max_new_tokens=most,
+                pad_token_id=self._tokenizer.pad_token_id or self._tokenizer.eos_token_id,
+                **sampling,
+            )
+        new = given[0, asked.shape[1] :]
+        ended = self._tokenizer.eos_token_id in new.tolist()
+        decoded = self._tokenizer.decode(new, skip_special_tokens=True).strip()
+        return decoded, "stop" if ended else "length"
+
+    def judge(self, protocol: JudgingProtocol, unit: Unit, **options: Any) -> Verdict:
+        """The verdict on one unit, read by the protocol's own reader."""
+        prompted: Prompted = protocol.prompt(unit, ReplyMode.TEXT)
+        reply, finish = self.reply(prompted.messages, **options)
+        return protocol.read(unit, ReplyMode.TEXT, reply, finish_reason=finish)

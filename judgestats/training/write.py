@@ -12,9 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from judgestats.errors import InputError, StoreError
-from judgestats.training.balance import imbalance
-from judgestats.training.examples import Chosen, Example, Filters
-from judgestats.training.split import Split
+from judgestats.training.examples import Chosen, Example, Filters, Split, imbalance
 
 _OPENAI_LEAST = 10
 

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judgestats.analysis.agreement import beside_labels
 from judgestats.analysis.audit import audit
-from judgestats.analysis.beside_labels import beside_labels
 from judgestats.analysis.supplements import supplemented
-from judgestats.judgments.readers.frame import parsed_frame
+from judgestats.data.readers.frame import parsed_frame
 
 N = 12
 

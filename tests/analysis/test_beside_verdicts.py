@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from judgestats import read_judgments
+from judgestats.analysis.agreement import beside_judges, beside_verdicts, with_systems
 from judgestats.analysis.audit import audit
-from judgestats.analysis.beside_judges import beside_judges
-from judgestats.analysis.beside_verdicts import beside_verdicts, with_systems
 from judgestats.analysis.supplements import supplemented
 from judgestats.results.answers import answers_of
 from tests.null_judge.designs import AVERAGED, METHODS, seeded

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis import best_of_n
-from judgestats.analysis.best_of_n_accuracy import omega_of_hits
-from judgestats.analysis.plan import AnalysisPlan
-from judgestats.stats.agreement.between_judges import agreement_across_judges
+from judgestats.analysis.best_of_n import omega_of_hits
+from judgestats.analysis.families import AnalysisPlan
+from judgestats.stats.agreement.across_orders import agreement_across_judges
 
 LETTERS = np.array(list("ABCDE"), dtype=object)
 

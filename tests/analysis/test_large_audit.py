@@ -6,14 +6,12 @@ import pytest
 
 import judgestats as js
 from judgestats.analysis.audit import audit
-from judgestats.analysis.large import audit_reduced
-from judgestats.analysis.large_people import with_labelled
-from judgestats.analysis.large_scores import column_sums
-from judgestats.analysis.large_verdicts import verdict_counts
+from judgestats.analysis.large import audit_reduced, verdict_counts
+from judgestats.analysis.large_scores import column_sums, with_labelled
+from judgestats.data.large.columns import labelled_judgments
+from judgestats.data.large.reduce import reduce_parquet
 from judgestats.errors import InputError
-from judgestats.judgments.large.labelled import labelled_judgments
-from judgestats.judgments.large.reduce import reduce_parquet
-from judgestats.stats.agreement.gwet import brennan_prediger, gwet_ac1
+from judgestats.stats.agreement.chance_corrected import brennan_prediger, gwet_ac1
 from judgestats.stats.agreement.kappa import fleiss_kappa
 from judgestats.stats.agreement.raw_agreement import flip_rate, percent_agreement, verdict_entropy
 from judgestats.stats.agreement.vote_share import vote_share_reliability

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.audit import audit
-from judgestats.analysis.beside_scores import leaderboards, with_scores_beside
+from judgestats.analysis.leaderboard import leaderboards, with_scores_beside
+from judgestats.data.readers.frame import parsed_frame
 from judgestats.errors import InputError
-from judgestats.judgments.readers.frame import parsed_frame
 
 QUALITY = {"x": 1.0, "y": 0.2, "z": -1.2}
 

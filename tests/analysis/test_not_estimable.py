@@ -12,13 +12,13 @@ import pytest
 import judgestats as js
 from judgestats.analysis.large import audit_reduced
 from judgestats.commands.check import held_to, read_demands
-from judgestats.judgments.large.reduce import reduce_parquet
+from judgestats.data.large.reduce import reduce_parquet
 from judgestats.pytest_plugin import held_judge
 from judgestats.results import write_csv
-from judgestats.results.brief import brief_of
 from judgestats.results.screen import plain_text, screen_of
+from judgestats.results.summary import brief_of
 from judgestats.results.thresholds import read_thresholds
-from judgestats.stats.planning.simulated_design import _ratio_widths
+from judgestats.stats.planning.design import _ratio_widths
 
 LOST = ("reliability.icc1.a", "reliability.alpha.a", "condition.sem.a", "ratio.all/b:a",
         "distance.all/b:a")  # fmt: skip

@@ -9,10 +9,10 @@ import pytest
 import judgestats as js
 from judgestats.analysis.audit import audit
 from judgestats.analysis.large import audit_reduced
-from judgestats.analysis.large_people import with_labelled
-from judgestats.judgments.large.labelled import labelled_judgments
-from judgestats.judgments.large.reduce import reduce_parquet
-from judgestats.judgments.readers.frame import parsed_frame
+from judgestats.analysis.large_scores import with_labelled
+from judgestats.data.large.columns import labelled_judgments
+from judgestats.data.large.reduce import reduce_parquet
+from judgestats.data.readers.frame import parsed_frame
 
 SPELLINGS = {
     "bits": (1, 0),

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from judgestats.analysis.audit import audit
-from judgestats.analysis.possible import possible
-from judgestats.analysis.scale_use import held_to_scale
+from judgestats.analysis.conversion import possible
+from judgestats.analysis.scores import held_to_scale
 from judgestats.results import Estimate as EstimateRecord
-from judgestats.stats.inference.result import Estimate
+from judgestats.stats.inference.estimate import Estimate
 from tests.null_judge.doors import JUDGES
 from tests.null_judge.worlds import World, scored
 

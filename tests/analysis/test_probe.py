@@ -9,16 +9,12 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.probe import analyse, plan
+from judgestats.data.readers.frame import parsed_frame
+from judgestats.data.schema import Condition
 from judgestats.errors import InputError
 from judgestats.items.bank import load_bank
-from judgestats.items.schema import Item, Response
-from judgestats.judges.simulated.quality import stated_quality
-from judgestats.judges.simulated.replies import distribution
-from judgestats.judges.simulated.request_reader import read_request
-from judgestats.judges.simulated.truth import truth
-from judgestats.judgments.design import Condition
-from judgestats.judgments.readers.frame import parsed_frame
-from judgestats.protocols.base import ReplyMode
+from judgestats.items.records import Item, Response
+from judgestats.protocols.base import ReplyMode, Scale
 from judgestats.protocols.probes import (
     PROBES,
     ProbedPairwise,
@@ -28,7 +24,10 @@ from judgestats.protocols.probes import (
     scaled,
     variants_of,
 )
-from judgestats.protocols.scale import Scale
+from judgestats.simulated.judges import stated_quality
+from judgestats.simulated.replies import distribution
+from judgestats.simulated.request_reader import read_request
+from judgestats.simulated.truth import truth
 from tests.null_judge.designs import claims, probed, seeded
 from tests.null_judge.worlds import World
 

@@ -9,18 +9,18 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.prompts import _below_nothing, analyse, plan
+from judgestats.data.readers.frame import parsed_frame
 from judgestats.errors import InputError
-from judgestats.experiment.design import load_design
-from judgestats.experiment.run import prepare
 from judgestats.items.bank import load_bank
-from judgestats.judges.simulated.replies import distribution
-from judgestats.judges.simulated.request_reader import read_request
-from judgestats.judges.simulated.truth import truth
-from judgestats.judgments.readers.frame import parsed_frame
 from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.probes import ProbedPairwise
 from judgestats.protocols.template import PromptTemplate
+from judgestats.runner.design import load_design
+from judgestats.runner.prepare import prepare
+from judgestats.simulated.replies import distribution
+from judgestats.simulated.request_reader import read_request
+from judgestats.simulated.truth import truth
 from tests.null_judge.designs import claims, reworded, seeded
 from tests.null_judge.worlds import World
 

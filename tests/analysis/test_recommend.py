@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import judgestats as js
-from judgestats.analysis.recommend import Spent, recommend_best
-from judgestats.results.brief import brief_of
+from judgestats.analysis.recommendation import Spent, recommend_best
+from judgestats.results.summary import brief_of
 from judgestats.stats.comparison.best import BestConditions
 
 

@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.rejection_sampling import analyse, plan
+from judgestats.data.schema import Condition
 from judgestats.errors import InputError
-from judgestats.items.schema import HumanLabel, Item, Response
-from judgestats.judgments.design import Condition
-from judgestats.protocols.naming import pair_name
+from judgestats.items.records import HumanLabel, Item, Response
+from judgestats.protocols.template import pair_name
 
 M = 4
 

@@ -11,18 +11,18 @@ import pytest
 
 from judgestats.analysis import temperature
 from judgestats.analysis.audit import audit
-from judgestats.analysis.plan import with_omega_model
-from judgestats.analysis.second_opinion import (
+from judgestats.analysis.crosscheck import (
     OPINIONS_FILE,
     disagreeing,
     opinions_table,
     second_opinion,
     with_second_opinion,
 )
-from judgestats.commands.second_opinion import second_opinion_command
-from judgestats.judgments.demo import demo_judgments
-from judgestats.judgments.design import Condition
-from judgestats.judgments.readers.frame import parsed_frame
+from judgestats.analysis.families import with_omega_model
+from judgestats.commands.crosscheck import second_opinion_command
+from judgestats.data.demo import demo_judgments
+from judgestats.data.readers.frame import parsed_frame
+from judgestats.data.schema import Condition
 from judgestats.reporting.runs import load_run
 from judgestats.results import Comparison, write_results
 from tests.null_judge.designs import aligned, seeded

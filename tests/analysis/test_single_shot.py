@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats as sp
 
-from judgestats.analysis.audit import audit
-from judgestats.analysis.audit_plan import plan_for
-from judgestats.judgments.readers.frame import parsed_frame
+from judgestats.analysis.audit import audit, plan_for
+from judgestats.data.readers.frame import parsed_frame
 from judgestats.results.files import to_plain
 
 

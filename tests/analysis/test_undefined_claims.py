@@ -8,7 +8,7 @@ import pytest
 from judgestats import read_judgments
 from judgestats.analysis.audit import audit
 from judgestats.analysis.large import audit_reduced
-from judgestats.judgments.large.reduce import reduce_parquet
+from judgestats.data.large.reduce import reduce_parquet
 from judgestats.results.answers import answers_of
 
 

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 import judgestats as js
-from judgestats.analysis.validity_disagreements import DISAGREEMENTS, with_disagreements
-from judgestats.analysis.validity_labels import texts_in
-from judgestats.judgments.readers.item_texts import item_texts
-from judgestats.results.brief import brief_of
+from judgestats.analysis.validity import texts_in
+from judgestats.analysis.validity_systems import DISAGREEMENTS, with_disagreements
+from judgestats.data.readers.columns import item_texts
+from judgestats.results.summary import brief_of
 
 
 def graded(n=360, *, categories=4, people=3):

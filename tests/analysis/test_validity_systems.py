@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import judgestats as js
-from judgestats.analysis.audit_plan import plan_for
+from judgestats.analysis.audit import plan_for
 from judgestats.analysis.validity_systems import system_results
 
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from judgestats import audit
-from judgestats.analysis.verdicts import outcomes
+from judgestats.analysis.verdict_consistency import outcomes
+from judgestats.data.readers.frame import parsed_frame
 from judgestats.errors import InputError
-from judgestats.judgments.readers.frame import parsed_frame
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 

@@ -5,11 +5,11 @@ import math
 import pytest
 
 from judgestats.analysis import alignment, self_consistency
-from judgestats.experiment.design import load_design
-from judgestats.experiment.prepare import prepare
-from judgestats.judges.collect import collect_judgments
-from judgestats.judgments.parse import parse_judgments
+from judgestats.collection.single_answers import collect_judgments
+from judgestats.data.parse import parse_judgments
 from judgestats.protocols.base import ReplyMode
+from judgestats.runner.design import load_design
+from judgestats.runner.prepare import prepare
 
 SMALL = {
     "judges": "sim-noisy",

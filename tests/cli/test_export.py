@@ -7,8 +7,8 @@ import json
 import pytest
 
 from judgestats.cli import main
-from judgestats.experiment.design import load_design
-from judgestats.experiment.run import run_experiment
+from judgestats.runner.design import load_design
+from judgestats.runner.run import run_experiment
 
 
 @pytest.fixture

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from judgestats.cli import main
-from judgestats.commands import items as command
-from judgestats.items import downloads, published
+from judgestats.commands import demo as command
+from judgestats.items import published
+from judgestats.items import published as downloads
 from judgestats.items.published import PUBLISHED, PublishedFile, PublishedSet
 
 FIXTURES = Path(__file__).parents[1] / "items" / "fixtures"

@@ -15,11 +15,10 @@ from judgestats.analysis.audit import audit
 from judgestats.analysis.drift import drift
 from judgestats.api import read_judgments
 from judgestats.cli import main
-from judgestats.experiment import console
-from judgestats.experiment.showing import finish, show, show_brief, working
-from judgestats.results.brief import brief_of
-from judgestats.results.screen import plain_text, screen_of
-from judgestats.results.side_by_side import brief_of_runs
+from judgestats.results.screen import brief_of_runs, plain_text, screen_of
+from judgestats.results.summary import brief_of
+from judgestats.runner import display as console
+from judgestats.runner.display import finish, show, show_brief, working
 from tests.results.screens import assert_screen
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -154,7 +153,7 @@ def test_programs_get_one_document(capsys, tmp_path):
 
 
 def test_what_takes_long_is_said(capsys, monkeypatch):
-    monkeypatch.setattr("judgestats.experiment.showing._LATE_S", 0.0)
+    monkeypatch.setattr("judgestats.runner.display._LATE_S", 0.0)
     with working("Analysing 10 judgments"):
         import threading
 

@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from judgestats.cli import main
-from judgestats.experiment.parameters import split_arguments
 from judgestats.results import read_results
-from judgestats.spelling import MLFLOW, OPTIONS, as_typed, option, spelled_for
+from judgestats.runner.common_parameters import split_arguments
+from judgestats.style import MLFLOW, OPTIONS, as_typed, option, spelled_for
 
 
 @pytest.fixture(autouse=True)

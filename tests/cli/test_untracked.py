@@ -48,10 +48,10 @@ def test_the_help_of_an_experiment_loads_no_heavy_package():
 def test_simulated_judges_are_asked_without_the_sdk():
     script = (
         "import sys\n"
-        "from judgestats.judges.collect import collect_judgments\n"
-        "from judgestats.judgments.design import Condition, Task\n"
+        "from judgestats.collection.single_answers import collect_judgments\n"
+        "from judgestats.data.schema import Condition, Task\n"
         "from judgestats.protocols.base import Prompted\n"
-        "import judgestats.judges.preflight, judgestats.tracking.cards\n"
+        "import judgestats.collection.plan, judgestats.tracking.runs\n"
         "says = ({'role': 'user', 'content': 'From 1 to 10. Score: [[number]]'},)\n"
         "build = lambda mode: Prompted(messages=says, mode=mode, prompt_sha='')\n"
         "judge = Condition(judge='sim-typical')\n"

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from judgestats.cli import main
-from judgestats.judges.collect import collect_judgments
-from judgestats.judges.simulated.server import serving
-from tests.judges.forge import tasks_of
-from tests.judges.picky import Picky
+from judgestats.collection.single_answers import collect_judgments
+from judgestats.simulated.app import serving
+from tests.collection.forge import tasks_of
+from tests.collection.picky import Picky
 
 EVIL = "\x1b[2J\x1b[31m\r\nAccount: forged\x07\x9b"
 PASSWORD = "hunter-2-planted"

@@ -8,13 +8,19 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.audit import audit
-from judgestats.analysis.outcome import Analysis
-from judgestats.analysis.unread import with_lost_shares
-from judgestats.commands.check import chosen, judge_run, read_demands
-from judgestats.commands.check_names import of_repetition, unknown_name, with_row
+from judgestats.analysis.records import Analysis
+from judgestats.analysis.repeat_limits import with_lost_shares
+from judgestats.commands.check import (
+    chosen,
+    judge_run,
+    of_repetition,
+    read_demands,
+    unknown_name,
+    with_row,
+)
 from judgestats.errors import InputError
 from judgestats.results import Condition, Estimate, Interval, Note, Results, Row, write_results
-from judgestats.tracking.readings import WHOLE_RUN
+from judgestats.tracking.runs import WHOLE_RUN
 from tests.analysis.test_instrument import frame
 
 ICC = "reliability/icc1"

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis.answerable import answerable
+from judgestats.analysis.audit_answer import answerable
 from judgestats.cli import main
-from judgestats.judgments.demo import demo_file
-from judgestats.judgments.readers import read_judgments
+from judgestats.data.demo import demo_file
+from judgestats.data.readers import read_judgments
 
 
 @pytest.fixture

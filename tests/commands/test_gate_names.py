@@ -12,13 +12,13 @@ import pytest
 import judgestats as js
 from judgestats.cli import main
 from judgestats.commands.check import held_to, read_demands
+from judgestats.data.demo import demo_judgments
 from judgestats.errors import InputError
-from judgestats.judgments.demo import demo_judgments
 from judgestats.pytest_plugin import held_judge
 from judgestats.results import Results, write_results
-from judgestats.results.brief import told_apart
-from judgestats.results.estimands import name_of
-from judgestats.results.quantities import quantity_of_row
+from judgestats.results.metric_names import quantity_of_row
+from judgestats.results.quantities import name_of
+from judgestats.results.summary import told_apart
 from judgestats.results.thresholds import read_thresholds
 
 

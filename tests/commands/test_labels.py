@@ -19,12 +19,11 @@ import pandas as pd
 import pytest
 
 from judgestats.cli import main
-from judgestats.commands import labels_page
+from judgestats.commands import label_page as labels_page
 from judgestats.commands.file_lock import lock_file
-from judgestats.commands.label_files import read_table, write_table
-from judgestats.commands.labels_page import LabelFile, label_server
+from judgestats.commands.label_page import LabelFile, label_server, read_table, write_table
+from judgestats.data.readers.registry import read_judgments
 from judgestats.errors import InputError
-from judgestats.judgments.readers.registry import read_judgments
 
 HOSTILE = "</pre><script>document.title='owned'</script><img src=x onerror=alert(1)>"
 
@@ -218,7 +217,7 @@ def test_two_annotators_at_once_lose_no_label(tmp_path, ending):
 LABEL = """
 import sys
 from pathlib import Path
-from judgestats.commands.labels_page import LabelFile
+from judgestats.commands.label_page import LabelFile
 file = LabelFile(Path("labels.csv"), annotator=sys.argv[1], choices=["pass", "fail"])
 print("ready", flush=True)
 sys.stdin.readline()

@@ -15,13 +15,13 @@ FIELD = """    RequestField(name="repetition_penalty", low=0, high=2, help="0-2"
 """
 USES_FIELD = """
 import json
-from judgestats.experiment.design import load_design
-from judgestats.experiment.parameters import settings_of
-from judgestats.experiment.prepare import prepare
-from judgestats.judges.collect import collect_judgments
-from judgestats.judges.simulated.app import SimulatedServer
-from judgestats.judges.simulated.faults import Faults
-from judgestats.judges.simulated.server import serving
+from judgestats.runner.design import load_design
+from judgestats.runner.common_parameters import settings_of
+from judgestats.runner.prepare import prepare
+from judgestats.collection.single_answers import collect_judgments
+from judgestats.simulated.app import SimulatedServer
+from judgestats.simulated.faults import Faults
+from judgestats.simulated.app import serving
 
 def asked(journal, **given):
     base = {"judges": "sim-typical,sim-null", "temperatures": "1", "limit": "2", "replicates": "2"}
@@ -48,7 +48,7 @@ with serving(SimulatedServer(Faults(refuse_field="repetition_penalty"))) as url:
 
 DECLARED = '''"""Does a judge use its scale?"""
 
-from judgestats.experiment.design import Design
+from judgestats.runner.design import Design
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.template import PromptTemplate
 
@@ -62,7 +62,7 @@ DESIGN = Design(
 '''
 ANALYSED = '''"""How far scores of one answer lie apart."""
 
-from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.families import AnalysisPlan
 
 
 def plan(parameters, conditions):
@@ -72,8 +72,8 @@ def plan(parameters, conditions):
     )
 '''
 USES_EXPERIMENT = """
-from judgestats.experiment.design import experiment_names, load_design
-from judgestats.experiment.prepare import prepare
+from judgestats.runner.design import experiment_names, load_design
+from judgestats.runner.prepare import prepare
 assert "ranges" in experiment_names()
 prepared = prepare(load_design("ranges"), {"judges": "sim-typical", "limit": "2"})
 assert len(prepared.conditions) == 5 and prepared.plan.experiment == "ranges"
@@ -93,7 +93,7 @@ from judgestats.stats.agreement.raw_agreement import mean_over_items
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.inference.sum_statistics import estimate_from_sums
-from judgestats.stats.layouts.count_table import count_table
+from judgestats.stats.designs.count_table import count_table
 
 
 @with_keywords(permutations=ON_DEMAND)
@@ -121,7 +121,7 @@ assert inspect.signature(stats.evenness).parameters["level"].default == 0.95
 """
 READER = '''"""Logs of a tool called grader."""
 
-from judgestats.judgments.readers.logs import Log, Reader, Rows
+from judgestats.data.readers.logs import Log, Reader, Rows
 
 
 def _read(log: Log):
@@ -145,8 +145,8 @@ def latency(run: Run) -> Markdown:
     return Markdown(text="How long judges took.")
 """
 USES_READER = """
-from judgestats.judgments.readers import read_judgments
-found = read_judgments("tests/judgments/fixtures/grader/log.jsonl")
+from judgestats.data.readers import read_judgments
+found = read_judgments("tests/data/fixtures/grader/log.jsonl")
 assert found["score"].tolist() == [1, 2, 3] and set(found["judge"]) == {"j"}, found
 """
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from judgestats import stats
-from judgestats.experiment.design import experiment_names
+from judgestats.runner.design import experiment_names
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCS = REPOSITORY / "docs"

@@ -7,9 +7,9 @@ import math
 import pytest
 
 from judgestats.errors import InputError
+from judgestats.items.answers import draw_candidates, labelled_shares
 from judgestats.items.bank import load_bank
-from judgestats.items.candidates import draw_candidates, labelled_shares
-from judgestats.items.schema import HumanLabel, Item, Response
+from judgestats.items.records import HumanLabel, Item, Response
 
 
 def item(n: int, *labels: tuple[int, int, str]) -> Item:

@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from judgestats.errors import InputError, StoreError
-from judgestats.items import downloads, fetch, load_items, read_items
+from judgestats.items import fetch, load_items, read_items
+from judgestats.items import published as downloads
 from judgestats.items.published import PUBLISHED, PublishedFile, PublishedSet
 from judgestats.items.readers import LAYOUTS
 

@@ -7,8 +7,8 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.items.bank import load_bank
-from judgestats.items.labelled import draw_labelled_pairs, label_table
-from judgestats.items.schema import HumanLabel, Item, Response
+from judgestats.items.preference_sets import draw_labelled_pairs, label_table
+from judgestats.items.records import HumanLabel, Item, Response
 
 
 def item(labels, k=4):

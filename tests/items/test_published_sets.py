@@ -9,7 +9,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.items import Item, describe_items, read_items
-from judgestats.items.schema import HumanLabel
+from judgestats.items.records import HumanLabel
 
 FIXTURES = Path(__file__).parent / "fixtures"
 DATA = Path(__file__).parents[2].parent / "shared" / "data"

@@ -23,8 +23,7 @@ from judgestats.items import (
     write_items,
 )
 from judgestats.items.readers import LAYOUTS
-from judgestats.items.records import item_from_record, item_to_record
-from judgestats.items.schema import WINNERS
+from judgestats.items.records import WINNERS, item_from_record, item_to_record
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 

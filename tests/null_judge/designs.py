@@ -21,12 +21,12 @@ from judgestats.analysis import (
     temperature,
     validity_run,
 )
-from judgestats.analysis.outcome import Analysis
-from judgestats.judgments.design import Condition
-from judgestats.protocols.naming import response_names
+from judgestats.analysis.records import Analysis
+from judgestats.data.schema import Condition
+from judgestats.protocols.base import Scale
 from judgestats.protocols.probes import PROBES as PROBES_OF_JUDGE
 from judgestats.protocols.probes import variants_of
-from judgestats.protocols.scale import Scale
+from judgestats.protocols.template import response_names
 from tests.null_judge import doors
 from tests.null_judge.selections import SELECTIONS
 from tests.null_judge.worlds import World, compared, labelled_items, scored, scored_answers

@@ -9,11 +9,11 @@ import pandas as pd
 
 from judgestats.analysis.audit import audit
 from judgestats.analysis.drift import drift
-from judgestats.analysis.outcome import Analysis
+from judgestats.analysis.records import Analysis
 from judgestats.commands.check import judge_run, read_demands
-from judgestats.judgments.design import Condition
+from judgestats.data.schema import Condition
 from judgestats.reporting.notebook import HeldRun
-from judgestats.reporting.sections.held import pairs
+from judgestats.reporting.sections.run_changes import pairs
 from tests.null_judge.worlds import World, compared, labelled_items, scored
 
 JUDGES = [Condition(judge=j, temperature=1.0) for j in ("one", "two", "three")]

@@ -12,12 +12,11 @@ import numpy as np
 from scipy import stats
 
 from judgestats.analysis import temperature
-from judgestats.analysis.outcome import Analysis
-from judgestats.analysis.spread_comparison import spread_questions
-from judgestats.analysis.spread_headlines import spread_headlines
-from judgestats.analysis.strata import strata_of
-from judgestats.judgments.design import Condition
-from judgestats.judgments.shapes import score_array
+from judgestats.analysis.dispersion_comparison import spread_headlines, spread_questions
+from judgestats.analysis.families import strata_of
+from judgestats.analysis.records import Analysis
+from judgestats.data.matrices import score_array
+from judgestats.data.schema import Condition
 from judgestats.results import Headline
 from tests.null_judge import doors
 from tests.null_judge.designs import (

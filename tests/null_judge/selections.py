@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis import best_of_n, crowd, grade_score, head_to_tail, rejection_sampling
-from judgestats.analysis.outcome import Analysis
-from judgestats.items.schema import HumanLabel, Item, Response
-from judgestats.protocols.naming import pair_name
+from judgestats.analysis.records import Analysis
+from judgestats.items.records import HumanLabel, Item, Response
+from judgestats.protocols.template import pair_name
 from tests.null_judge.worlds import World
 
 

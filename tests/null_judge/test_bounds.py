@@ -10,10 +10,9 @@ import pytest
 
 from judgestats.reporting.sections.result_tables import results_tables
 from judgestats.results import Comparison, Estimate, Headline, Test
-from judgestats.results.brief import brief_of
-from judgestats.results.prints import print_of
 from judgestats.results.screen import plain_text, screen_of
-from judgestats.results.sentences import words_of
+from judgestats.results.summary import brief_of
+from judgestats.results.text import print_of, words_of
 from tests.null_judge.designs import NULL, SPREAD, seeded
 from tests.null_judge.worlds import World
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis import alignment, judges, temperature
-from judgestats.analysis.outcome import Analysis
-from judgestats.judgments.design import Condition
+from judgestats.analysis.records import Analysis
+from judgestats.data.schema import Condition
 from tests.null_judge.designs import HEATS, METHODS, seeded
 from tests.null_judge.worlds import World, compared, labelled_items, scored
 

@@ -28,10 +28,10 @@ from judgestats.analysis import (
     temperature,
     validity_run,
 )
-from judgestats.analysis.outcome import Analysis
+from judgestats.analysis.records import Analysis
 from judgestats.errors import InputError
-from judgestats.items.schema import Item
-from judgestats.protocols.naming import pair_name, response_names
+from judgestats.items.records import Item
+from judgestats.protocols.template import pair_name, response_names
 from tests.null_judge import doors
 from tests.null_judge.designs import NULL, seeded
 from tests.null_judge.test_invariances import SWAP, alike, estimates

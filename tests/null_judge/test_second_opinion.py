@@ -9,7 +9,7 @@ from io import StringIO
 import pandas as pd
 import pytest
 
-from judgestats.analysis.second_opinion import disagreeing, opinions_table, second_opinion
+from judgestats.analysis.crosscheck import disagreeing, opinions_table, second_opinion
 from tests.null_judge.designs import NULL, seeded
 from tests.null_judge.test_invariances_everywhere import DOORS, SMALL, changed
 

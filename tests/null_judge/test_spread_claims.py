@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from judgestats.analysis import judges, temperature
-from judgestats.analysis.spread_comparison import spread_questions
-from judgestats.analysis.spread_headlines import spread_headlines
-from judgestats.analysis.strata import strata_of
-from judgestats.judgments.design import Condition
-from judgestats.judgments.shapes import score_array
-from judgestats.results.sentences import words_of
+from judgestats.analysis.dispersion_comparison import spread_headlines, spread_questions
+from judgestats.analysis.families import strata_of
+from judgestats.data.matrices import score_array
+from judgestats.data.schema import Condition
+from judgestats.results.text import words_of
 from tests.null_judge.designs import SPREAD, claims, left_out, seeded
 from tests.null_judge.worlds import World, scored
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from judgestats.items.schema import HumanLabel, Item, Response
-from judgestats.judgments.design import Condition
-from judgestats.judgments.readers.frame import parsed_frame
-from judgestats.protocols.naming import pair_name, response_names
+from judgestats.data.readers.frame import parsed_frame
+from judgestats.data.schema import Condition
+from judgestats.items.records import HumanLabel, Item, Response
+from judgestats.protocols.template import pair_name, response_names
 
 UNEQUAL = (20, 8, 4, 3, 2, 1, 1, 1)
 """Items of each question: the sizes at which t(G - 1) is wrong most."""

@@ -8,17 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.items.schema import Item, Response
+from judgestats.collection.batches.client import read_line
+from judgestats.collection.response import read_reply
+from judgestats.data.parse import read_judgment
+from judgestats.items.records import Item, Response
 from judgestats.json_text import clean, clean_json, decode_json
-from judgestats.judges.batches.files import read_line
-from judgestats.judges.replies import read_reply
-from judgestats.judgments.parse import read_judgment
 from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.correctness import PassFail
 from judgestats.protocols.pairwise import Pairwise
-from judgestats.protocols.pointwise import Pointwise
-from judgestats.protocols.reading import message_text, without_logprobs
-from judgestats.protocols.reading.message import calls_in
+from judgestats.protocols.pointwise import PassFail, Pointwise
+from judgestats.protocols.replies import message_text, without_logprobs
+from judgestats.protocols.replies.decision import calls_in
 
 ITEM = Item(
     id="q",

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.items.bank import load_bank
-from judgestats.judges.simulated.request_reader import read_request
 from judgestats.protocols.base import WRITTEN_MODES, ReplyMode, Status
-from judgestats.protocols.correctness import Correctness, PassFail
-from judgestats.protocols.reading import WordForm, read_reply
+from judgestats.protocols.pointwise import Correctness, PassFail
+from judgestats.protocols.replies import WordForm, read_reply
+from judgestats.simulated.request_reader import read_request
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 

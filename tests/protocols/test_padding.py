@@ -7,8 +7,8 @@ import math
 import pytest
 
 from judgestats.items.bank import load_bank
-from judgestats.judges.simulated.truth import truth
-from judgestats.protocols.padding import padded, unpadded
+from judgestats.protocols.pairwise import padded, unpadded
+from judgestats.simulated.truth import truth
 
 
 def test_padding_can_be_taken_off_again():

@@ -13,14 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.items.schema import HumanLabel, Item, Response
-from judgestats.judges.simulated.request_reader import read_request
+from judgestats.items.records import HumanLabel, Item, Response
 from judgestats.protocols.base import WRITTEN_MODES, ReplyMode, Status
-from judgestats.protocols.examples import load_examples
-from judgestats.protocols.frame import answers_in
+from judgestats.protocols.explained import load_examples
 from judgestats.protocols.pairwise import Pairwise
-from judgestats.protocols.reading import PairForm, read_reply
-from judgestats.protocols.template import PromptTemplate
+from judgestats.protocols.replies import PairForm, read_reply
+from judgestats.protocols.template import PromptTemplate, answers_in
+from judgestats.simulated.request_reader import read_request
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.items.schema import Item, Response
-from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.frame import answers_in
+from judgestats.items.records import Item, Response
+from judgestats.protocols.base import ReplyMode, Scale
 from judgestats.protocols.pointwise import Pointwise
-from judgestats.protocols.scale import Scale
-from judgestats.protocols.template import PromptTemplate
+from judgestats.protocols.template import PromptTemplate, answers_in
 
 
 def _item(**changes):

@@ -9,8 +9,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.items.bank import load_bank
-from judgestats.items.records import item_from_record, item_to_record
-from judgestats.items.schema import Item, Response
+from judgestats.items.records import Item, Response, item_from_record, item_to_record
 from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.probes import (
     OPTIONS,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.protocols.base import Status
-from judgestats.protocols.reading import (
+from judgestats.protocols.base import Scale, Status
+from judgestats.protocols.replies import (
     MAX_REPLY_CHARS,
     OptionForm,
     PairForm,
@@ -22,7 +22,6 @@ from judgestats.protocols.reading import (
     read_reply,
     reply_object,
 )
-from judgestats.protocols.scale import Scale
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.items.schema import Item, Response
-from judgestats.judges.replies import read_reply
-from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.correctness import Correctness
+from judgestats.collection.response import read_reply
+from judgestats.items.records import Item, Response
+from judgestats.protocols.base import ReplyMode, Scale
 from judgestats.protocols.pairwise import Pairwise
-from judgestats.protocols.pointwise import Pointwise
-from judgestats.protocols.scale import Scale
+from judgestats.protocols.pointwise import Correctness, Pointwise
 from judgestats.protocols.selection import Selection
 
 SHAPES = [

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.items.schema import HumanLabel, Item, Response
+from judgestats.items.records import HumanLabel, Item, Response
 from judgestats.protocols.base import ReplyMode, Status, Verdict
 from judgestats.protocols.strategies import SELECTIONS, Heard, Wording, strategy
-from judgestats.protocols.strategies.insert import bounded, framed
+from judgestats.protocols.strategies.key_points import bounded, framed
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.protocols.reading.weighted import kept_reply, weighted_score, without_logprobs
+from judgestats.protocols.replies.weighted import kept_reply, weighted_score, without_logprobs
 
 
 def choice(*tokens):

@@ -6,12 +6,11 @@ import math
 
 import pytest
 
-from judgestats.items.schema import Item, Response
-from judgestats.judgments.parse import read_judgment
+from judgestats.data.parse import read_judgment
+from judgestats.items.records import Item, Response
 from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.correctness import PassFail
-from judgestats.protocols.reading.weighted import kept_reply, without_logprobs
-from judgestats.protocols.reading.word_chances import word_chance
+from judgestats.protocols.pointwise import PassFail
+from judgestats.protocols.replies.weighted import kept_reply, without_logprobs, word_chance
 
 WORDS = ("pass", "fail")
 ITEM = Item(id="q", cluster="q", turns=("?",), responses=(Response(turns=("Because.",)),))

@@ -14,11 +14,11 @@ import pytest
 
 from judgestats.analysis import temperature
 from judgestats.analysis.supplements import supplemented
-from judgestats.experiment.folder import session, write_json, write_results
-from judgestats.judgments.design import Condition
-from judgestats.judgments.readers.frame import parsed_frame
-from judgestats.reporting.report import render_report
-from judgestats.studies.beside import with_published
+from judgestats.data.readers.frame import parsed_frame
+from judgestats.data.schema import Condition
+from judgestats.reporting.render import render_report
+from judgestats.runner.record import session, write_json, write_results
+from judgestats.studies.published import with_published
 
 NASTY_JUDGE = "evil <script>alert(1)</script> $x$ @fig-a"
 NASTY_ID = "q0'\"><img src=http://evil.example/x onerror=alert(1)>#panic()"

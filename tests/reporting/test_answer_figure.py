@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from judgestats.reporting import load_run, plots
+from judgestats.reporting.plots.base import theme
 from judgestats.reporting.runs import Run
-from judgestats.reporting.sections import answer_figure as figures
-from judgestats.reporting.sections.answer_figure import answer_figure
-from judgestats.reporting.theme import theme
+from judgestats.reporting.sections import figures
+from judgestats.reporting.sections.figures import answer_figure
 from judgestats.results import About, Drawing, Estimate, Headline, Interval, Results
 from tests.null_judge.designs import aligned
 from tests.null_judge.worlds import World

@@ -12,11 +12,14 @@ import numpy as np
 import pytest
 
 from judgestats.reporting import load_run
-from judgestats.reporting.report import render_report
+from judgestats.reporting.numbers import resolve
+from judgestats.reporting.render import render_report
 from judgestats.reporting.runs import Run
-from judgestats.reporting.sections import answer_figure, brief, disagreements, page_one
+from judgestats.reporting.sections import brief
+from judgestats.reporting.sections import exclusions as disagreements
+from judgestats.reporting.sections import figures as answer_figure
+from judgestats.reporting.sections import summary_page as page_one
 from judgestats.reporting.show import Captioned
-from judgestats.reporting.shown import resolve
 from judgestats.reporting.tables import Table
 from judgestats.results import CONDITIONS, About, Condition, Drawing, Record
 from tests.null_judge.designs import unbiased
@@ -414,7 +417,7 @@ def test_people_who_are_nobody_are_told_on_page_one(run_folder: Path) -> None:
 
     from judgestats.reporting.runs import Run
     from judgestats.results import Row
-    from judgestats.results.parts import Note
+    from judgestats.results.records import Note
 
     run = load_run(run_folder)
     said = "which nobody gave"
@@ -440,7 +443,7 @@ def test_use_is_said_as_on_the_screen_with_the_names_of_the_table(run_folder: Pa
 
     from judgestats.reporting.runs import Run
     from judgestats.results import Recommendation
-    from judgestats.results.brief import brief_of
+    from judgestats.results.summary import brief_of
 
     run = load_run(run_folder)
     chosen, other = (c.label for c in run.records.conditions[1:3])

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 import judgestats as js
-from judgestats.reporting.sections.calibration import confidences
+from judgestats.reporting.sections.agreement_figures import confidences
 from judgestats.reporting.show import Captioned
 
 

@@ -12,7 +12,7 @@ import pytest
 from judgestats.analysis.conversion import table_record
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import advice, crowd, data, findings
-from judgestats.reporting.sections.null_figure import null_strip
+from judgestats.reporting.sections.agreement_figures import null_strip
 from judgestats.reporting.sections.result_tables import results_tables
 from judgestats.reporting.show import section, show
 from judgestats.reporting.tables import Table

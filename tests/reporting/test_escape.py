@@ -13,8 +13,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from judgestats.reporting import pandoc, typst
-from judgestats.reporting.escape import (
+from judgestats.reporting import pandoc
+from judgestats.reporting import pandoc as typst
+from judgestats.reporting.document import (
     clean,
     escape_html,
     escape_markdown,

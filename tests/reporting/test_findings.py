@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.analysis.outcome import Analysis, NamedResult
+from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import findings
 from judgestats.reporting.show import show
 from judgestats.reporting.tables import Table
 from judgestats.results.numbers import apa_p
 from judgestats.stats import adjust_family, p_adjust
-from judgestats.stats.inference.result import Sample, TestResult
+from judgestats.stats.inference.estimate import Sample
+from judgestats.stats.inference.result import TestResult
 
 LIMITS = {"F": 2, "t": 1, "V": 0, "z": 0}
 """Symbols and how many degrees of freedom each has here."""

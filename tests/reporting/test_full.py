@@ -12,9 +12,10 @@ import pytest
 
 from judgestats.reporting import load_run
 from judgestats.reporting.runs import Run
-from judgestats.reporting.sections import brief, claims, compare, data, design, findings
+from judgestats.reporting.sections import brief, compare, data, design, findings
+from judgestats.reporting.sections import closing as claims
+from judgestats.reporting.sections.agreement_figures import coefficients
 from judgestats.reporting.sections.result_tables import rows_tables
-from judgestats.reporting.sections.verdict_figures import coefficients
 from judgestats.reporting.tables import Table
 from judgestats.results import Table as TableRecord
 from judgestats.results import Test as TestRecord

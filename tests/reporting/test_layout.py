@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from judgestats.reporting.tables import Column, Table
+from judgestats.reporting.table_layout import Column
+from judgestats.reporting.tables import Table
 
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

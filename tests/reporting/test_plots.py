@@ -15,11 +15,10 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.image import imread
 from matplotlib.text import Text
 
-from judgestats.analysis.scale_use import mean_deviations
+from judgestats.analysis.scores import mean_deviations
 from judgestats.errors import InputError
 from judgestats.reporting import plots
-from judgestats.reporting.plots.base import wrapped_apart
-from judgestats.reporting.theme import COLOURS, theme
+from judgestats.reporting.plots.base import COLOURS, theme, wrapped_apart
 
 LONG = (
     "gpt-4o-mini-2024-07-18",

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from judgestats.errors import InputError, RenderError
-from judgestats.reporting import pandoc, typst
+from judgestats.reporting import pandoc
+from judgestats.reporting import pandoc as typst
 from judgestats.reporting.document import parse_document
 from judgestats.reporting.render import render
 

@@ -13,14 +13,14 @@ import pytest
 
 from judgestats.analysis.audit import audit
 from judgestats.analysis.supplements import supplemented
-from judgestats.experiment import folder as files
-from judgestats.experiment.folder import session, write_json
-from judgestats.judgments.readers.frame import parsed_frame
+from judgestats.data.readers.frame import parsed_frame
 from judgestats.reporting import load_run
-from judgestats.reporting.report import render_report
+from judgestats.reporting.render import render_report
 from judgestats.reporting.sections import advice, data, figures
 from judgestats.results import Results, Test, read_results, write_results
-from judgestats.results.brief import brief_of
+from judgestats.results.summary import brief_of
+from judgestats.runner import record as files
+from judgestats.runner.record import session, write_json
 from tests.reporting.record_numbers import faults
 
 

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis.outcome import Analysis
+from judgestats.analysis.records import Analysis
 from judgestats.analysis.sensitivity import left_out_estimates
 from judgestats.errors import InputError, RenderError
 from judgestats.reporting import load_run
-from judgestats.reporting.report import document_path, render_report
+from judgestats.reporting.render import document_path, render_report
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import (
     advice,
@@ -26,9 +26,9 @@ from judgestats.reporting.sections import (
     design,
     figures,
     findings,
-    missing,
     sensitivity,
 )
+from judgestats.reporting.sections import checks as missing
 from judgestats.reporting.show import Markdown, section, show
 from judgestats.results import Results, Test, read_results
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from judgestats.analysis.second_opinion import Opinion, opinions_table
-from judgestats.reporting.report import render_report
+from judgestats.analysis.crosscheck import Opinion, opinions_table
+from judgestats.reporting.render import render_report
 from judgestats.reporting.runs import load_run
-from judgestats.reporting.sections import opinion, page_one
+from judgestats.reporting.sections import methods as opinion
+from judgestats.reporting.sections import summary_page as page_one
 
 
 def with_opinions(run_folder: Path, folder: Path, *, theirs: float) -> Path:

@@ -22,10 +22,14 @@ from hypothesis import strategies as st
 
 from judgestats import results as records
 from judgestats.errors import InputError
-from judgestats.reporting import formats, pandoc, table_writers, typst
-from judgestats.reporting.sections.disagreements import disagreements
+from judgestats.reporting import numbers as formats
+from judgestats.reporting import pandoc
+from judgestats.reporting import pandoc as typst
+from judgestats.reporting import tables as table_writers
+from judgestats.reporting.sections.exclusions import disagreements
 from judgestats.reporting.sections.result_tables import shape_of
-from judgestats.reporting.tables import Column, Table
+from judgestats.reporting.table_layout import Column
+from judgestats.reporting.tables import Table
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 

@@ -9,7 +9,7 @@ import pytest
 
 from judgestats import warm_kernel
 from judgestats.reporting import code_cells
-from judgestats.reporting.report import render_report
+from judgestats.reporting.render import render_report
 from judgestats.warm_kernel import end, kernel_environment, taken, warm_up, warmed
 
 

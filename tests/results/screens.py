@@ -6,12 +6,17 @@ import re
 
 from judgestats.results import Comparison, Results
 from judgestats.results.answers import QUESTIONS, decimals_of, number_of, shown
-from judgestats.results.brief import Brief, brief_of
-from judgestats.results.estimands import name_of
-from judgestats.results.naming import short_names, with_names
-from judgestats.results.numbers import adjusted_p, bounds_of, column_decimals
+from judgestats.results.numbers import (
+    adjusted_p,
+    bounds_of,
+    column_decimals,
+    short_names,
+    with_names,
+)
+from judgestats.results.quantities import name_of
 from judgestats.results.screen import HEIGHT, next_line, plain_text, screen_of
-from judgestats.results.wording import hangs_on
+from judgestats.results.summary import Brief, brief_of
+from judgestats.results.text import hangs_on
 
 COUNTED = re.compile(r", for \d+ of \d+|; and \d+ more")
 

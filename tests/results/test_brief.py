@@ -21,18 +21,10 @@ from judgestats.results import (
     Row,
     Statistic,
 )
-from judgestats.results.brief import (
-    Answer,
-    Beside,
-    Brief,
-    Cell,
-    Column,
-    Line,
-    brief_of,
-    shown,
-    told_apart,
-)
+from judgestats.results.answers import Answer, shown
+from judgestats.results.numbers import Column
 from judgestats.results.screen import HEIGHT, next_line, plain_text, screen_of
+from judgestats.results.summary import Beside, Brief, Cell, Line, brief_of, told_apart
 from judgestats.results.thresholds import Threshold, read_thresholds
 
 

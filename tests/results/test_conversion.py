@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.analysis.conversion import Place, records_of
-from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.analysis.recording import smallest_adjusted
+from judgestats.analysis.records import Analysis, NamedResult, smallest_adjusted
 from judgestats.errors import InputError
 from judgestats.results import Comparison, Estimate, ResultSet, Table, Test, from_plain, to_plain
-from judgestats.results.values import plain
+from judgestats.results.records import plain
 from judgestats.stats import (
     adjust_family,
     condition_summary,
@@ -33,7 +32,8 @@ from judgestats.stats import (
     spread_test,
     wilcoxon_signed_rank,
 )
-from judgestats.stats.inference.result import Sample, TestResult
+from judgestats.stats.inference.estimate import Sample
+from judgestats.stats.inference.result import TestResult
 
 PLACE = Place(id="h.a", hypothesis="h", role="primary", title="A")
 RNG = np.random.default_rng(3)

@@ -14,7 +14,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.results import ESTIMANDS, TESTS, estimand_of, kind_of_test
-from judgestats.results.estimands import UNITS, labelled
+from judgestats.results.quantities import UNITS, labelled
 from judgestats.stats.inference.result import TestResult
 from tests.stats.test_bad_input_everywhere import CALLS, MATRICES, estimates_in
 
@@ -80,7 +80,7 @@ def test_every_estimand_that_is_named_in_the_code_is_registered():
             estimand_of(FILLED.get(name, name))
         except InputError:
             missing[name] = path
-    assert not missing, f"add to judgestats/results/estimands: {missing}"
+    assert not missing, f"add to judgestats/results/quantities: {missing}"
 
 
 def test_every_estimate_and_test_that_a_statistic_gives_is_registered():
@@ -101,7 +101,7 @@ def test_every_estimate_and_test_that_a_statistic_gives_is_registered():
                 estimand_of(estimate.name)
             except InputError:
                 missing[estimate.name] = function
-    assert not missing, f"add to judgestats/results/estimands: {missing}"
+    assert not missing, f"add to judgestats/results/quantities: {missing}"
 
 
 def inferences_in(given: object) -> Iterator[TestResult]:

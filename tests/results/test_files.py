@@ -11,9 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from judgestats.commands.label_files import read_table, write_table
+from judgestats.commands.label_page import read_table, write_table
 from judgestats.errors import InputError
-from judgestats.experiment.folder import write_tables
 from judgestats.results import (
     About,
     Comparison,
@@ -33,6 +32,7 @@ from judgestats.results import (
     write_csv,
     write_results,
 )
+from judgestats.runner.record import write_tables
 
 ROOT = Path(__file__).parents[2]
 
@@ -188,7 +188,7 @@ def test_results_of_0_1_0_are_refused_by_name_and_nothing_of_them_is_lost(tmp_pa
         read_results(run / "results.json")
     kept = Path(str(e.value).rpartition("judgestats analyze ")[2])
     assert kept == run / "data" / "judgments.parquet"
-    from judgestats.judgments.readers.registry import read_judgments
+    from judgestats.data.readers.registry import read_judgments
 
     judged = read_judgments(kept)
     assert len(judged) == 6 * 2 * 3 * 3

@@ -11,15 +11,15 @@ import pytest
 
 import judgestats
 from judgestats.errors import InputError
-from judgestats.results.estimands import ESTIMANDS
-from judgestats.results.estimands.entry import Direction
-from judgestats.results.quantities import (
+from judgestats.results.metric_names import (
     ALIASES,
     METRICS,
     metric_called,
     quantities_of,
     quantity_of_metric,
 )
+from judgestats.results.quantities import ESTIMANDS
+from judgestats.results.quantities.entry import Direction
 from judgestats.results.thresholds import named_bounds, refuse_wrong_side
 
 SOURCES = sorted(Path(judgestats.__file__).parent.glob("analysis/*.py"))

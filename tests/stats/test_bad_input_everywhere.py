@@ -19,7 +19,8 @@ import pytest
 
 from judgestats import stats
 from judgestats.errors import InputError
-from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
+from judgestats.stats.inference.estimate import Estimate, Result
+from judgestats.stats.inference.result import Comparisons, TestResult
 
 NAN, INF = math.nan, math.inf
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.experiment.design import load_design
-from judgestats.experiment.replication import run_replication
+from judgestats.runner.design import load_design
+from judgestats.runner.replication import run_replication
 from judgestats.studies import Claim, Options, load_study, study_names
 from judgestats.studies.pandalm import macro_f1, read_labels
 from judgestats.studies.rewardbench2_k8.data import FULL, Asked, read_asked

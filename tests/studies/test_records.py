@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.experiment.design import load_design
-from judgestats.experiment.replication import run_replication
+from judgestats.runner.design import load_design
+from judgestats.runner.replication import run_replication
 from judgestats.studies import Options, load_study, records, study_names
 from judgestats.studies.records import ABOUT, examined, shipped_records
-from judgestats.studies.schroeder2024.application import application, read_application
+from judgestats.studies.schroeder2024.answers import application, read_application
 from tests.studies.test_schroeder2024 import JUDGES, authors_json
 
 NAMES = ("Nexusflow_Starling-LM-7B-beta", "google_gemma-1.1-7b-it")

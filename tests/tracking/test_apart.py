@@ -12,10 +12,16 @@ import pandas as pd
 import pytest
 
 from judgestats.errors import StoreError
-from judgestats.tracking import apart
-from judgestats.tracking.apart import StoreApart, asked, open_apart, write_run, writing_apart
+from judgestats.tracking import writer_process as apart
 from judgestats.tracking.runs import artifact_place
 from judgestats.tracking.store import Place, open_store
+from judgestats.tracking.writer_process import (
+    StoreApart,
+    asked,
+    open_apart,
+    write_run,
+    writing_apart,
+)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.tracking.blank_store import keep_missing, kept_blank, make_blank
+from judgestats.tracking.store import keep_missing, kept_blank, make_blank
 
 
 @pytest.fixture

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from judgestats.results import Recommendation, Results
-from judgestats.tracking.readings import answer_note
-from judgestats.tracking.runs import RunWriter
+from judgestats.tracking.runs import RunWriter, answer_note
 from judgestats.tracking.store import open_store
 
 FOUND = Results(

@@ -146,7 +146,7 @@ def test_a_store_whose_making_was_interrupted_is_made_anew(tmp_path, monkeypatch
 
 def test_a_store_that_goes_away_in_a_run_loses_nothing(workplace, capsys, monkeypatch) -> None:
     from judgestats.cli import main
-    from judgestats.experiment import run
+    from judgestats.runner import run
 
     words = ["run", "temperature", "--judges", "sim-typical", "--limit", "3"]
     words += ["--replicates", "2", "--temperatures", "0,1", "--resamples", "99"]
@@ -178,7 +178,7 @@ def test_a_server_that_ends_a_run_prints_nothing_amid_our_document(capsys, monke
     from mlflow import MlflowClient
     from mlflow.store.tracking.rest_store import RestStore
 
-    from judgestats.experiment.showing import Links
+    from judgestats.runner.display import Links
 
     ended = []
     monkeypatch.setattr(RestStore, "log_batch", lambda *_, **__: None)

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError, StoreError
-from judgestats.items.schema import HumanLabel, Item, Response
+from judgestats.items.records import HumanLabel, Item, Response
 from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.training import (

@@ -14,12 +14,10 @@ from hypothesis import strategies as st
 
 from judgestats.cli import main
 from judgestats.errors import InputError
-from judgestats.items.schema import Item, Response
+from judgestats.items.records import Item, Response
 from judgestats.training import TrainingSettings
 from judgestats.training.coverage import CoverageModel, coverage_table, covered
-from judgestats.training.models import load
-from judgestats.training.needs import need
-from judgestats.training.train import read_chats
+from judgestats.training.train import load, need, read_chats
 
 CHAT = {"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "[[A]]"}]}
 

@@ -9,16 +9,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.stats.comparison.cochran import cochran_q_test
-from judgestats.stats.comparison.effects_means import (
+from judgestats.stats.comparison.effects import (
     hedges_correction,
 )
 from judgestats.stats.comparison.friedman import nemenyi_critical_difference
-from judgestats.stats.comparison.mcnemar import mcnemar_test
-from judgestats.stats.comparison.symmetry import stuart_maxwell_test
-from judgestats.stats.inference.adjust import p_adjust
-from judgestats.stats.inference.proportions import proportion_limits
-from judgestats.stats.inference.studentized_range import studentized_range_isf, studentized_range_sf
+from judgestats.stats.comparison.paired_categories import (
+    cochran_q_test,
+    mcnemar_test,
+    stuart_maxwell_test,
+)
+from judgestats.stats.inference.distributions import (
+    proportion_limits,
+    studentized_range_isf,
+    studentized_range_sf,
+)
+from judgestats.stats.inference.multiplicity import p_adjust
 from validation.base import Case, load
 from validation.paired_and_two_samples import pair
 from validation.ranks import QTUKEY, bounds, pick, test_numbers

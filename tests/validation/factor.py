@@ -10,7 +10,7 @@ import numpy as np
 
 from judgestats.stats.reliability.omega import OmegaEstimate, omega_total
 from judgestats.stats.reliability.omega_fit import covariances_of_stack
-from judgestats.stats.reliability.one_factor_solvers import minres_one_factor
+from judgestats.stats.reliability.one_factor import minres_one_factor
 from judgestats.stats.reliability.schmid_leiman import schmid_leiman
 from validation.base import Case, matrix, reference
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from judgestats.stats.agreement.position_preference import first_position_preference
-from judgestats.stats.agreement.swap import clopper_pearson, swap_consistency
+from judgestats.stats.agreement.position import (
+    clopper_pearson,
+    first_position_preference,
+    swap_consistency,
+)
 from validation.base import Case, load
 
 

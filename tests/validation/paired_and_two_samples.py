@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats.comparison.effects_means import cohens_d, hedges_g
-from judgestats.stats.comparison.effects_ranks import cliffs_delta, vargha_delaney_a
-from judgestats.stats.comparison.kendall import kendall_correlation
-from judgestats.stats.comparison.mann_whitney import mann_whitney_test
-from judgestats.stats.comparison.spearman import spearman_correlation
-from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.comparison.effects import cliffs_delta, cohens_d, hedges_g, vargha_delaney_a
+from judgestats.stats.comparison.groups import mann_whitney_test
+from judgestats.stats.comparison.paired import wilcoxon_signed_rank
+from judgestats.stats.comparison.rank_correlation import kendall_correlation, spearman_correlation
 from judgestats.stats.inference.result import TestResult
 from validation.base import Case, load, matrix
 from validation.ranks import ROOT, bounds, pick, test_numbers

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats.comparison.concordance import kendalls_w
-from judgestats.stats.comparison.friedman import FriedmanResult, friedman_test
-from judgestats.stats.comparison.kruskal_wallis import KruskalResult, kruskal_test
-from judgestats.stats.comparison.mann_whitney import pairwise_mann_whitney
-from judgestats.stats.comparison.ordered_conditions import page_trend_test
+from judgestats.stats.comparison.friedman import FriedmanResult, friedman_test, kendalls_w
+from judgestats.stats.comparison.groups import KruskalResult, kruskal_test, pairwise_mann_whitney
+from judgestats.stats.comparison.trend import page_trend_test
+from judgestats.stats.dispersion.published import levene_test
+from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.rank_distributions import friedman_null, page_null
-from judgestats.stats.inference.result import Comparisons, Estimate, TestResult
-from judgestats.stats.spread.variance_tests import levene_test
+from judgestats.stats.inference.result import Comparisons, TestResult
 from validation.base import Case, load, matrix
 
 QTUKEY = 1e-6

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats.layouts.mean_squares import mean_squares
-from judgestats.stats.layouts.score_matrix import prepare_scores
+from judgestats.stats.designs.score_matrix import mean_squares, prepare_scores
 from judgestats.stats.reliability.generalizability import generalizability
 from judgestats.stats.reliability.internal_consistency import cronbach_alpha, guttman_lambda2
-from judgestats.stats.reliability.intraclass import icc, icc_forms
-from judgestats.stats.reliability.step_up import spearman_brown
+from judgestats.stats.reliability.intraclass import icc, icc_forms, spearman_brown
 from judgestats.stats.reliability.variance_components import VarianceComponents, variance_components
 from validation.base import Case, load, matrix
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from judgestats.stats.dispersion.condition_summary import condition_summary
+from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
+from judgestats.stats.dispersion.published import spread_published
+from judgestats.stats.dispersion.trend import trend_over_cells
 from judgestats.stats.inference.result import TestResult
 from judgestats.stats.reliability.intraclass import icc
-from judgestats.stats.spread.condition_summary import condition_summary
-from judgestats.stats.spread.spread_between_conditions import SpreadResult, spread_test
-from judgestats.stats.spread.spread_published import spread_published
-from judgestats.stats.spread.spread_trend import trend_over_cells
 from validation.base import Case, load, matrix
 
 

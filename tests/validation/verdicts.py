@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats.agreement.cohen import cohen_kappa
-from judgestats.stats.agreement.gwet import brennan_prediger, gwet_ac1, gwet_ac2
-from judgestats.stats.agreement.kappa import conger_kappa, fleiss_kappa
-from judgestats.stats.agreement.krippendorff import krippendorff_alpha
+from judgestats.stats.agreement.chance_corrected import brennan_prediger, gwet_ac1, gwet_ac2
+from judgestats.stats.agreement.kappa import (
+    cohen_kappa,
+    conger_kappa,
+    fleiss_kappa,
+    krippendorff_alpha,
+)
 from judgestats.stats.agreement.raw_agreement import percent_agreement, unanimous_agreement
-from judgestats.stats.layouts.count_table import CountTable, count_table
+from judgestats.stats.designs.count_table import CountTable, count_table
 from validation.base import Case, load
 
 CATEGORIES: dict[str, list[Any]] = {

@@ -25,7 +25,7 @@ examples:
 """
 
 COMMAND = Command(
-    "analyze:analyze_command",
+    "audit:analyze_command",
     (
         Argument(
             "file",

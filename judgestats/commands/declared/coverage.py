@@ -5,7 +5,7 @@ from __future__ import annotations
 from judgestats.commands.table import Argument, Command, Option
 
 COMMAND = Command(
-    "train:coverage_command",
+    "export:coverage_command",
     (
         Argument("run", "an MLflow run id, or a run's folder", kind="file"),
         Option("--model", "an encoder-decoder: folder or name", required=True),

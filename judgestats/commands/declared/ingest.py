@@ -5,7 +5,7 @@ from __future__ import annotations
 from judgestats.commands.table import Argument, Command, Option
 
 COMMAND = Command(
-    "ingest:ingest_command",
+    "requests:ingest_command",
     (
         Argument(
             "results",

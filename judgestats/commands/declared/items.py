@@ -5,7 +5,7 @@ from __future__ import annotations
 from judgestats.commands.table import Argument, Command, Option
 
 COMMAND = Command(
-    "items:items_command",
+    "demo:items_command",
     (
         Argument("action", choices=("list", "fetch", "show")),
         Argument("name", "a set's name; for show also a file", many="optional"),

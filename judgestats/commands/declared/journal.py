@@ -5,7 +5,7 @@ from __future__ import annotations
 from judgestats.commands.table import Argument, Command, Option
 
 COMMAND = Command(
-    "journal:journal_command",
+    "doctor:journal_command",
     (
         Argument("action", choices=("verify",)),
         Argument("file", kind="file", many="optional", default=".judgestats/journal.sqlite"),

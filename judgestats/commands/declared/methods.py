@@ -5,7 +5,7 @@ from __future__ import annotations
 from judgestats.commands.table import Argument, Command, Option
 
 COMMAND = Command(
-    "methods:methods_command",
+    "report:methods_command",
     (
         Argument("run", "an MLflow run id, or a run's folder", kind="file"),
         Option(

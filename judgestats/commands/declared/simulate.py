@@ -5,7 +5,7 @@ from __future__ import annotations
 from judgestats.commands.table import Command, Option
 
 COMMAND = Command(
-    "simulate:simulate_command",
+    "endpoint:simulate_command",
     (
         Option("--port", kind="whole", default=8099),
         Option("--host", default="127.0.0.1"),

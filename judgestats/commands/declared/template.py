@@ -5,7 +5,7 @@ from __future__ import annotations
 from judgestats.commands.table import Argument, Command, Option
 
 COMMAND = Command(
-    "template:template_command",
+    "report:template_command",
     (
         Argument("name", "brief, experiment, audit or replication"),
         Option("--run", "an MLflow run id, or a run's folder", required=True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from judgestats.commands.table import Argument, Command, Option
 
 COMMAND = Command(
-    "train:train_command",
+    "export:train_command",
     (
         Argument(
             "data", "a folder that `judgestats export` wrote, or a file of chats", kind="file"

@@ -13,8 +13,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from judgestats.items.records import check_items, item_from_record
-from judgestats.items.schema import HumanLabel, Item
+from judgestats.items.records import HumanLabel, Item, check_items, item_from_record
 
 __all__ = ["load_bank"]
 

@@ -28,7 +28,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from judgestats.errors import InputError
-from judgestats.items.schema import HumanLabel, Item, Response
+from judgestats.items.records import HumanLabel, Item, Response
 
 SEED = 20250117
 FLATTERING = "sycophantic"

@@ -8,7 +8,11 @@ the items: no model is asked for any text.
 from __future__ import annotations
 
 from judgestats.errors import InputError, nearest
-from judgestats.protocols.probes import attacks, controls, notes, pairs, scales, wording, written
+from judgestats.protocols.probes import attacks, pairs, wording
+from judgestats.protocols.probes import attacks as notes
+from judgestats.protocols.probes import base as written
+from judgestats.protocols.probes import pointwise as scales
+from judgestats.protocols.probes import wording as controls
 from judgestats.protocols.probes.base import (
     OPTIONS,
     ORIGINAL,
@@ -19,9 +23,8 @@ from judgestats.protocols.probes.base import (
     Probe,
     Variant,
 )
-from judgestats.protocols.probes.comparing import ProbedPairwise, ProbedSelection
-from judgestats.protocols.probes.pointwise import ProbedPointwise
-from judgestats.protocols.probes.scales import scaled
+from judgestats.protocols.probes.pairs import ProbedPairwise, ProbedSelection
+from judgestats.protocols.probes.pointwise import ProbedPointwise, scaled
 
 __all__ = [
     "OPTIONS",

@@ -1,4 +1,4 @@
-"""What a probe is: a change of what is judged, and what a fair judge makes of it."""
+"""Contract of a probe, and rewritten texts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from judgestats.errors import InputError
-from judgestats.items.schema import Item, Response
+from judgestats.items.records import Item, Response
 from judgestats.protocols.base import Unit
 from judgestats.protocols.template import PromptTemplate
 
@@ -217,3 +217,33 @@ def sentences(text: str) -> list[str]:
     (['It is 4.', 'Two and two make it.'], [])
     """
     return [] if _CODE.search(text) else [s for s in _END.split(text.strip()) if s]
+
+
+@dataclass(frozen=True)
+class _Written:
+    """The answer as it was written anew."""
+
+    done: str
+
+    def __call__(self, shown: Judged) -> Judged | None:
+        text = dict(shown.written).get(self.done)
+        return None if text is None else replace(shown, answer=text)
+
+
+_DONE = {
+    "translated": ("the same answer in another language", "judge answers in one language"),
+    "condensed": ("the same answer in fewer words", "compare only answers of like length"),
+    "expanded": ("the same answer in more words", "compare only answers of like length"),
+    "other tone": ("the same answer in another tone", "say in the prompt whether tone counts"),
+}
+
+PROBES = tuple(
+    Probe(
+        name=name,
+        kind="fair",
+        does=does,
+        changed=Variant(name=name, edit=_Written(name), written=True),
+        advice=advice,
+    )
+    for name, (does, advice) in _DONE.items()
+)

@@ -1,16 +1,26 @@
-"""Probes of comparisons: the place, the judge's own answers, names and opinions that are told.
-
-Who wrote an answer, or which one others prefer, is said of either answer of a pair in turn, in both
-orders: what the two differ in is what was said.
-"""
+"""Probes of pairwise comparisons."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from judgestats.items.preference_sets import drawn_pairs
+from judgestats.items.records import Item
+from judgestats.protocols.base import Unit
+from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.probes.attacks import other_answer
-from judgestats.protocols.probes.base import OPTIONS, PAIRS, Judged, Probe, Variant
+from judgestats.protocols.probes.base import (
+    OPTIONS,
+    PAIRS,
+    Judged,
+    Probe,
+    Variant,
+    changed_unit,
+    check_need,
+    judged_in,
+)
 from judgestats.protocols.probes.wording import longer
+from judgestats.protocols.selection import Selection
 
 
 @dataclass(frozen=True)
@@ -134,3 +144,96 @@ PROBES = (
         changed=Variant(name="pair off topic", edit=other_answer, asks="pairs"),
     ),
 )
+
+
+FEWEST_OPTIONS = 3
+"""Two options are a pair: a place among several is one of three or more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbedPairwise(Pairwise):
+    """`Pairwise`, the earlier answer of each pair, or what is said of it, as a variant has it.
+
+    Parameters
+    ----------
+    variant : Variant
+        Pairs that it cannot change, or leaves as they are, are left out.
+    pairs : int or None
+        How many pairs are drawn, round the questions; those with people's labels where there are
+        any. None keeps all.
+    seed : int
+
+    Examples
+    --------
+    >>> from judgestats.items.records import Response
+    >>> from judgestats.protocols.probes import PROBES
+    >>> both = (Response(turns=("4",)), Response(turns=("5",)))
+    >>> item = Item(id="q", cluster="q", turns=("2+2?",), responses=both)
+    >>> hint = ProbedPairwise(variant=PROBES["pair hint"].changed)
+    >>> [unit.item.context.split(". ")[0] for unit in hint.units((item,))]
+    ['[Note]\\nI think that Assistant A gave the better answer', \
+'[Note]\\nI think that Assistant B gave the better answer']
+    """
+
+    variant: Variant = field(
+        default_factory=lambda: Variant(name=PAIRS, edit=lambda s: s, asks="pairs")
+    )
+    pairs: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_need(self.template, self.variant)
+
+    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
+        """The drawn pairs that the variant changes, each under its original's name."""
+        labelled = any(item.labels for item in items)
+        drawn = drawn_pairs(items, limit=self.pairs, seed=self.seed, labelled=labelled)
+        units = [
+            unit
+            for place, pairs in sorted(drawn.items())
+            for unit in Pairwise.units(self, (items[place],))
+            if tuple(sorted(unit.shown)) in pairs
+        ]
+        if self.variant.name == PAIRS:
+            return tuple(units)
+        changed = []
+        for unit in units:
+            before = judged_in(unit, _first_of_another_question(items, unit))
+            after = self.variant.edit(before)
+            if after is not None and after != before:
+                changed.append(changed_unit(unit, before, after))
+        return tuple(changed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbedSelection(Selection):
+    """`Selection` in every rotation, of the questions with three answers or more.
+
+    Examples
+    --------
+    >>> from judgestats.items.bank import load_bank
+    >>> [(unit.order, unit.shown) for unit in ProbedSelection().units(load_bank()[:1])][:2]
+    [('1/4', (1, 3, 2, 0)), ('2/4', (3, 2, 0, 1))]
+    """
+
+    variant: Variant = field(
+        default_factory=lambda: Variant(name=OPTIONS, edit=lambda s: s, asks="options")
+    )
+    reasoning: str = "none"
+    rotations: bool = True
+    options: int | None = 4
+
+    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
+        """As `Selection`, without the questions that have fewer answers."""
+        return super().units(tuple(i for i in items if len(i.responses) >= FEWEST_OPTIONS))
+
+
+def _first_of_another_question(items: tuple[Item, ...], unit: Unit) -> Unit | None:
+    """The first answer of the next item of another question, round the list."""
+    at = next(k for k, item in enumerate(items) if item.id == unit.item.id)
+    later = (items[(at + step) % len(items)] for step in range(1, len(items)))
+    other = next((i for i in later if i.cluster != unit.cluster and i.responses), None)
+    if other is None:
+        return None
+    return Unit(item_id=other.id, cluster=other.cluster, item=other, shown=(0,))

@@ -1,4 +1,4 @@
-"""Changes of an answer's wording and form that leave what it says: they must not move a judge."""
+"""Changes of wording and form, and negative controls."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import random
 import re
 from dataclasses import replace
 
-from judgestats.protocols.padding import padded
-from judgestats.protocols.probes.base import Judged, Probe, Variant, seeded, sentences
+from judgestats.protocols.pairwise import padded
+from judgestats.protocols.probes.attacks import OFF_TOPIC
+from judgestats.protocols.probes.base import Edit, Judged, Probe, Variant, seeded, sentences
 
 ALONE = "Final answer: "
 """What stands before an answer whose reasoning was left out."""
@@ -141,4 +142,63 @@ PROBES = (
         changed=Variant(name="distraction", edit=_distracted, needs="context"),
         advice="show the judge the question alone",
     ),
+)
+
+
+_KEPT = 0.3
+
+
+def _cut(shown: Judged) -> Judged | None:
+    """The first three tenths of an answer's words."""
+    words = shown.answer.split(" ")
+    kept = round(_KEPT * len(words))
+    if len(sentences(shown.answer)) < 2 or kept < 2:
+        return None
+    return replace(shown, answer=" ".join(words[:kept]))
+
+
+def _other_reference(shown: Judged) -> Judged | None:
+    if not shown.reference or shown.other is None or not shown.other.reference:
+        return None
+    return replace(shown, reference=shown.other.reference)
+
+
+_NUMBER = re.compile(r"(?<![\w.,])\d+(?![\w,]|\.\d)")
+
+
+def _wrong_reference(shown: Judged) -> Judged | None:
+    """Its first number is one more; a reference without whole numbers is left out."""
+    match = _NUMBER.search(shown.reference)
+    if match is None:
+        return None
+    start, end = match.span()
+    more = str(int(match.group()) + 1)
+    return replace(shown, reference=f"{shown.reference[:start]}{more}{shown.reference[end:]}")
+
+
+def _no_reference(shown: Judged) -> Judged | None:
+    return replace(shown, reference="") if shown.reference else None
+
+
+def _tampered(name: str, does: str, edit: Edit) -> Probe:
+    changed = Variant(name=name, edit=edit, needs="reference")
+    return Probe(name=name, kind="reference", does=does, changed=changed)
+
+
+CONTROLS_PROBES = (
+    Probe(
+        name="off topic",
+        kind="control",
+        does="the answer to another question",
+        changed=OFF_TOPIC,
+    ),
+    Probe(
+        name="cut off",
+        kind="control",
+        does="an answer cut off after three tenths",
+        changed=Variant(name="cut off", edit=_cut),
+    ),
+    _tampered("wrong reference", "the reference of another question", _other_reference),
+    _tampered("altered reference", "a wrong number in the reference", _wrong_reference),
+    _tampered("no reference", "an empty reference", _no_reference),
 )

@@ -1,18 +1,24 @@
 """Judging strategies: compositions of the same calls that end in one verdict on a pair.
 
-`strategy` makes one by name; `judgestats.judges.staging` asks its calls.
+`strategy` makes one by name; `judgestats.collection.staging` asks its calls.
 """
 
-from judgestats.protocols.strategies.base import Call, CallKey, Heard, Settled, Strategy
-from judgestats.protocols.strategies.counted import Counted
-from judgestats.protocols.strategies.crowd import CrowdComparison, crowd_of
-from judgestats.protocols.strategies.eval_plan import EvalPlan
+from judgestats.protocols.strategies.base import (
+    ORDER_RULES,
+    STAGE_PROMPTS,
+    Call,
+    CallKey,
+    Counted,
+    Heard,
+    OneCall,
+    Settled,
+    Strategy,
+    Wording,
+)
+from judgestats.protocols.strategies.crowd import SELECTIONS, CrowdComparison, crowd_of
 from judgestats.protocols.strategies.key_points import KeyPoints
 from judgestats.protocols.strategies.names import STRATEGIES, asked_names, strategy
-from judgestats.protocols.strategies.one_call import OneCall
-from judgestats.protocols.strategies.selection import SELECTIONS
-from judgestats.protocols.strategies.votes import Aggregate, Majority
-from judgestats.protocols.strategies.wording import ORDER_RULES, STAGE_PROMPTS, Wording
+from judgestats.protocols.strategies.votes import Aggregate, EvalPlan, Majority
 
 __all__ = [
     "ORDER_RULES",

@@ -7,13 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from judgestats.errors import InputError
-from judgestats.protocols.strategies.base import Strategy
-from judgestats.protocols.strategies.crowd import CrowdComparison
-from judgestats.protocols.strategies.eval_plan import EvalPlan
-from judgestats.protocols.strategies.one_call import ONE_CALL, OneCall
-from judgestats.protocols.strategies.selection import SELECTIONS
-from judgestats.protocols.strategies.votes import Aggregate, Majority
-from judgestats.protocols.strategies.wording import Wording
+from judgestats.protocols.strategies.base import ONE_CALL, OneCall, Strategy, Wording
+from judgestats.protocols.strategies.crowd import SELECTIONS, CrowdComparison
+from judgestats.protocols.strategies.votes import Aggregate, EvalPlan, Majority
 
 STRATEGIES = (
     *ONE_CALL,

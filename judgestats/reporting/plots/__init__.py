@@ -9,19 +9,32 @@ from judgestats.reporting.plots.answer import (
     Point,
 )
 from judgestats.reporting.plots.base import Figure
-from judgestats.reporting.plots.calibration import CalibrationCurve, ReliabilityDiagram
-from judgestats.reporting.plots.effects import EffectRow, Equivalence, Forest, Verdict
-from judgestats.reporting.plots.ranks import CriticalDifference, cliques
-from judgestats.reporting.plots.reliability import (
+from judgestats.reporting.plots.effects import (
+    CalibrationCurve,
+    EffectRow,
+    Equivalence,
+    Forest,
+    ReliabilityDiagram,
+    ScalingCurve,
+    ScalingCurves,
+    Verdict,
+)
+from judgestats.reporting.plots.repeats import (
+    MeanAgainstSpread,
     NullRow,
     NullStrip,
     ReliabilityByK,
     ReliabilityCurve,
+    SpreadByCondition,
+    SpreadPanel,
     stepped_up,
 )
-from judgestats.reporting.plots.scaling import ScalingCurve, ScalingCurves
-from judgestats.reporting.plots.scores import PositionHeatMap, ScoreDistribution
-from judgestats.reporting.plots.spread import MeanAgainstSpread, SpreadByCondition, SpreadPanel
+from judgestats.reporting.plots.scores import (
+    CriticalDifference,
+    PositionHeatMap,
+    ScoreDistribution,
+    cliques,
+)
 
 __all__ = [
     "CalibrationCurve",

@@ -12,9 +12,20 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from judgestats.reporting.escape import clean
-from judgestats.reporting.plots.base import Figure, finite, wrapped, wrapped_apart
-from judgestats.reporting.theme import COLOURS, GREY, INK, NARROW, PALE, PAPER_WIDTH, series
+from judgestats.reporting.document import clean
+from judgestats.reporting.plots.base import (
+    COLOURS,
+    GREY,
+    INK,
+    NARROW,
+    PALE,
+    PAPER_WIDTH,
+    Figure,
+    finite,
+    series,
+    wrapped,
+    wrapped_apart,
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Forest of effects and the equivalence plot."""
+"""Forest plots, equivalence plots, calibration, and scaling."""
 
 from __future__ import annotations
 
@@ -8,20 +8,26 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
 from judgestats.errors import InputError
-from judgestats.reporting.formats import UNKNOWN, number, positive_interval
+from judgestats.reporting.numbers import UNKNOWN, number, positive_interval
 from judgestats.reporting.plots.base import (
+    COLOURS,
+    GREY,
+    INK,
+    NARROW,
+    PAPER_WIDTH,
     Figure,
     Sized,
     nothing_to_show,
     padded_limits,
+    series,
     wrapped,
     wrapped_apart,
 )
-from judgestats.reporting.theme import COLOURS, GREY, INK, NARROW, PAPER_WIDTH
 
 _FINE = (1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
 
@@ -334,3 +340,116 @@ def _ratio_ticks(ax: Axes) -> None:
     ax.set_xticks(ticks)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationCurve:
+    """One judge's bins: mean confidence, share that was right with its interval, and size."""
+
+    name: str
+    confidence: tuple[float, ...]
+    share: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    n: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReliabilityDiagram(Figure):
+    """Share that was right by stated confidence, a curve a judge; the diagonal is calibrated."""
+
+    curves: tuple[CalibrationCurve, ...]
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height in inches."""
+        return (min(PAPER_WIDTH, 4.6), 3.8)
+
+    @property
+    def alt(self) -> str:
+        """The figure in words."""
+        parts = [
+            f"{c.name}: "
+            + ", ".join(
+                f"{number(y)} right at {number(p)} ({n})"
+                for p, y, n in zip(c.confidence, c.share, c.n, strict=True)
+            )
+            for c in self.curves
+        ]
+        return f"Share that was right by stated confidence. {'; '.join(parts)}."
+
+    def draw(self, ax: Axes) -> None:
+        """Draw on the axes given."""
+        ax.plot((0, 1), (0, 1), color=GREY, lw=1, ls="--", zorder=0)
+        for i, curve in enumerate(self.curves):
+            look = series(i)
+            x = np.array(curve.confidence)
+            ax.vlines(x, curve.low, curve.high, color=look["color"], lw=1.2, alpha=0.7)
+            ax.plot(x, curve.share, label=wrapped(curve.name, width=30, lines=2), **look)
+        ax.set_xlim(-0.02, 1.02)
+        ax.set_ylim(-0.02, 1.02)
+        ax.set_xlabel("Stated confidence")
+        ax.set_ylabel("Share that was right")
+        if len(self.curves) > 1:
+            ax.legend(loc="upper left")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScalingCurve:
+    """One judge's curve: k, the share at each k, and its interval (NaN where there is none)."""
+
+    name: str
+    k: tuple[float, ...]
+    share: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScalingCurves(Sized):
+    """How a share changes with the number of judgments before the verdict, a curve a judge."""
+
+    curves: tuple[ScalingCurve, ...]
+    x_label: str = "Judgments before the verdict (k)"
+    y_label: str = "Accuracy"
+
+    @property
+    def _columns(self) -> int:
+        return 1 if self.is_narrow else 2
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height in inches."""
+        return (self.width, 3.0 + 0.19 * math.ceil(len(self.curves) / self._columns))
+
+    @property
+    def alt(self) -> str:
+        """The figure in words."""
+        parts = [
+            f"{c.name}: "
+            + ", ".join(f"{number(y)} at {x:g}" for x, y in zip(c.k, c.share, strict=True))
+            for c in self.curves
+        ]
+        return f"{self.y_label} by {self.x_label.lower()}. " + "; ".join(parts) + "."
+
+    def draw(self, ax: Axes) -> None:
+        """Draw on the axes given."""
+        if not any(np.isfinite(c.share).any() for c in self.curves):
+            nothing_to_show(ax, "no share is defined")
+            return
+        ticks = sorted({x for c in self.curves for x in c.k})
+        place = {x: float(i) for i, x in enumerate(ticks)}  # equal steps
+        width = 0.12
+        for i, curve in enumerate(self.curves):
+            look = series(i)
+            shift = (i - (len(self.curves) - 1) / 2) * width
+            x = np.array([place[k] for k in curve.k]) + shift
+            ax.vlines(x, curve.low, curve.high, color=look["color"], lw=1.2, alpha=0.7)
+            ax.plot(x, curve.share, label=wrapped(curve.name, width=38, lines=2), **look)
+        ax.set_xticks(range(len(ticks)), [f"{k:g}" for k in ticks])
+        values = [v for c in self.curves for v in (*c.share, *c.low, *c.high) if math.isfinite(v)]
+        ax.set_ylim(max(0.0, min(values) - 0.04), min(1.0, max(values) + 0.02) + 0.01)
+        ax.set_xlabel(self.x_label)
+        ax.set_ylabel(self.y_label)
+        if len(self.curves) > 1:
+            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=self._columns)

@@ -1,18 +1,34 @@
-"""Figures of agreement with people: every condition beside what people score themselves."""
+"""Figures of agreement, calibration, and nulls."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from judgestats.reporting import plots
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections.data import short_condition
-from judgestats.reporting.show import Captioned
-from judgestats.reporting.tables import Column, Table
-from judgestats.results import Estimate
+from judgestats.reporting.sections.data import coefficients_of, full_condition, short_condition
+from judgestats.reporting.sections.measures import measured
+from judgestats.reporting.sections.result_tables import subject_of
+from judgestats.reporting.show import Captioned, Showable
+from judgestats.reporting.table_layout import Column
+from judgestats.reporting.tables import Table
+from judgestats.results import CONDITIONS, Estimate, estimand_of
+from judgestats.results import Table as ResultsTable
 from judgestats.results.numbers import bounds_of
 
-__all__ = ["alignment", "costs"]
+__all__ = [
+    "alignment",
+    "coefficients",
+    "confidences",
+    "costs",
+    "null_heading",
+    "null_intro",
+    "null_strip",
+    "positions",
+]
+
 
 _MOST_ROWS = 44
 
@@ -114,3 +130,237 @@ def costs(run: Run) -> Table | None:
         ),
         label="tbl-costs",
     )
+
+
+_MOST = 6
+
+
+def confidences(run: Run) -> list[Showable]:
+    """How often each judge was right by its stated confidence, and the calibration error in words.
+
+    Parameters
+    ----------
+    run : Run
+        Its tables ``people.reliability_diagram.CONDITION`` hold the bins.
+    """
+    diagrams = [
+        r
+        for r in run.records.select(ResultsTable)
+        if r.id.startswith("people.reliability_diagram.")
+    ]
+    curves = tuple(_curve(r) for r in diagrams[:_MOST] if r.rows)
+    if not curves:
+        return []
+    text = " ".join(f"{c.name}: {r.text}" for c, r in zip(curves, diagrams, strict=False))
+    return [
+        Captioned(
+            figure=plots.ReliabilityDiagram(curves=curves),
+            label="fig-confidences",
+            caption="Share that was right by stated confidence, in bins with intervals; on the "
+            "dashed line a confidence is the chance of being right.",
+        ),
+        text,
+    ]
+
+
+def _curve(record: ResultsTable) -> plots.CalibrationCurve:
+    keys = [c.key for c in record.columns]
+    rows = [dict(zip(keys, row, strict=True)) for row in record.rows]
+
+    def column(key: str) -> tuple[float, ...]:
+        return tuple(float(r[key]) for r in rows)
+
+    return plots.CalibrationCurve(
+        name=", ".join(record.about.conditions),
+        confidence=column("confidence"),
+        share=column("share"),
+        low=column("conf_low"),
+        high=column("conf_high"),
+        n=tuple(int(r["n"]) for r in rows),
+    )
+
+
+_NULL_FIGURE_MOST_ROWS = 36
+
+
+def null_strip(run: Run) -> Captioned | None:
+    """Coefficients beside their null: ICC by condition, or all that carry a null reference."""
+    table = run.conditions
+    shuffled = (
+        "every replication's judgments are shuffled over items, so that the item cannot matter."
+    )
+    kind = "reliability" if "reliability_null_q95" in table else "icc1"
+    if f"{kind}_null_q95" in table:
+        rows = [
+            plots.NullRow(
+                label=full_condition(r, run),
+                estimate=number_of(r.get(kind)),
+                low=number_of(r.get(f"{kind}_low")),
+                high=number_of(r.get(f"{kind}_high")),
+                null_mean=number_of(r.get(f"{kind}_null_mean")),
+                null_q95=number_of(r.get(f"{kind}_null_q95")),
+            )
+            for r in run.described
+            if math.isfinite(number_of(r.get(kind)))
+        ]
+        what, name, also = (
+            ("Reliability of one judgment", "ICC(1,1)", "")
+            if kind == "icc1"
+            else ("Reliability", "Reliability", " So are those behind every mean, median and mode.")
+        )
+    else:
+        rows = _of_results(run)
+        what, name, also = "Coefficients", "Coefficient", ""
+        shuffled = _what_is_shuffled(run)
+    if not rows:
+        return None
+    if len(rows) > _NULL_FIGURE_MOST_ROWS:
+        also += (
+            f" The first {_NULL_FIGURE_MOST_ROWS} of {len(rows)} are drawn; the tables have all."
+        )
+    return Captioned(
+        figure=plots.NullStrip(rows=tuple(rows[:_NULL_FIGURE_MOST_ROWS]), x_label=name),
+        label="fig-null",
+        caption=(
+            f"{what} beside what the same computation yields when there is nothing to find: "
+            f"{shuffled}{also}"
+        ),
+    )
+
+
+def _with_null(run: Run) -> list[Estimate]:
+    """The estimates that carry a null reference; of primary ones where some do.
+
+    The tables hold the nulls of all others, for which a page has no room.
+    """
+    with_null = [
+        record for record in run.records.select(Estimate)
+        if record.null is not None and not math.isnan(record.null.mean)
+    ]  # fmt: skip
+    return [record for record in with_null if record.role == "primary"] or with_null
+
+
+def _of_results(run: Run) -> list[plots.NullRow]:
+    """A row for each result with a null, those of one coefficient together."""
+    rows = []
+    for record in _with_null(run):
+        condition = subject_of(record)
+        low, high = bounds_of(record.interval)
+        rows.append(
+            plots.NullRow(
+                label=condition or record.title,
+                group=estimand_of(record.estimand).label if condition else "",
+                estimate=record.estimate,
+                low=low,
+                high=high,
+                null_mean=record.null.mean if record.null else math.nan,
+                null_q95=record.null.q95 if record.null else math.nan,
+            )
+        )
+    groups = [g for g in dict.fromkeys(row.group for row in rows) if g]
+    rows.sort(key=lambda row: groups.index(row.group) if row.group else -1)
+    if (
+        len(rows) > _NULL_FIGURE_MOST_ROWS and rows[0].group
+    ):  # the first coefficient is the main one
+        rows = [row for row in rows if row.group == rows[0].group]
+    return rows
+
+
+def _what_is_shuffled(run: Run) -> str:
+    """What the null of each kind of result shuffles."""
+    stems = {record.id.partition(".")[0] for record in _with_null(run)}
+    people, order, judges = stems & {"people", "alignment"}, "order" in stems, "judges" in stems
+    parts = []
+    if "grade" in stems:
+        parts.append("every selection is drawn at random, on the same numbers of options")
+    if stems - {"people", "alignment", "order", "judges", "grade"}:
+        parts.append("every replication's judgments are shuffled over items")
+    if judges:
+        parts.append("between judges, each judge's judgments are shuffled over items")
+    if people:
+        parts.append("for agreement with people, what they said is shuffled over items")
+    if order:
+        parts.append("for order, positions are exchanged within items")
+    return "; ".join(parts) + "."
+
+
+def null_heading(run: Run) -> str:
+    """The heading of the section, by what stands beside its null."""
+    graded = "grade_score" in run.conditions
+    return "Grade Score and chance" if graded else "Reliability and its null"
+
+
+def null_intro(run: Run) -> str:
+    """What a null is, for the reader of the section."""
+    if "grade_score" in run.conditions:
+        return (
+            "How free a judge is of position can only be told beside what chance scores, which "
+            "depends on the number of options. A Grade Score inside the range of a judge that "
+            "selects at random shows nothing."
+        )
+    return (
+        "A reliability is the share of the variance that belongs to the items. Each coefficient "
+        "stands beside what it yields when there is nothing to find: the judgments of each "
+        "replication are shuffled over the items and the coefficient is computed again. Its mean "
+        "and its 95th percentile are not 0, and a coefficient inside that range shows nothing."
+    )
+
+
+_VERDICT_FIGURES_MOST_ROWS = 24
+_MOST_PLACES = 28
+
+
+def coefficients(run: Run) -> Captioned | None:
+    """Coefficients of verdicts with intervals, grouped by coefficient.
+
+    Agreement with people has a figure of its own, with the baselines.
+    """
+    every = range(len(run.table(CONDITIONS)))
+    names = {
+        k: v for k, v in coefficients_of(run).items()
+        if not k.startswith("alignment")
+        and all(measured(run, i, k).bounded for i in every)  # points have another axis
+    }  # fmt: skip
+    rows = [
+        plots.EffectRow(
+            label=full_condition(row, run),
+            estimate=number_of(row.get(key)),
+            low=number_of(row.get(f"{key}_low")), high=number_of(row.get(f"{key}_high")),
+            group=label,
+        )
+        for key, label in names.items()
+        for row in run.compared
+        if not math.isnan(number_of(row.get(key)))
+    ]  # fmt: skip
+    while len(rows) > _VERDICT_FIGURES_MOST_ROWS and len({r.group for r in rows}) > 1:
+        rows = [r for r in rows if r.group != rows[-1].group]  # the first are the main ones
+    if not rows or len(rows) > 2 * _VERDICT_FIGURES_MOST_ROWS:
+        return None
+    return Captioned(
+        figure=plots.Forest(
+            rows=tuple(rows), x_label="Estimate", level=run.level, reference=math.nan, bounded=True
+        ),
+        label="fig-coefficients",
+        caption=f"Coefficients of verdicts with {100 * run.level:g} % intervals.",
+    )
+
+
+def positions(run: Run) -> Captioned | None:
+    """How often the response shown first, the one shown second, or neither was chosen."""
+    rows = run.table("places.pairs")
+    if not rows or len(rows) > _MOST_PLACES:  # the table of verdicts says it; no page holds so many
+        return None
+    names = [str(row["condition"]) for row in rows]
+    shares = np.array([[number_of(row["first"]), number_of(row["second"])] for row in rows])
+    return Captioned(
+        figure=plots.PositionHeatMap(
+            labels=tuple(names), shares=shares, positions=("shown first", "shown second"),
+            x_label="Preferred",
+        ),
+        label="fig-positions",
+        caption=(
+            "Which response was preferred, by the place at which it was shown, both orders of each "
+            "pair taken together and ties left out: a judge without a preference for a place "
+            "prefers both equally often."
+        ),
+    )  # fmt: skip

@@ -7,17 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from judgestats.reporting.runs import Run
-from judgestats.reporting.sections import closing
-from judgestats.reporting.sections.data import coefficients_of, full_condition
-from judgestats.reporting.sections.estimate_tables import subject_of, titled
-from judgestats.reporting.sections.kept import MOST_ROWS, grades_of, judge_of, kept, kept_note
-from judgestats.reporting.sections.measures import LOST, any_of, heading, measured, measures
-from judgestats.reporting.sections.page_one import above, advises_repeats
-from judgestats.reporting.sections.pairs import p_of, pairs
-from judgestats.reporting.sections.systems import systems
-from judgestats.reporting.show import Markdown, Showable
-from judgestats.reporting.shown import (
+from judgestats.reporting.numbers import (
     NOTHING,
     Measured,
     Shown,
@@ -28,7 +18,24 @@ from judgestats.reporting.shown import (
     named,
     words,
 )
-from judgestats.reporting.tables import Column, Table
+from judgestats.reporting.runs import Run
+from judgestats.reporting.sections import closing
+from judgestats.reporting.sections.data import coefficients_of, full_condition
+from judgestats.reporting.sections.findings import p_of, pairs, systems
+from judgestats.reporting.sections.measures import LOST, any_of, heading, measured, measures
+from judgestats.reporting.sections.result_tables import (
+    MOST_ROWS,
+    grades_of,
+    judge_of,
+    kept,
+    kept_note,
+    subject_of,
+    titled,
+)
+from judgestats.reporting.sections.summary_page import above, advises_repeats
+from judgestats.reporting.show import Markdown, Showable
+from judgestats.reporting.table_layout import Column
+from judgestats.reporting.tables import Table
 from judgestats.results import (
     CONDITIONS,
     Estimate,

@@ -5,28 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judgestats.reporting.escape import escape_markdown, verbatim
-from judgestats.reporting.formats import integer
-from judgestats.reporting.runs import Run
-from judgestats.reporting.sections.comparability import refusals
-from judgestats.reporting.sections.data import COEFFICIENTS
-from judgestats.reporting.sections.held import Pair, files, in_short, paired, pairs, shifts
-from judgestats.reporting.sections.measures import LOST, any_of, heading, measured
-from judgestats.reporting.show import Markdown, with_next
-from judgestats.reporting.shown import (
+from judgestats.reporting.document import escape_markdown, verbatim
+from judgestats.reporting.numbers import (
     NOTHING,
     Measured,
     Shown,
     address,
     column,
     count,
+    integer,
     label,
     named,
 )
-from judgestats.reporting.tables import Column, Table
+from judgestats.reporting.runs import Run
+from judgestats.reporting.sections.data import COEFFICIENTS
+from judgestats.reporting.sections.measures import LOST, any_of, heading, measured
+from judgestats.reporting.sections.run_changes import (
+    Pair,
+    files,
+    in_short,
+    paired,
+    pairs,
+    refusals,
+    shifts,
+)
+from judgestats.reporting.show import Markdown, with_next
+from judgestats.reporting.table_layout import Column
+from judgestats.reporting.tables import Table
 from judgestats.results import CONDITIONS, Comparison, Estimate
-from judgestats.results.brief import Line
-from judgestats.results.side_by_side import NOT_GIVEN, brief_of_runs, differing_parameters
+from judgestats.results.screen import NOT_GIVEN, brief_of_runs, differing_parameters
+from judgestats.results.summary import Line
 
 __all__ = [
     "Pair",

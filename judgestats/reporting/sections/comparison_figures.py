@@ -11,7 +11,12 @@ from judgestats.reporting.show import Captioned
 from judgestats.results import Comparison, Results, ResultSet, Test, estimand_of
 from judgestats.results.numbers import bounds_of
 
-__all__ = ["critical_differences", "equivalence", "variance_ratios"]
+__all__ = [
+    "critical_differences",
+    "equivalence",
+    "variance_ratios",
+]
+
 
 _MOST_ROWS = 36
 FILLED = (

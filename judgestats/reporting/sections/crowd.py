@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from judgestats.reporting import plots
-from judgestats.reporting.escape import escape_markdown, verbatim
-from judgestats.reporting.formats import DASH, integer, interval, is_missing, money, number
+from judgestats.reporting.document import escape_markdown, verbatim
+from judgestats.reporting.numbers import DASH, integer, interval, is_missing, money, number
 from judgestats.reporting.runs import Run, number_of, rows_of, rows_of_table
 from judgestats.reporting.show import Captioned, Showable
-from judgestats.reporting.tables import Column, Table
+from judgestats.reporting.table_layout import Column
+from judgestats.reporting.tables import Table
 
 __all__ = ["case", "costs", "scaling", "selection", "sets", "strategies"]
 

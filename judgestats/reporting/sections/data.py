@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.reporting.formats import (
+from judgestats.reporting.numbers import (
     DASH,
     UNKNOWN,
     WHY_UNKNOWN,
@@ -18,9 +18,10 @@ from judgestats.reporting.formats import (
     positive_interval,
 )
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections.judged import exclusion_reasons, exclusions, items
+from judgestats.reporting.sections.exclusions import exclusion_reasons, exclusions, items
 from judgestats.reporting.show import Markdown
-from judgestats.reporting.tables import Column, Table
+from judgestats.reporting.table_layout import Column
+from judgestats.reporting.tables import Table
 
 __all__ = [
     "COEFFICIENTS",

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.judgments.settings import as_text, setting_sent
-from judgestats.reporting.escape import (
+from judgestats.data.request_fields import as_text, setting_sent
+from judgestats.reporting.document import (
     escape_html,
     escape_markdown,
     escape_typst,
@@ -16,12 +16,12 @@ from judgestats.reporting.escape import (
     shorten,
     verbatim,
 )
-from judgestats.reporting.formats import integer, number
+from judgestats.reporting.numbers import integer, named, number
 from judgestats.reporting.runs import Run
 from judgestats.reporting.show import Markdown, with_next
-from judgestats.reporting.shown import named
-from judgestats.reporting.tables import Column, Table
-from judgestats.results.estimands import ESTIMANDS
+from judgestats.reporting.table_layout import Column
+from judgestats.reporting.tables import Table
+from judgestats.results.quantities import ESTIMANDS
 
 __all__ = [
     "banner",

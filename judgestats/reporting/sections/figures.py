@@ -1,32 +1,52 @@
-"""The figures of a report; those of scores and their spread are made here."""
+"""Figures of scores and of the answer."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from judgestats.reporting import plots
+from judgestats.reporting.numbers import Measured
 from judgestats.reporting.runs import Run, number_of, rows_of
-from judgestats.reporting.sections.agreement_figures import alignment, costs
+from judgestats.reporting.sections.agreement_figures import (
+    alignment,
+    coefficients,
+    costs,
+    null_strip,
+    positions,
+)
 from judgestats.reporting.sections.comparison_figures import (
     critical_differences,
     equivalence,
     variance_ratios,
 )
 from judgestats.reporting.sections.data import full_condition, short_condition
-from judgestats.reporting.sections.null_figure import null_strip
-from judgestats.reporting.sections.verdict_figures import coefficients, positions
+from judgestats.reporting.sections.measures import (
+    LOST,
+    any_of,
+    from_zero,
+    heading,
+    in_words,
+    measured,
+    measures,
+    with_unit,
+)
+from judgestats.reporting.sections.result_tables import subject_of, told
 from judgestats.reporting.show import Captioned
 from judgestats.reporting.tables import Table
+from judgestats.results import CONDITIONS, Comparison, Drawing, Estimate, ResultSet, estimand_of
 
 __all__ = [
+    "answer_figure",
     "centred",
     "coefficients",
     "critical_differences",
     "equivalence",
+    "is_drawn",
     "mean_against_spread",
     "null_strip",
     "of_hypothesis",
@@ -36,6 +56,7 @@ __all__ = [
     "spread",
     "variance_ratios",
 ]
+
 
 _CENTRED = "published.centred"
 _MOST_ROWS = 36
@@ -63,7 +84,7 @@ def of_hypothesis(run: Run, name: str) -> list[Captioned | Table]:
 
 def scores(run: Run) -> Captioned | None:
     """Distribution of scores by condition."""
-    from judgestats.analysis.scale_use import on_one_scale  # with all that it computes by
+    from judgestats.analysis.scores import on_one_scale
 
     frame = on_one_scale(run.finals, run.conditions, run.scale)
     if frame.empty or "score" not in frame or not frame["score"].notna().any():
@@ -223,3 +244,330 @@ def reliability_by_k(run: Run) -> Captioned | None:
             "than seven curves, the highest, middle and lowest are named."
         ),
     )
+
+
+_ANSWER_FIGURE_MOST_ROWS = 12
+_MOST_PANELS = 3
+_FEWEST = 3
+"""Numbers that are worth a figure: of two, or of one row, the table beside it tells all."""
+_BY_DEFAULT = (
+    ("sem", "icc1"), ("alignment",), ("accuracy",), ("grade_score",), ("vote_share",),
+    ("as_judged",), ("mean",),
+)  # fmt: skip
+_MARKS = " Grey marks: chance alone stays below them in 95 of 100 runs."
+_BARS = " Upright bars join what is not told apart, which does not show that it is equal."
+_FACTORS = {"temperature": "Sampling temperature", "k": "Judgments averaged"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Row:
+    """A condition, or a result that stands for itself.
+
+    `nothing` is the value of a result that would say that nothing differs, `claimed` whether one is
+    said to.
+    """
+
+    name: str
+    stratum: str
+    values: tuple[Measured, ...]
+    quiet: bool = False
+    claimed: bool = False
+    nothing: float = math.nan
+    condition: str = ""
+
+
+def answer_figure(run: Run, *, most: int = 0) -> Captioned | None:
+    """The figure of page one; None where there are not even three numbers in two rows to draw.
+
+    Parameters
+    ----------
+    run : Run
+    most : int
+        Rows that are drawn; 0 for as many as a page has room for beside a short text.
+    """
+    drawing = run.records.drawing or _by_default(run)
+    if drawing is None:
+        return None
+    curves = _curves(run, drawing) if drawing.kind == "curve" else None
+    if curves is not None:
+        return Captioned(figure=curves, label="fig-answer", caption=drawing.caption)
+    drawn = _dots(run, drawing, most or _ANSWER_FIGURE_MOST_ROWS)
+    if drawn is None:
+        return None
+    dots, more = drawn
+    caption = drawing.caption or _panels_named(dots)
+    return Captioned(figure=dots, label="fig-answer", caption=caption + more)
+
+
+def _by_default(run: Run) -> Drawing | None:
+    """Of results that declare none (a run of an earlier version, an analysis of one's own)."""
+    for keys in _BY_DEFAULT:
+        kept = measures(run, keys)
+        if kept:
+            return Drawing(kind="dots", estimands=tuple(kept))
+    return None
+
+
+def _panels_named(figure: plots.Dots) -> str:
+    """What a figure draws, where its experiment does not say it."""
+    return f"{'; '.join(panel.name for panel in figure.panels)}. By condition, with 95 % intervals."
+
+
+def _alt(panels: Sequence[tuple[str, Sequence[tuple[str, Measured]]]]) -> str:
+    """The figure in words, from the records."""
+    parts = []
+    for what, points in panels:
+        listed = "; ".join(f"{name} {m.shown()}" for name, m in points if m.is_finite)
+        parts.append(f"{what}: {listed}")
+    return ". ".join(parts) + "."
+
+
+def _point(m: Measured, x: float = math.nan) -> plots.Point:
+    return plots.Point(value=m.value, low=m.low, high=m.high, x=x)
+
+
+def _curves(run: Run, drawing: Drawing) -> plots.Curves | None:
+    """Estimands against a factor; None where it has fewer than three levels, or no numbers."""
+    rows = run.table(CONDITIONS)
+    factors = {c.label: c.factors for c in run.records.conditions}
+    keys = measures(run, drawing.estimands)
+    panels: list[plots.CurvePanel] = []
+    parts = []
+    for key in keys:
+        series: dict[str, list[tuple[float, Measured, str]]] = {}
+        for i, row in enumerate(rows):
+            own = factors.get(str(row.get("condition")), {})
+            if not is_drawn(row, drawing):
+                continue
+            given = own.get(drawing.over, row.get(drawing.over))
+            x = number_of(given) if isinstance(given, (int, float)) or given is None else math.nan
+            m = measured(run, i, key)
+            if not (math.isfinite(x) and m.is_finite):
+                continue
+            by = [_level(f, own.get(f, row.get(f, ""))) for f in drawing.by]
+            name = ", ".join(n for n in (str(row.get("judge", "")), *by) if n and n != "None")
+            series.setdefault(name, []).append((x, m, str(row.get("condition"))))
+        if len({x for points in series.values() for x, _, _ in points}) < 3:
+            continue
+        line = None if panels else next(iter(_lines(run, drawing)), None)
+        panels.append(
+            plots.CurvePanel(
+                y_label=with_unit(run, key),
+                curves=tuple(
+                    plots.Curve(
+                        name=name,
+                        points=tuple(
+                            _point(m, x) for x, m, _ in sorted(points, key=lambda p: p[0])
+                        ),
+                    )
+                    for name, points in series.items()
+                ),
+                line=line.estimate if line else math.nan,
+                line_label=(line.title or line.label) if line else "",
+                from_zero=from_zero(key),
+            )
+        )
+        parts.append((heading(key), [(c, m) for points in series.values() for _, m, c in points]))
+    if not panels:
+        return None
+    return plots.Curves(
+        panels=tuple(panels),
+        x_label=_FACTORS.get(drawing.over, drawing.over.replace("_", " ").capitalize()),
+        caption=_alt(parts),
+    )
+
+
+def _level(factor: str, value: object) -> str:
+    """A level as a legend says it.
+
+    Examples
+    --------
+    >>> _level("temperature", 0.7), _level("k", 3)
+    ('T=0.7', '3')
+    """
+    if factor == "temperature" and isinstance(value, (int, float)):
+        return f"T={value:g}"
+    return str(value)
+
+
+def _lines(run: Run, drawing: Drawing) -> list[Estimate]:
+    return [run.records.get(i, Estimate) for i in drawing.lines if i in run.records]
+
+
+def is_drawn(row: Mapping[str, object], drawing: Drawing) -> bool:
+    """Whether a condition, a row of their table, is one of those that the figure shows."""
+    levels = {key: row.get(f"factor_{key}", row.get(key)) for key in drawing.only}
+    return all(str(levels[key]) in values for key, values in drawing.only.items())
+
+
+def _dots(run: Run, drawing: Drawing, most: int) -> tuple[plots.Dots, str] | None:
+    rows, keys = _declared_rows(run, drawing)
+    numbers = [sum(value.is_finite for value in row.values) for row in rows]
+    if sum(numbers) < _FEWEST or sum(n > 0 for n in numbers) < 2:
+        return None
+    references = [] if drawing.rows else _lines(run, drawing)
+    n_rows = len(rows)
+    rows = _ranked(rows, keys, drawing, most)
+    more = ""
+    if n_rows > most:
+        rows, which = _kept(rows, keys, drawing, run, most)
+        more = f" {which}"
+    if any(math.isfinite(value.chance) for row in rows for value in row.values):
+        more += _MARKS
+    without = [heading(key) for k, key in enumerate(keys) if key in LOST and _bare(rows, k)]
+    more += f" {', '.join(without)}: as counted, without intervals." if without else ""
+    brackets = _brackets(run, rows, drawing)
+    more += _BARS if brackets else ""
+    for line in references:
+        values = (Measured.of(line), *(Measured() for _ in keys[1:]))
+        name = line.title or line.label
+        rows.append(_Row(name=name, stratum="", values=values, quiet=True))
+    panels = [
+        plots.DotPanel(
+            name=heading(key) if not drawing.rows else key,
+            x_label=with_unit(run, key) if not drawing.rows else key,
+            points=tuple(_point(r.values[k]) for r in rows),
+            chance=tuple(r.values[k].chance for r in rows),
+            line=rows[0].nothing,
+            percent=key in LOST,
+            from_zero=(key in LOST or from_zero(key)) if not drawing.rows else False,
+        )
+        for k, key in enumerate(keys)
+    ]
+    series = [
+        (heading(key) if not drawing.rows else key, [(r.name, r.values[k]) for r in rows])
+        for k, key in enumerate(keys)
+    ]
+    figure = plots.Dots(
+        labels=tuple(r.name for r in rows),
+        panels=tuple(panels),
+        brackets=tuple(brackets),
+        quiet=tuple(i for i, r in enumerate(rows) if r.quiet),
+        caption=_alt(series),
+    )
+    return figure, more
+
+
+def _bare(rows: Sequence[_Row], panel: int) -> bool:
+    """Whether no number of a panel has an interval."""
+    return not any(math.isfinite(row.values[panel].low) for row in rows)
+
+
+def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
+    if drawing.rows:
+        listed = [run.records[i] for i in drawing.rows if i in run.records]
+        kept = [
+            e for e in listed if isinstance(e, (Estimate, Comparison)) and math.isfinite(e.estimate)
+        ]
+        if not kept:
+            return [], []
+        entry = estimand_of(kept[0].estimand)
+        names = [e.a if isinstance(e, Comparison) else subject_of(e) for e in kept]
+        own = len(set(names)) == len(names) and all(names)
+        claimed = {h.size for h in run.records.headlines if h.claim == "differs"}
+        rows = [
+            _Row(
+                name=n if own else e.title, stratum="", values=(Measured.of(e),),
+                claimed=e.id in claimed, nothing=entry.nothing,
+            )
+            for e, n in zip(kept, names, strict=True)
+        ]  # fmt: skip
+        unit = in_words(entry.unit)
+        what = f"{entry.label} ({unit})" if unit else entry.label
+        return rows, [what[:1].upper() + what[1:]]
+    keys = [k for k in measures(run, drawing.estimands) if k not in LOST or any_of(run, k)]
+    keys = keys[:_MOST_PANELS]
+    sets = [run.records.get(i, ResultSet) for i in drawing.compared if i in run.records]
+    strata = {c: s.about.stratum for s in sets for c in s.about.conditions}
+    compared = {str(r.get("condition")) for r in run.compared}
+    rows = []
+    for i, row in enumerate(run.table(CONDITIONS)):
+        name = str(row.get("condition"))
+        values = tuple(measured(run, i, key) for key in keys)
+        if name in compared and is_drawn(row, drawing) and any(v.is_finite for v in values):
+            rows.append(
+                _Row(
+                    name=full_condition(row, run),
+                    stratum=strata.get(name, ""),
+                    values=values,
+                    condition=name,
+                )
+            )
+    return rows, keys
+
+
+def _ranked(rows: list[_Row], keys: Sequence[str], drawing: Drawing, most: int) -> list[_Row]:
+    """The best first, within each group of rows that are compared.
+
+    Declared rows as they stand; of effects, where they are too many, those claimed and then the
+    largest.
+    """
+    if not keys:
+        return rows
+    if drawing.rows:
+        many = len(rows) > most and math.isfinite(rows[0].nothing)
+        return sorted(rows, key=_least_telling) if many else rows
+    order = list(dict.fromkeys(r.stratum for r in rows))
+    return sorted(rows, key=lambda row: (order.index(row.stratum), _worth(row, keys)))
+
+
+def _low(keys: Sequence[str]) -> bool:
+    """Whether less is better of what the first panel shows."""
+    return keys[0] in {"sem", "flip_rate", *LOST}
+
+
+def _worth(row: _Row, keys: Sequence[str]) -> float:
+    """By which conditions are sorted: the better, the less."""
+    value = row.values[0].value
+    return math.inf if math.isnan(value) else value if _low(keys) else -value
+
+
+def _kept(
+    rows: list[_Row], keys: Sequence[str], drawing: Drawing, run: Run, most: int
+) -> tuple[list[_Row], str]:
+    """As many ranked rows as are drawn, in their order, and which these are in words.
+
+    Of conditions those whose numbers the answer tells, then the best.
+    """
+    n = len(rows)
+    if drawing.rows:
+        which = "largest" if math.isfinite(rows[0].nothing) else "first"
+        return rows[:most], f"The {which} {most} of {n} are drawn."
+    place = {name: i for i, name in enumerate(dict.fromkeys(told(run)))}
+    best = sorted(rows, key=lambda row: _worth(row, keys))
+    first = sorted(best, key=lambda row: place.get(row.condition, len(place)))[:most]
+    end = "lowest" if _low(keys) else "highest"
+    which = f"the {end}"
+    if any(row.condition in place for row in first):
+        which = f"those that the answer is about, then the {end}"
+    return [row for row in rows if row in first], f"{most} of {n} are drawn: {which}."
+
+
+def _least_telling(row: _Row) -> tuple[bool, float]:
+    """By which rows of effects are sorted: those claimed first, then the largest."""
+    return not row.claimed, -abs(row.values[0].value - row.nothing)
+
+
+def _brackets(run: Run, rows: list[_Row], drawing: Drawing) -> list[tuple[int, int]]:
+    """Runs of rows of which no pair is told apart, of each set of comparisons."""
+    records = run.records
+    names = {full_condition(r, run): str(r["condition"]) for r in run.described}
+    at = {names.get(r.name, r.name): i for i, r in enumerate(rows)}
+    out: list[tuple[int, int]] = []
+    for set_id in drawing.compared:
+        if set_id not in records:
+            continue
+        members = [m for m in records.members(records.get(set_id, ResultSet))
+                   if isinstance(m, Comparison)]  # fmt: skip
+        level = records.family(members[0].family).level if members and members[0].family else 0.05
+        inside = sorted({at[c] for m in members for c in m.about.conditions if c in at})
+        if inside != list(range(inside[0], inside[0] + len(inside))) if inside else True:
+            continue
+        same = np.zeros((len(inside), len(inside)), dtype=bool)
+        for m in members:
+            pair = [at[c] - inside[0] for c in m.about.conditions if c in at]
+            if len(pair) == 2:
+                same[pair[0], pair[1]] = same[pair[1], pair[0]] = not m.p_adjusted <= level
+        runs = plots.cliques(list(range(len(inside))), same | np.eye(len(inside), dtype=bool))
+        out += [(inside[0] + a, inside[0] + b) for a, b in runs]
+    return out

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from judgestats.errors import InputError
+from judgestats.reporting.numbers import Measured, address
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import COEFFICIENTS
-from judgestats.reporting.shown import Measured, address
 from judgestats.results import CONDITIONS, Column, Estimate, Table, estimand_of
 
 __all__ = [

@@ -1,17 +1,38 @@
-"""The methods behind the results that a run has: what its records name, with its source."""
+"""Methods of a report, crosscheck, and files."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
-from judgestats.reporting.escape import escape_markdown
+from judgestats.reporting.document import escape_markdown
 from judgestats.reporting.runs import Run
+from judgestats.reporting.sections.exclusions import linked
 from judgestats.reporting.show import Markdown
-from judgestats.results import Comparison, Estimate, Record, ResultSet, Test, kind_of_test
-from judgestats.results.estimands import TESTS
+from judgestats.reporting.table_layout import Column
+from judgestats.reporting.tables import Table
+from judgestats.results import (
+    CONDITIONS,
+    Comparison,
+    Estimate,
+    Record,
+    ResultSet,
+    Test,
+    kind_of_test,
+)
+from judgestats.results import Table as TableRecord
+from judgestats.results.quantities import TESTS
 
-__all__ = ["methods"]
+__all__ = [
+    "files",
+    "methods",
+    "second_opinion",
+    "warned",
+]
+
 
 Write = Callable[[str], str]
 
@@ -225,3 +246,113 @@ def _adjusted(run: Run, named: Sequence[Record], write: Write) -> str:
 def _listed(parts: Iterable[str]) -> str:
     *before, last = parts
     return f"{', '.join(before)} or {last}" if before else last
+
+
+def warned(run: Run) -> Markdown | None:
+    """A warning where another package finds another number; None where none does."""
+    table = run.second_opinion
+    apart = int((~table["agrees"].astype(bool)).sum()) if len(table) else 0
+    if not apart:
+        return None
+    return Markdown(
+        "::: {.callout-warning}\n\n"
+        f"Another package finds another value for {apart} of {len(table)} numbers of this run that "
+        "were computed twice (`tables/second-opinion.csv`): do not rely on them before it is known "
+        "which side is right.\n\n:::"
+    )
+
+
+def second_opinion(run: Run) -> Table | None:
+    """Ours, theirs and the difference; what differs first."""
+    table = run.second_opinion
+    if not len(table):
+        return None
+    rows = table.sort_values("agrees", kind="stable").to_dict("records")
+    return Table(
+        columns=(
+            Column(key="what", label="Number"),
+            Column(key="result", label="Result"),
+            Column(key="ours", format="number:4"),
+            Column(key="theirs", format="number:4"),
+            Column(key="same"),
+            Column(key="package", label="Computed again by"),
+        ),
+        rows=tuple(
+            {str(k): v for k, v in row.items()} | {"same": "yes" if row["agrees"] else "NO"}
+            for row in rows
+        ),
+        caption="Numbers of this run, computed again by independent packages.",
+        note="Same: within 1e-6, fits that iterate within 1e-3. Conventions and differences stand "
+        "in tables/second-opinion.csv.",
+        label="tbl-second-opinion",
+    )
+
+
+_CSV = {
+    "tests": "every test, with statistic, degrees of freedom, p and adjusted p",
+    "pairs": "every pair, with interval, p and adjusted p",
+    "estimates": "every estimate, with interval and what chance gives",
+    "conditions": "everything that describes the conditions, at full precision",
+    "flagged_without": "results with and without the texts that address the judge",
+    "disagreements": "every item on which judge and people differ, the widest gap first",
+}
+
+
+def files(run: Run) -> Markdown:
+    """The tables that the report leaves out, as CSV beside it, with links."""
+    folder = Path("tables")
+    folder.mkdir(exist_ok=True)
+    made = {name: text for name, text in _written(run).items() if text}
+    for name, text in made.items():
+        (folder / f"{name}.csv").write_text(text, encoding="utf-8")
+    there = ["disagreements"] if linked(run) else []
+    there += ["flagged_without"] if run.table("flagged_without") else []
+    here = [*made, *there]
+    lines = [f"- [tables/{n}.csv](tables/{n}.csv): {_CSV[n]}" for n in here]
+    lines.append("- results.json: all records; `judgestats report RUN --detail full` shows them.")
+    return Markdown("::: {.files}\n\n" + "\n".join(lines) + "\n\n:::")
+
+
+def _written(run: Run) -> dict[str, str]:
+    out = {"tests": "", "pairs": "", "estimates": "", "conditions": ""}
+    kinds: dict[str, list[dict[str, Any]]] = {k: [] for k in out}
+    for record in run.records.results:
+        common = {
+            "id": record.id, "hypothesis": record.hypothesis, "role": record.role,
+            "title": record.title,
+        }  # fmt: skip
+        interval = getattr(record, "interval", None)
+        ends = {"low": interval.low, "high": interval.high} if interval else {}
+        if isinstance(record, Test):
+            kinds["tests"].append(
+                common | {
+                    "method": record.method, "statistic": record.statistic.symbol,
+                    "value": record.statistic.value,
+                    "df": "; ".join(f"{k} {v:g}" for k, v in record.statistic.df.items()),
+                    "p": record.p, "p_adjusted": record.p_adjusted,
+                }
+            )  # fmt: skip
+        elif isinstance(record, Comparison):
+            kinds["pairs"].append(
+                common | {
+                    "a": record.a, "b": record.b, "estimand": record.estimand,
+                    "estimate": record.estimate, "low": math.nan, "high": math.nan, **ends,
+                    "p": record.p, "p_adjusted": record.p_adjusted,
+                }
+            )  # fmt: skip
+        elif isinstance(record, Estimate):
+            null = record.null
+            kinds["estimates"].append(
+                common | {
+                    "estimand": record.estimand, "estimate": record.estimate, "low": math.nan,
+                    "high": math.nan, **ends, "chance_mean": null.mean if null else math.nan,
+                    "chance_95": null.q95 if null else math.nan,
+                }
+            )  # fmt: skip
+        elif isinstance(record, TableRecord) and record.id == CONDITIONS:
+            kinds["conditions"] = run.table(CONDITIONS)
+    for name, rows in kinds.items():
+        if rows:
+            columns = tuple(Column(key=k) for k in rows[0])
+            out[name] = Table(columns=columns, rows=tuple(rows)).to_csv()
+    return out

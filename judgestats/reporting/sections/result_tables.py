@@ -1,46 +1,155 @@
-"""Results as tables: tests, comparisons of pairs, estimates, and rows of any other kind."""
+"""Results as tables."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Literal
 
 import pandas as pd
 
-from judgestats.reporting.formats import (
+from judgestats.reporting.numbers import (
     DASH,
     UNKNOWN,
     WHY_UNKNOWN,
     integer,
     interval,
+    is_missing,
     number,
     p_cell,
     positive_interval,
 )
-from judgestats.reporting.sections.estimate_tables import estimates_table, said_once, subject_of
-from judgestats.reporting.tables import Column, Table
-from judgestats.results import (
-    Comparison,
-    Estimate,
-    Record,
-    Results,
-    ResultSet,
-    Test,
-    estimand_of,
-)
+from judgestats.reporting.runs import Run
+from judgestats.reporting.table_layout import Column
+from judgestats.reporting.tables import Table
+from judgestats.results import Comparison, Estimate, Record, Results, ResultSet, Test, estimand_of
 from judgestats.results import Table as TableRecord
-from judgestats.results.estimands import name_of
+from judgestats.results.answers import answers_of
 from judgestats.results.numbers import bounds_of
-from judgestats.results.wording import hangs_on, statistic_text
+from judgestats.results.quantities import name_of
+from judgestats.results.text import hangs_on, statistic_text
 
 __all__ = [
+    "MOST_ROWS",
     "comparisons_table",
+    "estimates_table",
+    "grades_of",
+    "judge_of",
+    "kept",
+    "kept_note",
     "results_tables",
     "rows_tables",
+    "said_once",
     "shape_of",
+    "spaced",
+    "subject_of",
     "tests_table",
+    "titled",
+    "told",
 ]
+
+
+def subject_of(record: Record) -> str:
+    """What a result is about, in words: its stratum, its conditions, or its judge."""
+    about = record.about
+    return about.stratum or " and ".join(about.conditions) or about.judge
+
+
+def titled(record: Record, run: Run) -> str:
+    """A result's title, with the conditions that it names in brackets called as elsewhere."""
+    title = record.title
+    for label in record.about.conditions:
+        title = title.replace(f"({label})", f"({run.called(label)})")
+    return title
+
+
+def estimates_table(
+    records: Sequence[Record], *, results: Results, label: str, caption: str
+) -> Table:
+    """Estimates: value, interval, null reference; grouped by what they are, a row a condition."""
+    rows: list[dict[str, Any]] = []
+    for whole in records:
+        members = results.members(whole) if isinstance(whole, ResultSet) else (whole,)
+        for record in members:
+            if isinstance(record, Estimate):
+                rows.append(_row(record, whole))
+    order = list(dict.fromkeys(row["group"] for row in rows))
+    grouped = order != [_ALL] and len(order) < len(rows)
+    times = Counter((row["group"], row["subject"]) for row in rows)
+    for row in rows:
+        alone = row["subject"] and times[row["group"], row["subject"]] == 1
+        row["what"] = row["subject"] if grouped and alone else row["title"]
+    if grouped:  # what holds for all conditions stands last
+        order.sort(key=lambda name: name == _ALL)
+        rows.sort(key=lambda row: order.index(row["group"]))
+    columns = [
+        Column(key="what", label="Condition" if grouped else "Result"),
+        Column(key="term", label="Estimand"),
+        Column(key="value", label="Estimate", align="right"),
+        Column(key="ci", label="Interval", align="right"),
+        Column(key="se", label="Standard error", align="right"),
+        Column(key="null", label="Null mean", align="right"),
+        Column(key="q95", label="Null, 95th pct.", align="right"),
+        Column(key="p", label="p", format="p"),
+        Column(key="n", label="Items", format="integer"),
+    ]
+    columns = [
+        c for c in columns if not all(is_missing(row[c.key]) or row[c.key] == DASH for row in rows)
+    ]
+    if grouped and all(row["group"] == row["term"] for row in rows):
+        columns = [c for c in columns if c.key != "term"]  # the group's name says it
+    columns, note = said_once(columns, rows, ("term", "n"))
+    if any(c.key == "q95" for c in columns):
+        note += "Null: the same computation where nothing is to be found. "
+    return Table(
+        columns=tuple(columns),
+        rows=tuple(rows),
+        group="group" if grouped else "",
+        caption=f"{caption}: estimates.",
+        note=note.strip(),
+        label=label,
+    )
+
+
+_ALL = "All conditions together"
+
+
+def _row(record: Estimate, whole: Record) -> dict[str, Any]:
+    entry = estimand_of(record.estimand)
+    zero, null = not entry.bounded, record.null
+    low, high = bounds_of(record.interval)
+    alone = math.isnan(low) and not math.isnan(record.std_error)
+    subject = subject_of(record)
+    return {
+        "group": entry.label if subject else _ALL,
+        "subject": subject,
+        "title": whole.title,
+        "term": entry.label,
+        "value": number(record.estimate, digits=3, leading_zero=zero),
+        "ci": interval(low, high, digits=3, leading_zero=zero),
+        # the standard error says how sure an estimate is that has no interval
+        "se": number(record.std_error, digits=4) if alone else DASH,
+        "null": number(null.mean, leading_zero=zero) if null else DASH,
+        "q95": number(null.q95, leading_zero=zero) if null else DASH,
+        "p": p_cell(null.p, bound=null.p <= null.p_floor) if null else math.nan,
+        "n": record.sample.n_items if record.sample is not None else None,
+    }
+
+
+def said_once(
+    columns: Sequence[Column], rows: Sequence[dict[str, Any]], keys: Sequence[str]
+) -> tuple[list[Column], str]:
+    """The columns without those that say the same in every row, and the note that says it once."""
+    kept, note = list(columns), ""
+    for key in keys:
+        column = next((c for c in kept if c.key == key), None)
+        values = {str(row[key]) for row in rows}
+        if column is not None and len(values) == 1 and len(rows) > 1:
+            kept.remove(column)
+            note += f"{column.heading}: {values.pop()}. "
+    return kept, note
+
 
 Shape = Literal["tests", "comparisons", "estimates", "rows"]
 
@@ -260,3 +369,142 @@ def _with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
 
 _TITLE = "result's title"
 """Of the column that groups rows: no result has one of this name."""
+
+
+MOST_ROWS = 24
+
+
+def kept(
+    groups: Sequence[Hashable],
+    most: int = MOST_ROWS,
+    *,
+    grades: Sequence[float] = (),
+    within: Sequence[Hashable] = (),
+    evenly: bool = False,
+) -> list[int]:
+    """The places of so many rows, in their order, with some of each group.
+
+    Parameters
+    ----------
+    groups : sequence
+        The group of each row: its judge.
+    most : int
+    grades : sequence of float
+        How little each row tells: the lowest stay. Without them rows tell alike.
+    within : sequence
+        What a row belongs to inside its group, a question say: of each some stay.
+    evenly : bool
+        As many of each group, whatever their grades; else the lowest grades of all stay first, and
+        of each group at least one row.
+
+    Examples
+    --------
+    >>> kept(["a"] * 4 + ["b"], 3)
+    [0, 1, 4]
+    >>> kept(["a", "a", "a", "b"], 3, grades=[1, 0, 0, 1])
+    [1, 2, 3]
+    >>> kept(["a"] * 4, 2, within=["x", "x", "y", "y"])
+    [0, 2]
+    >>> kept(["a", "a", "b", "b", "b"], 4, grades=[0, 0, 1, 1, 0], evenly=True)
+    [0, 1, 2, 4]
+    """
+    n = len(groups)
+    if n <= most:
+        return [*range(n)]
+    told = [grades[i] if grades else 0.0 for i in range(n)]
+    inner: Counter[Hashable] = Counter()
+    place = []
+    for i in sorted(range(n), key=lambda i: (told[i], i)):
+        key = (groups[i], within[i] if within else None)
+        place.append((told[i], inner[key], i))
+        inner[key] += 1
+    turn: Counter[Hashable] = Counter()
+    order = []
+    for grade, _, i in sorted(place):  # the groups take turns
+        before = turn[groups[i]]
+        order.append((before if evenly else before > 0, grade, before, i))
+        turn[groups[i]] += 1
+    return sorted(i for *_, i in sorted(order)[:most])
+
+
+def kept_note(shown: int, of: int, noun: str, file: str) -> str:
+    """What a table that leaves rows out says of them; nothing of one that has them all.
+
+    Examples
+    --------
+    >>> kept_note(24, 70, "tests", "tests")
+    '24 of 70 tests; all of them in tables/tests.csv.'
+    """
+    return f"{shown} of {of} {noun}; all of them in tables/{file}.csv." if shown < of else ""
+
+
+def judge_of(run: Run, record: Record) -> str:
+    """The judge that a result is about; empty where it is about several, or none."""
+    about, judges = record.about, {c.label: c.judge for c in run.records.conditions}
+    if about.judge:
+        return about.judge
+    own = {judges[label] for label in about.conditions if label in judges}
+    if len(own) == 1:
+        return own.pop()
+    return next((j for j in judges.values() if j and f"{about.stratum},".startswith(f"{j},")), "")
+
+
+def told(run: Run) -> Iterator[str]:
+    """The conditions that the answer is about, those whose numbers it tells before the others."""
+    by_id = {headline.id: headline for headline in run.records.headlines}
+    for answer in answers_of(run.records):
+        for record in (run.records[i] for i in answer.records):
+            yield from record.about.conditions
+        for headline in answer.headlines:
+            yield from by_id[headline].about.conditions
+
+
+def grades_of(run: Run, conditions: Sequence[str]) -> list[int]:
+    """How little a page says of each condition elsewhere: those advised or told stand first."""
+    first = {name: i for i, name in enumerate(dict.fromkeys([*_advised(run), *told(run)]))}
+    return [first.get(name, len(first)) for name in conditions]
+
+
+def spaced(run: Run, conditions: Sequence[str], judges: Sequence[str]) -> list[int]:
+    """Grades by which those advised stay, then of every judge the first, the last, some between.
+
+    Parameters
+    ----------
+    run : Run
+    conditions, judges : sequence of str
+        Of each row.
+    """
+    advised = {*_advised(run)}
+    own: dict[str, list[int]] = {}
+    for i, judge in enumerate(judges):
+        own.setdefault(judge, []).append(i)
+    out = [0] * len(judges)
+    for places in own.values():
+        for grade, k in enumerate(_halved(len(places)), start=1):
+            out[places[k]] = 0 if conditions[places[k]] in advised else grade
+    return out
+
+
+def _advised(run: Run) -> list[str]:
+    advice = run.records.recommendation
+    return [advice.chosen] if advice is not None and advice.chosen else []
+
+
+def _halved(n: int) -> list[int]:
+    """The ends of n places, then the middles of what lies between.
+
+    Examples
+    --------
+    >>> _halved(7)
+    [0, 6, 3, 1, 4, 2, 5]
+    """
+    order = [*range(n)][:1] + [*range(n)][1:][-1:]
+    spans = [(0, n - 1)]
+    while spans:
+        low, high = spans.pop(0)
+        if high - low < 2:
+            continue
+        middle = (low + high) // 2
+        order.append(middle)
+        spans += [(low, middle), (middle, high)]
+    return order

@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.judgments.settings import as_text
-from judgestats.judgments.versions import read_frame
+from judgestats.data.request_fields import as_text
+from judgestats.data.schema import read_frame
 from judgestats.reporting.runs import Run
-from judgestats.reporting.sections.closing import methods as measures
 from judgestats.reporting.sections.design import margin_of
+from judgestats.reporting.sections.methods import methods as measures
 from judgestats.results.numbers import counted
 
 Write = Callable[[str], str]

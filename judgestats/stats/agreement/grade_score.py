@@ -1,28 +1,277 @@
-"""The Grade Score: does a judge pick the same option wherever it stands?"""
+"""The Grade Score of selections, overall and by item."""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
+from functools import cache
 from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Bools, Floats
+from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
-from judgestats.stats.agreement.grade_score_items import (
-    chance_grade_score,
-    grade_score_items,
-    uniform_judge_scores,
-)
+from judgestats.stats.inference.estimate import Estimate, Note, NullReference, Sample
 from judgestats.stats.inference.keywords import SumResampled, with_keywords
-from judgestats.stats.inference.result import Estimate, Note, NullReference, Sample
-from judgestats.stats.inference.sum_statistics import (
-    SumStatistic,
-    estimate_from_sums,
-)
+from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
+
+LARGEST_ENUMERATION = 1_000_000
+"""Completions of the unread rotations (or random judges) up to which all are listed."""
+
+
+def _scores(positions: NDArray[Any], n_options: int) -> tuple[Floats, Floats, Floats]:
+    """LLM score, choice score and Grade Score of complete or partial rows, -1 = unread.
+
+    `positions[..., s]` is the position chosen in rotation s, where position p shows option
+    (p + s) mod N.
+    """
+    n = n_options
+    read = positions >= 0
+    m = read.sum(axis=-1)
+    options = np.where(read, (positions + np.arange(positions.shape[-1])) % n, -1)
+    at = np.stack([np.sum(positions == p, axis=-1) for p in range(n)], axis=-1)
+    of = np.stack([np.sum(options == o, axis=-1) for o in range(n)], axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = at / m[..., None]
+        bits = -np.sum(np.where(at > 0, p * np.log2(np.where(at > 0, p, 1.0)), 0.0), axis=-1)
+        llm = np.where(m > 0, np.abs(bits) / math.log2(n), np.nan)
+        choice = np.where(m > 0, of.max(axis=-1) / m, np.nan)
+        grade = np.where(llm + choice > 0, 2 * llm * choice / (llm + choice), 0.0)
+    return np.asarray(llm), np.asarray(choice), np.where(m > 0, grade, np.nan)
+
+
+@cache
+def chance_grade_score(n_options: int, *, n_draws: int = 400_000, seed: int = 0) -> float:
+    """Mean Grade Score of a judge that picks a position at random in every rotation.
+
+    Parameters
+    ----------
+    n_options : int
+        Options shown, at least 2.
+    n_draws : int
+        Random judges drawn where there are more than a million (N >= 8).
+    seed : int
+
+    Returns
+    -------
+    float
+        By enumeration of all N**N judges for N <= 7, else simulated.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two options.
+
+    Notes
+    -----
+    The mean of per-item Grade Scores, as the score itself is averaged.
+
+    References
+    ----------
+    arXiv 2406.12043 defines the score, without this reference.
+
+    Examples
+    --------
+    >>> [round(chance_grade_score(n), 4) for n in (2, 3, 4, 5, 6)]
+    [0.5, 0.58, 0.571, 0.5395, 0.5054]
+    """
+    return float(np.mean(uniform_judge_scores(n_options, n_draws=n_draws, seed=seed)[2]))
+
+
+@cache
+def uniform_judge_scores(
+    n_options: int, *, n_draws: int = 400_000, seed: int = 0
+) -> tuple[Floats, Floats, Floats]:
+    """LLM, choice and Grade Scores of one item under judges that pick positions at random.
+
+    Parameters
+    ----------
+    n_options, n_draws, seed
+        As `chance_grade_score`.
+
+    Returns
+    -------
+    tuple of ndarray
+        Equally probable values: all N**N judges for N <= 7, else `n_draws` of them.
+
+    Examples
+    --------
+    >>> sorted(uniform_judge_scores(2)[2].tolist())
+    [0.0, 0.0, 1.0, 1.0]
+    """
+    if n_options < 2:
+        raise InputError(
+            f"chance_grade_score: n_options must be at least 2, got {n_options}. A single option "
+            "leaves nothing to choose."
+        )
+    if n_options**n_options <= LARGEST_ENUMERATION:
+        every = np.indices((n_options,) * n_options).reshape(n_options, -1).T
+        return _scores(every, n_options)
+    rng = np.random.default_rng(seed)
+    return _scores(rng.integers(n_options, size=(n_draws, n_options)), n_options)
+
+
+def _positions(positions: ArrayLike, where: str) -> Ints:
+    """Positions as whole numbers, -1 where unread."""
+    values = np.asarray(positions, dtype=float)
+    if values.ndim != 2 or values.shape[0] == 0 or values.shape[1] < 2:
+        raise InputError(
+            f"{where}: positions must have shape (items, rotations) with at least two rotations, "
+            f"got {values.shape}. Put the rotations of one item in one row."
+        )
+    read = ~np.isnan(values)
+    if np.isinf(values).any() or np.any(values[read] % 1 != 0) or np.any(values[read] < -1):
+        raise InputError(
+            f"{where}: positions must be whole numbers from 0, NaN where unread. Give the position "
+            "chosen (0 = shown first), not a letter."
+        )
+    return np.asarray(np.where(read, values, -1), dtype=np.int64)
+
+
+def _options_per_item(n_options: ArrayLike | None, chosen: Ints, where: str) -> Ints:
+    """Number of options of each item."""
+    n_items, width = chosen.shape
+    per_item = np.broadcast_to(np.asarray(width if n_options is None else n_options), (n_items,))
+    if np.any(per_item < 2) or np.any(per_item > width):
+        raise InputError(
+            f"{where}: n_options must lie between 2 and the number of rotation columns {width}, "
+            f"got {np.unique(per_item).tolist()}. Give one column for each cyclic rotation."
+        )
+    if np.any(chosen >= per_item[:, None]):
+        raise InputError(
+            f"{where}: positions must be below the item's number of options, got "
+            f"{int(chosen.max())}. Positions count from 0."
+        )
+    outside = np.arange(width) >= per_item[:, None]
+    if np.any(chosen[outside] >= 0):
+        raise InputError(
+            f"{where}: an item with N options has N rotations, got verdicts in later columns. "
+            "Leave these NaN."
+        )
+    return np.asarray(per_item, dtype=np.int64)
+
+
+def _bounds(row: Ints, n: int) -> tuple[float, float]:
+    """Least and greatest Grade Score that the unread rotations of one item, at least one, allow."""
+    unread = np.flatnonzero(row < 0)
+    if unread.size == n:
+        return 0.0, 1.0  # always first, and perfectly consistent, both remain possible
+    if n**unread.size > LARGEST_ENUMERATION:
+        return 0.0, 1.0
+    filled = np.tile(row, (n**unread.size, 1))
+    filled[:, unread] = np.array(list(itertools.product(range(n), repeat=unread.size)))
+    grades = _scores(filled, n)[2]
+    return float(grades.min()), float(grades.max())
+
+
+def grade_score_items(
+    positions: ArrayLike, *, n_options: ArrayLike | None = None
+) -> dict[str, NDArray[Any]]:
+    """Grade Score of every item, with its parts, its bounds and its chance value.
+
+    Parameters
+    ----------
+    positions : array-like, shape (n_items, n_rotations)
+        Position chosen (0 = shown first) in rotation s, in which position p shows option
+        (p + s) mod N; NaN or -1 where the reply was not read.
+    n_options : int or array-like of int, shape (n_items,), optional
+        N of each item; by default the number of columns. Columns beyond an item's N stay NaN.
+
+    Returns
+    -------
+    dict of ndarray, each of shape (n_items,)
+        ``llm_score``, ``choice_score``, ``grade_score`` (over the rotations read, NaN if none),
+        ``n_read``, ``complete``, ``low`` and ``high`` (what the unread rotations allow), ``chance``
+        (uniform random judge), ``corrected`` ((score - chance) / (1 - chance)), ``n_options``.
+
+    Raises
+    ------
+    InputError
+        If the positions are no positions.
+
+    Notes
+    -----
+    LLM score: entropy of the chosen positions / log2 N. Choice score: share of the most chosen
+    option. Grade Score: their harmonic mean, 0 where the entropy is 0. Over 4 of 5
+    rotations a perfect judge has .93: compare complete items, or the bounds.
+
+    References
+    ----------
+    arXiv 2406.12043.
+
+    Examples
+    --------
+    >>> out = grade_score_items([[0, 2, 1], [0, 0, 0], [0, 2, float("nan")]])
+    >>> out["grade_score"].round(3).tolist(), out["low"].round(3).tolist()
+    ([1.0, 0.0, 0.774], [1.0, 0.0, 0.62])
+    """
+    where = "grade_score_items"
+    chosen = _positions(positions, where)
+    per_item = _options_per_item(n_options, chosen, where)
+    out = {
+        name: np.full(chosen.shape[0], np.nan)
+        for name in ("llm_score", "choice_score", "grade_score", "low", "high", "chance")
+    }
+    for n in np.unique(per_item):
+        rows = np.flatnonzero(per_item == n)
+        part = chosen[rows][:, :n]
+        llm, choice, grade = _scores(part, int(n))
+        out["llm_score"][rows], out["choice_score"][rows], out["grade_score"][rows] = (
+            llm,
+            choice,
+            grade,
+        )
+        out["low"][rows], out["high"][rows] = grade, grade
+        for at in np.flatnonzero((part < 0).any(axis=1)):
+            out["low"][rows[at]], out["high"][rows[at]] = _bounds(part[at], int(n))
+        out["chance"][rows] = chance_grade_score(int(n))
+    n_read = np.sum(chosen >= 0, axis=1)
+    return {
+        **out,
+        "corrected": (out["grade_score"] - out["chance"]) / (1.0 - out["chance"]),
+        "n_read": n_read,
+        "complete": n_read == per_item,
+        "n_options": per_item,
+    }
+
+
+def exceeds_grade_score_bound(
+    grade: float, llm_score: float, choice_score: float, *, slack: float = 0.0
+) -> bool:
+    """Whether a published Grade Score exceeds the harmonic mean of its published parts.
+
+    Parameters
+    ----------
+    grade, llm_score, choice_score : float
+        Averages over items as printed.
+    slack : float
+        Allowance for rounding in print (5e-5 for four decimals).
+
+    Returns
+    -------
+    bool
+        True for a row that cannot be a mean of per-item harmonic means.
+
+    Notes
+    -----
+    The harmonic mean is concave, so the mean of harmonic means is at most the harmonic mean of the
+    averages.
+
+    References
+    ----------
+    Jensen's inequality.
+
+    Examples
+    --------
+    >>> exceeds_grade_score_bound(0.80, 0.70, 0.85), exceeds_grade_score_bound(0.75, 0.70, 0.85)
+    (True, False)
+    """
+    if llm_score + choice_score <= 0:
+        return grade > slack
+    return grade > 2 * llm_score * choice_score / (llm_score + choice_score) + slack
 
 
 def _item_mean(values: Floats, used: Bools) -> tuple[SumStatistic, Floats]:

@@ -1,38 +1,44 @@
-"""Kappas of several judges: Fleiss (exchangeable replications), Conger (fixed judges)."""
+"""Kappas of two and of several raters, and Krippendorff's alpha."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from judgestats.arrays import Floats, Ints
-from judgestats.errors import InputError
-from judgestats.stats.agreement.attainable_minimum import (
-    least_conger_kappa,
-    least_fleiss_kappa,
-)
-from judgestats.stats.agreement.category_weights import WeightName, weights_for
+from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.chance_corrected import (
     ONE_VERDICT,
+    WeightName,
     agreement_terms,
     chance_corrected,
     chance_fleiss,
+    least_conger_kappa,
+    least_fleiss_kappa,
+    least_krippendorff_alpha,
+    weights_for,
 )
-from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
-from judgestats.stats.inference.result import Estimate
-from judgestats.stats.inference.sum_statistics import (
-    SumStatistic,
-    estimate_from_sums,
-)
-from judgestats.stats.layouts.count_table import (
+from judgestats.stats.designs.count_table import (
     CountTable,
     count_table,
+    encode_verdicts,
     rare_category_notes,
+)
+from judgestats.stats.inference import distributions
+from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
+from judgestats.stats.inference.sum_statistics import (
+    CountedCodes,
+    SumStatistic,
+    counts_of_codes,
+    estimate_from_sums,
+    influence,
 )
 
 
@@ -241,4 +247,332 @@ def conger_kappa(
         **inference,
         notes=rare_category_notes(table.counts),
         details={"categories": table.categories, "n_judges": r, "weights": weight_name},
+    )
+
+
+@with_keywords(permutations=ON_DEMAND)
+def cohen_kappa(
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    categories: Sequence[Any] | None = None,
+    weights: WeightName | ArrayLike = "unweighted",
+    **inference: Unpack[SumInference],
+) -> Estimate:
+    r"""Cohen's kappa of two judges (or a judge and a person), weighted if asked.
+
+    Parameters
+    ----------
+    first, second : array-like, shape (n_items,)
+        Verdicts on the same items; None, NaN or empty text where nothing was read. Items with
+        one missing are left out and counted.
+    categories : sequence, optional
+        All categories, in order for weights.
+    weights : {"unweighted", "linear", "quadratic", "ordinal"} or array-like, shape (q, q)
+        irr's ``equal`` is linear and ``squared`` quadratic (Fleiss-Cohen).
+    cluster, level, interval, n_resamples, n_permutations, seed
+        See `fleiss_kappa`; L is -1 (see `judgestats.stats.agreement.chance_corrected`; weights of
+        one's own, which may have no such end, are on -log(1 - x)).
+
+    Returns
+    -------
+    Estimate
+        ``details``: the table of both, raw and chance agreement, the asymptotic standard error
+        ``ase`` (as vcd::Kappa), and z and p of kappa = 0 (as irr::kappa2).
+
+    Raises
+    ------
+    InputError
+        If the lengths differ, a verdict is no category, or the weights do not fit.
+
+    Notes
+    -----
+    .. math:: \kappa_w = \frac{\sum W_{kl} p_{kl} - \sum W_{kl} p_{k.} p_{.l}}
+              {1 - \sum W_{kl} p_{k.} p_{.l}}
+
+    psych 2.2.9's variance of the weighted kappa is 0, which is wrong.
+
+    References
+    ----------
+    Cohen (1968), Weighted kappa. Psychol Bull 70, 213-220.
+    Fleiss, Cohen & Everitt (1969), Psychol Bull 72, 323-327.
+
+    Examples
+    --------
+    >>> judge = ["A", "A", "B", "B", "A", "tie"]
+    >>> human = ["A", "B", "B", "B", "A", "A"]
+    >>> round(cohen_kappa(judge, human).estimate, 4)
+    0.4286
+    """
+    where = "cohen_kappa"
+    a, b = np.asarray(first), np.asarray(second)
+    if a.ndim != 1 or a.shape != b.shape:
+        raise InputError(
+            f"{where}: first and second must be two verdicts on the same items, got shapes "
+            f"{a.shape} and {b.shape}. Align them by item."
+        )
+    both = np.column_stack([a.astype(object), b.astype(object)])
+    codes, named = encode_verdicts(both, categories=categories, where=where)
+    table = CountTable(
+        counts=np.zeros((codes.shape[0], len(named))), categories=named, codes=codes,
+        given=categories is not None,
+    )  # fmt: skip
+    matrix, weight_name = weights_for(table, weights, where=where)
+    q = len(named)
+    read = np.all(codes >= 0, axis=1)
+    n_out = int(np.sum(~read))
+
+    def per_item(c: NDArray[Any]) -> Floats:
+        seen = np.all(c >= 0, axis=-1)
+        cell = np.where(seen, c[..., 0] * q + c[..., 1], -1)
+        return np.asarray(cell[..., None] == np.arange(q * q), dtype=float)
+
+    def combine(s: NDArray[Any]) -> NDArray[Any]:
+        p = s.reshape(*s.shape[:-1], q, q) / s.sum(axis=-1)[..., None, None]
+        po = np.sum(p * matrix, axis=(-2, -1))
+        pe = np.sum((p.sum(axis=-1) @ matrix) * p.sum(axis=-2), axis=-1)
+        return np.asarray((po - pe) / (1 - pe))
+
+    statistic = SumStatistic(per_item=per_item, combine=combine)
+    cells = per_item(codes).sum(axis=0).reshape(q, q)
+    n = float(cells.sum())
+    if n == 0:
+        reason = "no item has both verdicts"
+    else:
+        used = [
+            str(c) for c, k in zip(named, cells.sum(axis=0) + cells.sum(axis=1), strict=True) if k
+        ]
+        reason = ONE_VERDICT.format(only=used[0]) if len(used) == 1 else "chance agreement is 1"
+    sample = dataclasses.replace(
+        table.sample(),
+        n_items=int(n),
+        n_replications=None,
+        n_replications_max=None,
+        n_excluded=n_out,
+        excluded={"one of the two verdicts is missing": n_out},
+    )
+    return estimate_from_sums(
+        statistic,
+        codes,
+        name=where if weight_name == "unweighted" else f"{where}_{weight_name.split()[0]}",
+        label="Cohen's kappa" if weight_name == "unweighted" else "Cohen's weighted kappa",
+        estimator=f"{weight_name}; items with both verdicts",
+        sample=sample,
+        reason=reason,
+        where=where,
+        scale="log_ratio",
+        least=-1.0 if isinstance(weights, str) else math.nan,
+        codes=codes,
+        **inference,
+        notes=rare_category_notes(counts_of_codes(codes[read], q)),
+        details={"categories": named, "table": cells, "weights": weight_name}
+        | (_cohen_details(statistic, per_item(codes), cells / n, matrix, n) if n else {}),
+    )
+
+
+def _cohen_details(
+    statistic: SumStatistic, terms: Floats, p: Floats, weights: Floats, n: float
+) -> dict[str, float]:
+    """Raw and chance agreement, the asymptotic standard error and the z test of kappa = 0."""
+    row, col = p.sum(axis=1), p.sum(axis=0)
+    po, pe = float(np.sum(p * weights)), float(row @ weights @ col)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ase = float(np.sqrt(np.sum(influence(statistic, terms) ** 2)))
+        mean = (weights @ col)[:, None] + (weights.T @ row)[None, :]
+        variance = (np.sum(np.outer(row, col) * (weights - mean) ** 2) - pe**2) / (
+            n * np.square(np.float64(1 - pe))
+        )
+        z = float(np.float64(po - pe) / np.float64(1 - pe) / np.sqrt(variance))
+    return {
+        "percent_agreement": po,
+        "chance_agreement": pe,
+        "ase": ase,
+        "z_no_agreement": z,
+        "p_no_agreement": float(2 * distributions.norm.sf(abs(z))),
+    }
+
+
+Metric = Literal["nominal", "ordinal", "interval", "ratio"]
+
+_METRICS = ("nominal", "ordinal", "interval", "ratio")
+
+
+def _distance(values: Floats, metric: str) -> Floats:
+    """Squared difference between categories (nominal, interval, ratio)."""
+    if metric == "nominal":
+        return 1.0 - np.eye(values.size)
+    gap = np.subtract.outer(values, values)
+    if metric == "interval":
+        return np.asarray(gap**2)
+    total = np.add.outer(values, values)
+    return np.divide(gap, total, out=np.zeros_like(gap), where=total != 0) ** 2
+
+
+def _pairable(counts: Floats) -> tuple[Floats, Floats]:
+    """Counts of items judged at least twice (others 0), and their number of judgments."""
+    r = (counts @ np.ones(counts.shape[-1]))[..., None]
+    return np.where(r >= 2, counts, 0.0), r
+
+
+def _fixed_metric(distance: Floats) -> SumStatistic:
+    """Alpha where the difference between categories is known beforehand: linear in q per item."""
+
+    def per_item(counts: NDArray[Any]) -> Floats:
+        paired, r = _pairable(counts)
+        spread = np.einsum("...k,...k->...", paired @ distance, paired)[..., None]
+        observed = np.divide(spread, r - 1, out=np.zeros_like(spread), where=r >= 2)
+        return np.concatenate([observed, paired], axis=-1)
+
+    def combine(s: NDArray[Any]) -> NDArray[Any]:
+        margin = s[..., 1:]
+        n = margin.sum(axis=-1)
+        expected = np.einsum("...k,...k->...", margin @ distance, margin)
+        return np.asarray(1.0 - (n - 1.0) * s[..., 0] / expected)
+
+    return SumStatistic(per_item=per_item, combine=combine)
+
+
+def _ordinal_metric(q: int) -> SumStatistic:
+    """Alpha with the ordinal difference, which depends on how often each category occurs."""
+
+    def per_item(counts: NDArray[Any]) -> Floats:
+        paired, r = _pairable(counts)
+        both = paired[..., :, None] * paired[..., None, :]
+        both[..., np.arange(q), np.arange(q)] -= paired
+        scale = np.divide(1.0, r - 1, out=np.zeros_like(r), where=r >= 2)
+        return np.concatenate(
+            [(both * scale[..., None]).reshape(*counts.shape[:-1], q * q), paired], axis=-1
+        )
+
+    def combine(s: NDArray[Any]) -> NDArray[Any]:
+        coincidence = s[..., : q * q].reshape(*s.shape[:-1], q, q)
+        margin = s[..., q * q :]
+        # Distance between k and l: judgments between their midpoints.
+        middle = np.cumsum(margin, axis=-1) - margin / 2.0
+        distance = (middle[..., :, None] - middle[..., None, :]) ** 2
+        n = margin.sum(axis=-1)
+        expected = np.sum(distance * margin[..., :, None] * margin[..., None, :], axis=(-2, -1))
+        return np.asarray(
+            1.0 - (n - 1.0) * np.sum(coincidence * distance, axis=(-2, -1)) / expected
+        )
+
+    return SumStatistic(per_item=per_item, combine=combine)
+
+
+@with_keywords(permutations=ON_DEMAND)
+def krippendorff_alpha(
+    verdicts: ArrayLike | CountTable,
+    *,
+    metric: Metric = "nominal",
+    categories: Sequence[Any] | None = None,
+    **inference: Unpack[SumInference],
+) -> Estimate:
+    r"""Krippendorff's alpha: 1 minus observed over expected disagreement.
+
+    Parameters
+    ----------
+    verdicts : array-like, shape (n_items, n_replications), or CountTable
+        None, NaN or empty text where nothing was read; items with fewer than two are left out.
+    metric : {"nominal", "ordinal", "interval", "ratio"}
+        How far two verdicts are apart. Other than nominal needs numbers, or `categories` in order
+        (then ordinal only).
+    categories : sequence, optional
+        All categories in order. Alpha does not depend on categories that never occur.
+    interval : {"jackknife", "linearised", "bca", "percentile", "none"}
+        See `judgestats.stats.fleiss_kappa`; L holds for every metric. The items are
+        resampled; Krippendorff's own bootstrap resamples pairs as if they were independent, which
+        is too short.
+    n_permutations : int
+        Permutations of the null (verdicts over items within each replication); 0 for none.
+
+    Returns
+    -------
+    Estimate
+        NaN with the reason where every verdict is the same.
+
+    Raises
+    ------
+    InputError
+        If the metric does not fit the verdicts.
+
+    Notes
+    -----
+    .. math:: \alpha = 1 - (n - 1)
+              \frac{\sum_{kl} o_{kl} \delta_{kl}}{\sum_{kl} n_k n_l \delta_{kl}}
+
+    over the coincidence matrix o of pairable verdicts. R's irr::kripp.alpha and
+    DescTools::KrippAlpha are wrong for complete data with R > 2 raters (their n is the number of
+    ordered pairs, N R (R - 1), instead of N R); krippendorffsalpha keeps items with a single
+    verdict and treats ordinal as interval; irrCAC's "ordinal" is another weight. The Python
+    package ``krippendorff`` agrees.
+
+    References
+    ----------
+    Krippendorff (2011), Computing Krippendorff's alpha-reliability.
+
+    Examples
+    --------
+    >>> verdicts = [[1, 1, None], [2, 2, 3], [3, 3, 3], [3, None, 3], [None, 1, None]]
+    >>> round(krippendorff_alpha(verdicts).estimate, 4)
+    0.6786
+    >>> krippendorff_alpha([["A", "A"], ["A", "A"]]).reason
+    'every verdict is A: nothing can be told apart, expected disagreement is 0 (raw agreement is 1)'
+    """
+    where = "krippendorff_alpha"
+    one_of(where, "metric", metric, _METRICS, advice="Letters and names are nominal.")
+    table = count_table(verdicts, categories=categories, where=where)
+    numeric = all(isinstance(c, (int, float)) for c in table.categories)
+    if (metric == "ordinal" and not table.is_ordered) or (
+        metric in {"interval", "ratio"} and not numeric
+    ):
+        raise InputError(
+            f"{where}: metric {metric!r} needs {'ordered' if metric == 'ordinal' else 'numeric'} "
+            "verdicts, got text labels. Use metric='nominal'"
+            + (", or name the categories in order." if metric == "ordinal" else ".")
+        )
+    values = table.values()
+    if metric != "nominal" and np.any(np.diff(values) <= 0):
+        raise InputError(
+            f"{where}: categories must increase for metric {metric!r}, got {table.categories}. "
+            "Sort them."
+        )
+    if metric == "ratio" and np.any(values < 0):
+        raise InputError(
+            f"{where}: metric 'ratio' needs a scale with a zero and no negative values, got "
+            f"{values.min():g}. Use metric='interval'."
+        )
+    q = len(table.categories)
+    statistic = (
+        _ordinal_metric(q) if metric == "ordinal" else _fixed_metric(_distance(values, metric))
+    )
+    paired, _ = _pairable(table.counts)
+    margin = paired.sum(axis=0)
+    seen = [c for c, n in zip(table.categories, margin, strict=True) if n]
+    if not seen:
+        reason = "no item has two verdicts"
+    else:
+        reason = (
+            f"every verdict is {seen[0]}: nothing can be told apart, expected disagreement is 0 "
+            "(raw agreement is 1)"
+        )
+    return estimate_from_sums(
+        statistic,
+        table.counts,
+        name="krippendorff_alpha" if metric == "nominal" else f"krippendorff_alpha_{metric}",
+        label=f"Krippendorff's alpha ({metric})",
+        estimator=f"coincidence matrix, {metric} metric; items with two or more verdicts",
+        sample=table.sample(least=2),
+        reason=reason,
+        where=where,
+        scale="log_ratio",
+        least=least_krippendorff_alpha(table.per_item),
+        codes=table.codes,
+        from_codes=CountedCodes(q),
+        **inference,
+        notes=rare_category_notes(paired),
+        details={
+            "categories": table.categories,
+            "pairable_verdicts": float(margin.sum()),
+            "metric": metric,
+        },
     )

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 
 from judgestats.arrays import Floats, too_large
 from judgestats.errors import InputError, one_of
-from judgestats.stats.inference.cluster_jackknife import MeanOverClusters, mean_over_clusters
+from judgestats.stats.designs.count_table import encode_verdicts
+from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference.estimate import Estimate, Note, Sample
+from judgestats.stats.inference.jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Permuted, with_keywords
-from judgestats.stats.inference.resampling import cluster_codes
-from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
-from judgestats.stats.layouts.count_table import encode_verdicts
+from judgestats.stats.inference.result import TestResult
 
 RunKind = Literal["verdicts", "scores"]
 

@@ -13,14 +13,15 @@ from numpy.typing import ArrayLike
 from judgestats.arrays import Floats, Ints, too_large
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_number, counted
-from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
-from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.resampling import cluster_codes
-from judgestats.stats.inference.result import Comparison, Comparisons, Interval, Sample
-from judgestats.stats.inference.studentized_range import (
+from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference.distributions import (
     studentized_range_isf,
     studentized_range_sf,
 )
+from judgestats.stats.inference.estimate import Interval, Sample
+from judgestats.stats.inference.jackknife import mean_over_clusters
+from judgestats.stats.inference.keywords import Clustered, with_keywords
+from judgestats.stats.inference.result import Comparison, Comparisons
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -13,14 +13,14 @@ from scipy import optimize, special
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
+from judgestats.stats.designs.cells import check_scores
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.cluster_jackknife import cluster_sums
+from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.jackknife import cluster_sums
 from judgestats.stats.inference.keywords import Permuted, with_keywords
-from judgestats.stats.inference.permutation import permutation_distribution
-from judgestats.stats.inference.permutation_summary import permutations_needed
-from judgestats.stats.inference.resampling import cluster_codes
-from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, TestResult
-from judgestats.stats.layouts.cell_statistics import check_scores
+from judgestats.stats.inference.permutation import permutation_distribution, permutations_needed
+from judgestats.stats.inference.result import TestResult
 
 SMALL_P = 0.05
 

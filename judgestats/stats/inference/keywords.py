@@ -1,23 +1,17 @@
-"""The keywords that nearly every statistic takes: level, cluster, resamples, permutations, seed.
-
-A function that takes several of them says which by a bundle, ``**inference: Unpack[Inference]``,
-and is declared ``@with_keywords()``: defaults, checks and documentation stand here once, and
-`inspect.signature` and `help` show each keyword.
-
-All defaults are the same everywhere but that of `n_permutations`, which follows from what the
-permutations are for: a p-value (`P_VALUE`), a picture of noise (`NULL`), or nothing (`ON_DEMAND`).
-"""
+"""Keywords that the statistics share, and the threads of their linear algebra."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, cast
 
 from numpy.typing import ArrayLike
+from threadpoolctl import ThreadpoolController
 
 from judgestats.errors import InputError, nearest
 
@@ -224,3 +218,25 @@ def _documented(text: str, defaults: dict[str, Any]) -> str:
     documented = {name.strip() for line in named for name in line.split(",")}
     added = [_DOCUMENTATION[key] for key in defaults if key not in documented]
     return head + mark + "\n".join([listed.rstrip("\n"), *added]) + after
+
+
+@functools.cache
+def _controller() -> ThreadpoolController:
+    """The libraries loaded in this process; looking them up takes a millisecond, so once."""
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Within the block (or the decorated function) BLAS and LAPACK use one thread.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> with one_blas_thread():
+    ...     values = np.linalg.eigvalsh(np.eye(3))
+    >>> values.tolist()
+    [1.0, 1.0, 1.0]
+    """
+    with _controller().limit(limits=1, user_api="blas"):
+        yield

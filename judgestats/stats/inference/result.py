@@ -1,23 +1,36 @@
-"""What a statistics function returns: frozen results that print, tidy and speak.
-
-Three shapes cover the package: `Estimate` (one number with its interval and null reference),
-`TestResult` (one hypothesis test with its effects) and `Comparisons` (a family of pairwise or
-many-to-one comparisons). All are keyword-only, frozen and not iterable, so that no caller can come
-to depend on the order of fields. Nothing is rounded before it is printed.
-"""
+"""Results of tests and of sets of estimates."""
 
 from __future__ import annotations
 
-from judgestats.results.numbers import as_sentence, format_number, format_p
-from judgestats.stats.inference.estimate import Estimate
-from judgestats.stats.inference.family import Comparison, Comparisons
-from judgestats.stats.inference.hypothesis_test import TestResult
-from judgestats.stats.inference.result_parts import (
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from judgestats.errors import InputError
+from judgestats.results.numbers import (
+    adjusted_p,
+    apa_estimate,
+    apa_p,
+    as_sentence,
+    format_number,
+    format_p,
+    printed_p,
+    with_bounds,
+)
+from judgestats.results.quantities import without_zero
+from judgestats.results.records import LOST, NOT_ESTIMABLE
+from judgestats.results.text import furthest, hangs_on, pairs_text, statistic_text, words_of_test
+from judgestats.stats.inference.estimate import (
+    Estimate,
     Interval,
     Note,
     NullReference,
     Result,
     Sample,
+    notes_block,
     to_plain,
 )
 
@@ -25,6 +38,7 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "Estimate",
+    "Estimates",
     "Interval",
     "Note",
     "NullReference",
@@ -36,3 +50,457 @@ __all__ = [
     "format_p",
     "to_plain",
 ]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Estimates(Result):
+    """A named set of `Estimate` objects, printed as one table.
+
+    Attributes
+    ----------
+    name, label : str
+        Machine name and title of the set.
+    terms : tuple of Estimate
+    sample : Sample
+    notes : tuple of Note
+        Warnings that concern all terms (each term has its own besides).
+    details : mapping
+        Further named numbers.
+
+    Examples
+    --------
+    >>> one = Estimate(name="alpha", label="Alpha", estimate=0.8, sample=Sample(n_items=9))
+    >>> both = Estimates(name="set", label="A set", terms=(one,), sample=one.sample)
+    >>> both["alpha"].estimate
+    0.8
+    """
+
+    name: str
+    label: str
+    terms: tuple[Estimate, ...]
+    sample: Sample
+    notes: tuple[Note, ...] = ()
+    details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Estimate:
+        for term in self.terms:
+            if term.name == name:
+                return term
+        names = ", ".join(term.name for term in self.terms)
+        raise InputError(f"{self.name}: no term is named {name!r}. Choose one of {names}.")
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per estimate."""
+        return pd.DataFrame([term.row() for term in self.terms])
+
+    def glance(self) -> pd.DataFrame:
+        """One row: every estimate in a column of its name."""
+        values: dict[str, Any] = {"term": self.name}
+        values |= {term.name: term.estimate for term in self.terms}
+        return pd.DataFrame([values | {"n": self.sample.n_items}])
+
+    def apa(self, *, digits: int = 2) -> str:
+        """Every estimate with its interval: see `Result.apa`."""
+        return "; ".join(term.apa(digits=digits) for term in self.terms)
+
+    def sentence(self) -> str:
+        """All estimates in one sentence."""
+        parts = [
+            f"{t.label} {t.short()}"
+            if not math.isnan(t.estimate)
+            else f"{t.label} undefined ({t.reason})"
+            for t in self.terms
+        ]
+        return f"{self.label}: {'; '.join(parts)} ({self.sample})."
+
+    def all_notes(self) -> tuple[Note, ...]:
+        """The set's notes and those of its terms, each once."""
+        notes = [*self.notes, *(note for term in self.terms for note in term.notes)]
+        return tuple(dict.fromkeys(notes))
+
+    def __str__(self) -> str:
+        width = max((len(t.label) for t in self.terms), default=0)
+        lines = ["", f"\t{self.label}", ""]
+        for t in self.terms:
+            line = f"{t.label:<{width}}  {format_number(t.estimate):>9}"
+            if t.interval:
+                line += f"  {t.interval!s:<20} {100 * t.interval.level:g}% CI, {t.interval.method}"
+            if t.reason:
+                line += f"  undefined: {t.reason}"
+            lines.append(line)
+            if t.null:
+                lines.append(f"{'':<{width}}  {t.null}")
+        lines.append(f"data: {self.sample}")
+        lines += [f"warning: {note.message}" for note in self.all_notes()]
+        return "\n".join([*lines, ""])
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TestResult(Result):
+    """One hypothesis test, printed as R prints an ``htest``.
+
+    Attributes
+    ----------
+    name : str
+        Stable machine name, such as ``friedman_test``.
+    method : str
+        Title as R would print it.
+    statistic, statistic_name : float, str
+        The test statistic and its symbol.
+    df : mapping of str to float
+        Degrees of freedom by name (``{"df": 3}`` or ``{"num df": 3, "denom df": 57}``).
+    p_value : float
+        Exact to double precision where defined.
+    null_hypothesis, alternative : str
+        In words.
+    why : str
+        Why this test answers the question (used by `sentence`).
+    effects : tuple of Estimate
+        Effect sizes with intervals, the first is the main one.
+    sample : Sample
+    estimates : mapping of str to float
+        Group means, mean ranks and the like, by level.
+    notes, reason, details
+        As in `Estimate`; ``p_floor`` of the details is the smallest p that the method can give.
+    """
+
+    __test__ = False  # pytest must not collect it
+
+    name: str
+    method: str
+    statistic: float
+    statistic_name: str
+    p_value: float
+    sample: Sample
+    df: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    null_hypothesis: str = ""
+    alternative: str = ""
+    why: str = ""
+    effects: tuple[Estimate, ...] = ()
+    estimates: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    data_name: str = ""
+    notes: tuple[Note, ...] = ()
+    reason: str = ""
+    details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def effect(self) -> Estimate | None:
+        """The main effect size."""
+        return self.effects[0] if self.effects else None
+
+    def replace(self, **changes: Any) -> TestResult:
+        """A copy with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+    def statistic_text(self) -> str:
+        """``F(3, 57) = 4.21``-style text."""
+        inside = ", ".join(format_number(v) for v in self.df.values())
+        name = f"{self.statistic_name}({inside})" if inside else self.statistic_name
+        return f"{name} = {format_number(self.statistic)}"
+
+    def glance(self) -> pd.DataFrame:
+        """One row for the whole result."""
+        dfs = list(self.df.values())
+        return pd.DataFrame(
+            [
+                {
+                    "term": self.name,
+                    "statistic": self.statistic,
+                    "df": dfs[0] if dfs else math.nan,
+                    "df_residual": dfs[1] if len(dfs) > 1 else math.nan,
+                    "p_value": self.p_value,
+                    "estimate": self.effect.estimate if self.effect else math.nan,
+                    "conf_low": self.effect.interval.low
+                    if self.effect and self.effect.interval
+                    else math.nan,
+                    "conf_high": self.effect.interval.high
+                    if self.effect and self.effect.interval
+                    else math.nan,
+                    "effect": self.effect.name if self.effect else "",
+                    "method": self.method,
+                    "alternative": self.alternative,
+                    "n": self.sample.n_items,
+                    "n_clusters": self.sample.n_clusters,
+                    "n_excluded": self.sample.n_excluded,
+                    "reason": self.reason,
+                }
+            ]
+        )
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per term, broom's column names."""
+        if not self.effects:
+            return self.glance()
+        frame = pd.DataFrame([e.row() for e in self.effects])
+        frame["statistic"], frame["p_value"] = self.statistic, self.p_value
+        frame["test"] = self.name
+        return frame
+
+    def apa(self, *, digits: int = 2) -> str:
+        """``F(3, 57) = 4.21, p = .009, ηp² = .18, 95% CI [.02, .32]``: see `Result.apa`.
+
+        A chi-squared statistic is given with the number of items, ``χ²(3, N = 20) = 9.10``, as the
+        manual asks.
+
+        Examples
+        --------
+        >>> t = TestResult(name="f", method="F", statistic=4.213, statistic_name="F",
+        ...                p_value=0.0093, df={"a": 3, "b": 57}, sample=Sample(n_items=20))
+        >>> t.apa()
+        'F(3, 57) = 4.21, p = .009'
+        """
+        if math.isnan(self.p_value):
+            return f"{self.method}: not computed ({self.reason})"
+        text = f"{self._statistic(digits)}, {apa_p(self.p_value, smallest=self.p_floor)}"
+        if self.effect is not None and not math.isnan(self.effect.estimate):
+            text += f", {self.effect.apa(digits=digits)}"
+        return text
+
+    @property
+    def p_floor(self) -> float:
+        """The smallest p that the method can give on these data; NaN where none is known."""
+        drawn = self.details.get("n_permutations")
+        return float(self.details.get("p_floor", 1 / (drawn + 1) if drawn else math.nan))
+
+    def _statistic(self, digits: int) -> str:
+        """The statistic with its degrees of freedom."""
+        return statistic_text(
+            self.statistic_name, self.statistic, self.df, n_items=self.sample.n_items, digits=digits
+        )
+
+    def sentence(self, *, p_adjusted: float = math.nan) -> str:
+        """The result as one sentence for a report.
+
+        Parameters
+        ----------
+        p_adjusted : float
+            The p-value adjusted in the declared family of the test, where it has one: the verdict
+            goes by it.
+
+        Examples
+        --------
+        >>> t = TestResult(name="f", method="F test", statistic=3.6, statistic_name="F",
+        ...                p_value=0.04, sample=Sample(n_items=20), null_hypothesis="all are alike")
+        >>> t.sentence(p_adjusted=0.12).partition("). ")[2]
+        'Taken alone it speaks against the hypothesis that all are alike; adjusted for the other tests of its family it does not.'
+        """  # noqa: E501
+        if math.isnan(self.p_value):
+            return f"{self.method}: not computed ({self.reason})."
+        return str(
+            words_of_test(
+                method=self.method,
+                numbers=self.apa(),
+                sample=str(self.sample),
+                p=self.p_value,
+                p_adjusted=p_adjusted,
+                null_hypothesis=self.null_hypothesis,
+                why=self.why,
+                has_effect=bool(self.effect),
+            )
+        )
+
+    def __str__(self) -> str:
+        lines = ["", f"\t{self.method}", ""]
+        if self.data_name:
+            lines.append(f"data:  {self.data_name}")
+        parts = [f"{self.statistic_name} = {format_number(self.statistic, digits=5)}"]
+        parts += [f"{k} = {format_number(v, digits=5)}" for k, v in self.df.items()]
+        parts.append(f"p-value {printed_p(self.p_value, smallest=self.p_floor)}")
+        lines.append(", ".join(parts))
+        if self.reason:
+            lines.append(f"not computed: {self.reason}")
+        if self.alternative:
+            lines.append(f"alternative hypothesis: {self.alternative}")
+        for effect in self.effects:
+            text = f"{effect.label}: {format_number(effect.estimate)}"
+            if effect.interval:
+                text += f", {100 * effect.interval.level:g} percent CI {effect.interval}"
+            lines.append(text)
+        if self.estimates:
+            lines.append("sample estimates:")
+            width = max(len(str(k)) for k in self.estimates)
+            lines += [
+                f"  {k!s:<{width}}  {format_number(v, digits=5)}" for k, v in self.estimates.items()
+            ]
+        lines.append(f"({self.sample})")
+        return "\n".join([*lines, *notes_block(self.notes), ""])
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """One row of a family of comparisons: `a` against `b`."""
+
+    a: str
+    b: str
+    estimate: float
+    statistic: float
+    p_value: float
+    p_adjusted: float = math.nan
+    """Filled in by `with_adjusted` where a whole family is adjusted."""
+    estimate_name: str = "difference"
+    df: float = math.nan
+    interval: Interval | None = None
+    effect: float = math.nan
+    effect_name: str = ""
+    p_bound: bool = False
+    """Whether `p_adjusted` is an upper bound: see `judgestats.stats.p_bounds`."""
+    held_to: str = ""
+    """Id of the claim of all conditions below whose adjusted p that of this pair cannot lie."""
+    n: int | None = None
+    reason: str = ""
+    notes: tuple[Note, ...] = ()
+    details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def lost(self) -> str:
+        """What stands in place of an interval that is not estimable, with a space before it."""
+        return f" {LOST}" if any(note.code == NOT_ESTIMABLE for note in self.notes) else ""
+
+    def with_bounds(self, *, digits: int = 2, bounded: bool = False, times: float = 1.0) -> str:
+        """The estimate with its interval for a sentence, or the reason why there is none.
+
+        Parameters
+        ----------
+        digits : int
+            The fewest decimals.
+        bounded : bool
+            Whether it cannot exceed 1, and so has no leading zero.
+        times : float
+            100 for a share that is told in hundredths.
+
+        Examples
+        --------
+        >>> row = Comparison(a="x", b="y", estimate=0.0312, statistic=2.1, p_value=0.04,
+        ...                  p_adjusted=0.04, interval=Interval(low=0.002, high=0.071))
+        >>> row.with_bounds(), row.with_bounds(times=100, digits=0)
+        ('0.031 [0.002, 0.071]', '3.1 [0.2, 7.1]')
+        """
+        low, high = (
+            (self.interval.low, self.interval.high) if self.interval else (math.nan, math.nan)
+        )
+        text = with_bounds(
+            times * self.estimate, times * low, times * high, digits=digits, bounded=bounded
+        )
+        if self.interval or not self.reason:
+            return f"{text}{self.lost}"
+        return self.reason if math.isnan(self.estimate) else f"{text} ({self.reason})"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Comparisons(Result):
+    """A family of comparisons under one adjustment (post hoc, or a declared family)."""
+
+    name: str
+    method: str
+    adjust: str
+    family: str
+    rows: tuple[Comparison, ...]
+    sample: Sample
+    notes: tuple[Note, ...] = ()
+    details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    symbol: str = ""
+    """Of the rows' statistic; empty where a row has none."""
+
+    def replace(self, **changes: Any) -> Comparisons:
+        """A copy with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per term, broom's column names."""
+        return pd.DataFrame(
+            [
+                {
+                    "contrast": f"{r.a} - {r.b}",
+                    "a": r.a,
+                    "b": r.b,
+                    "estimate": r.estimate,
+                    "estimate_name": r.estimate_name,
+                    "conf_low": r.interval.low if r.interval else math.nan,
+                    "conf_high": r.interval.high if r.interval else math.nan,
+                    "statistic": r.statistic,
+                    "df": r.df,
+                    "p_value": r.p_value,
+                    "p_adjusted": r.p_adjusted,
+                    "effect": r.effect,
+                    "effect_name": r.effect_name,
+                    "n": r.n if r.n is not None else self.sample.n_items,
+                    "adjust": self.adjust,
+                    "method": self.method,
+                    "reason": r.reason,
+                }
+                for r in self.rows
+            ]
+        )
+
+    def glance(self) -> pd.DataFrame:
+        """One row for the whole result."""
+        p = [r.p_adjusted for r in self.rows if not math.isnan(r.p_adjusted)]
+        return pd.DataFrame(
+            [
+                {
+                    "term": self.name,
+                    "method": self.method,
+                    "adjust": self.adjust,
+                    "family": self.family,
+                    "n_comparisons": len(self.rows),
+                    "n_below_05": sum(v < 0.05 for v in p),
+                    "min_p_adjusted": min(p) if p else math.nan,
+                    "n": self.sample.n_items,
+                }
+            ]
+        )
+
+    @property
+    def p_floor(self) -> float:
+        """The smallest p that the method can give on these data; NaN where none is known."""
+        drawn = self.details.get("n_permutations")
+        return float(self.details.get("p_floor", 1 / (drawn + 1) if drawn else math.nan))
+
+    def apa(self, *, digits: int = 2) -> str:
+        """Every pair with its estimate, interval and adjusted p: see `Result.apa`."""
+        return "; ".join(self._row_apa(row, digits) for row in self.rows)
+
+    @staticmethod
+    def _row_apa(row: Comparison, digits: int) -> str:
+        name = f"{row.a} vs. {row.b}"
+        if math.isnan(row.estimate):
+            return f"{name}: undefined ({row.reason or 'no reason given'})"
+        bounded = without_zero(row.estimate_name)
+        shown = apa_estimate(row.estimate, row.interval, digits=digits, bounded=bounded)
+        parts = [f"{name}: {row.estimate_name} = {shown}{row.lost}"]
+        if not math.isnan(row.p_adjusted):
+            parts.append(f"adjusted p {adjusted_p(row)}")
+        return ", ".join(parts)
+
+    def sentence(self) -> str:
+        """The result as one sentence for a report."""
+        rows = [
+            (f"{r.a} against {r.b} ({self._row_found(r)})", r.p_adjusted, r.reason)
+            for r in self.rows
+        ]
+        far = (
+            furthest([r.estimate for r in self.rows], ratios="ratio" in self.rows[0].estimate_name)
+            if self.rows
+            else None
+        )
+        return pairs_text(
+            self.method, self.adjust, self.family, rows, sample=str(self.sample),
+            largest="" if far is None else rows[far][0],
+        )  # fmt: skip
+
+    @staticmethod
+    def _row_found(row: Comparison) -> str:
+        """Estimate, interval, on what it hangs, and adjusted p of one pair, for a sentence."""
+        bounded = without_zero(row.estimate_name)
+        text = f"{row.estimate_name} {apa_estimate(row.estimate, row.interval, bounded=bounded)}"
+        return f"{text}{row.lost}{hangs_on(row.details)}, adjusted p {adjusted_p(row)}"
+
+    def __str__(self) -> str:
+        columns = ["contrast", "estimate", "statistic", "p_value", "p_adjusted"]
+        if any(r.interval for r in self.rows):
+            columns[2:2] = ["conf_low", "conf_high"]
+        frame = self.tidy()[columns]
+        table = frame.to_string(index=False, float_format=format_number)
+        lines = ["", f"\t{self.method}", "", f"family: {self.family}; adjustment: {self.adjust}"]
+        notes = [*self.notes, *(note for row in self.rows for note in row.notes)]
+        return "\n".join([*lines, table, f"({self.sample})", *notes_block(notes), ""])

@@ -16,9 +16,10 @@ import numpy as np
 import pandas as pd
 
 from judgestats.errors import InputError
-from judgestats.stats.inference.estimate_set import Estimates
-from judgestats.stats.inference.result import Estimate, Note, Result, Sample, format_number
-from judgestats.stats.layouts.crossed_layout import factors_of
+from judgestats.results.numbers import format_number
+from judgestats.stats.designs.crossed_layout import factors_of
+from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample
+from judgestats.stats.inference.result import Estimates
 from judgestats.stats.reliability.variance_components import VarianceComponents
 
 Components = VarianceComponents | Mapping[str, float]

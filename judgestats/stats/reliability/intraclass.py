@@ -1,35 +1,124 @@
-"""Intraclass correlations in the six forms of Shrout and Fleiss."""
+"""Intraclass correlations in six forms, from scores and from cells."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
-from judgestats.stats.inference import distributions
-from judgestats.stats.inference.estimable import only, useful_reliability
-from judgestats.stats.inference.estimate_set import Estimates
-from judgestats.stats.inference.jackknife import JackknifeResult, cluster_jackknife
-from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
-from judgestats.stats.inference.permutation import permutation_distribution
-from judgestats.stats.inference.permutation_summary import summarise_permutations
-from judgestats.stats.inference.resampling import cluster_bootstrap
-from judgestats.stats.inference.result import Estimate, Interval, Note
-from judgestats.stats.layouts.mean_squares import (
+from judgestats.stats.designs.cells import Cells
+from judgestats.stats.designs.score_matrix import (
     MeanSquares,
+    Prepared,
     mean_squares,
     one_way_mean_squares,
+    prepare_scores,
     resampled_mean_squares,
 )
-from judgestats.stats.layouts.score_matrix import Prepared, prepare_scores
-from judgestats.stats.reliability.covariance_estimate import bootstrap_note
-from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
-from judgestats.stats.reliability.shuffled_squares import shuffled_mean_squares
-from judgestats.stats.reliability.step_up import spearman_brown
+from judgestats.stats.inference import distributions
+from judgestats.stats.inference.bootstrap import cluster_bootstrap, only, useful_reliability
+from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.jackknife import JackknifeResult, cluster_jackknife
+from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
+from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
+from judgestats.stats.inference.result import Estimates
+from judgestats.stats.reliability.coefficient_intervals import (
+    MeanSquareRatio,
+    bootstrap_note,
+    shuffled_mean_squares,
+)
+
+
+@overload
+def spearman_brown(reliability: float, *, k: float) -> float: ...
+@overload
+def spearman_brown(reliability: NDArray[np.float64], *, k: float) -> NDArray[np.float64]: ...
+def spearman_brown(
+    reliability: float | NDArray[np.float64], *, k: float
+) -> float | NDArray[np.float64]:
+    r"""Reliability of the mean of `k` judgments from the reliability of one.
+
+    Parameters
+    ----------
+    reliability : float or ndarray
+        Reliability of one judgment (or of a mean, when `k` is a ratio of lengths).
+    k : float
+        Number of judgments averaged; below 1 steps down.
+
+    Returns
+    -------
+    float or ndarray
+        :math:`k \rho / (1 + (k - 1) \rho)`; NaN where the denominator is 0.
+
+    Raises
+    ------
+    InputError
+        If `k` is not positive.
+
+    Notes
+    -----
+    Holds for parallel judgments: equal true scores and error variances, as replications of one
+    prompt have by design.
+
+    References
+    ----------
+    Spearman (1910); Brown (1910), British Journal of Psychology 3.
+
+    Examples
+    --------
+    >>> round(spearman_brown(0.5, k=4), 10), round(spearman_brown(0.8, k=0.25), 10)
+    (0.8, 0.5)
+    """
+    if not k > 0:
+        raise InputError(
+            f"spearman_brown: k must be positive, got {k}. Give a number of judgments."
+        )
+    if isinstance(reliability, np.ndarray):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            stepped: NDArray[np.float64] = k * reliability / (1 + (k - 1) * reliability)
+        return np.where(np.isfinite(stepped), stepped, np.nan)
+    denominator = 1 + (k - 1) * reliability
+    return k * reliability / denominator if denominator != 0 else math.nan
+
+
+def replications_needed(reliability: float, *, target: float) -> float:
+    r"""Number of judgments whose mean reaches a target reliability: Spearman-Brown inverted.
+
+    Parameters
+    ----------
+    reliability : float
+        Reliability of one judgment.
+    target : float
+        Reliability wanted of the mean, in (0, 1).
+
+    Returns
+    -------
+    float
+        :math:`\rho^* (1 - \rho) / (\rho (1 - \rho^*))`, not rounded: take the ceiling. 0 where one
+        judgment has reliability 1; NaN where it is 0 or less, because no number is enough.
+
+    Raises
+    ------
+    InputError
+        If `target` is not in (0, 1).
+
+    Examples
+    --------
+    >>> round(replications_needed(0.5, target=0.8), 10), replications_needed(-0.1, target=0.8)
+    (4.0, nan)
+    """
+    if not 0 < target < 1:
+        raise InputError(
+            f"replications_needed: target must lie between 0 and 1, got {target}. Use .80 or .90."
+        )
+    if math.isnan(reliability) or reliability <= 0:
+        return math.nan
+    return target * (1 - reliability) / (reliability * (1 - target))
+
 
 FloatArray = NDArray[np.float64]
 IccForm = Literal["ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"]
@@ -433,3 +522,86 @@ def icc_forms(
         terms=terms,
         sample=terms[0].sample,
     )
+
+
+def icc_of_cells(cells: Cells, condition: str, *, level: float = 0.95) -> Estimate:
+    """ICC(1,1) of one condition: `judgestats.stats.icc` without the single scores.
+
+    Parameters
+    ----------
+    cells : Cells
+        With ``ddof=1``.
+    condition : str
+        One of `cells.conditions`.
+    level : float
+        Of the interval, by the jackknife over clusters or, where none is shared, items.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    InputError
+        If there is no such condition, or the variances have divisor n.
+
+    Examples
+    --------
+    >>> from judgestats.stats.designs.cells import cell_statistics
+    >>> x = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    >>> cells = cell_statistics(np.array(x)[:, None, :], conditions=["a"])
+    >>> round(icc_of_cells(cells, "a").estimate, 3)
+    0.166
+    """
+    if condition not in cells.conditions or cells.ddof != 1:
+        raise InputError(
+            f"icc_of_cells: needs one of the conditions {', '.join(cells.conditions)} and ddof=1, "
+            f"got {condition!r} and ddof={cells.ddof}."
+        )
+    c = cells.conditions.index(condition)
+    n = cells.n_scores[:, c].astype(float)
+    filled = n >= 1
+    lost = int(np.sum(~filled))
+    own = cells.n_scores[filled, c]
+    name, meaning = FORMS["ICC(1,1)"]
+    out = Estimate(
+        name=name,
+        label="ICC(1,1)",
+        estimator=f"{meaning}, by ANOVA mean squares",
+        estimate=math.nan,
+        sample=Sample(
+            n_items=int(filled.sum()),
+            n_clusters=int(np.unique(cells.cluster[filled]).size),
+            n_replications=int(own.min()) if own.size else 0,
+            n_replications_max=int(own.max()) if own.size and own.max() != own.min() else None,
+            excluded={"no judgment": lost},
+        ),
+    )
+    n = n[filled]
+    if n.size < 2:
+        return out.replace(reason=f"2 items are needed, {n.size} given")
+    if n.max() < 2:
+        return out.replace(reason="2 replications of some item are needed, no item has more than 1")
+    mean = cells.mean[filled, c]
+    variance = np.where(n >= 2, cells.variance[filled, c], 0.0)
+    total = float(n.sum())
+    grand = float(np.dot(n, mean)) / total
+    inside = float(np.dot(variance, n - 1))
+    df = total - n.size
+    ms = MeanSquares(
+        items=float(np.dot(n, (mean - grand) ** 2)) / (n.size - 1),
+        replications=math.nan,
+        residual=math.nan,
+        within=inside / df,
+        n=float(n.size),
+        k=(total - float(np.dot(n, n)) / total) / (n.size - 1),
+        df_within=df,
+    )
+    value = float(icc_value("ICC(1,1)", ms))
+    if math.isnan(value):
+        return out.replace(reason="no score varies, so there is no variance to be reliable")
+    interval, notes = MeanSquareRatio.one_way(
+        n=n, mean=mean, within=variance * (n - 1), codes=cells.cluster[filled]
+    ).icc_interval(single=True, level=level)
+    details = {"k": ms.k, "ms_items": ms.items, "ms_within": ms.within}
+    return out.replace(estimate=value, interval=interval, notes=notes, details=details)

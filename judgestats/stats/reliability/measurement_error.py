@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgestats.errors import InputError, one_of
+from judgestats.stats.designs.score_matrix import prepare_scores
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.cluster_jackknife import (
+from judgestats.stats.inference.estimate import Estimate, Interval, Note
+from judgestats.stats.inference.jackknife import (
     cluster_sums,
     log_ratio_of_sums,
     useful_ratio,
 )
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimate, Interval, Note
-from judgestats.stats.layouts.score_matrix import prepare_scores
 
 Kind = Literal["absolute", "relative"]
 

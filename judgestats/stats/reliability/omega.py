@@ -9,27 +9,26 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.stats.inference.blas_threads import one_blas_thread
-from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
-from judgestats.stats.inference.permutation import permutation_distribution
-from judgestats.stats.inference.permutation_summary import summarise_permutations
-from judgestats.stats.inference.result import Sample
+from judgestats.stats.inference.estimate import Sample
+from judgestats.stats.inference.keywords import NULL, Inference, one_blas_thread, with_keywords
+from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
+from judgestats.stats.reliability.coefficient_intervals import shuffled_mean_squares
 from judgestats.stats.reliability.intraclass import icc_value
 from judgestats.stats.reliability.omega_fit import (
+    TARGETS,
+    IntervalMethod,
+    OmegaEstimate,
+    check_options,
     covariances_of_stack,
     fit,
     parallel_reliability,
-    refuse,
-    statistic_of,
-)
-from judgestats.stats.reliability.omega_input import (
-    IntervalMethod,
-    check_options,
     prepare,
+    refuse,
+    replications_needed,
+    statistic_of,
     too_little,
 )
 from judgestats.stats.reliability.omega_intervals import with_interval
-from judgestats.stats.reliability.omega_result import TARGETS, OmegaEstimate, replications_needed
 from judgestats.stats.reliability.one_factor import (
     DEFAULT_LOWER,
     Denominator,
@@ -37,7 +36,6 @@ from judgestats.stats.reliability.one_factor import (
     Model,
     singular_reason,
 )
-from judgestats.stats.reliability.shuffled_squares import shuffled_mean_squares
 
 __all__ = [
     "IntervalMethod",

@@ -1,25 +1,242 @@
-"""From a covariance matrix (or a stack of them) to omega total."""
+"""Fit of omega total: its input, model, and result."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from collections.abc import Callable
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats
-from judgestats.stats.inference.result import Note, format_number
-from judgestats.stats.reliability.omega_result import OmegaEstimate
+from judgestats.arrays import Floats, Ints, too_large
+from judgestats.errors import InputError, one_of
+from judgestats.results.numbers import format_number, format_p
+from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.reliability.one_factor import (
+    Denominator,
     Estimator,
     Model,
+    OneFactorFit,
     fit_one_factor,
     fit_stack,
     omegas,
     parallel_solution,
     singular_reason,
 )
+
+IntervalMethod = Literal[
+    "auto",
+    "feldt",
+    "jackknife",
+    "bca",
+    "percentile",
+    "bootstrap-logit",
+]
+
+
+def check_options(
+    model: str,
+    estimator: str,
+    denominator: str,
+    interval: str | None,
+    lower: float | str | None,
+) -> None:
+    """Refuse options that do not exist or do not go together."""
+    one_of("omega_total", "model", model, get_args(Model))
+    one_of("omega_total", "estimator", estimator, get_args(Estimator))
+    one_of("omega_total", "denominator", denominator, get_args(Denominator))
+    one_of("omega_total", "interval", interval, (*get_args(IntervalMethod), None))
+    if isinstance(lower, str) and lower != "default":
+        msg = (
+            f"omega_total: lower must be a share of variance, None or 'default', got {lower!r}. "
+            "Give a number in [0, 1)."
+        )
+        raise InputError(msg)
+    if isinstance(lower, (int, float)) and not 0 <= lower < 1:
+        msg = (
+            f"omega_total: lower must lie in [0, 1), got {lower}. It is the smallest share of a "
+            "column's variance that is its own; None sets no bound."
+        )
+        raise InputError(msg)
+    if interval == "feldt" and model != "parallel":
+        msg = (
+            f"omega_total: interval 'feldt' is exact for model='parallel' only, got "
+            f"model={model!r}. Use interval='auto'."
+        )
+        raise InputError(msg)
+
+
+def prepare(X: ArrayLike, cluster: ArrayLike | None) -> tuple[Floats, Sample, Ints | None]:
+    """Complete rows as floats, how many were left out, and the cluster codes of the rest."""
+    try:
+        data = np.asarray(X, dtype=float)
+    except (TypeError, ValueError) as error:
+        msg = (
+            f"omega_total: scores must be a table of numbers, got values that are not ({error}). "
+            "Give scores with items in rows and replications in columns."
+        )
+        raise InputError(msg) from error
+    if data.ndim != 2:
+        msg = (
+            f"omega_total: scores must have two dimensions (items x replications), got "
+            f"{data.ndim}. Reshape the scores to one row per item."
+        )
+        raise InputError(msg)
+    if too_large(data).any():
+        msg = (
+            f"omega_total: scores must be finite, got {int(too_large(data).sum())} infinite "
+            "scores (or beyond 1e50). Mark an unread judgment as NaN."
+        )
+        raise InputError(msg)
+    complete = ~np.isnan(data).any(axis=1)
+    codes = None
+    if cluster is not None:
+        codes = cluster_codes(cluster, data.shape[0], where="omega_total")[complete]
+        codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+    lost = int((~complete).sum())
+    n = int(complete.sum())
+    sample = Sample(
+        n_items=n,
+        n_clusters=n if codes is None else int(np.unique(codes).size),
+        n_replications=data.shape[1],
+        n_replications_max=data.shape[1],
+        excluded={"a missing replication": lost},
+    )
+    return data[complete], sample, codes
+
+
+def too_little(n: int, p: int) -> str:
+    """Why so few items or replications have no reliability, or an empty string."""
+    if n < 2:
+        return f"{n} complete item{'' if n == 1 else 's'}: at least two are needed"
+    if p < 2:
+        return f"{p} replication{'' if p == 1 else 's'}: at least two are needed"
+    return ""
+
+
+TARGETS = (0.80, 0.90)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OmegaEstimate(Estimate):
+    """Omega total with its model, and what one judgment and the mean of k are worth.
+
+    Attributes
+    ----------
+    model, estimator_name, denominator : str
+        As asked for.
+    loadings, uniquenesses : arrays of shape (p,)
+        The solution in score units (correlation units when standardised); empty if undefined.
+    fit : OneFactorFit or None
+        Fit indices, Heywood columns, convergence.
+    single : float
+        Reliability of one judgment, ICC(3,1): the parallel model's common covariance over its
+        common variance.
+    mean_of_all : float
+        Reliability of the mean of all judgments: Spearman-Brown of `single`, equal to raw alpha.
+    replications_for : mapping of float to float
+        Target reliability -> judgments needed for it, NaN where no number reaches it.
+    omegas : mapping of str to float
+        All three denominators by name.
+    """
+
+    model: str = "parallel"
+    estimator_name: str = "ml"
+    denominator: str = "model"
+    loadings: Floats = dataclasses.field(default_factory=lambda: np.empty(0))
+    uniquenesses: Floats = dataclasses.field(default_factory=lambda: np.empty(0))
+    fit: OneFactorFit | None = None
+    single: float = math.nan
+    mean_of_all: float = math.nan
+    replications_for: dict[float, float] = dataclasses.field(default_factory=dict)
+    omegas: dict[str, float] = dataclasses.field(default_factory=dict)
+
+    def row(self) -> dict[str, Any]:
+        """The tidy row, with model, fit and the worth of one judgment."""
+        row = super().row()
+        row |= {"model": self.model, "denominator": self.denominator, "single": self.single}
+        row |= {f"k_for_{t:g}": k for t, k in self.replications_for.items()}
+        if self.fit is not None:
+            row |= {
+                "chi2": self.fit.chi2,
+                "df_fit": self.fit.df,
+                "p_fit": self.fit.p_value,
+                "rmsea": self.fit.rmsea,
+                "cfi": self.fit.cfi,
+                "srmr": self.fit.srmr,
+                "n_heywood": len(self.fit.heywood),
+            }
+        return row
+
+    def __str__(self) -> str:
+        lines = super().__str__().rstrip("\n").split("\n")
+        at = next((i for i, s in enumerate(lines) if s.startswith("warning")), len(lines))
+        more = []
+        if self.fit is not None and math.isfinite(self.fit.chi2):
+            f = self.fit
+            more.append(
+                f"fit: chi2 = {format_number(f.chi2)}, df = {f.df}, p {format_p(f.p_value)}, "
+                f"RMSEA {format_number(f.rmsea)}, CFI {format_number(f.cfi)}, "
+                f"SRMR {format_number(f.srmr)}"
+            )
+        k = self.sample.n_replications_max or self.sample.n_replications
+        more.append(
+            f"one judgment: {format_number(self.single)}; mean of {k}: "
+            f"{format_number(self.mean_of_all)} (parallel model)"
+        )
+        if self.replications_for:
+            more.append(
+                "judgments needed: "
+                + ", ".join(f"{_count(n)} for {t:g}" for t, n in self.replications_for.items())
+            )
+        return "\n".join([*lines[:at], *more, *lines[at:], ""])
+
+
+def _count(n: float) -> str:
+    return "no number" if math.isnan(n) else f"{n:.0f}"
+
+
+def replications_needed(single: float, *, target: float) -> float:
+    r"""Smallest number of judgments whose mean reaches a reliability (Spearman-Brown).
+
+    Parameters
+    ----------
+    single : float
+        Reliability of one judgment.
+    target : float
+        Reliability wanted, in (0, 1).
+
+    Returns
+    -------
+    float
+        ``ceil(target (1 - single) / (single (1 - target)))``; NaN where `single` is not positive.
+
+    Raises
+    ------
+    InputError
+        If `target` is not inside (0, 1).
+
+    Examples
+    --------
+    >>> replications_needed(0.5, target=0.8), replications_needed(-0.1, target=0.8)
+    (4.0, nan)
+    """
+    if not 0 < target < 1:
+        msg = (
+            f"replications_needed: target must lie in (0, 1), got {target}. "
+            "Give a reliability such as 0.8."
+        )
+        raise InputError(msg)
+    if not single > 0:
+        return math.nan
+    if single >= 1:
+        return 1.0
+    exact = target * (1 - single) / (single * (1 - target))
+    return float(max(1, math.ceil(exact - 1e-9)))
+
 
 EQUAL_SPREAD = (
     "The chi-squared of the fit takes items to be equally spread: where they are not, it rejects "

@@ -10,14 +10,21 @@ import numpy as np
 
 from judgestats.arrays import Floats, Ints
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.estimable import only, useful_reliability
+from judgestats.stats.inference.bootstrap import (
+    Method,
+    Transform,
+    cluster_bootstrap,
+    only,
+    useful_reliability,
+)
+from judgestats.stats.inference.estimate import Interval, Note
 from judgestats.stats.inference.jackknife import cluster_jackknife
-from judgestats.stats.inference.resampling import Method, Transform, cluster_bootstrap
-from judgestats.stats.inference.result import Interval, Note
-from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
-from judgestats.stats.reliability.omega_fit import weighted_covariances
-from judgestats.stats.reliability.omega_input import IntervalMethod
-from judgestats.stats.reliability.omega_result import OmegaEstimate
+from judgestats.stats.reliability.coefficient_intervals import MeanSquareRatio
+from judgestats.stats.reliability.omega_fit import (
+    IntervalMethod,
+    OmegaEstimate,
+    weighted_covariances,
+)
 
 
 def with_interval(

@@ -1,29 +1,324 @@
-"""The procedure behind the omegas of arXiv 2412.12509, kept for replication only.
-
-It treats questions as indicators and replications as cases, gives the letters A-E the numbers 1-5,
-and factors the *absolute* correlations, so that independent replications score .4 to .7. It answers
-"do two questions' verdicts move together over replications?", not "does the judge repeat itself?".
-It is therefore never shown without its null; `vote_share_reliability` (nominal) and `omega_total`
-(scores) answer the second question.
-"""
+"""Omega as arXiv 2412.12509 computed it, for replication only."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
+import importlib
+import inspect
 import math
+import warnings
+from collections.abc import Callable
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
-from judgestats.stats.inference.blas_threads import one_blas_thread
-from judgestats.stats.inference.keywords import NULL, Permutations, with_keywords
+from judgestats.stats.inference.estimate import Estimate, Note, NullReference, Sample
+from judgestats.stats.inference.keywords import NULL, Permutations, one_blas_thread, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
-from judgestats.stats.inference.result import Estimate, Note, NullReference, Sample
-from judgestats.stats.reliability._factor_analyzer import factor_analysis
-from judgestats.stats.reliability.factor_extraction import minres_factors, oblimin
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FactorSolution:
+    """Loadings with what belongs to them.
+
+    Attributes
+    ----------
+    loadings : array of shape (p, k)
+        Pattern loadings.
+    phi : array of shape (k, k)
+        Factor correlations (identity before an oblique rotation).
+    uniquenesses : array of shape (p,)
+        ``1 - diag(loadings phi loadings')``.
+    objective : float
+        Sum of squared residuals, or the rotation criterion.
+    converged : bool
+    """
+
+    loadings: Floats
+    phi: Floats
+    uniquenesses: Floats
+    objective: float
+    converged: bool
+
+
+def _squared_multiple_correlations(R: Floats) -> Floats:
+    """Squared multiple correlation of each column, from the pseudo-inverse where R is singular."""
+    inverse = np.linalg.pinv(R, hermitian=True)
+    return np.asarray(1.0 - 1.0 / np.maximum(np.diag(inverse), 1.0))
+
+
+def minres_factors(
+    R: Floats,
+    *,
+    n_factors: int,
+    lower: float = 0.005,
+    tolerance: float = 1e-14,
+    max_iterations: int = 2000,
+) -> FactorSolution:
+    """Minimum-residual (unweighted least squares) factors of a correlation matrix.
+
+    Minimises over the uniquenesses, each in ``[lower, 1]``, the sum of squares of
+    ``R - diag(psi) - L L'`` where ``L`` holds the leading principal axes of ``R - diag(psi)``. The
+    gradient is ``-2`` times the diagonal of the residual.
+
+    Parameters
+    ----------
+    R : array of shape (p, p)
+        Correlation matrix.
+    n_factors : int
+        Number of factors, at most p.
+    lower : float
+        Lower bound of each uniqueness (.005 in psych and factor_analyzer).
+    tolerance, max_iterations
+        Of L-BFGS-B.
+
+    Returns
+    -------
+    FactorSolution
+        Unrotated: orthogonal columns in falling order of size, positive column sums.
+
+    Examples
+    --------
+    >>> R = np.full((6, 6), 0.25) + 0.75 * np.eye(6)
+    >>> minres_factors(R, n_factors=1).loadings.round(4).ravel().tolist()
+    [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
+    """
+    p = R.shape[0]
+    k = n_factors
+    index = np.arange(p)
+
+    def objective(psi: Floats) -> tuple[float, Floats]:
+        reduced = R.copy()
+        reduced[index, index] -= psi
+        values, vectors = np.linalg.eigh(reduced)
+        kept = np.maximum(values[p - k :], 0.0)
+        left = values.copy()
+        left[p - k :] -= kept
+        return float(left @ left), -2.0 * ((vectors**2) @ left)
+
+    start = np.clip(1.0 - _squared_multiple_correlations(R), lower, 1.0)
+    optimum = minimize(
+        objective,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(lower, 1.0)] * p,
+        options={"maxiter": max_iterations, "ftol": tolerance, "gtol": 1e-9, "maxcor": 20},
+    )
+    reduced = R.copy()
+    reduced[index, index] -= optimum.x
+    values, vectors = np.linalg.eigh(reduced)
+    loadings = vectors[:, ::-1][:, :k] * np.sqrt(np.maximum(values[::-1][:k], 0.0))
+    loadings = loadings * np.where(loadings.sum(0) < 0, -1.0, 1.0)
+    return FactorSolution(
+        loadings=loadings,
+        phi=np.eye(k),
+        uniquenesses=1.0 - (loadings**2).sum(1),
+        objective=float(optimum.fun),
+        converged=bool(optimum.success),
+    )
+
+
+def oblimin(
+    loadings: Floats,
+    *,
+    gamma: float = 0.0,
+    tolerance: float = 1e-8,
+    max_iterations: int = 5000,
+) -> FactorSolution:
+    """Oblimin rotation by gradient projection, without Kaiser normalisation.
+
+    ``gamma = 0`` is quartimin, the default of GPArotation (and so of psych) and of factor_analyzer;
+    those stop at a gradient of 1e-5, this one at `tolerance`.
+
+    Parameters
+    ----------
+    loadings : array of shape (p, k)
+        Unrotated loadings.
+    gamma : float
+        Obliqueness.
+    tolerance : float
+        Norm of the projected gradient at which the search stops.
+    max_iterations : int
+        Steps allowed.
+
+    Returns
+    -------
+    FactorSolution
+        Columns in falling order of their sum of squares, with positive sums.
+
+    References
+    ----------
+    Jennrich (2002), A simple general procedure for oblique rotation. Psychometrika 67, 7-19.
+
+    Examples
+    --------
+    >>> A = np.array([[0.8, 0.3], [0.7, 0.3], [0.3, 0.6], [0.4, 0.7]])
+    >>> solution = oblimin(A)
+    >>> bool(np.allclose(solution.loadings @ solution.phi @ solution.loadings.T, A @ A.T))
+    True
+    """
+    k = loadings.shape[1]
+    communality = (loadings**2).sum(1)
+    if k == 1:
+        return FactorSolution(
+            loadings=loadings,
+            phi=np.eye(1),
+            uniquenesses=1.0 - communality,
+            objective=0.0,
+            converged=True,
+        )
+    others = 1.0 - np.eye(k)
+
+    def criterion(L: Floats) -> tuple[float, Floats]:
+        squared = L**2 @ others
+        if gamma:
+            squared = squared - gamma * squared.mean(0)
+        return float((L**2 * squared).sum() / 4.0), L * squared
+
+    T = np.eye(k)
+    inverse = T
+    L = loadings @ inverse.T
+    f, Gq = criterion(L)
+    step = 1.0
+    norm = np.inf
+    for _ in range(max_iterations):
+        G = -(L.T @ Gq @ inverse).T
+        Gp = G - T * (T * G).sum(0)
+        norm = float(np.linalg.norm(Gp))
+        if norm < tolerance:
+            break
+        step *= 2.0
+        for _ in range(40):
+            X = T - step * Gp
+            trial = X / np.sqrt((X**2).sum(0))
+            trial_inverse = np.linalg.inv(trial)
+            trial_L = loadings @ trial_inverse.T
+            trial_f, trial_Gq = criterion(trial_L)
+            if f - trial_f > 0.5 * norm**2 * step:
+                break
+            step *= 0.5
+        T, inverse, L, f, Gq = trial, trial_inverse, trial_L, trial_f, trial_Gq
+    phi = T.T @ T
+    sign = np.where(L.sum(0) < 0, -1.0, 1.0)
+    order = np.argsort(-(L**2).sum(0), kind="stable")
+    L, phi = (L * sign)[:, order], (phi * np.outer(sign, sign))[np.ix_(order, order)]
+    return FactorSolution(
+        loadings=L,
+        phi=phi,
+        uniquenesses=1.0 - communality,
+        objective=f,
+        converged=norm < max(tolerance, 1e-5),
+    )
+
+
+OLD_NAME = "force_all_finite"
+NEW_NAME = "ensure_all_finite"
+MODULES = ("factor_analyzer.factor_analyzer", "factor_analyzer.confirmatory_factor_analyzer")
+
+
+def accepts_argument(function: Callable[..., Any], name: str) -> bool:
+    """Whether `function` takes a keyword argument `name`.
+
+    Examples
+    --------
+    >>> accepts_argument(lambda X, *, force_all_finite=True: X, "force_all_finite")
+    True
+    """
+    parameters = inspect.signature(function).parameters.values()
+    return any(p.name == name or p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
+
+
+def translate_finite_argument(check_array: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap `check_array` so that it takes ``force_all_finite`` whatever it calls that argument.
+
+    Where `check_array` already knows the new name, the old one is passed on under the new name.
+    Where it knows only the old name (scikit-learn before 1.6), it is returned unchanged.
+
+    Examples
+    --------
+    >>> translate_finite_argument(lambda X, *, ensure_all_finite=True: ensure_all_finite)(
+    ...     [1], force_all_finite="allow-nan"
+    ... )
+    'allow-nan'
+    """
+    if not accepts_argument(check_array, NEW_NAME):
+        return check_array
+
+    @functools.wraps(check_array)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        if OLD_NAME in kwargs:
+            kwargs[NEW_NAME] = kwargs.pop(OLD_NAME)
+        return check_array(*args, **kwargs)
+
+    return checked
+
+
+def install() -> type[Any]:
+    """Import factor_analyzer, mend its ``check_array``, and return ``FactorAnalyzer``.
+
+    Safe to call again: a wrapped function is recognised and left alone.
+    """
+    for name in MODULES:
+        module: Any = importlib.import_module(name)
+        if not hasattr(module.check_array, "__wrapped__"):
+            module.check_array = translate_finite_argument(module.check_array)
+    analyzer: type[Any] = importlib.import_module(MODULES[0]).FactorAnalyzer
+    return analyzer
+
+
+def factor_analysis(
+    correlations: NDArray[np.float64],
+    *,
+    n_factors: int,
+    method: str = "minres",
+    rotation: str | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None, tuple[str, ...]]:
+    """factor_analyzer's solution for a correlation matrix, its warnings returned as data.
+
+    Parameters
+    ----------
+    correlations : array of shape (p, p)
+        Correlation matrix (copied: factor_analyzer writes into what it is given).
+    n_factors : int
+        Number of factors.
+    method : {"minres", "ml", "principal"}
+        Its extraction method.
+    rotation : str or None
+        Its rotation, such as ``"oblimin"``.
+
+    Returns
+    -------
+    loadings : array of shape (p, n_factors)
+        Pattern loadings.
+    phi : array of shape (n_factors, n_factors) or None
+        Factor correlations of an oblique rotation.
+    warnings : tuple of str
+        What factor_analyzer warned of.
+
+    Examples
+    --------
+    >>> R = np.full((4, 4), 0.36) + 0.64 * np.eye(4)
+    >>> loadings, phi, _ = factor_analysis(R, n_factors=1)
+    >>> np.abs(loadings).round(3).ravel().tolist(), phi is None
+    ([0.6, 0.6, 0.6, 0.6], True)
+    """
+    analyzer = install()(n_factors=n_factors, method=method, rotation=rotation, is_corr_matrix=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        analyzer.fit(np.array(correlations, dtype=float))
+    phi = analyzer.phi_
+    return (
+        np.asarray(analyzer.loadings_, dtype=float),
+        None if phi is None else np.asarray(phi, dtype=float),
+        tuple(str(w.message) for w in caught),
+    )
+
 
 N_FACTORS = 3
 NO_ANSWER = 6.0

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import optimize
 
 from judgestats.arrays import Floats, Ints
-from judgestats.stats.layouts.crossed_layout import Layout, Stratum
+from judgestats.stats.designs.crossed_layout import Layout, Stratum
 
 LOG_2PI = math.log(2 * math.pi)
 

@@ -11,18 +11,12 @@ from numpy.typing import ArrayLike
 
 from judgestats.arrays import Floats, too_large
 from judgestats.errors import InputError, one_of
-from judgestats.stats.inference.blas_threads import one_blas_thread
-from judgestats.stats.inference.keywords import Resampled, with_keywords
-from judgestats.stats.inference.resampling import (
-    Method,
-    Transform,
-    cluster_bootstrap,
-    cluster_codes,
-)
-from judgestats.stats.inference.result import Estimate, Note, Sample, format_number
-from judgestats.stats.reliability.factor_extraction import minres_factors, oblimin
-from judgestats.stats.reliability.one_factor import singular_reason
-from judgestats.stats.reliability.one_factor_solvers import minres_one_factor
+from judgestats.results.numbers import format_number
+from judgestats.stats.inference.bootstrap import Method, Transform, cluster_bootstrap, cluster_codes
+from judgestats.stats.inference.estimate import Estimate, Note, Sample
+from judgestats.stats.inference.keywords import Resampled, one_blas_thread, with_keywords
+from judgestats.stats.reliability.one_factor import minres_one_factor, singular_reason
+from judgestats.stats.reliability.published_omega import minres_factors, oblimin
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

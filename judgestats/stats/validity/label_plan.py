@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike
 
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
-from judgestats.stats.inference.resampling import cluster_codes
-from judgestats.stats.inference.result import Note, Result
-from judgestats.stats.inference.result_parts import notes_block
-from judgestats.stats.validity.clustered_share import critical_value
+from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference.estimate import Note, Result, notes_block
+from judgestats.stats.validity.inputs import critical_value
 
 LEAST_PER_CLASS = 10
 

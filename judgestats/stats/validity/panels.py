@@ -1,4 +1,4 @@
-"""Several judges as one: votes, weights learnt from labels, copies, and what a panel is worth."""
+"""Panels of judges: votes, scores, choices, and learnt weights."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from numpy.typing import ArrayLike
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.numbers import bounds_of, with_bounds
-from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
+from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample, notes_block
+from judgestats.stats.inference.jackknife import mean_over_clusters
 from judgestats.stats.inference.keywords import Seeded, with_keywords
-from judgestats.stats.inference.resampling import cluster_codes
-from judgestats.stats.inference.result import Estimate, Note, Result, Sample
-from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.validity.inputs import FAIL_PASS, score_values, verdict_values
 
 PanelRule = Literal["majority", "weighted", "mean", "median"]
@@ -375,3 +374,219 @@ def near_copies(errors: Floats, names: Sequence[str]) -> tuple[tuple[str, str, f
                 if r > COPY:
                     out.append((names[a], names[b], r))
     return tuple(out)
+
+
+@with_keywords()
+def panel_of_choices(
+    votes: ArrayLike, human: ArrayLike, *, names: Sequence[str], **inference: Unpack[Seeded]
+) -> Panel:
+    r"""Do several judges together choose the right answer more often than the best of them?
+
+    Parameters
+    ----------
+    votes : array-like, shape (N, judges)
+        The answer that each judge chose, None where unread.
+    human : array-like, shape (N,)
+        The right one, None where nobody said.
+    names : sequence of str
+        Of the judges.
+    cluster : array-like, shape (N,), optional
+        Folds keep clusters together.
+    seed : int or None
+        Of the folds.
+
+    Returns
+    -------
+    Panel
+        Of the ``plurality`` and of votes ``weighted`` by accuracy.
+
+    Raises
+    ------
+    InputError
+        If shapes differ, names repeat or are those of a panel, there are fewer than two judges or
+        20 labels.
+
+    Notes
+    -----
+    Answers with equally many votes share the credit. A vote weighs
+    :math:`\log\{a (K - 1) / (1 - a)\}`, a the judge's accuracy and K the answers that an item was
+    given on average, at least 2; weights and the best member are learnt on four fifths of the
+    clusters and judged on the fifth.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> right = rng.integers(0, 4, 300)
+    >>> votes = np.where(rng.random((300, 5)) < 0.6, right[:, None], rng.integers(0, 4, (300, 5)))
+    >>> out = panel_of_choices(votes, right, names=list("abcde"))
+    >>> out.against_best["plurality"].interval.low > 0
+    True
+    """
+    where = "panel_of_choices"
+    votes_array = np.asarray(votes, dtype=object)
+    labels_array = np.asarray(human, dtype=object)
+    if votes_array.ndim != 2 or labels_array.shape != votes_array.shape[:1]:
+        raise InputError(
+            f"{where}: votes must have one row for each label, got shapes {votes_array.shape} and "
+            f"{labels_array.shape}."
+        )
+    both = np.column_stack([votes_array, labels_array])
+    empty = np.array([v is None or v == "" or v != v for v in both.ravel()])  # noqa: PLR0124 (NaN)
+    codes_of, _ = pd.factorize(np.array([str(v) for v in both.ravel()], dtype=object))
+    coded = np.where(empty, np.nan, codes_of.astype(float)).reshape(both.shape)
+    x, y, codes, sample = labelled_panel(
+        coded[:, :-1], coded[:, -1], names, inference["cluster"], where=where,
+        reserved=("plurality", "weighted"),
+    )  # fmt: skip
+    right = (x == y[:, None]).astype(float)
+    options = max(2.0, float(np.mean([len(set(r[~np.isnan(r)])) for r in np.c_[x, y]])))
+    plurality = _choice_panel_credit(x, y, np.ones(x.shape[1]))
+    weighted, best = np.empty(y.size), np.empty(y.size)
+    fold = folds_of(codes, inference["seed"])
+    for k in range(FOLDS):
+        out = fold == k
+        shares = (right[~out].sum(axis=0) + 0.5) / (np.sum(~out) + 1)
+        weighted[out] = _choice_panel_credit(
+            x[out], y[out], np.log(shares * (options - 1) / (1 - shares))
+        )
+        best[out] = right[out, int(np.argmax(right[~out].mean(axis=0)))]
+    level = inference["level"]
+    each = {n: right[:, j] for j, n in enumerate(names)}
+    panels = {"plurality": plurality, "weighted": weighted}
+    unread = int(np.isnan(x).sum())
+    message = f"{unread} unread choices count as wrong, and have no vote."
+    return Panel(
+        accuracy={
+            n: accuracy_over_clusters(c, codes, n, sample, level)
+            for n, c in (each | panels).items()
+        },
+        against_best={
+            n: accuracy_over_clusters(c - best, codes, n, sample, level, share=False)
+            for n, c in panels.items()
+        },
+        effective_judges=effective_judges(1 - right),
+        copies=near_copies(1 - right, names),
+        calls=x.shape[1],
+        sample=sample,
+        notes=(Note(code="unread_wrong", message=message),) if unread else (),
+    )
+
+
+def _choice_panel_credit(votes: Floats, right: Floats, weights: Floats) -> Floats:
+    """Of each item, the share of the answers with most weight that is the right one."""
+    out = np.zeros(right.size)
+    for i, (row, true) in enumerate(zip(votes, right, strict=True)):
+        read = ~np.isnan(row)
+        if not read.any():
+            continue
+        answers, place = np.unique(row[read], return_inverse=True)
+        total = np.bincount(place.reshape(-1), weights[read])
+        top = answers[total >= total.max() - 1e-12]
+        out[i] = float(true in top) / top.size if math.isfinite(total.max()) else 0.0
+    return out
+
+
+@with_keywords()
+def panel_of_scores(
+    scores: ArrayLike, human: ArrayLike, *, names: Sequence[str], **inference: Unpack[Seeded]
+) -> Panel:
+    r"""Are several judges' scores together nearer to people's than the best judge's?
+
+    Parameters
+    ----------
+    scores : array-like, shape (N, judges)
+        NaN where unread.
+    human : array-like, shape (N,)
+        People's scores, NaN where there is none.
+    names : sequence of str
+    cluster : array-like, shape (N,), optional
+        Folds keep clusters together.
+    seed : int
+        Of the folds.
+
+    Returns
+    -------
+    Panel
+        ``measure`` is the mean squared error; ``against_best`` is negative where a panel is better.
+
+    Raises
+    ------
+    InputError
+        If shapes differ, names repeat or are those of a panel, there are fewer than two judges, or
+        20 items with all judges' scores and people's.
+
+    Notes
+    -----
+    ``weighted``: least squares of people's score on the judges' with intercept, shrunk towards the
+    plain mean by one label's worth a judge; it and the best member are learnt on four fifths of the
+    clusters and judged on the fifth. Mean and median keep the judges' common bias, weights take it
+    out. Near copies are judges whose errors correlate above .9.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> people = rng.normal(6, 1.5, 300)
+    >>> scores = people[:, None] + rng.normal(0, 1, (300, 4))
+    >>> out = panel_of_scores(scores, people, names=list("abcd"))
+    >>> bool(out.against_best["mean"].interval.high < 0), out.effective_judges > 3
+    (True, True)
+    """
+    where = "panel_of_scores"
+    x = score_values(scores, where=where, name="scores")
+    y = score_values(human, where=where, name="human")
+    x, y, codes, sample = labelled_panel(
+        x, y, names, inference["cluster"], where=where, complete=True,
+        reserved=("mean", "median", "weighted"),
+    )  # fmt: skip
+    errors = x - y[:, None]
+    weighted, best = np.empty(y.size), np.empty(y.size)
+    fold = folds_of(codes, inference["seed"])
+    for k in range(FOLDS):
+        out = fold == k
+        weighted[out] = _weighted(x[~out], y[~out], x[out]) - y[out]
+        best[out] = errors[out, int(np.argmin((errors[~out] ** 2).mean(axis=0)))]
+    panels = {
+        "mean": panel_votes(x, rule="mean") - y,
+        "median": panel_votes(x, rule="median") - y,
+        "weighted": weighted,
+    }
+
+    def part(values: Floats, name: str, label: str) -> Estimate:
+        over = mean_over_clusters(values, codes)
+        iv = over.interval(inference["level"])
+        notes = () if iv else (Note(code="no_interval", message=f"No interval: {over.reason}."),)
+        return Estimate(
+            name=name, label=label, estimate=over.mean, std_error=over.std_error, interval=iv,
+            sample=sample, notes=notes,
+        )  # fmt: skip
+
+    squared = {name: errors[:, j] ** 2 for j, name in enumerate(names)}
+    squared |= {name: e**2 for name, e in panels.items()}
+    return Panel(
+        accuracy={
+            n: part(v, "mean_squared_error", f"Squared error of {n}") for n, v in squared.items()
+        },
+        against_best={
+            n: part(e**2 - best**2, "squared_error_gain", f"Squared error over the best ({n})")
+            for n, e in panels.items()
+        },
+        effective_judges=effective_judges(errors),
+        copies=near_copies(errors, names),
+        calls=x.shape[1],
+        sample=sample,
+        measure="mean squared error",
+    )
+
+
+def _weighted(x: Floats, y: Floats, new: Floats) -> Floats:
+    """People's score by least squares, the judges' deviations from their mean shrunk to 0."""
+    judges = x.shape[1]
+
+    def columns(of: Floats) -> Floats:
+        mean = of.mean(axis=1, keepdims=True)
+        return np.column_stack([np.ones(len(of)), mean, of - mean])
+
+    design = columns(x)
+    penalty = np.diag([0.0, 0.0, *([max(float(np.var(x)), 1e-12) * judges] * judges)])
+    solved = np.linalg.lstsq(design.T @ design + penalty, design.T @ y, rcond=None)[0]
+    return np.asarray(columns(new) @ solved)

@@ -8,13 +8,13 @@ from typing import Literal
 import numpy as np
 
 from judgestats.arrays import Floats, Ints
-from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
-from judgestats.stats.validity.clustered_share import (
+from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
+from judgestats.stats.validity.inputs import (
+    LabelledItems,
     cluster_variance,
     critical_value,
     effective_clusters,
 )
-from judgestats.stats.validity.inputs import LabelledItems
 
 _LABELS = {
     "people_only": "People's labels alone",

@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.drawings import against
+from judgestats.analysis.summary_rows import against
 from judgestats.studies.claims import Claim, Options, Replication, Study
 from judgestats.studies.llmasjudge.alignment import (
     alignment_methods,
     alignment_temperature,
     more_trials,
+    reasoning,
+    reasoning_by_judge,
 )
-from judgestats.studies.llmasjudge.common import MARGIN
-from judgestats.studies.llmasjudge.data import LLMasJudgeData, read_llmasjudge
-from judgestats.studies.llmasjudge.reasoning import reasoning, reasoning_by_judge
+from judgestats.studies.llmasjudge.data import MARGIN, LLMasJudgeData, read_llmasjudge
 from judgestats.studies.llmasjudge.spread import (
     distribution,
     guidelines,

@@ -1,8 +1,4 @@
-"""The study "LLMasJudge": its tables of variances, raw scores and alignment scores.
-
-Two layouts are understood: the three tables in ``shared/data/llmasjudge`` (CSV), and the authors'
-own folder ``results`` with ``expNx/combined_results.json``.
-"""
+"""Data of the study LLMasJudge."""
 
 from __future__ import annotations
 
@@ -17,6 +13,12 @@ import pandas as pd
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
+from judgestats.results.numbers import apa_number, format_p
+from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
+from judgestats.stats.dispersion.equivalence import EquivalenceResult
+from judgestats.stats.inference.multiplicity import Family
+from judgestats.stats.inference.result import Comparisons, TestResult
+from judgestats.studies.claims import Options
 
 Cell = tuple[float, str]
 """Temperature and judge."""
@@ -331,3 +333,75 @@ def _credit(values: Any, where: str, left_out: list[str]) -> Floats | None:
         left_out.append(f"{where} holds something else than scores of 0 to 1")
         return None
     return credit
+
+
+MARGIN = 1.5
+"""Declared margin: a ratio of variances between 1/1.5 and 1.5 matters little."""
+
+MINI = "gpt-4o-mini"
+
+
+def judges_of(data: LLMasJudgeData) -> list[str]:
+    """The judges, in the order of the file."""
+    return list(dict.fromkeys(j for _, j in data.variances))
+
+
+def complete(columns: Mapping[str, Floats], n_items: int) -> tuple[list[str], Floats]:
+    """The arrays that hold every item, side by side: only these can be aligned by index."""
+    kept = {k: v for k, v in columns.items() if v.size == n_items}
+    return list(kept), np.column_stack(list(kept.values())) if kept else np.empty((n_items, 0))
+
+
+def paired(
+    table: Floats, names: list[str], options: Options, *, at: list[float] | None = None
+) -> SpreadResult:
+    """The comparison of spread within items."""
+    return spread_test(
+        table,
+        conditions=names,
+        ordered=at if at is not None else False,
+        level=options.level,
+        n_permutations=options.n_resamples,
+        n_resamples=options.n_resamples,
+        seed=options.seed,
+    )
+
+
+def listed(tests: Mapping[str, TestResult]) -> str:
+    """Statistic, p and effect of every test."""
+    return "; ".join(f"{name}: {test.apa()}" for name, test in tests.items())
+
+
+def adjusted(family: Family) -> str:
+    """The adjusted p of every test."""
+    return "; ".join(f"{name}: adjusted p {family.p_text(name)}" for name in family.p_adjusted)
+
+
+def of_all(stands: list[bool], *, otherwise: str = "open") -> str:
+    """The verdict on a claim made for several judges or temperatures at once."""
+    if all(stands):
+        return "stands"
+    return "stands in part" if any(stands) else otherwise
+
+
+def no_difference(equal: EquivalenceResult, *, differ: bool) -> str:
+    """The verdict on a claim of no difference: inside the declared margin, or not.
+
+    A difference that is certain and smaller than the margin does not contradict the claim.
+    """
+    if equal.all_shown:
+        return "stands"
+    return "does not stand" if differ else "open"
+
+
+def listed_pairs(pairs: Comparisons) -> str:
+    """The p of every pair, not adjusted, and which of the two is the smaller."""
+    return ", ".join(
+        f"{row.a} against {row.b} p {format_p(row.p_value)}"
+        + (
+            f" ({row.effect_name} {apa_number(row.effect, bounded=True)})"
+            if row.effect_name
+            else ""
+        )
+        for row in pairs.rows
+    )

@@ -6,21 +6,23 @@ import math
 
 import numpy as np
 
-from judgestats.analysis.outcome import NamedResult
-from judgestats.stats.agreement.mean_share import mean_share
-from judgestats.stats.comparison.kruskal_wallis import kruskal_test
-from judgestats.stats.comparison.mann_whitney import pairwise_mann_whitney
-from judgestats.stats.comparison.spearman import spearman_correlation
-from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
-from judgestats.stats.inference.adjust import adjust_family
-from judgestats.stats.inference.result import Estimate, TestResult, format_p
-from judgestats.stats.spread.distribution_shape import kurtosis_change, normality_test
-from judgestats.stats.spread.equivalence import equivalence_of_spread
-from judgestats.stats.spread.variance_ratio import variance_ratio
+from judgestats.analysis.records import NamedResult
+from judgestats.results.numbers import format_p
+from judgestats.stats.agreement.raw_agreement import mean_share
+from judgestats.stats.comparison.groups import kruskal_test, pairwise_mann_whitney
+from judgestats.stats.comparison.paired import wilcoxon_signed_rank
+from judgestats.stats.comparison.rank_correlation import spearman_correlation
+from judgestats.stats.dispersion.condition_summary import kurtosis_change, normality_test
+from judgestats.stats.dispersion.equivalence import equivalence_of_spread
+from judgestats.stats.dispersion.ratios import variance_ratio
+from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference.multiplicity import adjust_family
+from judgestats.stats.inference.result import TestResult
 from judgestats.studies.claims import Claim, Options, not_examined, now, then
-from judgestats.studies.llmasjudge.common import (
+from judgestats.studies.llmasjudge.data import (
     MARGIN,
     MINI,
+    LLMasJudgeData,
     adjusted,
     complete,
     judges_of,
@@ -29,7 +31,6 @@ from judgestats.studies.llmasjudge.common import (
     of_all,
     paired,
 )
-from judgestats.studies.llmasjudge.data import LLMasJudgeData
 
 
 def temperature(data: LLMasJudgeData, options: Options) -> Claim:

@@ -8,8 +8,8 @@ from importlib import resources
 
 import pandas as pd
 
-from judgestats.stats.agreement.grade_score_items import exceeds_grade_score_bound
-from judgestats.stats.inference.result import Result
+from judgestats.stats.agreement.grade_score import exceeds_grade_score_bound
+from judgestats.stats.inference.estimate import Result
 
 __all__ = [
     "PaperTable",

@@ -7,13 +7,23 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.drawings import against
-from judgestats.stats.agreement.mean_share import mean_share
-from judgestats.stats.inference.adjust import p_adjust
-from judgestats.stats.inference.result import Comparison, Comparisons, Estimate
-from judgestats.stats.spread.mean_shift import mean_shift
-from judgestats.studies.claims import Claim, Options, Replication, Study, not_examined, now, then
-from judgestats.studies.reading import of_a_hundred, shifted
+from judgestats.analysis.summary_rows import against
+from judgestats.stats.agreement.raw_agreement import mean_share
+from judgestats.stats.dispersion.condition_summary import mean_shift
+from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference.multiplicity import p_adjust
+from judgestats.stats.inference.result import Comparison, Comparisons
+from judgestats.studies.claims import (
+    Claim,
+    Options,
+    Replication,
+    Study,
+    not_examined,
+    now,
+    of_a_hundred,
+    shifted,
+    then,
+)
 from judgestats.studies.rewardbench2_k8.data import FULL, MINI, NANO, Asked, Data, read_asked
 
 __all__ = ["STUDY", "examine"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
-from judgestats.studies.reading import file_of, records_of
+from judgestats.studies.claims import file_of, records_of
 
 FULL, MINI, NANO = "gpt-5.4", "gpt-5.4-mini", "gpt-5.4-nano"
 _FILES: Mapping[tuple[str, float], tuple[str, str]] = {

@@ -6,23 +6,22 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from judgestats.analysis.drawings import against
+from judgestats.analysis.summary_rows import against
 from judgestats.studies.claims import Options, Replication, Study
 from judgestats.studies.paper_tables import omega_tables
-from judgestats.studies.schroeder2024.answers import answers
-from judgestats.studies.schroeder2024.application import application
-from judgestats.studies.schroeder2024.cells import (
+from judgestats.studies.schroeder2024.answers import answers, application
+from judgestats.studies.schroeder2024.data import read_schroeder2024
+from judgestats.studies.schroeder2024.tables import (
     Cell,
+    at_zero,
+    benchmarks_compared,
     cells_of_study,
     conditions_of,
-)
-from judgestats.studies.schroeder2024.comparisons import (
-    benchmarks_compared,
     judges_ranked,
+    table_1,
+    table_2,
     temperatures,
 )
-from judgestats.studies.schroeder2024.data import read_schroeder2024
-from judgestats.studies.schroeder2024.tables import at_zero, table_1, table_2
 
 __all__ = ["STUDY", "examine"]
 

@@ -13,10 +13,13 @@ from hypothesis.extra.numpy import arrays
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.cohen import cohen_kappa
-from judgestats.stats.agreement.gwet import brennan_prediger, gwet_ac1, gwet_ac2
-from judgestats.stats.agreement.kappa import conger_kappa, fleiss_kappa
-from judgestats.stats.agreement.krippendorff import krippendorff_alpha
+from judgestats.stats.agreement.chance_corrected import brennan_prediger, gwet_ac1, gwet_ac2
+from judgestats.stats.agreement.kappa import (
+    cohen_kappa,
+    conger_kappa,
+    fleiss_kappa,
+    krippendorff_alpha,
+)
 from judgestats.stats.agreement.raw_agreement import (
     flip_rate,
     percent_agreement,
@@ -24,8 +27,8 @@ from judgestats.stats.agreement.raw_agreement import (
     verdict_entropy,
 )
 from judgestats.stats.agreement.vote_share import vote_share_reliability
-from judgestats.stats.inference.result import Estimate
-from judgestats.stats.layouts.count_table import count_table, table_from_counts
+from judgestats.stats.designs.count_table import count_table, table_from_counts
+from judgestats.stats.inference.estimate import Estimate
 
 Coefficient = Callable[..., Estimate]
 

@@ -6,17 +6,18 @@ import pytest
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.accuracy import accuracy, human_ceiling
-from judgestats.stats.agreement.alignment import (
+from judgestats.stats.agreement.human import (
+    accuracy,
     alignment_by_category,
     alignment_credit,
     alignment_score,
+    human_ceiling,
 )
 from judgestats.stats.agreement.human_correlation import (
     disattenuated_correlation,
     human_correlation,
 )
-from judgestats.stats.agreement.transitivity import intransitive_triads, pairwise_from_scores
+from judgestats.stats.agreement.preference import intransitive_triads, pairwise_from_scores
 
 OUTCOMES = ("a", "b", "tie")
 RNG = np.random.default_rng(0)

@@ -8,19 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from judgestats.stats.agreement.attainable_minimum import (
+from judgestats.stats.agreement.chance_corrected import (
+    brennan_prediger,
+    gwet_ac1,
     least_against_even_chance,
     least_conger_kappa,
     least_fleiss_kappa,
     least_krippendorff_alpha,
     least_vote_share,
 )
-from judgestats.stats.agreement.cohen import cohen_kappa
-from judgestats.stats.agreement.gwet import brennan_prediger, gwet_ac1
-from judgestats.stats.agreement.kappa import conger_kappa, fleiss_kappa
-from judgestats.stats.agreement.krippendorff import krippendorff_alpha
+from judgestats.stats.agreement.kappa import (
+    cohen_kappa,
+    conger_kappa,
+    fleiss_kappa,
+    krippendorff_alpha,
+)
 from judgestats.stats.agreement.vote_share import vote_share_reliability
-from judgestats.stats.layouts.count_table import table_from_counts
+from judgestats.stats.designs.count_table import table_from_counts
 
 counts = arrays(
     np.int8, st.tuples(st.integers(2, 9), st.integers(2, 4)), elements=st.integers(0, 5)

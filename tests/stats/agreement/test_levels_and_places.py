@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.correlation_levels import correlation_by_level
-from judgestats.stats.agreement.order_accuracy import accuracy_by_slot, pair_accuracy
-from judgestats.stats.agreement.win_rates import win_rates
+from judgestats.stats.agreement.human_correlation import correlation_by_level
+from judgestats.stats.agreement.order_effects import accuracy_by_slot, pair_accuracy
+from judgestats.stats.agreement.preference import win_rates
 
 
 def test_levels_tell_a_judge_of_systems_from_a_judge_of_answers() -> None:

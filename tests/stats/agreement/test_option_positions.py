@@ -10,16 +10,20 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.grade_score import grade_score, grade_score_difference
-from judgestats.stats.agreement.grade_score_items import (
+from judgestats.stats.agreement.grade_score import (
     chance_grade_score,
     exceeds_grade_score_bound,
+    grade_score,
+    grade_score_difference,
     grade_score_items,
 )
-from judgestats.stats.agreement.option_positions import option_win_rate, position_test
-from judgestats.stats.agreement.position_noise import position_and_noise
-from judgestats.stats.agreement.position_preference import first_position_preference
-from judgestats.stats.agreement.swap import clopper_pearson, swap_consistency
+from judgestats.stats.agreement.order_effects import option_win_rate, position_test
+from judgestats.stats.agreement.position import (
+    clopper_pearson,
+    first_position_preference,
+    position_and_noise,
+    swap_consistency,
+)
 
 NAN = float("nan")
 PUBLISHED = Path(__file__).resolve().parents[4] / "shared" / "published"

@@ -7,13 +7,13 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from judgestats.stats.agreement.accuracy import accuracy, human_ceiling
-from judgestats.stats.agreement.alignment import alignment_score
-from judgestats.stats.agreement.cohen import cohen_kappa
-from judgestats.stats.agreement.kappa import fleiss_kappa
-from judgestats.stats.agreement.position_noise import position_and_noise
-from judgestats.stats.agreement.position_preference import first_position_preference
-from judgestats.stats.agreement.swap import swap_consistency
+from judgestats.stats.agreement.human import accuracy, alignment_score, human_ceiling
+from judgestats.stats.agreement.kappa import cohen_kappa, fleiss_kappa
+from judgestats.stats.agreement.position import (
+    first_position_preference,
+    position_and_noise,
+    swap_consistency,
+)
 from judgestats.stats.agreement.vote_share import vote_share_reliability
 
 ROOT = Path(__file__).resolve().parents[3]

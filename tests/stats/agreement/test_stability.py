@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.between_judges import agreement_across_judges
+from judgestats.stats.agreement.across_orders import agreement_across_judges
 from judgestats.stats.agreement.raw_agreement import percent_agreement
-from judgestats.stats.agreement.stability import _drawn, majority_stability, panel_agreement
+from judgestats.stats.agreement.vote_share import _drawn, majority_stability, panel_agreement
 
 
 def brute_force(labels: str, k: int, ties: str) -> float:

@@ -11,13 +11,15 @@ from scipy import stats
 from statsmodels.stats import contingency_tables
 
 from judgestats.errors import InputError
-from judgestats.stats.comparison.cochran import cochran_q_test
-from judgestats.stats.comparison.effects_means import cohens_d, hedges_correction, hedges_g
+from judgestats.stats.comparison.effects import cohens_d, hedges_correction, hedges_g
 from judgestats.stats.comparison.friedman import friedman_test
-from judgestats.stats.comparison.mcnemar import mcnemar_test
-from judgestats.stats.comparison.symmetry import stuart_maxwell_test
-from judgestats.stats.inference.proportions import proportion, proportion_limits
-from judgestats.stats.layouts.square_table import square_table
+from judgestats.stats.comparison.paired_categories import (
+    cochran_q_test,
+    mcnemar_test,
+    stuart_maxwell_test,
+)
+from judgestats.stats.designs.count_table import square_table
+from judgestats.stats.inference.distributions import proportion, proportion_limits
 
 TABLE = np.array([[20, 5, 3], [9, 15, 4], [1, 8, 12]])
 

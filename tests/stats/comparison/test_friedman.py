@@ -12,9 +12,8 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.comparison.concordance import kendalls_w
-from judgestats.stats.comparison.friedman import friedman_test
-from judgestats.stats.comparison.ordered_conditions import page_trend_test
+from judgestats.stats.comparison.friedman import friedman_test, kendalls_w
+from judgestats.stats.comparison.trend import page_trend_test
 
 SCORES = arrays(
     np.int64, st.tuples(st.integers(3, 8), st.integers(3, 5)), elements=st.integers(1, 6)

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.comparison.kendall import kendall_correlation
-from judgestats.stats.comparison.ordered_conditions import page_trend_test
-from judgestats.stats.comparison.spearman import spearman_correlation
+from judgestats.stats.comparison.rank_correlation import kendall_correlation, spearman_correlation
+from judgestats.stats.comparison.trend import page_trend_test
 
 
 def temperatures(n: int = 12, slope: float = 0.0, seed: int = 1) -> pd.DataFrame:

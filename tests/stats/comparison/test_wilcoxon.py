@@ -11,9 +11,9 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.comparison.kruskal_wallis import kruskal_test
-from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
-from judgestats.stats.inference.result import Estimate
+from judgestats.stats.comparison.groups import kruskal_test
+from judgestats.stats.comparison.paired import wilcoxon_signed_rank
+from judgestats.stats.inference.estimate import Estimate
 
 
 def matched_effect(d: object, **options: object) -> Estimate:

@@ -17,9 +17,10 @@ from judgestats import stats
 from judgestats.results import estimand_of
 from judgestats.results.numbers import apa_number, apa_p
 from judgestats.stats.comparison.friedman import friedman_test
-from judgestats.stats.inference.adjust import adjust_family
-from judgestats.stats.inference.result import Estimate, Interval, Result, Sample, TestResult
-from judgestats.stats.spread.spread_between_conditions import spread_test
+from judgestats.stats.dispersion.dispersion_test import spread_test
+from judgestats.stats.inference.estimate import Estimate, Interval, Result, Sample
+from judgestats.stats.inference.multiplicity import adjust_family
+from judgestats.stats.inference.result import TestResult
 
 
 def subclasses(kind: type) -> set[type]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from judgestats.stats import alignment_score, icc, mean_shift
-from judgestats.stats.inference.cluster_jackknife import (
+from judgestats.stats.inference.jackknife import (
     effective_clusters,
     jackknife_error,
     mean_over_clusters,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judgestats.stats.agreement.over_orders import repetition_over_orders
+from judgestats.stats.agreement.across_orders import repetition_over_orders
 from judgestats.stats.inference import sum_statistics
-from judgestats.stats.inference.counted_codes import CountedCodes
+from judgestats.stats.inference.sum_statistics import CountedCodes
 
 
 def test_a_drawn_shuffle_keeps_what_every_column_holds():

@@ -10,18 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgestats.stats.comparison.location_shift import walsh_averages
-from judgestats.stats.comparison.mann_whitney import mann_whitney_test
-from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
-from judgestats.stats.inference import pair_selection
-from judgestats.stats.inference.pair_selection import (
+from judgestats.stats.comparison.groups import mann_whitney_test
+from judgestats.stats.comparison.paired import walsh_averages, wilcoxon_signed_rank
+from judgestats.stats.inference import rank_distributions as pair_selection
+from judgestats.stats.inference.rank_distributions import (
     kth_average,
     kth_difference,
     median_average,
     median_difference,
+    noise_free_difference,
+    signed_rank_null,
 )
-from judgestats.stats.inference.rank_distributions import signed_rank_null
-from judgestats.stats.inference.rounding_noise import noise_free_difference
 
 VALUES = st.lists(
     st.one_of(st.integers(-9, 9).map(float), st.floats(-1e6, 1e6)), min_size=1, max_size=6

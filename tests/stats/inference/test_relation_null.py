@@ -7,7 +7,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.stats import alignment_score
-from judgestats.stats.inference.relation_null import relation_null
+from judgestats.stats.inference.permutation import relation_null
 
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgestats.stats.comparison.kendall_stack import kendall_of_stack
+from judgestats.stats.comparison.rank_correlation import kendall_of_stack
+from judgestats.stats.designs.score_matrix import mean_squares
 from judgestats.stats.inference import permutation
-from judgestats.stats.inference.permutation import permutation_distribution
-from judgestats.stats.inference.permuters import draw_permutations
-from judgestats.stats.layouts.mean_squares import mean_squares
+from judgestats.stats.inference.permutation import draw_permutations, permutation_distribution
 from judgestats.stats.reliability.intraclass import icc, icc_value
 from judgestats.stats.reliability.omega import omega_total
 

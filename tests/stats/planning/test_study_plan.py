@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.planning.simulated_design import Design, _draw, _icc_widths
-from judgestats.stats.planning.study_plan import PilotComponents, pilot_components, plan_study
+from judgestats.stats.planning.design import Design, _draw, _icc_widths, plan_study
+from judgestats.stats.planning.price import PilotComponents, pilot_components
 from judgestats.stats.reliability.intraclass import icc
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.utils import check_array
 
-from judgestats.stats.reliability._factor_analyzer import (
+from judgestats.stats.reliability.published_omega import (
     MODULES,
     accepts_argument,
     factor_analysis,

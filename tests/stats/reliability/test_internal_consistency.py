@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from judgestats.errors import InputError
-from judgestats.stats.layouts.score_matrix import (
+from judgestats.stats.designs.score_matrix import (
     em_covariance,
     pairwise_correlation,
     pairwise_covariance,

@@ -7,17 +7,22 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from judgestats.errors import InputError
-from judgestats.stats.layouts.mean_squares import (
+from judgestats.stats.designs.score_matrix import (
     mean_squares,
     one_way_mean_squares,
     resampled_mean_squares,
 )
-from judgestats.stats.reliability.intraclass import FORMS, icc, icc_forms
+from judgestats.stats.reliability.intraclass import (
+    FORMS,
+    icc,
+    icc_forms,
+    replications_needed,
+    spearman_brown,
+)
 from judgestats.stats.reliability.measurement_error import (
     smallest_detectable_change,
     standard_error_of_measurement,
 )
-from judgestats.stats.reliability.step_up import replications_needed, spearman_brown
 
 BARE = {"interval": "none", "n_permutations": 0}
 scores = arrays(np.float64, (9, 3), elements=st.integers(1, 10).map(float))

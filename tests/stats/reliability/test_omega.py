@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.stats.inference.result import to_plain
+from judgestats.stats.inference.estimate import to_plain
 from judgestats.stats.reliability.intraclass import icc
 from judgestats.stats.reliability.omega import omega_total, replications_needed
 from judgestats.stats.reliability.omega_fit import weighted_covariances

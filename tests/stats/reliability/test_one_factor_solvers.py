@@ -8,14 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from judgestats.stats.inference.blas_threads import one_blas_thread
-from judgestats.stats.reliability._factor_analyzer import factor_analysis
-from judgestats.stats.reliability.one_factor import fit_stack, singular_reason
-from judgestats.stats.reliability.one_factor_solvers import (
+from judgestats.stats.inference.keywords import one_blas_thread
+from judgestats.stats.reliability.one_factor import (
+    fit_stack,
     minres_one_factor,
     ml_discrepancy,
     ml_one_factor,
+    singular_reason,
 )
+from judgestats.stats.reliability.published_omega import factor_analysis
 
 
 def sample(seed, n=80, p=5, spread=0.3):

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.reliability._factor_analyzer import factor_analysis
-from judgestats.stats.reliability.factor_extraction import minres_factors, oblimin
 from judgestats.stats.reliability.published_omega import (
+    factor_analysis,
+    minres_factors,
+    oblimin,
     published_omega_2412_12509,
     published_verdict_codes,
 )

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.stats.reliability._factor_analyzer import factor_analysis
-from judgestats.stats.reliability.factor_extraction import minres_factors, oblimin
+from judgestats.stats.reliability.published_omega import factor_analysis, minres_factors, oblimin
 from judgestats.stats.reliability.schmid_leiman import omega_hierarchical, schmid_leiman
 
 

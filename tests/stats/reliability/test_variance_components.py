@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.stats.layouts.crossed_layout import DESIGNS, array_layout, long_layout, strata_of
-from judgestats.stats.planning.priced_plan import priced_plan
-from judgestats.stats.reliability.component_tests import component_null
+from judgestats.stats.designs.crossed_layout import DESIGNS, array_layout, long_layout, strata_of
+from judgestats.stats.planning.price import priced_plan
 from judgestats.stats.reliability.generalizability import d_study, error_variances, generalizability
 from judgestats.stats.reliability.intraclass import icc
 from judgestats.stats.reliability.reml import (
@@ -19,7 +18,7 @@ from judgestats.stats.reliability.reml import (
     UnbalancedCriterion,
     minimise,
 )
-from judgestats.stats.reliability.variance_components import variance_components
+from judgestats.stats.reliability.variance_components import component_null, variance_components
 
 PARTS = {"item": 0.8, "judge": 0.1, "item:judge": 0.2, "residual": 0.6}
 

@@ -1,0 +1,576 @@
+"""Agreement across judges, orders, and labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from string import ascii_lowercase
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from judgestats.analysis.ratings import ratings_of
+from judgestats.analysis.records import NamedResult
+from judgestats.arrays import Floats, Objects
+from judgestats.data.readers.columns import each_distinct
+from judgestats.data.request_fields import heat
+from judgestats.items.records import Item
+from judgestats.protocols.template import pair_name
+from judgestats.results import About
+from judgestats.results.records import Role
+from judgestats.stats.agreement.across_orders import agreement_across_judges
+from judgestats.stats.agreement.human_correlation import correlation_by_level
+from judgestats.stats.agreement.order_effects import accuracy_by_slot, pair_accuracy, position_test
+from judgestats.stats.agreement.preference import win_rates
+from judgestats.stats.inference.estimate import Result
+from judgestats.stats.reliability.intraclass import icc
+
+_FEWEST = 3
+_MOST = 12
+"""Items that are needed, and conditions that are compared at most."""
+_MOST_CHOICES = 20
+_USED = ("item_id", "cluster", "condition", "score", "choice", "order", "replicate")
+
+
+def beside_judges(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
+    """How far judges agree with one another, repetitions included.
+
+    Of scores ICC(2,1) of the judges' means of each item; of verdicts the share of pairs of judges
+    that give the same in the same repetition.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The parsed judgments.
+    level : float
+        Of intervals.
+
+    Returns
+    -------
+    list of NamedResult
+        ``between_judges.LEVEL`` for the judges at each level of temperature and other factors, and
+        ``between_judges.across`` over all conditions where there are several levels; described,
+        never claimed.
+
+    Examples
+    --------
+    >>> rows = [dict(judge=j, condition=j, temperature=1.0, item_id=f"i{i}", cluster=f"i{i}",
+    ...              replicate=r, order="", choice="ab"[i % 2], score=None)
+    ...         for j in "xy" for i in range(6) for r in range(2)]
+    >>> [(r.id, r.result.estimate) for r in beside_judges(pd.DataFrame(rows), level=0.95)]
+    [('between_judges.T=1', 1.0)]
+    """
+    if "stage" in frame and not frame["stage"].eq("final").all():
+        frame = frame[frame["stage"] == "final"]
+    if frame["judge"].nunique() < 2:
+        return []
+    out = []
+    for name, own in _levels(frame):
+        conditions = tuple(map(str, own["condition"].unique()))
+        agreement = _agreement(own, conditions, level) if 2 <= len(conditions) <= _MOST else None
+        if agreement is not None:
+            out.append(
+                NamedResult(
+                    id=f"between_judges.{name}",
+                    title="Agreement between judges"
+                    + (" over all conditions" if name == "across" else f" ({name})"),
+                    role="descriptive",
+                    result=agreement,
+                    about=About(conditions=conditions),
+                )
+            )
+    return out
+
+
+def _levels(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The judgments at each level of everything but the judge, then all of them."""
+    factors = [c for c in map(str, frame) if c.startswith("factor_")]
+    keys = ["temperature", *factors]
+    groups: list[tuple[Any, pd.DataFrame]] = list(frame.groupby(keys, sort=False, dropna=False))
+    for key, own in groups:
+        parts = [] if np.isnan(key[0]) else [heat(float(key[0]))]
+        parts += [f"{c.removeprefix('factor_')}={v}" for c, v in zip(factors, key[1:], strict=True)]
+        yield ", ".join(parts) or "all", own
+    if len(groups) > 1:
+        yield "across", frame
+
+
+def _agreement(own: pd.DataFrame, conditions: tuple[str, ...], level: float) -> Result | None:
+    """Of the conditions on the items that all of them judged; None where these are too few."""
+    scored = "score" in own and own["score"].notna().any()
+    own = own[[c for c in _USED if c in own]]
+    read = own[own["score"].notna()] if scored else own[own["choice"].astype(str) != ""]
+    several = read.groupby("item_id", sort=False)["condition"].nunique()
+    items = several.index[several == len(conditions)]
+    if len(items) < _FEWEST:
+        return None
+    if len(items) < len(several):
+        read = read[read["item_id"].isin(items)]
+    clusters = read.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[items]
+    common: dict[str, Any] = {
+        "cluster": clusters.to_numpy(object) if clusters.nunique() < len(items) else None,
+        "level": level,
+    }
+    if scored:
+        means = read.pivot_table(index="item_id", columns="condition", values="score", sort=False)
+        table = means.loc[items, list(conditions)].to_numpy(float)
+        return icc(table, form="ICC(2,1)", n_permutations=0, **common)
+    if read["choice"].nunique() > _MOST_CHOICES:
+        return None
+    return agreement_across_judges(_cube(read, items, conditions), **common)
+
+
+def _cube(read: pd.DataFrame, items: pd.Index, conditions: tuple[str, ...]) -> NDArray[np.object_]:
+    """Verdicts as judges x items x repetitions, an order being a repetition of its own."""
+    asked = read["order"].astype(str) + "\0" + read["replicate"].astype(str)
+    codes, times = pd.factorize(asked)
+    cube = np.full((len(conditions), len(items), len(times)), None, dtype=object)
+    cube[
+        pd.Index(conditions).get_indexer(pd.Index(read["condition"])),
+        items.get_indexer(pd.Index(read["item_id"])),
+        codes,
+    ] = read["choice"].to_numpy(object)
+    return cube
+
+
+_BESIDE_LABELS_FEWEST = 3
+"""Pairs, sources or systems that a result needs at least."""
+_OUTCOMES = {"a", "b", "tie", ""}
+_ORDERS = {"ab", "ba"}
+
+
+def beside_labels(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
+    """Pair accuracy over both orders, accuracy by slot, and correlation by level, where there are.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The parsed judgments, with a column ``label`` where people or a key said what is right.
+    level : float
+        Of intervals.
+
+    Returns
+    -------
+    list of NamedResult
+        Described, never claimed.
+
+    Examples
+    --------
+    >>> beside_labels(pd.DataFrame({"condition": ["x"], "score": [7.0]}), level=0.95)
+    []
+    """
+    if "label" not in frame:
+        return []
+    out = []
+    for condition, own in frame.groupby("condition", sort=False):
+        about = About(conditions=(str(condition),))
+        for kind, title, result in (*_of_pairs(own, level), *_of_ratings(own, level)):
+            out.append(
+                NamedResult(
+                    id=f"{kind}.{condition}",
+                    title=f"{title} ({condition})",
+                    role="descriptive",
+                    result=result,
+                    about=about,
+                    hypothesis="people",
+                )
+            )
+    return out
+
+
+def _of_pairs(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Result]]:
+    """Of pairs that were shown in both orders and labelled."""
+    if not {"choice", "order"} <= set(own):
+        return
+    own = own[own["label"].astype(str).isin(_OUTCOMES - {""}) & own["order"].isin(_ORDERS)]
+    if not set(own["choice"]) <= _OUTCOMES:
+        return
+    yield from _by_slot(own, level)
+    if set(own["order"]) != _ORDERS:
+        return
+    wide = own.pivot_table(
+        index="item_id",
+        columns=["order", "replicate"],
+        values="choice",
+        aggfunc="first",
+        sort=False,
+    )
+    wide = wide.reindex(columns=wide.columns.sort_values()).fillna("")
+    once = own.drop_duplicates("item_id").set_index("item_id").loc[wide.index]
+    if len(wide) < _BESIDE_LABELS_FEWEST or _several_labels(own):
+        return
+    ab, ba = (wide[o].to_numpy(object) for o in ("ab", "ba"))
+    common: dict[str, Any] = {"cluster": once["cluster"].to_numpy(object), "level": level}
+    yield (
+        "people.both_orders",
+        "Right in both orders",
+        pair_accuracy(ab, ba, once["label"].to_numpy(object), **common),
+    )
+
+
+def _several_labels(own: pd.DataFrame) -> bool:
+    """Whether people say more than one thing of an item."""
+    return bool(own.groupby("item_id")["label"].nunique().max() > 1)
+
+
+def _by_slot(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Result]]:
+    """Of labelled pairs of which it is known which response was shown first."""
+    decided = own[own["label"].isin(["a", "b"])]
+    if decided["item_id"].nunique() < _BESIDE_LABELS_FEWEST or _several_labels(decided):
+        return
+    first = decided["order"].str[0]
+    chosen = np.where(
+        decided["choice"].isin(["a", "b"]), (decided["choice"] != first).astype(float), np.nan
+    )
+    yield (
+        "people.slots",
+        "Accuracy by the place of the right response",
+        accuracy_by_slot(
+            chosen,
+            (decided["label"] != first).to_numpy(int),
+            item=decided["item_id"].to_numpy(object),
+            n_options=2,
+            cluster=decided["cluster"].to_numpy(object),
+            level=level,
+            n_permutations=999,
+            seed=0,
+        ),
+    )
+
+
+def _of_ratings(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Result]]:
+    """Of answers of several systems to several questions, scored and rated."""
+    if not {"author", "score"} <= set(own):
+        return
+    ratings, _ = ratings_of(own)
+    scored = own.dropna(subset=["score"])
+    items = scored.groupby("item_id", sort=False).agg(
+        score=("score", "mean"), source=("cluster", "first"), system=("author", "first")
+    )
+    items["human"] = ratings.reindex(items.index)
+    items = items.dropna(subset=["human"])
+    items = items[items["system"].astype(str) != ""]
+    several = items.groupby("source").size().max() if len(items) else 0
+    if (
+        items["system"].nunique() < _BESIDE_LABELS_FEWEST
+        or items["source"].nunique() < _BESIDE_LABELS_FEWEST
+        or several < 2
+    ):
+        return
+    yield (
+        "people.levels",
+        "Correlation with people's ratings, pooled, within questions and between systems",
+        correlation_by_level(
+            items["score"].to_numpy(float), items["human"].to_numpy(float),
+            source=items["source"].to_numpy(object), system=items["system"].to_numpy(object),
+            level=level,
+        ),
+    )  # fmt: skip
+
+
+_BESIDE_VERDICTS_FEWEST = 3
+"""Items, and options of a choice, that a result needs at least."""
+_BESIDE_VERDICTS_OUTCOMES = {"a", "b", "tie", ""}
+
+Found = Iterator[tuple[str, str, Result]]
+
+
+def beside_verdicts(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
+    """Win rates of systems, and accuracy and choice share by the place of an option.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The parsed judgments; with ``system_a`` and ``system_b`` where they tell who wrote the two
+        responses.
+    level : float
+        Of intervals.
+
+    Returns
+    -------
+    list of NamedResult
+        Described, never claimed.
+
+    Examples
+    --------
+    >>> beside_verdicts(pd.DataFrame({"condition": ["x"], "score": [7.0]}), level=0.95)
+    []
+    """
+    return [
+        *_named(frame, lambda own: _wins(own, level), role="descriptive"),
+        *slot_results(frame, level=level, role="descriptive"),
+    ]
+
+
+def has_slots(frame: pd.DataFrame) -> bool:
+    """Whether `slot_results` has an answer for some condition."""
+    parts = frame.groupby("condition", sort=False) if "choice" in frame else ()
+    return any(_what_is_known(own)[2] for _, own in parts)
+
+
+def slot_results(
+    frame: pd.DataFrame,
+    *,
+    level: float,
+    role: Role = "secondary",
+    n_permutations: int = 999,
+    seed: int = 0,
+) -> list[NamedResult]:
+    """Whether choices among three or more options follow the place where an option stands.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The parsed judgments; an order that lists the options, or letters that are places, tell
+        where each stood.
+    level : float
+    role : str
+    n_permutations, seed : int
+
+    Returns
+    -------
+    list of NamedResult
+        A test a condition: of accuracy by the place of the right option where labels tell it, else
+        of the places chosen; none where places are not known.
+    """
+    drawn = {"n_permutations": n_permutations, "seed": seed}
+    return _named(frame, lambda own: _slots(own, level, drawn), role=role, hypothesis="slots")
+
+
+def _named(
+    frame: pd.DataFrame,
+    compute: Callable[[pd.DataFrame], Found],
+    *,
+    role: Role,
+    hypothesis: str = "",
+) -> list[NamedResult]:
+    """What is found of each condition, with its name."""
+    if "choice" not in frame:
+        return []
+    return [
+        NamedResult(
+            id=f"{kind}.{condition}",
+            title=f"{title} ({condition})",
+            role=role,
+            result=result,
+            hypothesis=hypothesis,
+            about=About(conditions=(str(condition),)),
+        )
+        for condition, own in frame.groupby("condition", sort=False)
+        for kind, title, result in compute(own)
+    ]
+
+
+def with_systems(frame: pd.DataFrame, items: Sequence[Item]) -> pd.DataFrame:
+    """Judged pairs with the authors of their two responses as ``system_a`` and ``system_b``.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The parsed judgments of a run.
+    items : sequence of Item
+
+    Returns
+    -------
+    DataFrame
+        As given where no judged pair has two authors.
+    """
+    authors = {
+        pair_name(item, (i, j)): (item.responses[i].author, item.responses[j].author)
+        for item in items
+        for i, j in combinations(range(len(item.responses)), 2)
+    }
+    if not frame["item_id"].isin(list(authors)).any():
+        return frame
+    sides = [authors.get(str(name), ("", "")) for name in frame["item_id"]]
+    return frame.assign(system_a=[a or "" for a, _ in sides], system_b=[b or "" for _, b in sides])
+
+
+def _wins(own: pd.DataFrame, level: float) -> Found:
+    """Of preferences between the responses of named systems; a system never meets itself."""
+    if (
+        not {"system_a", "system_b"} <= set(own)
+        or not set(own["choice"]) <= _BESIDE_VERDICTS_OUTCOMES
+    ):
+        return
+    a, b = (own[c].astype(str) for c in ("system_a", "system_b"))
+    own = own[(a != "") & (b != "") & (a != b)]
+    if own["item_id"].nunique() < _BESIDE_VERDICTS_FEWEST or not own["choice"].ne("").any():
+        return
+    yield (
+        "wins",
+        "Win rate of each system, a tie half",
+        win_rates(
+            own["choice"].to_numpy(object),
+            system_a=own["system_a"].to_numpy(object),
+            system_b=own["system_b"].to_numpy(object),
+            cluster=own["cluster"].to_numpy(object),
+            level=level,
+        ),
+    )
+
+
+def _slots(own: pd.DataFrame, level: float, drawn: Mapping[str, Any]) -> Found:
+    """Of choices among options whose places are known: by the order shown, or by their letters."""
+    own, k, placed_choices = _what_is_known(own)
+    if placed_choices == "gold":
+        labelled = own[own["gold"] >= 0]
+        yield (
+            "slots.accuracy",
+            "Accuracy and choices by the place of the right option",
+            accuracy_by_slot(
+                labelled["place"].to_numpy(float),
+                labelled["gold"].to_numpy(int),
+                item=labelled["item_id"].to_numpy(object),
+                n_options=k,
+                cluster=labelled["cluster"].to_numpy(object),
+                level=level,
+                **drawn,
+            ),
+        )
+    elif placed_choices == "order":
+        yield "slots.choices", "Choices by place", _by_place(own, k, level, drawn)
+
+
+def _what_is_known(own: pd.DataFrame) -> tuple[pd.DataFrame, int, str]:
+    """Judgments with their places, how many options, and by what a place can be told to matter."""
+    if not own["choice"].ne("").any():
+        return own, 0, ""
+    own, k = _placed(own)
+    if (
+        k < _BESIDE_VERDICTS_FEWEST
+        or own["item_id"].nunique() < _BESIDE_VERDICTS_FEWEST
+        or not (own["place"] >= 0).any()
+    ):
+        return own, k, ""
+    if own.loc[own["gold"] >= 0, "item_id"].nunique() >= _BESIDE_VERDICTS_FEWEST:
+        return own, k, "gold"
+    several = own.groupby("item_id")["order"].nunique().min() > 1
+    return own, k, "order" if several else ""
+
+
+def _placed(own: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """Judgments with the place chosen and the right one, -1 where unknown, and how many options.
+
+    An order that lists the options (``cab``, ``m3|m1|m2``) tells where each stood. Without one the
+    letter of an option of a choice is its place.
+    """
+    choices = each_distinct(own["choice"], lambda v: str(v).strip().lower())
+    gold = (
+        each_distinct(own["label"], lambda v: str(v).strip().lower())
+        if "label" in own
+        else pd.Series("", index=own.index)
+    )
+    codes, shown = pd.factorize(own["order"], use_na_sentinel=False)
+    orders_shown = [_listed(str(order).strip().lower()) for order in shown]
+    listed = set(orders_shown)
+    options = sorted(set().union(*listed))
+    ordered = len(options) >= _BESIDE_VERDICTS_FEWEST and all(sorted(o) == options for o in listed)
+    if not ordered:
+        words = {*choices.unique(), *gold.unique()} - {""}
+        kinds = set(own["verdict_kind"].unique()) if "verdict_kind" in own else set()
+        if listed != {()} or not kinds <= {"choice", ""}:
+            return own, 0
+        if not words or not all(len(w) == 1 and w in ascii_lowercase for w in words):
+            return own, 0
+        options = list(ascii_lowercase[: max(map(ascii_lowercase.index, words)) + 1])
+        orders_shown = [tuple(options)] * len(orders_shown)
+    orders = pd.Series([orders_shown[code] for code in codes], index=own.index)
+
+    def places(values: pd.Series) -> list[int]:
+        return [o.index(v) if v in o else -1 for o, v in zip(orders, values, strict=True)]
+
+    return own.assign(order=orders, place=places(choices), gold=places(gold)), len(options)
+
+
+def _listed(order: str) -> tuple[str, ...]:
+    """The options in the order shown: between separators, else letter by letter.
+
+    Examples
+    --------
+    >>> _listed("cab"), _listed("m3 | m1 | m2"), _listed("")
+    (('c', 'a', 'b'), ('m3', 'm1', 'm2'), ())
+    """
+    if re.search(r"[\s,>|]", order):
+        return tuple(part for part in re.split(r"[\s,>|]+", order) if part)
+    return tuple(order.replace("-", ""))
+
+
+def _by_place(own: pd.DataFrame, k: int, level: float, drawn: Mapping[str, Any]) -> Result:
+    """Places chosen, tested against the options chosen: items in the rows, judgments beside."""
+    own = own.assign(at=own.groupby("item_id").cumcount())
+    wide = own.pivot(index="item_id", columns="at", values="place").fillna(-1)
+    shown = own.pivot(index="item_id", columns="at", values="order")
+    options = sorted(own["order"].iloc[0])
+    first: list[int] = list(range(k))
+    orders: NDArray[np.int64] = np.array(
+        [
+            [[options.index(c) for c in o] if isinstance(o, tuple) else first for o in row]
+            for row in shown.to_numpy(object)
+        ]
+    )
+    clusters = own.drop_duplicates("item_id").set_index("item_id")["cluster"]
+    return position_test(
+        wide.to_numpy(float),
+        n_options=k,
+        orders=orders,
+        cluster=clusters.loc[wide.index].to_numpy(object),
+        level=level,
+        **drawn,
+    )
+
+
+_SHARE = {"a": 1.0, "b": 0.0, "tie": 0.5}
+
+
+def author_of_judge(judge: str, authors: Sequence[str]) -> str:
+    """The author that bears the name of a judge's model, or nothing.
+
+    Examples
+    --------
+    >>> author_of_judge("org/GPT-4@http://localhost/v1", ["gpt-4", "llama"])
+    'gpt-4'
+    """
+    model = judge.partition("@")[0].lower()
+    names = {model, model.rpartition("/")[2]}
+    return next((a for a in authors if a.lower() in names), "")
+
+
+def own_authors(
+    frame: pd.DataFrame, items: Sequence[Item], declared: Mapping[str, str]
+) -> dict[str, str]:
+    """Each judge's own author: as declared, else the author that bears its model's name."""
+    authors = sorted({r.author for item in items for r in item.responses if r.author})
+    by_judge = {}
+    for judge in dict.fromkeys(str(j) for j in frame["judge"]):
+        author = declared.get(judge) or author_of_judge(judge, authors)
+        if author in authors:
+            by_judge[judge] = author
+    return by_judge
+
+
+def preference_share(verdicts: Objects) -> Floats:
+    """Share of each pair's verdicts for the earlier response, a tie counting half; NaN if none.
+
+    Examples
+    --------
+    >>> preference_share(np.array([["a", "tie"], ["b", ""], ["", ""]], dtype=object)).tolist()
+    [0.75, 0.0, nan]
+    """
+    points = np.vectorize(lambda v: _SHARE.get(v, np.nan), otypes=[float])(verdicts)
+    present = ~np.isnan(points)
+    count = present.sum(axis=1)
+    total = np.where(present, points, 0.0).sum(axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def place_shares(ab: Objects, ba: Objects) -> Floats:
+    """Share of each pair's verdicts for the second and for the first place, shape (n_pairs, 2).
+
+    Each order weighs the same; a tie counts half; NaN where an order was not read.
+    """
+    first = (preference_share(ab) + 1 - preference_share(ba)) / 2
+    return np.column_stack([1 - first, first])

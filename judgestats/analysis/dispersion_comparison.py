@@ -1,0 +1,523 @@
+"""Comparison of dispersion between conditions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
+
+import pandas as pd
+
+from judgestats.analysis.conversion import with_items
+from judgestats.analysis.families import LEVEL, AnalysisPlan, Stratum, claim_of, held_to
+from judgestats.analysis.records import NamedResult, smallest_adjusted
+from judgestats.analysis.scores import ScoreConditions, score_conditions
+from judgestats.data.matrices import ScoreArray, score_array
+from judgestats.results import About, Claim, Headline
+from judgestats.results.numbers import apa_number
+from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
+from judgestats.stats.dispersion.equivalence import EquivalenceResult, equivalence_of_spread
+from judgestats.stats.inference.estimate import Result
+from judgestats.stats.inference.multiplicity import Family, adjust_family, p_adjust
+
+FAMILY = "spread.family"
+"""The family of all tests of spread that the answer tells."""
+
+
+def described_scores(
+    frame: pd.DataFrame, declared: AnalysisPlan
+) -> tuple[pd.DataFrame, ScoreArray, ScoreConditions]:
+    """The judgments that were asked, the same as an array, and the description of each condition.
+
+    Conditions that a judge refuses (``invalid_condition``) are left out of all three.
+    """
+    frame = frame[frame["status"] != "invalid_condition"]
+    array = score_array(frame)
+    described = score_conditions(
+        frame,
+        array,
+        level=declared.level,
+        n_permutations=declared.n_resamples,
+        seed=declared.seed,
+        omega_model=declared.options.get("omega_model", "parallel"),
+    )
+    return frame, array, described
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpreadQuestion:
+    """One hypothesis on spread with its answer in every stratum.
+
+    Attributes
+    ----------
+    id : str
+        Of the hypothesis, and what the ids of its results begin with: ``spread``, ``vary.top_p``.
+    across : str
+        What is compared, in the plural: ``temperatures``.
+    each : str
+        What a stratum is: ``judge``.
+    strata : tuple of Stratum
+    spreads : mapping of stratum to SpreadResult
+    equivalence : mapping of stratum to EquivalenceResult
+        Of every pair, since equality is claimed of all.
+    """
+
+    id: str
+    across: str
+    each: str
+    strata: tuple[Stratum, ...]
+    spreads: Mapping[str, SpreadResult]
+    equivalence: Mapping[str, EquivalenceResult]
+
+    def result_id(self, kind: str, stratum: str) -> str:
+        """Of the test (kind ``spread``), the ratios or the equivalence in a stratum."""
+        if self.id == "spread":
+            return f"{kind}.{stratum}"
+        return f"{self.id}.{stratum}" if kind == "spread" else f"{self.id}.{kind}.{stratum}"
+
+
+def spread_questions(
+    array: ScoreArray,
+    declared: AnalysisPlan,
+    *questions: tuple[str, str, str, Sequence[Stratum]],
+    reference: str | None = None,
+) -> tuple[SpreadQuestion, ...]:
+    """Answer hypotheses on spread whose tests are one family.
+
+    Parameters
+    ----------
+    array : ScoreArray
+    declared : AnalysisPlan
+    *questions : tuple
+        Id, what is compared, what a stratum is, and the strata; see `SpreadQuestion`.
+    reference : str, optional
+        The level that ratios and shifts refer to; every pair by default.
+
+    Returns
+    -------
+    tuple of SpreadQuestion
+        Permutations are as many as resolve the level in a family of this size.
+    """
+    tests = sum(len(strata) for *_, strata in questions)
+    asked = tuple(
+        SpreadQuestion(
+            id=identity,
+            across=across,
+            each=each,
+            strata=tuple(strata),
+            spreads=compare_spread(array, strata, declared, reference=reference, tests=tests),
+            equivalence=equivalence_in(array, strata, declared),
+        )
+        for identity, across, each, strata in questions
+    )
+    return _held_to_tests(asked) if tests else asked
+
+
+def _held_to_tests(asked: tuple[SpreadQuestion, ...]) -> tuple[SpreadQuestion, ...]:
+    """No pair told apart where the test of its stratum, adjusted for all strata, tells none."""
+    family = spread_family(*asked)
+
+    def held(question: SpreadQuestion) -> dict[str, SpreadResult]:
+        labels = {name: label_of(question, name, asked[1:]) for name in question.spreads}
+        return {
+            name: held_spread(
+                s,
+                family.p_adjusted[labels[name]],
+                family.p_bound[labels[name]],
+                question.result_id("spread", name),
+            )
+            for name, s in question.spreads.items()
+        }
+
+    return tuple(replace(question, spreads=held(question)) for question in asked)
+
+
+def held_spread(spread: SpreadResult, p: float, bound: bool, claim: str) -> SpreadResult:
+    """The comparison with its pairs held to the adjusted p of its test (see `held_to`)."""
+    distances = spread.distance_ratios
+    held = partial(held_to, p=p, bound=bound, claim=claim)
+    return replace(
+        spread,
+        ratios=held(spread.ratios),
+        distance_ratios=None if distances is None else held(distances),
+        post_hoc=tuple(map(held, spread.post_hoc)),
+    )
+
+
+def compare_spread(
+    array: ScoreArray,
+    strata: Sequence[Stratum],
+    declared: AnalysisPlan,
+    *,
+    reference: str | None = None,
+    tests: int | None = None,
+) -> dict[str, SpreadResult]:
+    """`spread_test` in every stratum, by its name.
+
+    Parameters
+    ----------
+    array : ScoreArray
+    strata : sequence of Stratum
+        With `at`, the levels are ordered and trends are tested.
+    declared : AnalysisPlan
+    reference : str, optional
+        The level that ratios and shifts refer to; every pair by default.
+    tests : int, optional
+        Size of the family; one test a stratum by default.
+    """
+    return {
+        s.name: with_items(
+            spread_test(
+                s.scores(array),
+                conditions=s.labels,
+                cluster=array.clusters,
+                ordered=list(s.at) if s.at is not None else False,
+                reference=reference if reference in s.labels else None,
+                level=declared.level,
+                n_permutations=declared.n_resamples,
+                n_comparisons=max(tests or len(strata), 1),
+                n_resamples=declared.n_resamples,
+                seed=declared.seed,
+            ),
+            array.items,
+        )
+        for s in strata
+    }
+
+
+def spread_family(*questions: SpreadQuestion) -> Family:
+    """The tests of all questions and strata, adjusted together."""
+    first, *others = questions
+    across = " and ".join(q.across for q in questions)
+    return adjust_family(
+        {
+            label_of(q, name, others): s.blocked_f
+            for q in questions
+            for name, s in q.spreads.items()
+        },
+        family=f"spread across {across}, one test per {first.each if not others else 'stratum'}",
+        method="holm",
+    )
+
+
+def test_ids(*questions: SpreadQuestion) -> dict[str, str]:
+    """Ids of the tests in the family of `spread_family`, by their labels there."""
+    _, *others = questions
+    return {
+        label_of(q, name, others): q.result_id("spread", name)
+        for q in questions
+        for name in q.spreads
+    }
+
+
+def secondary(
+    identity: str,
+    title: str,
+    result: Result,
+    *,
+    headline: bool = False,
+    family: str = "",
+    hypothesis: str = "",
+    stratum: Stratum | None = None,
+) -> NamedResult:
+    """A named result of the role ``secondary``, about a stratum where one is given."""
+    return NamedResult(
+        hypothesis=hypothesis,
+        about=stratum.about if stratum else About(),
+        levels=stratum.levels if stratum else {},
+        id=identity,
+        title=title,
+        role="secondary",
+        result=result,
+        headline=headline,
+        family=family,
+    )
+
+
+def label_of(question: SpreadQuestion, stratum: str, others: Sequence[SpreadQuestion]) -> str:
+    """Of a test in the family: the stratum, which several questions may share."""
+    return question.result_id("spread", stratum) if others else stratum
+
+
+def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
+    """Every result of the comparisons of spread, named and with its role.
+
+    Parameters
+    ----------
+    *questions : SpreadQuestion
+        The primary one first; the tests of the others stand in its family.
+
+    Returns
+    -------
+    list of NamedResult
+        ``spread.*`` (primary), ``trend.*``, ``ranks.*``, ``posthoc.*``, ``distance.*``,
+        ``ratio.*``, ``shift.*``, and of further questions the test, the trend and the ratios.
+    """
+    primary, *others = questions
+    across, between = primary.across, primary.spreads
+    family = f"spread across {across}"
+    of = {s.name: s for s in primary.strata}
+    results = [
+        NamedResult(
+            id=f"spread.{name}",
+            title=f"Spread across {across}, {name}",
+            role="primary",
+            result=result.blocked_f,
+            family=family,
+            headline=True,
+            about=of[name].about,
+        )
+        for name, result in between.items()
+    ]
+    if sum(len(q.spreads) for q in questions) > 1:
+        results.append(
+            NamedResult(
+                id=FAMILY,
+                title=f"Spread across {' and '.join(q.across for q in questions)}, adjusted",
+                role="primary",
+                result=spread_family(*questions),
+                family=family,
+                headline=True,
+            )
+        )
+    for name, result in between.items():
+        stratum = of[name]
+        for test in result.trend:
+            results.append(
+                secondary(
+                    f"trend.{test.name}.{name}",
+                    f"Trend of spread, {name}",
+                    test,
+                    headline="page" in test.name,
+                    stratum=stratum,
+                )
+            )
+        ranks = [("ranks", "Ranks of spread", result.rank_test)]
+        if result.iman_davenport is not None:
+            ranks.append(("ranks_f", "Ranks of spread, F", result.iman_davenport))
+        results += [
+            secondary(
+                f"{kind}.{name}", f"{title}, {name}", test, hypothesis="spread", stratum=stratum
+            )
+            for kind, title, test in ranks
+        ]
+        results += [
+            secondary(
+                f"posthoc.{pairs.name}.{name}",
+                f"Which {across}, {name}",
+                pairs,
+                hypothesis="spread",
+                stratum=stratum,
+            )
+            for pairs in result.post_hoc
+        ]
+        if result.distance_ratios is not None:
+            results.append(
+                secondary(
+                    f"distance.{name}",
+                    f"Ratios of mean distances, {name}",
+                    result.distance_ratios,
+                    hypothesis="ratio",
+                    stratum=stratum,
+                )
+            )
+        results.append(
+            secondary(
+                f"ratio.{name}", f"Ratios of variances, {name}", result.ratios, stratum=stratum
+            )
+        )
+        if result.shifts is not None:
+            results.append(
+                secondary(
+                    f"shift.{name}",
+                    f"Shifts of the mean, {name}",
+                    result.shifts,
+                    headline=True,
+                    stratum=stratum,
+                )
+            )
+    return results + [r for q in others for r in _further(q)]
+
+
+def _further(question: SpreadQuestion) -> list[NamedResult]:
+    """A further question's tests, trends and ratios."""
+    what = question.across
+    results = []
+    for stratum in question.strata:
+        where, spread = stratum.name, question.spreads[stratum.name]
+        parts = [
+            ("spread", f"Spread across {what}", spread.blocked_f),
+            *((f"trend.{t.name}", f"Trend of spread over {what}", t) for t in spread.trend),
+            ("ratio", f"Ratios of variances across {what}", spread.ratios),
+            ("equivalence", f"Equivalence across {what}", question.equivalence[where]),
+        ]
+        results += [
+            secondary(
+                question.result_id(kind, where),
+                f"{title}, {where}",
+                result,
+                headline="page" in kind,
+                hypothesis=question.id,
+                stratum=stratum,
+            )
+            for kind, title, result in parts
+        ]
+    return results
+
+
+def equivalence_in(
+    array: ScoreArray,
+    strata: Sequence[Stratum],
+    declared: AnalysisPlan,
+    *,
+    reference: str | None = None,
+) -> dict[str, EquivalenceResult]:
+    """Two one-sided tests of every pair in every stratum, against the declared margin."""
+    return {
+        s.name: equivalence_of_spread(
+            s.scores(array),
+            conditions=s.labels,
+            cluster=array.clusters,
+            margin=declared.margins["variance_ratio"],
+            reference=reference if reference in s.labels else None,
+        )
+        for s in strata
+    }
+
+
+def equivalence_results(question: SpreadQuestion, *, headline: bool = False) -> list[NamedResult]:
+    """The tests of equivalence as named results."""
+    return [
+        secondary(
+            f"equivalence.{stratum.name}",
+            f"Equivalence of spread, {stratum.name}",
+            question.equivalence[stratum.name],
+            headline=headline,
+            stratum=stratum,
+        )
+        for stratum in question.strata
+    ]
+
+
+def spread_metrics(spreads: Mapping[str, SpreadResult]) -> dict[str, float]:
+    """For the MLflow UI: the primary p of each stratum."""
+    return {f"spread/p_value/{name}": s.p_value for name, s in spreads.items()}
+
+
+def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
+    """What is claimed of each stratum: its spread differs, is shown to be alike, or is left open.
+
+    Parameters
+    ----------
+    *questions : SpreadQuestion
+        As in `spread_results`, whose ids the headlines rest on.
+
+    Returns
+    -------
+    tuple of Headline
+        ``headline.spread.*``; the direction is that of the last condition against the first.
+        Equality is adjusted over all strata, as differences are.
+    """
+    placed = [(q, s, s.name) for q in questions for s in q.strata]
+    if not placed:
+        return ()
+    family = spread_family(*questions)
+    alike = p_adjust([q.equivalence[name].p_all for q, _, name in placed])
+    floor = smallest_adjusted(
+        [t.p_floor for t in family.tests.values()],
+        method=family.adjust,
+    )
+    headlines = []
+    for (question, stratum, name), p_alike in zip(placed, alike, strict=True):
+        test = question.spreads[name].blocked_f
+        label = label_of(question, name, questions[1:])
+        p = family.p_adjusted[label]
+        claim = claim_of(p, p_alike)
+        reason = test.reason
+        if claim == "open" and floor > LEVEL:
+            reason = f"with so few questions no p below {apa_number(floor, bounded=True)} exists"
+        headlines.append(
+            Headline(
+                id=f"headline.{question.result_id('spread', name)}",
+                hypothesis=question.id,
+                claim=claim,
+                about=stratum.about,
+                estimand="variance_ratio",
+                direction=_direction(question.spreads[name]),
+                rests_on=tuple(
+                    question.result_id(kind, name)
+                    for kind in ("spread", "equivalence", "ratio", *_compared(question, name))
+                ),
+                family=FAMILY if len(placed) > 1 else "",
+                p_adjusted=p_alike if claim == "equivalent" else p,
+                p_bound=family.p_bound[label] and claim != "equivalent",
+                reason=reason,
+                says=_SAYS[claim].format(across=question.across),
+            )
+        )
+    return tuple(headlines)
+
+
+_SAYS: Mapping[Claim, str] = {
+    "differs": "the scatter of repeated scores differs between {across}",
+    "equivalent": "all {across} are shown to scatter alike, within the margin",
+    "open": "neither a difference in scatter between {across} nor equality is shown",
+    "undefined": "the scatter of {across} could not be compared",
+}
+
+
+def _compared(question: SpreadQuestion, name: str) -> tuple[str, ...]:
+    """The ratios of what the test compares, where these are not variances."""
+    first = question.id == "spread"
+    return ("distance",) if first and question.spreads[name].distance_ratios is not None else ()
+
+
+def mean_described(question: SpreadQuestion) -> tuple[Headline, ...]:
+    """What becomes of the mean, of each stratum at the last level against the first."""
+    ids: list[str] = []
+    parts: list[tuple[str, str]] = []
+    for stratum in question.strata:
+        shifts = question.spreads[stratum.name].shifts
+        rows = [r for r in shifts.rows if math.isfinite(r.estimate)] if shifts else []
+        ends = {stratum.labels[0], stratum.labels[-1]}
+        for row in (r for r in rows if {r.a, r.b} == ends):
+            parts.append((f"{stratum.name} {{{len(ids)}}} points", f"{row.a} less that at {row.b}"))
+            ids.append(f"shift.{stratum.name}/{row.a}:{row.b}")
+    if not ids:
+        return ()
+    levels = {which for _, which in parts}
+    lead = f" at {parts[0][1]}" if len(levels) == 1 else " at one temperature less that at another"
+    each = "; ".join(text if len(levels) == 1 else f"{text} ({which})" for text, which in parts)
+    return (
+        Headline(
+            id="headline.described.shift", hypothesis="shift", claim="described", about=About(),
+            rests_on=tuple(ids), says=f"the mean score{lead}: {each}",
+        ),
+    )  # fmt: skip
+
+
+def nothing_claimed(why: str) -> Headline:
+    """The headline of a primary question that the conditions cannot answer."""
+    return Headline(
+        id="headline.spread",
+        hypothesis="spread",
+        claim="undefined",
+        about=About(),
+        estimand="variance_ratio",
+        reason=why,
+        says="the scatter of repeated scores was not compared",
+    )
+
+
+def _direction(spread: SpreadResult) -> Literal["", "higher", "lower"]:
+    """Whether the last condition scatters more or less than the first."""
+    if spread.summary is None:
+        return ""
+    low, high = (
+        spread.summary[c].variance.estimate for c in (spread.conditions[0], spread.conditions[-1])
+    )
+    if high > low:
+        return "higher"
+    return "lower" if high < low else ""

@@ -1,0 +1,520 @@
+"""Dispersion by the levels of one factor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from judgestats.analysis.dispersion_comparison import (
+    SpreadQuestion,
+    described_scores,
+    equivalence_results,
+    nothing_claimed,
+    spread_headlines,
+    spread_metrics,
+    spread_questions,
+    spread_results,
+)
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, Stratum, strata_of
+from judgestats.analysis.limits import common_limits
+from judgestats.analysis.recommendation import MARGIN_ICC, recommend_reliable
+from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.scores import ScoreConditions, cell_arrays, cell_figures
+from judgestats.analysis.summary_rows import ranked, score_rows
+from judgestats.data.matrices import ScoreArray
+from judgestats.data.request_fields import EXTRA, in_order
+from judgestats.data.schema import Condition
+from judgestats.results import Headline
+from judgestats.results.numbers import adjusted_p, apa_number, bounds_of, with_bounds
+from judgestats.results.quantities import name_of
+from judgestats.results.text import hangs_on
+from judgestats.stats.dispersion.dispersion_test import SpreadResult
+from judgestats.stats.dispersion.equivalence import EquivalenceResult
+
+MARGIN = 1.5
+"""Declared margin of equivalence: a ratio of variances between 1/1.5 and 1.5 matters little."""
+
+BLOCKS = (
+    "The item is the block: every condition judges the same items. The cell is an item under a "
+    "condition; its statistic is the mean distance of its repeated scores from their mean. "
+    "Intervals and permutations keep the items of a question together."
+)
+MISSING = (
+    "A judgment that could not be read has a status and no score; the rates are reported by "
+    "condition. A cell with fewer than two scores is left out of tests of spread, and so is its "
+    "item; both are counted."
+)
+
+
+def spread_hypotheses(
+    *, across: str, each: str, ratio: str, margin: float = MARGIN
+) -> tuple[Hypothesis, ...]:
+    """The hypotheses that every comparison of spread declares.
+
+    Parameters
+    ----------
+    across : str
+        What is compared, in the plural.
+    each : str
+        What a stratum is: ``judge``, or ``judge and temperature``.
+    ratio : str
+        The question that ratios of variances answer.
+    margin : float
+        Of equivalence.
+
+    Returns
+    -------
+    tuple of Hypothesis
+        spread, ratio, equivalence, shift, best, reliability.
+    """
+    pairs = f"pairs of {across}, within a {each}"
+    return (
+        Hypothesis(
+            id="spread",
+            role="primary",
+            question=f"Does the spread of repeated scores differ between {across}?",
+            test="blocked F test on the cell statistic, p by exchanging cells within items",
+            family=f"one test per {each}",
+            adjustment="holm",
+        ),
+        Hypothesis(
+            id="ratio",
+            role="secondary",
+            question=ratio,
+            test="ratio of mean distances and of pooled within-cell variances, intervals over "
+            "clusters, log scale",
+            family=pairs,
+            adjustment="holm",
+        ),
+        Hypothesis(
+            id="equivalence",
+            role="secondary",
+            question="Where no difference is seen: is it shown to be small?",
+            test=f"two one-sided tests, ratio of variances within 1/{margin} to {margin}",
+            family=pairs,
+            adjustment="holm",
+        ),
+        Hypothesis(
+            id="shift",
+            role="secondary",
+            question=f"Do mean scores differ between {across}?",
+            test="paired difference of means, interval over clusters",
+            family=pairs,
+            adjustment="holm",
+        ),
+        Hypothesis(
+            id="best",
+            role="secondary",
+            question="Which conditions may be the most reliable, and is a cheap one as reliable?",
+            test="comparisons with the best on ICC(1,1), simultaneous, jackknife over questions "
+            "beside exchanges within questions; recommended is the cheapest within the margin",
+            family="all conditions",
+            adjustment="simultaneous",
+        ),
+        Hypothesis(
+            id="reliability",
+            role="descriptive",
+            question="How reliable is one judgment, and the mean of all replications?",
+            test="ICC(1) and Cronbach's alpha with jackknife intervals, each beside its null",
+        ),
+    )
+
+
+def spread_sentence(
+    headlines: Sequence[Headline],
+    *questions: SpreadQuestion,
+    detail: Callable[[Headline, SpreadResult], str] | None = None,
+) -> str:
+    """The answer in plain sentences, one a question, as the headlines claim.
+
+    Parameters
+    ----------
+    headlines : sequence of Headline
+        From `spread_headlines`.
+    *questions : SpreadQuestion
+    detail : callable, optional
+        What else to tell of a stratum in which spread differs, or is alike; by default the
+        largest ratio.
+
+    Returns
+    -------
+    str
+        Of a question without strata nothing: see `nothing_compared`.
+    """
+    return " ".join(
+        _answer([h for h in headlines if h.hypothesis == q.id and h.about.stratum in q.spreads], q,
+                detail)
+        for q in questions
+        if q.strata
+    )  # fmt: skip
+
+
+def _answer(
+    headlines: Sequence[Headline],
+    question: SpreadQuestion,
+    detail: Callable[[Headline, SpreadResult], str] | None,
+) -> str:
+    across = question.across
+    parts: dict[str, list[str]] = {}
+    for h in headlines:
+        name = h.about.stratum
+        spread, equal = question.spreads[name], question.equivalence[name]
+        more = detail(h, spread) if detail else _widest(spread) if h.claim == "differs" else ""
+        if h.claim == "differs" and equal.all_shown:
+            more += "; all ratios are shown to lie within the declared margin"
+        if h.claim == "open":
+            more += _furthest(spread, equal) + (f"; {h.reason}" if h.reason else "")
+        if h.claim == "undefined":
+            more += f"; {h.reason}" if h.reason else ""
+        p = "" if math.isnan(h.p_adjusted) else f"; adjusted p {adjusted_p(h)}"
+        rest = (more + p).removeprefix("; ")
+        kind = f"{h.claim} {h.direction}" if h.claim == "differs" and detail else h.claim
+        parts.setdefault(kind, []).append(f"{name} ({rest})" if rest else name)
+    text = "; ".join(
+        lead.format(across=across) + " for " + "; ".join(parts[kind])
+        for kind, lead in _LEADS.items()
+        if kind in parts
+    )
+    return f"{text[0].upper()}{text[1:]}."
+
+
+_DIFFERS = "the scatter of repeated scores differs between {across}"
+_LEADS = {
+    "differs higher": f"{_DIFFERS}, and is larger at the highest than at the lowest,",
+    "differs": _DIFFERS,
+    "differs lower": f"{_DIFFERS}, and is smaller at the highest than at the lowest,",
+    "differs ": _DIFFERS,
+    "equivalent": "all {across} are shown to scatter about alike (within the declared margin)",
+    "open": "neither a difference between {across} nor equality was shown",
+    "undefined": "a comparison of {across} could not be computed",
+}
+
+
+def nothing_compared(cells: pd.DataFrame, column: str, *, across: str, described: str = "") -> str:
+    """Why no levels were compared: one was judged, or of fewer than two anything could be read.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        One row a condition that could be compared.
+    column : str
+        What is compared.
+    across : str
+        The same in the plural.
+    described : str
+        What stands beside.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"temperature": [0.3, 1.0], "n_ok": [0, 12]})
+    >>> nothing_compared(cells, "temperature", across="temperatures above 0")
+    'Of fewer than two temperatures above 0 could any score be read, so they were not compared.'
+    """
+    judged = cells[column].nunique(dropna=False)
+    read = cells.loc[cells["n_ok"] > 0, column].nunique(dropna=False) if "n_ok" in cells else judged
+    if judged < 2:
+        text = f"Fewer than two {across} were judged, so they were not compared"
+    elif read < 2:
+        text = f"Of fewer than two {across} could any score be read, so they were not compared"
+    else:
+        text = f"No two {across} were judged alike in everything else, so they were not compared"
+    return f"{text}{described}."
+
+
+def _furthest(spread: SpreadResult, equal: EquivalenceResult) -> str:
+    """The largest ratio of mean distances, then that of variances: is the margin ruled out?"""
+    first = _widest(spread)
+    usable = [r for r in equal.rows if r.estimate > 0 and math.isfinite(r.estimate) and r.interval]
+    if not usable:
+        return f"{first}; no ratio of variances has an interval"
+    row = max(usable, key=lambda r: abs(math.log(r.estimate)))
+    low, high = bounds_of(row.interval)
+    inside = equal.margin[0] < low and high < equal.margin[1]
+    out = "ruled out here, but not with all comparisons together" if inside else "not ruled out"
+    lead = "largest ratio of variances" if len(equal.rows) > 1 else "ratio of variances"
+    on = next((hangs_on(r.details) for r in spread.ratios.rows if {r.a, r.b} == {row.a, row.b}), "")
+    on = on if "effective clusters" not in first else ""  # said once
+    return (
+        f"{first}; {lead}, {row.a} to {row.b}, {with_bounds(row.estimate, low, high)} "
+        f"(90 % interval){on}, "
+        f"so a ratio of {apa_number(equal.margin[1])} is {out}"
+    )
+
+
+def _widest(spread: SpreadResult) -> str:
+    """The largest ratio in words, of what the test compares (of variances where it is these)."""
+    family = spread.distance_ratios or spread.ratios
+    what = "variance" if family is spread.ratios else "mean distance from the item's mean"
+    usable = [r for r in family.rows if r.estimate > 0 and math.isfinite(r.estimate)]
+    if not usable:
+        return ""
+    row = max(usable, key=lambda r: abs(math.log(r.estimate)))
+    return f"; {what} of {row.a} {row.with_bounds()}{hangs_on(row.details)} times that of {row.b}"
+
+
+_ID = "vary."
+
+
+def varied_hypotheses(conditions: Sequence[Condition]) -> tuple[Hypothesis, ...]:
+    """One hypothesis a field of the request that the conditions vary.
+
+    Examples
+    --------
+    >>> conditions = [Condition(judge="j", settings={"top_p": p}) for p in (0.5, 1.0)]
+    >>> [h.id for h in varied_hypotheses(conditions)]
+    ['vary.top_p']
+    """
+    levels: dict[str, dict[str, None]] = {}
+    for condition in conditions:
+        for name in condition.settings:
+            short = name.removeprefix(EXTRA)
+            levels.setdefault(short, {})[condition.levels[short]] = None
+    return tuple(
+        Hypothesis(
+            id=f"{_ID}{name}",
+            role="secondary",
+            question=f"Does the spread of repeated scores differ between levels of {name}?",
+            test="as the primary test, ratios of variances, two one-sided tests"
+            + ("; Page's L, Spearman and Kendall, the levels being ordered" if ordered else ""),
+            family="one test per stratum of all other factors, in one family with the primary ones",
+            adjustment="holm",
+        )
+        for name, of in levels.items()
+        for ordered in [in_order(name, of) is not None]
+    )
+
+
+def varied_questions(
+    cells: pd.DataFrame, declared: AnalysisPlan
+) -> list[tuple[str, str, str, tuple[Stratum, ...]]]:
+    """The questions that `varied_hypotheses` declared, for `spread_questions`.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        One row a condition.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of tuple
+        Id, what is compared, what a stratum is, and the strata.
+    """
+    names = [h.id.removeprefix(_ID) for h in declared.hypotheses if h.id.startswith(_ID)]
+    return [
+        (
+            f"{_ID}{name}",
+            f"levels of {name}",
+            "stratum",
+            strata_of(cells, vary=f"factor_{name}", ordered=True),
+        )
+        for name in names
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """The levels of one factor, compared in every stratum of the others.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The judgments that were asked.
+    array : ScoreArray
+    described : ScoreConditions
+    questions : tuple of SpreadQuestion
+        The primary one first, then those of varied fields of the request.
+    """
+
+    frame: pd.DataFrame
+    array: ScoreArray
+    described: ScoreConditions
+    questions: tuple[SpreadQuestion, ...]
+
+    @property
+    def strata(self) -> tuple[Stratum, ...]:
+        """Of the primary question."""
+        return self.questions[0].strata
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        """One row a condition."""
+        return self.described.table
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelComparison:
+    """An experiment that compares the levels of one factor, in every stratum of the others.
+
+    Attributes
+    ----------
+    experiment, question : str
+    vary : str
+        The column of the conditions that is compared: ``"judge"``, ``"factor_guideline"``.
+    across : str
+        What is compared, in the plural.
+    each : str
+        What a stratum is: ``"temperature"``, ``"judge and temperature"``.
+    ratio : str
+        The question that ratios of variances answer.
+    published : str
+        The test that the replicated study printed.
+    about_equality : bool
+        Whether the experiment asks for equivalence, which is then told first.
+    reference : str, optional
+        The level that ratios and shifts refer to; every pair by default.
+    """
+
+    experiment: str
+    question: str
+    vary: str
+    across: str
+    each: str
+    ratio: str
+    published: str
+    about_equality: bool = False
+    reference: str | None = None
+
+    def plan(self, parameters: Mapping[str, Any], *further: Hypothesis) -> AnalysisPlan:
+        """The plan, as it is written to the run before the first call.
+
+        Parameters
+        ----------
+        parameters : mapping
+            The experiment's parameters, read.
+        *further : Hypothesis
+            What the experiment asks beyond the comparison of levels.
+
+        Returns
+        -------
+        AnalysisPlan
+        """
+        return AnalysisPlan(
+            experiment=self.experiment,
+            question=self.question,
+            blocks=BLOCKS,
+            missing=MISSING,
+            n_resamples=int(parameters["resamples"]),
+            seed=int(parameters["seed"]),
+            margins={"variance_ratio": MARGIN, "icc_1_1": MARGIN_ICC},
+            hypotheses=(
+                *spread_hypotheses(across=self.across, each=self.each, ratio=self.ratio),
+                *further,
+                Hypothesis(
+                    id="published",
+                    role="replicated",
+                    question="What would the replicated study have printed?",
+                    test=self.published,
+                ),
+            ),
+        )
+
+    def compare(self, frame: pd.DataFrame, declared: AnalysisPlan) -> Compared:
+        """The levels compared within every stratum.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The parsed judgments, all conditions on the same items.
+        declared : AnalysisPlan
+
+        Returns
+        -------
+        Compared
+        """
+        frame, array, described = described_scores(frame, declared)
+        cells = described.table
+        primary = ("spread", self.across, self.each, strata_of(cells, vary=self.vary))
+        questions = spread_questions(
+            array, declared, primary, *varied_questions(cells, declared), reference=self.reference
+        )
+        return Compared(frame=frame, array=array, described=described, questions=questions)
+
+    def concluded(
+        self,
+        comparison: Compared,
+        declared: AnalysisPlan,
+        *,
+        text: str = "",
+        claims: Sequence[Headline] = (),
+        further: Sequence[NamedResult] = (),
+    ) -> Analysis:
+        """What the comparison says, with what else the experiment found.
+
+        Parameters
+        ----------
+        comparison : Compared
+        declared : AnalysisPlan
+        text : str
+            Behind the sentence on the spread.
+        claims : sequence of Headline
+            Beyond those on the spread.
+        further : sequence of NamedResult
+            Results beyond the comparison.
+
+        Returns
+        -------
+        Analysis
+        """
+        cells, questions = comparison.cells, comparison.questions
+        headlines = spread_headlines(*questions)
+        sentence = spread_sentence(headlines, *questions)
+        if not any(question.strata for question in questions):
+            why = nothing_compared(cells, self.vary, across=self.across)
+            headlines = (nothing_claimed(why), *headlines)
+            sentence = f"{why} {sentence}".rstrip()
+        arrays = cell_arrays(comparison.array)
+        recommended, best = recommend_reliable(cells, comparison.array)
+        return Analysis(
+            experiment=self.experiment,
+            question=declared.question,
+            drawing=ranked(
+                "sem",
+                "icc1",
+                caption=f"{name_of('sem')}, and the reliability of one score.",
+                results=spread_results(*questions),
+                compared="posthoc.nemenyi.",
+            ),
+            sentence=sentence + text,
+            headlines=(*headlines, *claims),
+            described=comparison.described.estimates,
+            rows=score_rows(cells["condition"]),
+            condition_records=comparison.described.conditions,
+            figures=cell_figures(arrays),
+            conditions=cells,
+            results=(
+                *spread_results(*questions),
+                *equivalence_results(questions[0], headline=self.about_equality),
+                *further,
+                *best,
+                *comparison.described.results,
+            ),
+            limitations=tuple(common_limits(comparison.frame, cells, comparison.array)),
+            recommendation=recommended,
+            metrics=spread_metrics(questions[0].spreads),
+            condition_metrics=comparison.described.metrics,
+            arrays=arrays,
+        )
+
+    def analyse(self, frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
+        """Answer the plan's hypotheses.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The parsed judgments, all conditions on the same items.
+        declared : AnalysisPlan
+
+        Returns
+        -------
+        Analysis
+        """
+        return self.concluded(self.compare(frame, declared), declared)

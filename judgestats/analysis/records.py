@@ -1,0 +1,504 @@
+"""Results of analyses as records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from judgestats.analysis.conversion import Place, records_of, table_record
+from judgestats.analysis.limits import Limit
+from judgestats.errors import InputError
+from judgestats.results import (
+    CONDITIONS,
+    About,
+    Comparison,
+    Condition,
+    Drawing,
+    Family,
+    Figure,
+    Headline,
+    Note,
+    Record,
+    Results,
+    ResultSet,
+    Row,
+    Table,
+    Test,
+)
+from judgestats.results import Recommendation as ResultsRecommendation
+from judgestats.results.numbers import format_number, short_names, with_names
+from judgestats.results.records import Role, plain
+from judgestats.results.screen import full_text
+from judgestats.results.thresholds import not_estimable
+from judgestats.stats.inference import multiplicity as adjusting
+from judgestats.stats.inference.estimate import Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedResult:
+    """A result with its place in the plan.
+
+    `id` is unique within an analysis; `hypothesis` is that of the plan which it answers (by default
+    what the id begins with: ``spread.sim-typical``), `about` its subject, and `levels` maps the
+    names under which conditions are compared to the conditions' labels. `headline` results are
+    what the answer rests on; all stand in the report.
+    """
+
+    id: str
+    title: str
+    role: Role
+    result: Result
+    family: str = ""
+    headline: bool = False
+    hypothesis: str = ""
+    about: About = field(default_factory=About)
+    levels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def place(self) -> Place:
+        """What the records of this result have in common."""
+        return Place(
+            id=self.id,
+            hypothesis=self.hypothesis or self.id.partition(".")[0],
+            role=self.role,
+            title=self.title,
+            about=self.about,
+            levels=self.levels,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recommendation:
+    """What to do, and what it costs; `cost_usd` is None where the price is not known.
+
+    `sentences` say it, one after another; `chosen` is the condition recommended, `tied` those that
+    were not told from it, `rests_on` the ids of the results behind it; `counted` is what is counted
+    where it has no mean (``choices``).
+    """
+
+    sentences: tuple[str, ...]
+    replicates: int | None = None
+    counted: str = ""
+    cost_usd: float | None = None
+    chosen: str = ""
+    tied: tuple[str, ...] = ()
+    reason: str = ""
+    rests_on: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All that it says."""
+        return " ".join(self.sentences)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalysisContents:
+    """The fields of an `Analysis`, before they are records."""
+
+    experiment: str
+    question: str
+    sentence: str
+    conditions: pd.DataFrame
+    results: tuple[NamedResult, ...]
+    limitations: tuple[str, ...] = ()
+    recommendation: Recommendation | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    condition_metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    curves: Mapping[str, list[tuple[int, float]]] = field(default_factory=dict)
+    arrays: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, str] = field(default_factory=dict)
+    headlines: tuple[Headline, ...] = ()
+    described: tuple[NamedResult, ...] = ()
+    condition_records: tuple[Condition, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    rows: tuple[Row, ...] = ()
+    drawing: Drawing | None = None
+
+    def of_role(self, *roles: str) -> tuple[NamedResult, ...]:
+        """The results of some roles, in order."""
+        return tuple(r for r in self.results if r.role in roles)
+
+    def __getitem__(self, result_id: str) -> Result:
+        for named in self.results:
+            if named.id == result_id:
+                return named.result
+        listed = ", ".join(r.id for r in self.results)
+        raise KeyError(f"no result is called {result_id!r}. There are: {listed}")
+
+
+_STATUS = "n_"
+_COUNTS = ("n_items", "n_clusters", "n_replications", "n_chosen")
+
+
+def results_of(analysis: AnalysisContents) -> Results:
+    """What ``results.json`` holds of an analysis, the facts of its run aside."""
+    named = (*analysis.results, *analysis.described)
+    records: list[Record] = []
+    ids: dict[int, str] = {}
+    for one in named:
+        if not isinstance(one.result, adjusting.Family):
+            ids[id(one.result)] = one.id
+            records += records_of(one.result, one.place)
+    families = [*_of_sets(records)]
+    for one in named:
+        if isinstance(one.result, adjusting.Family):
+            records, family = _adjusted(one, one.result, records, ids)
+            families.append(family)
+    found = _in_names(Results(
+        experiment=analysis.experiment,
+        question=analysis.question,
+        answer=analysis.sentence,
+        results=(*_table(analysis.conditions), *records),  # type: ignore[arg-type]
+        families=tuple(families),
+        headlines=tuple(_sized(analysis.headlines, {record.id for record in records})),
+        conditions=analysis.condition_records or tuple(conditions_of(analysis.conditions)),
+        rows=tuple(_rows(analysis.rows, {record.id for record in records})),
+        recommendation=_recommendation(analysis),
+        limitations=tuple(_limitation(text) for text in analysis.limitations),
+        figures=(*analysis.figures, *_arrays(analysis.arrays)),
+        drawing=analysis.drawing,
+        metrics=_numbers(analysis.metrics),
+        condition_metrics={k: _numbers(v) for k, v in analysis.condition_metrics.items()},
+    ))  # fmt: skip
+    if not any(record.not_estimable for record in records):
+        return found
+    return replace(found, condition_metrics=_without_lost(found))
+
+
+def _in_names(results: Results) -> Results:
+    """With advice and limitations that call conditions as the screen and the page do."""
+    names, given = short_names(results), results.recommendation
+    if given is not None:
+        sentences = tuple(with_names(text, names) for text in given.sentences)
+        text = with_names(given.text, names)
+        given = replace(given, sentences=sentences, text=text)
+    notes = tuple(
+        replace(
+            note,
+            message=with_names(note.message, names),
+            values={
+                k: with_names(str(v), names) if k == "short" else v for k, v in note.values.items()
+            },
+        )
+        for note in results.limitations
+    )
+    return replace(results, recommendation=given, limitations=notes)
+
+
+def _without_lost(results: Results) -> dict[str, dict[str, float]]:
+    """The metrics, without the ends of intervals that are not estimable."""
+    bounded = {
+        name.removeprefix("ci/").rpartition(".")[0]
+        for metrics in results.condition_metrics.values()
+        for name in metrics
+        if name.startswith("ci/")
+    }
+    lost = {name: not_estimable(results, name) for name in bounded}
+    return {
+        condition: {
+            name: math.nan
+            if name.startswith("ci/")
+            and condition in lost[name.removeprefix("ci/").rpartition(".")[0]]
+            else value
+            for name, value in metrics.items()
+        }
+        for condition, metrics in results.condition_metrics.items()
+    }
+
+
+def _numbers(metrics: Mapping[str, float]) -> dict[str, float]:
+    return {name: float(value) for name, value in metrics.items()}
+
+
+def _adjusted(
+    named: NamedResult,
+    family: adjusting.Family,
+    records: Sequence[Record],
+    ids: Mapping[int, str],
+) -> tuple[list[Record], Family]:
+    """The records with those of a family adjusted; tests that stand nowhere else are added."""
+    out = list(records)
+    at = {record.id: i for i, record in enumerate(out)}
+    members = []
+    for label, test in family.tests.items():
+        test_id = ids.get(id(test))
+        if test_id is None:
+            place = replace(named.place, id=f"{named.id}/{label}", title=f"{named.title}: {label}")
+            at[place.id] = len(out)
+            out += records_of(test, place)
+            test_id = place.id
+        record = out[at[test_id]]
+        if not isinstance(record, Test) or record.family:
+            raise InputError(
+                f"analysis: {test_id} stands in the families {named.id} and "
+                f"{getattr(record, 'family', '')}. A test is adjusted once: name it in one family."
+            )
+        out[at[test_id]] = replace(
+            record,
+            family=named.id,
+            p_adjusted=float(family.p_adjusted[label]),
+            p_bound=family.p_bound.get(label, False),
+        )
+        members.append(test_id)
+    tests = [out[at[i]] for i in members]
+    return out, _family(
+        named.id,
+        hypothesis=named.place.hypothesis,
+        label=family.name,
+        method=family.adjust,
+        tests=[t for t in tests if isinstance(t, Test)],
+        smallest=family.smallest,
+    )
+
+
+def _of_sets(records: Sequence[Record]) -> Iterable[Family]:
+    """The families of comparisons, each its set."""
+    by_id = {record.id: record for record in records}
+    for whole in records:
+        if not isinstance(whole, ResultSet) or not whole.family:
+            continue
+        rows = [by_id[i] for i in whole.members]
+        yield _family(
+            whole.family,
+            hypothesis=whole.hypothesis,
+            label=str(whole.details.get("family", "")),
+            method=str(whole.details.get("adjust", "")),
+            tests=[r for r in rows if isinstance(r, Comparison)],
+        )
+
+
+def _family(
+    family_id: str,
+    *,
+    hypothesis: str,
+    label: str,
+    method: str,
+    tests: Sequence[Test | Comparison],
+    smallest: float = 0.0,
+) -> Family:
+    defined = [t for t in tests if not math.isnan(t.p)]
+    least = smallest_adjusted([t.p_floor for t in defined], method=method)
+    return Family(
+        id=family_id,
+        hypothesis=hypothesis,
+        label=label,
+        method=method,
+        members=tuple(t.id for t in tests),
+        n_undefined=len(tests) - len(defined),
+        smallest_p=max(least, smallest),  # NaN stays
+    )
+
+
+def smallest_adjusted(floors: Sequence[float], *, method: str) -> float:
+    """The smallest adjusted p that a family can reach, from the smallest p of each test.
+
+    Parameters
+    ----------
+    floors : sequence of float
+        NaN where a test has no known floor.
+    method : str
+        The adjustment.
+
+    Returns
+    -------
+    float
+        NaN where a floor is not known: then nothing is known to stand in the way.
+
+    Examples
+    --------
+    >>> smallest_adjusted([0.001] * 60, method="holm")
+    0.06
+    >>> smallest_adjusted([0.001] * 60, method="BH")
+    0.001
+    """
+    if not floors or any(math.isnan(f) for f in floors):
+        return math.nan
+    if method not in adjusting.ADJUSTMENTS:  # adjusted by construction: permutations of the largest
+        return float(min(floors))
+    p = adjusting.p_adjust(list(floors), method=method)  # type: ignore[arg-type]
+    return float(p.min())
+
+
+def _rows(declared: Sequence[Row], names: set[str]) -> Iterable[Row]:
+    """The rows declared, with the cells whose result was made."""
+    for row in declared:
+        cells = {label: i for label, i in row.cells.items() if i in names}
+        if cells:
+            beside = {words: i for words, i in row.beside.items() if i in names}
+            yield replace(row, cells=cells, beside=beside)
+
+
+def _sized(headlines: Sequence[Headline], names: set[str]) -> Iterable[Headline]:
+    """The headlines; one whose size could not be computed names none."""
+    for headline in headlines:
+        yield headline if headline.size in names else replace(headline, size="")
+
+
+def _limitation(text: str) -> Note:
+    """A limitation with its code, and in short where it says so (`Limit`)."""
+    short = {"short": text.short} if isinstance(text, Limit) else {}
+    code = text.code if isinstance(text, Limit) else "limitation"
+    return Note(code=code, message=str(text), severity="info", values=short)
+
+
+def _table(conditions: pd.DataFrame) -> Iterable[Table]:
+    """The table of conditions as a record."""
+    if len(conditions.columns):
+        yield table_record(
+            conditions,
+            id=CONDITIONS,
+            hypothesis=CONDITIONS,
+            role="descriptive",
+            title="Conditions",
+        )
+
+
+def _arrays(arrays: Mapping[str, Any]) -> Iterable[Figure]:
+    """What figures need beside the results, each under its name."""
+    for name, values in arrays.items():
+        yield Figure(id=name, estimand="", axes={}, values=plain(values))
+
+
+def conditions_of(
+    table: pd.DataFrame, *, judged: Collection[str] | None = None
+) -> Iterator[Condition]:
+    """The conditions from their table: factors and counts, no estimates.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a condition.
+    judged : collection of str, optional
+        Conditions that were judged: all others are derived from them. None: all were.
+
+    Returns
+    -------
+    iterator of Condition
+    """
+    if "condition" not in table:
+        return
+    for row in table.to_dict("records"):
+        factors = {
+            str(k).removeprefix("factor_"): _level(v)
+            for k, v in row.items()
+            if k == "temperature" or str(k).startswith("factor_")
+        }
+        counts = {
+            str(k).removeprefix(_STATUS): int(v)
+            for k, v in row.items()
+            if str(k).startswith(_STATUS) and k not in _COUNTS and _is_count(v)
+        }
+        if "n" in row and _is_count(row["n"]):
+            counts = {"asked": int(row["n"]), **counts}
+        yield Condition(
+            label=str(row["condition"]),
+            judge=str(row.get("judge", "")),
+            factors=factors,
+            counts=counts,
+            derived=judged is not None and str(row["condition"]) not in judged,
+        )
+
+
+def _level(value: Any) -> str | float | None:
+    level = plain(value)
+    if isinstance(level, (int, float)) and not isinstance(level, bool):
+        return float(level)
+    return None if level is None else str(level)
+
+
+def _is_count(value: Any) -> bool:
+    number = plain(value)
+    return isinstance(number, (int, float)) and float(number).is_integer()
+
+
+def _recommendation(analysis: AnalysisContents) -> ResultsRecommendation | None:
+    given = analysis.recommendation
+    if given is None:
+        return None
+    return ResultsRecommendation(
+        text=given.text,
+        sentences=given.sentences,
+        chosen=given.chosen,
+        tied=given.tied,
+        reason=given.reason,
+        rests_on=given.rests_on,
+        replicates=given.replicates,
+        counted=given.counted,
+        cost_usd=math.nan if given.cost_usd is None else float(given.cost_usd),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analysis(AnalysisContents):
+    """Everything an analysis found.
+
+    Attributes
+    ----------
+    experiment, question : str
+    sentence : str
+        The answer, in one plain sentence.
+    conditions : DataFrame
+        One row a condition.
+    results : tuple of NamedResult
+    limitations : tuple of str
+        Those that follow from these data.
+    recommendation : Recommendation or None
+    metrics : mapping of name to number
+        Of the whole experiment, named for the MLflow UI.
+    condition_metrics : mapping of condition to mapping
+        Of each condition.
+    params : mapping of name to text
+        Of the run, where they follow from the data.
+    curves : mapping of name to list of (step, number)
+    arrays : mapping
+        What figures need beyond the results (plain nested lists).
+    files : mapping of path to text
+        Further files of the run, by their path below its folder.
+    headlines : tuple of Headline
+        What it claims.
+    described : tuple of NamedResult
+        Estimates that the table of conditions shows.
+    condition_records : tuple of Condition
+        With the ids of the results that describe each; from `conditions` where empty.
+    figures : tuple of Figure
+        What figures need, as records.
+    rows : tuple of Row
+        The questions that the screen and the first page answer for every condition; cells whose
+        result was not made fall out.
+    drawing : Drawing or None
+        The figure that answers.
+    """
+
+    @cached_property
+    def _records(self) -> Results:
+        return results_of(self)
+
+    def records(self, facts: Mapping[str, Any] | None = None) -> Results:
+        """The analysis as records, with the facts of its run.
+
+        Parameters
+        ----------
+        facts : mapping, optional
+            Of the run: kind, title, judges, design, account, command.
+        """
+        own = dict(facts or {})
+        kind, title = own.pop("kind", self._records.kind), str(own.pop("title", ""))
+        return replace(self._records, kind=kind, title=title, facts=plain(own))
+
+    def __str__(self) -> str:
+        return full_text(self._records)
+
+    def _repr_html_(self) -> str:
+        import html
+
+        table = self.conditions.to_html(index=False, float_format=format_number)
+        return (
+            f"<h4>{html.escape(self.question)}</h4>{table}"
+            f"<p><strong>{html.escape(self.sentence)}</strong></p>"
+        )

@@ -1,0 +1,599 @@
+"""Rows, figures, and sentences of the summary."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from judgestats.analysis.records import NamedResult
+from judgestats.results import About, Drawing, Headline
+from judgestats.results import Row as ResultsRow
+from judgestats.results.numbers import apa_number, estimate_parts, with_bounds
+from judgestats.results.quantities import name_of
+from judgestats.results.records import LOST
+from judgestats.stats.inference.estimate import Estimate
+
+_ALL = "{}"
+
+
+def asked_row(
+    key: str,
+    ask: str,
+    short: str,
+    estimand: str,
+    ids: str,
+    names: Iterable[str] | Mapping[str, str],
+    *,
+    note: str = "",
+    beside: Mapping[str, str] | None = None,
+) -> ResultsRow:
+    """A row whose results bear the name of their condition.
+
+    Parameters
+    ----------
+    key, ask, short, estimand : str
+        See `Row`.
+    ids : str
+        The results' ids, ``{}`` where the name stands.
+    names : sequence of str, or mapping
+        Conditions; or each condition with what its ids call it.
+    note : str
+    beside : mapping of words to str
+
+    Returns
+    -------
+    Row
+
+    Examples
+    --------
+    >>> dict(asked_row("mean", "mean score", "mean", "mean", "condition.mean.{}", ["a, T=1"]).cells)
+    {'a, T=1': 'condition.mean.a, T=1'}
+    """
+    called = names if isinstance(names, Mapping) else {name: name for name in names}
+    return ResultsRow(
+        key=key,
+        ask=ask,
+        short=short,
+        estimand=estimand,
+        cells={label: ids.replace(_ALL, name) for label, name in called.items()},
+        note=note,
+        beside=beside or {},
+    )
+
+
+def score_rows(names: Iterable[str]) -> tuple[ResultsRow, ...]:
+    """Of repeated scores: how steady they are, what repeats give, and how high they lie."""
+    names = list(names)
+    return (
+        asked_row(
+            "sem",
+            name_of("sem"),
+            "SEM",
+            "sem",
+            "condition.sem.{}",
+            names,
+        ),
+        asked_row(
+            "reliability",
+            "one score's reliability",
+            "reliability",
+            "icc_1_1",
+            "reliability.icc1.{}",
+            names,
+        ),
+        asked_row("repeats", "repeats for .90", "repeats", "k_needed", "repeats.needed.{}", names),
+        asked_row("mean", "mean score", "mean", "mean", "condition.mean.{}", names),
+    )
+
+
+def verdict_rows(names: Iterable[str]) -> tuple[ResultsRow, ...]:
+    """Of verdicts: whether asking again, or the other order, changes them."""
+    names = list(names)
+    return (
+        asked_row(
+            "flips",
+            "asked again it changes",
+            "changes",
+            "flip_rate",
+            "reliability.flip_rate.{}",
+            names,
+            note="(share of verdicts)",
+        ),
+        asked_row(
+            "reliability",
+            "one verdict's reliability",
+            "reliability",
+            "vote_share_reliability",
+            "reliability.vote_share.{}",
+            names,
+        ),
+        asked_row("repeats", "repeats for .90", "repeats", "k_needed", "repeats.needed.{}", names),
+        asked_row(
+            "swap",
+            "same when shown swapped",
+            "same if swapped",
+            "swap_consistency",
+            "order.swap_consistency.{}",
+            names,
+        ),
+        asked_row("passes", "lets pass", "passes", "proportion", "verdicts.pass_rate.{}", names),
+    )
+
+
+def share_rows(words: Mapping[str, Iterable[str]]) -> tuple[ResultsRow, ...]:
+    """Of verdicts asked once: how often each is given; `words` by condition.
+
+    Parameters
+    ----------
+    words : mapping of condition to the verdicts whose shares it has
+
+    Returns
+    -------
+    tuple of Row
+
+    Examples
+    --------
+    >>> [r.ask for r in share_rows({"a": ["good", "bad"], "b": ["bad"]})]
+    ["says 'bad'", "says 'good'"]
+    """
+    by_condition = {name: tuple(own) for name, own in words.items()}
+    return tuple(
+        asked_row(
+            f"share of '{word}'",
+            f"says '{word}'",
+            f"'{word}'",
+            "share",
+            f"verdicts.share of '{word}'.{{}}",
+            [name for name, own in by_condition.items() if word in own],
+        )
+        for word in sorted({w for own in by_condition.values() for w in own})
+    )
+
+
+def choice_rows(names: Iterable[str], *, one: str = "choice") -> tuple[ResultsRow, ...]:
+    """Of choices among several (or of what `one` calls them): does asking again give the same?"""
+    names = list(names)
+    return (
+        asked_row(
+            "reliability",
+            f"one {one}'s reliability",
+            "reliability",
+            "vote_share_reliability",
+            "reliability.one.{}",
+            names,
+        ),
+        asked_row("repeats", "repeats for .90", "repeats", "k_needed", "repeats.needed.{}", names),
+        asked_row(
+            "flips",
+            "asked again it changes",
+            "changes",
+            "flip_rate",
+            "repetition.flips.{}",
+            names,
+            note=f"(share of {one}s)",
+        ),
+    )
+
+
+def people_rows(
+    names: Iterable[str], *truth: ResultsRow, labels_drawn: str = "", repeats: int = 1
+) -> tuple[ResultsRow, ...]:
+    """Agreement with people's labels, of scores and of verdicts; `truth` right behind it.
+
+    What does not fit on a screen falls off at the end: whether it is right, and the true score,
+    are what people ask first. A judge that always says the same, and two people, stand beside.
+    Rates on labels that were picked by hand (`labels_drawn`) are marked: they speak for those
+    items alone. So are rates of the majority of several verdicts (`repeats`), for agreement is
+    that of one verdict.
+    """
+    names = list(names)
+    first = names[0] if names else ""
+    voted = "of the majority" if repeats > 1 else ""
+    picked = "of items picked by hand" if labels_drawn == "convenience" else ""
+    alone = f"({picked})" if picked else ""
+    return (
+        asked_row(
+            "people",
+            "agrees with people",
+            "people",
+            "pearson_with_human",
+            "people.pearson.{}",
+            names,
+            note=f"r, {picked}" if picked else "r",
+        ),
+        asked_row(
+            "accuracy",
+            "agrees with people",
+            "people",
+            "accuracy",
+            "people.accuracy.{}",
+            names,
+            note=alone,
+            beside={
+                "always the same": f"people.always_same.{first}",
+                "two people": f"people.among_themselves.{first}",
+            },
+        ),
+        asked_row(
+            "separation",
+            "passed scored above failed",
+            "above",
+            "separation",
+            "people.separation.{}",
+            names,
+            note=f"(of pairs, {picked})" if picked else "(of pairs)",
+        ),
+        asked_row(
+            "best",
+            "best scored is the right one",
+            "right",
+            "chosen_answers_that_are_right",
+            "people.best_scored.{}",
+            names,
+            note="(of questions)",
+            beside={"a random choice": f"people.random_choice.{first}"},
+        ),
+        *truth,
+        asked_row("bias", "lenient by", "lenient", "bias", "people.bias.{}", names, note=alone),
+        asked_row(
+            "kappa",
+            "beyond chance",
+            "kappa",
+            "cohen_kappa",
+            "people.kappa.{}",
+            names,
+            note=f"(kappa, {picked})" if picked else "(kappa)",
+            beside={"two people": f"people.among_kappa.{first}"},
+        ),
+        asked_row(
+            "sensitivity",
+            "passes what people pass",
+            "sensitivity",
+            "sensitivity",
+            "people.sensitivity.{}",
+            names,
+            note=f"({', '.join(filter(None, (voted, picked)))})" if voted else alone,
+        ),
+        asked_row(
+            "specificity",
+            "fails what people fail",
+            "specificity",
+            "specificity",
+            "people.specificity.{}",
+            names,
+            note=f"({', '.join(filter(None, (voted, picked)))})" if voted else alone,
+        ),
+        *(
+            asked_row(
+                kind,
+                ask,
+                short,
+                estimand,
+                f"people.{kind}.{{}}",
+                names,
+                note=alone,
+                beside={"two people": f"people.among_themselves.{first}"},
+            )
+            for kind, ask, short, estimand in (
+                ("with_one", "agrees with one person", "one person", "judge_person_agreement"),
+                ("apart", "apart from one person", "apart", "judge_person_distance"),
+            )
+        ),
+        asked_row(
+            "replaces",
+            "may stand for",
+            "stands for",
+            "winning_rate",
+            "people.replaces.{}",
+            names,
+            note="(of people; .50 passes)",
+            beside={"always the same": f"people.constant_replaces.{first}"},
+        ),
+    )
+
+
+def aligned_rows(names: Iterable[str] | Mapping[str, str]) -> tuple[ResultsRow, ResultsRow]:
+    """Agreement with people's labels of pairs, where a tie counts half and where neither ties."""
+    return (
+        asked_row(
+            "people",
+            "agrees with people",
+            "people",
+            "alignment_score",
+            "alignment.{}",
+            names,
+            note="(tie half)",
+            beside={
+                "people among themselves": "alignment.people",
+                "always tie": "alignment.always_tie",
+            },
+        ),
+        asked_row(
+            "accuracy",
+            "right where neither ties",
+            "accuracy",
+            "accuracy",
+            "agreement.accuracy.{}",
+            names,
+        ),
+    )
+
+
+def true_rows(
+    names: Iterable[str], estimand: str, *, labels_drawn: str = ""
+) -> tuple[ResultsRow, ResultsRow]:
+    """What people would say of all that was judged, and how many labels the judge is worth there.
+
+    A pass rate or a mean score, corrected; what the labels alone say stands beside it.
+    """
+    names = list(names)
+    note = "(mean score)" if estimand == "greg" else "(pass rate)"
+    words = "the picked alone" if labels_drawn == "convenience" else "labels alone"
+    alone = {words: f"people.labels_alone.{names[0]}"} if names else {}
+    return (
+        asked_row(
+            "truth",
+            "people would give all",
+            "true score",
+            estimand,
+            "people.corrected.{}",
+            names,
+            note=note,
+            beside=alone,
+        ),
+        asked_row(
+            "worth",
+            "the judge is worth",
+            "worth (labels)",
+            "labels_worth",
+            "people.worth.{}",
+            names,
+            note="(labels)",
+        ),
+    )
+
+
+DRAWN_SCORES = ("icc1", "pearson", "accuracy_all", "unread_share", "sem")
+DRAWN_VERDICTS = ("vote_share", "accuracy", "flip_rate", "unread_share")
+"""The panels of an audit, the most telling first; those without numbers fall out."""
+
+
+def against(
+    over: str, *estimands: str, caption: str, by: Sequence[str] = (), **more: object
+) -> Drawing:
+    """Estimands against a factor, a line a judge.
+
+    Examples
+    --------
+    >>> against("temperature", "sem", caption="SEM by temperature.").kind
+    'curve'
+    """
+    return Drawing(
+        kind="curve",
+        estimands=estimands,
+        over=over,
+        by=tuple(by),
+        caption=caption,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def ranked(
+    *estimands: str,
+    caption: str = "",
+    results: Iterable[NamedResult] = (),
+    compared: str = "",
+    lines: Sequence[str] = (),
+) -> Drawing:
+    """Rows of dots, the best first; rows that no comparison tells apart are joined.
+
+    Parameters
+    ----------
+    estimands : str
+        A panel each.
+    caption : str
+        Empty: the page names what it draws.
+    results : iterable of NamedResult
+        Of the analysis.
+    compared : str
+        What the ids of the sets begin with whose pairs join rows.
+    lines : sequence of str
+        Ids of references.
+
+    Examples
+    --------
+    >>> ranked("icc1", caption="Reliability.").estimands
+    ('icc1',)
+    """
+    sets = tuple(r.id for r in results if compared and r.id.startswith(compared))
+    return Drawing(
+        kind="dots", estimands=estimands, compared=sets, lines=tuple(lines), caption=caption
+    )
+
+
+_EACH = 4
+"""So many conditions are told one by one as a rule; of more the lowest and the highest."""
+
+
+@dataclass(kw_only=True)
+class Description:
+    """A sentence in the making.
+
+    Attributes
+    ----------
+    results : mapping of id to NamedResult
+    ids : list of str
+        Of the results whose numbers stand in it, in their order.
+    """
+
+    results: Mapping[str, NamedResult]
+    ids: list[str] = field(default_factory=list)
+
+    def number(self, identity: str) -> str:
+        """The place of the number of this result."""
+        self.ids.append(identity)
+        return f"{{{len(self.ids) - 1}}}"
+
+    def each(self, ids: str, names: Sequence[str], *, most: int = _EACH) -> str:
+        """What the conditions have, one by one or from the lowest to the highest; empty where none.
+
+        Parameters
+        ----------
+        ids : str
+            The results' ids, ``{}`` where the name stands.
+        names : sequence of str
+        most : int
+            So many are told one by one.
+        """
+        values: dict[str, float] = {}
+        for name in names:
+            named = self.results.get(ids.replace("{}", name))
+            value = named.result.estimate if named and isinstance(named.result, Estimate) else None
+            if value is not None and not math.isnan(value):
+                values[name] = value
+        if len(values) <= most:
+            return ", ".join(f"{name} {self.number(ids.replace('{}', name))}" for name in values)
+        low, high = (f(values, key=lambda name: values[name]) for f in (min, max))
+        places = [self.number(ids.replace("{}", name)) for name in (low, high)]
+        return f"from {places[0]} ({low}) to {places[1]} ({high})"
+
+    def numbers(self, ids: str, names: Sequence[str]) -> str:
+        """The numbers of conditions without their names: ``{0} and {1}``; those that there are."""
+        known = [
+            named.id
+            for name in names
+            if (named := self.results.get(ids.replace("{}", name))) is not None
+            and isinstance(named.result, Estimate)
+            and not math.isnan(named.result.estimate)
+        ]
+        return " and ".join(map(self.number, known))
+
+    def headline(self, hypothesis: str, says: str) -> Headline:
+        """The sentence as a headline, which claims nothing."""
+        return Headline(
+            id=f"headline.described.{hypothesis}",
+            hypothesis=hypothesis,
+            claim="described",
+            about=About(),
+            rests_on=tuple(self.ids),
+            says=says,
+        )
+
+
+def described(results: Sequence[NamedResult]) -> Description:
+    """A sentence about these results.
+
+    Examples
+    --------
+    >>> from judgestats.stats.inference.result import Sample
+    >>> one = NamedResult(id="mean.a", title="a", role="primary", result=Estimate(
+    ...     name="mean", label="mean", estimate=7.5, sample=Sample(n_items=2)))
+    >>> sentence = described([one])
+    >>> told = sentence.headline("mean", f"the mean is {sentence.each('mean.{}', ['a', 'b'])}")
+    >>> told.says, told.rests_on
+    ('the mean is a {0}', ('mean.a',))
+    """
+    return Description(results={named.id: named for named in results})
+
+
+Row = Mapping[Any, Any] | pd.Series
+
+
+def worded_coefficient(row: Row, key: str) -> str:
+    """A coefficient that cannot exceed 1, with its interval where the row has one.
+
+    Parameters
+    ----------
+    row : mapping or Series
+        A row of a table of conditions: ``key``, ``key_low`` and ``key_high``.
+    key : str
+        The coefficient's column.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> worded_coefficient({"icc1": 0.9494, "icc1_low": 0.91, "icc1_high": 0.972}, "icc1")
+    '.949 [.910, .972]'
+    >>> worded_coefficient({"icc1": 1.0}, "icc1")
+    '1.00'
+    """
+    return with_bounds(*_parts(row, key), bounded=True)
+
+
+def worded_number(row: Row, key: str) -> str:
+    """A number of any size, with its interval where the row has one.
+
+    Examples
+    --------
+    >>> worded_number({"mean": 7.2514, "mean_low": 6.9, "mean_high": 7.612}, "mean")
+    '7.25 [6.90, 7.61]'
+    """
+    return with_bounds(*_parts(row, key))
+
+
+def worded_percent(row: Row, key: str) -> str:
+    """A share in per cent, with its interval where the row has one.
+
+    Examples
+    --------
+    >>> worded_percent({"accuracy": 0.625, "accuracy_low": 0.51, "accuracy_high": 0.74}, "accuracy")
+    '62.5 % [51.0, 74.0]'
+    """
+    share, *bounds = (100 * v for v in _parts(row, key))
+    number, interval = estimate_parts(share, *bounds, digits=1)
+    return f"{number} % {interval}".rstrip()
+
+
+def worded_reliability(row: Row) -> str:
+    """ICC(1,1) with its interval; one below 1 that has none is not estimable.
+
+    Examples
+    --------
+    >>> worded_reliability({"icc1": 0.51}), worded_reliability({"icc1": 1.0})
+    ('.51 [not estimable]', '1.00')
+    """
+    text = worded_coefficient(row, "icc1")
+    value, low, _ = _parts(row, "icc1")
+    return f"{text} {LOST}" if math.isnan(low) and value < 1 else text
+
+
+def worded_sem(row: Row) -> str:
+    """The standard error of one judgment in score points, with its interval.
+
+    It is the root of the within-item variance, so its interval is the root of that one's.
+
+    Parameters
+    ----------
+    row : mapping or Series
+        A row of a table of conditions: ``sem`` and the bounds of ``within_variance``.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> row = {"sem": 0.5, "within_variance_low": 0.16, "within_variance_high": 0.36}
+    >>> worded_sem(row)
+    '0.50 [0.40, 0.60]'
+    >>> worded_sem({"sem": 0.5})
+    '0.50 [not estimable]'
+    """
+    bounds = [float(row.get(f"within_variance_{end}", math.nan)) for end in ("low", "high")]
+    low, high = (math.sqrt(b) if b >= 0 else math.nan for b in bounds)
+    sem = float(row["sem"])
+    if math.isnan(high) and sem > 0:
+        return f"{apa_number(sem)} {LOST}"
+    return with_bounds(sem, low, high)
+
+
+def _parts(row: Row, key: str) -> tuple[float, float, float]:
+    value, low, high = (float(row.get(k, math.nan)) for k in (key, f"{key}_low", f"{key}_high"))
+    return value, low, high

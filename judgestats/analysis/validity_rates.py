@@ -1,0 +1,439 @@
+"""Error rates, corrected rates, and accuracy by number of repeats."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from judgestats.analysis.families import AnalysisPlan
+from judgestats.analysis.ratings import passes_of_items
+from judgestats.analysis.records import NamedResult, Recommendation
+from judgestats.data.matrices import ScoreArray
+from judgestats.errors import InputError
+from judgestats.results.numbers import apa_number
+from judgestats.stats.inference.estimate import Estimate, Result, Sample
+from judgestats.stats.validity.corrected import CorrectedScore
+from judgestats.stats.validity.poststratified import corrected_by_rates, effective_passes
+from judgestats.stats.validity.scores import AccuracyByK, choice_accuracy_by_k
+
+Found = list[tuple[str, str, Result]]
+
+
+def corrected_results(
+    score: CorrectedScore, what: str, *, mix: Mapping[str, float] | None, beside_judge: bool = True
+) -> Found:
+    """The corrected number, and what it is to be read beside.
+
+    Parameters
+    ----------
+    score : CorrectedScore
+    what : str
+        ``pass rate`` or ``mean score``.
+    mix : mapping of category to share, or None
+    beside_judge : bool
+        Whether the judge's own mean is the same quantity and stands beside.
+
+    Returns
+    -------
+    list of (str, str, Result)
+    """
+    shares = ", ".join(f"{k} {v / sum(mix.values()):.2g}" for k, v in mix.items()) if mix else ""
+    corrected = score.corrected.replace(
+        notes=score.notes,
+        details={
+            **score.corrected.details,
+            **({"judge_only": score.judge_only.estimate} if beside_judge else {}),
+            "people_only": score.people_only.estimate,
+            "labels_worth": score.labels_worth,
+        },
+    )
+    beside = [
+        f"{name} {apa_number(e.estimate, bounded=what == 'pass rate')}"
+        for name, e in (("judge alone", score.judge_only), ("labels alone", score.people_only))
+        if not math.isnan(e.estimate) and (beside_judge or e is not score.judge_only)
+    ]
+    if score.labels_worth >= 1:
+        beside.append(f"the judge is worth {score.labels_worth:.0f} labels")
+    if not score.labels_drawn:
+        beside.append("assumes that the labelled items were drawn at random")
+    if shares:
+        beside.append(f"for the mix {shares}")
+    title = f"The {what} that people would give ({', '.join(beside)})"
+    results: Found = [("people.corrected", title, corrected)]
+    alone = score.people_only
+    if not math.isnan(alone.estimate):
+        name = "people_only_rate" if what == "pass rate" else "people_only"
+        results.append(("people.labels_alone", alone.label, alone.replace(name=name)))
+    if not math.isnan(score.labels_worth):
+        worth = Estimate(
+            name="labels_worth", label="Labels that the judge is worth", sample=corrected.sample,
+            estimate=float(max(round(score.labels_worth), 0)),
+        )  # fmt: skip
+        results.append(("people.worth", worth.label, worth))
+    return results
+
+
+RATES = ("sensitivity", "specificity")
+
+
+def read_rates(given: Mapping[str, str]) -> dict[str, tuple[float, float]]:
+    """How many labels each rate rests on, and how many of them the judge met.
+
+    Parameters
+    ----------
+    given : mapping of str to str
+        ``sensitivity`` and ``specificity``: ``137/149``, or the share ``.92/149``.
+
+    Returns
+    -------
+    dict of str to (right, labels)
+        Empty where nothing is given.
+
+    Raises
+    ------
+    InputError
+        One is given without the other, or is no rate with its number of labels.
+
+    Examples
+    --------
+    >>> read_rates({"sensitivity": "137/149", "specificity": ".84/50"})
+    {'sensitivity': (137.0, 149.0), 'specificity': (42.0, 50.0)}
+    """
+    rates = {name: str(given[name]).strip() for name in RATES if str(given.get(name, "")).strip()}
+    if len(rates) == 1:
+        [one] = rates
+        other = next(r for r in RATES if r != one)
+        raise InputError(f"{one}= needs {other}= beside it: a rate is corrected by both.")
+    out = {}
+    for name, text in rates.items():
+        first, mark, second = (p.strip() for p in text.partition("/"))
+        try:
+            right, labels = float(first), float(second) if mark else math.nan
+        except ValueError:
+            right = labels = math.nan
+        if "." in first and 0 <= right <= 1:
+            right *= labels
+        if not (0 <= right <= labels < math.inf) or labels < 1:
+            raise InputError(
+                f"{name}= must say on how many labels the rate rests: 137/149 (137 of 149 right), "
+                f"or the share .92/149; got {text[:40]!r}."
+            )
+        out[name] = (round(right, 6), labels)
+    return out
+
+
+def check_rates(frame: pd.DataFrame, declared: AnalysisPlan) -> None:
+    """Refuse rates measured elsewhere where these judgments have no use of them.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The parsed judgments, their verdicts as pass and fail where they are.
+    declared : AnalysisPlan
+
+    Raises
+    ------
+    InputError
+        There are labels, several judges, or verdicts other than pass and fail.
+    """
+    if not read_rates(declared.options):
+        return
+    if "label" in frame and frame["label"].astype(str).str.strip().ne("").any():
+        raise InputError(
+            "sensitivity= and specificity= are for judgments without labels, and these have some: "
+            "labels of the items judged correct the rate better (standard deviation .034 against "
+            ".050 with 100 labels). Leave the rates out, or the labels."
+        )
+    judges = list(frame["judge"].unique())
+    if len(judges) > 1:
+        raise InputError(
+            f"sensitivity= and specificity= are one judge's, and {len(judges)} judges are here "
+            f"({', '.join(map(str, judges[:3]))}). Give the judgments of one."
+        )
+    if not set(frame["choice"]) - {""} <= {"pass", "fail"} or frame["score"].notna().any():
+        raise InputError(
+            "sensitivity= and specificity= correct pass and fail verdicts, and these are others. "
+            "Leave the rates out; --kind pass-fail or --pass WORD says which word is a pass."
+        )
+
+
+def by_rates(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[str, str, Result]]:
+    """The pass rate that people would give, by the rates of another study.
+
+    Parameters
+    ----------
+    asked : DataFrame
+        Judgments of one condition, ``pass``, ``fail`` or empty.
+    declared : AnalysisPlan
+        ``options`` hold the rates.
+
+    Returns
+    -------
+    list of (str, str, Result)
+        Empty where none were given or nothing was read.
+
+    Notes
+    -----
+    Rogan and Gladen's estimate with Lang and Reiczigel's interval, on the number of independent
+    items that would have the variance over clusters.
+    """
+    rates = read_rates(declared.options)
+    read = asked[asked["choice"] != ""]
+    if not rates or read.empty:
+        return []
+    passed = (read["choice"] == "pass").astype(float)
+    share = passed.groupby(read["item_id"], sort=False).mean()
+    cluster, _ = pd.factorize(read.groupby("item_id", sort=False)["cluster"].first())
+    codes = np.asarray(cluster, dtype=np.int64)
+    passes, n = effective_passes(np.asarray(share, dtype=np.float64), codes, level=declared.level)
+    (tp, positives), (tn, negatives) = (rates[name] for name in RATES)
+    corrected = corrected_by_rates(
+        passes, n, tp=tp, positives=positives, tn=tn, negatives=negatives,
+        level=declared.level,
+    )  # fmt: skip
+    clusters = int(np.unique(codes).size)
+    unread = asked["item_id"].nunique() - len(share)
+    sample = Sample(
+        n_items=len(share),
+        n_clusters=clusters if clusters < codes.size else None,
+        excluded={"unread": unread},
+    )
+    shown = ", ".join(
+        f"{name} {apa_number(right / labels, bounded=True)} of {labels:g} labels"
+        for name, (right, labels) in rates.items()
+    )
+    title = (
+        f"The pass rate that people would give (judge alone "
+        f"{apa_number(passes / n, bounded=True)}; measured elsewhere: {shown})"
+    )
+    details = {**corrected.details, "judge_only": passes / n, "effective_n": n}
+    return [("people.corrected", title, corrected.replace(sample=sample, details=details))]
+
+
+_RIGHT = frozenset({"yes", "true", "1", "1.0", "correct", "right"})
+_LEAST = 30
+_MOST_TOLD = 6
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AccuracyByCategory(Result):
+    """Accuracy with one and with all judgments in every category, and the fewest that do.
+
+    Attributes
+    ----------
+    rows : DataFrame
+    sample : Sample
+    """
+
+    rows: pd.DataFrame
+    sample: Sample
+
+    def tidy(self) -> pd.DataFrame:
+        """One row a category."""
+        return self.rows
+
+    def sentence(self) -> str:
+        """Where asking again buys most."""
+        gain = self.rows["accuracy_most"] - self.rows["accuracy_1"]
+        text = "; ".join(
+            f"{r['category']} {apa_number(r['accuracy_1'], bounded=True)} -> "
+            f"{apa_number(r['accuracy_most'], bounded=True)} (take {r['recommended']})"
+            for r in self.rows.loc[gain.sort_values(ascending=False).index].to_dict("records")
+        )
+        return f"Accuracy with one and with {self.rows['most'].max()} judgments: {text}."
+
+    def __str__(self) -> str:
+        return f"\n{self.sentence()}\n{self.rows.to_string(index=False)}\n"
+
+
+def right_answers(frame: pd.DataFrame) -> pd.Series | None:
+    """Of each item whether it is the right answer to its question; None where nobody says.
+
+    A column ``correct`` says so, or people's labels of scored items (pass, fail) that pass one
+    answer of several to a question, and never two.
+
+    Examples
+    --------
+    >>> f = pd.DataFrame({"item_id": ["a", "b"], "cluster": ["q", "q"], "correct": ["yes", "no"]})
+    >>> right_answers(f).tolist()
+    [True, False]
+    """
+    first = frame.drop_duplicates("item_id").set_index("item_id")
+    if "correct" in frame:
+        right = first["correct"].astype(str).str.strip().str.lower().isin(_RIGHT)
+    else:
+        passes = passes_of_items(first)
+        if passes is None or passes.isna().any():
+            return None
+        right = passes.eq(1)
+    of = right.groupby(first["cluster"]).agg(["sum", "size"])
+    several = of[of["size"] > 1]
+    if "correct" not in frame and (len(several) < len(of) or several["sum"].gt(1).any()):
+        return None
+    return right if several["sum"].eq(1).any() else None
+
+
+def choices_by_k(
+    name: str, array: ScoreArray, frame: pd.DataFrame, declared: AnalysisPlan
+) -> list[tuple[str, str, Result]]:
+    """How often the best scored answer is the right one, by number of scores and by category.
+
+    Parameters
+    ----------
+    name : str
+        The condition.
+    array : ScoreArray
+    frame : DataFrame
+        With ``correct``.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of (str, str, Result)
+        Empty where no question has one right answer among several; by number only where each is
+        scored twice or more.
+    """
+    right = right_answers(frame)
+    if right is None:
+        return []
+    scores = array.condition(name)
+    scores = scores[:, np.isfinite(scores).any(axis=0)]
+    correct = right.reindex(list(array.items)).fillna(False).to_numpy(bool)
+    options: dict[str, Any] = {"level": declared.level, "seed": declared.seed}
+    try:
+        whole = choice_accuracy_by_k(scores, correct, array.clusters, **options)
+    except InputError:
+        return []
+    results: list[tuple[str, str, Result]] = _with_all(whole, correct, array.clusters)
+    if scores.shape[1] < 2:
+        return results
+    results.append(("people.by_k", "The same, by number of judgments", whole))
+    first = frame.drop_duplicates("item_id").set_index("item_id")
+    kinds = first["category"].reindex(list(array.items)).astype(str).to_numpy(object)
+    rows = []
+    for kind in sorted(set(kinds) - {""}):
+        own = kinds == kind
+        if np.unique(array.clusters[own]).size < _LEAST:
+            continue
+        try:
+            part = choice_accuracy_by_k(scores[own], correct[own], array.clusters[own], **options)
+        except InputError:
+            continue
+        rows.append(_row(kind, part))
+    if len(rows) > 1:
+        table = AccuracyByCategory(rows=pd.DataFrame(rows), sample=whole.sample)
+        results.append(("people.by_k_category", "The same by category", table))
+    return results
+
+
+def _with_all(
+    whole: AccuracyByK, correct: NDArray[np.bool_], question: NDArray[np.object_]
+) -> list[tuple[str, str, Result]]:
+    """How often the highest mean of all scores finds the right answer, and a random choice does."""
+    of_question = pd.Series(correct).groupby(question)
+    chance = 1 / of_question.size()[of_question.sum().eq(1) & of_question.size().gt(1)]
+    share = whole.accuracy[max(whole.accuracy)].replace(
+        name="chosen_answers_that_are_right",
+        label="Best scored answers that are right",
+        estimator="highest mean of all scores; those that share it share the credit",
+    )
+    random_choice = share.replace(
+        estimate=float(chance.mean()), std_error=math.nan, interval=None, notes=(),
+        label="A random choice", estimator="mean of 1 / answers",
+    )  # fmt: skip
+    return [
+        ("people.best_scored", "How often the best scored answer is the right one", share),
+        ("people.random_choice", "A random choice among the answers", random_choice),
+    ]
+
+
+def _row(kind: str, part: AccuracyByK) -> dict[str, Any]:
+    most = max(part.accuracy)
+    row: dict[str, Any] = {"category": kind, "n_questions": part.sample.n_items, "most": most}
+    for key, k in (("accuracy_1", min(part.accuracy)), ("accuracy_most", most)):
+        of = part.accuracy[k]
+        row[key] = of.estimate
+        row[f"{key}_low"] = of.interval.low if of.interval else math.nan
+        row[f"{key}_high"] = of.interval.high if of.interval else math.nan
+    return row | {"recommended": part.recommended, "shown": part.shown}
+
+
+def recommend_by_labels(
+    results: Sequence[NamedResult], frame: pd.DataFrame
+) -> Recommendation | None:
+    """How many judgments to take, by what they buy in accuracy; None without such results.
+
+    Parameters
+    ----------
+    results : sequence of NamedResult
+        ``people.by_k`` of each condition.
+    frame : DataFrame
+        Tells what a judgment costs.
+
+    Returns
+    -------
+    Recommendation or None
+    """
+    by_k = {
+        r.about.conditions[0]: (r.id, r.result)
+        for r in results
+        if isinstance(r.result, AccuracyByK) and r.about.conditions
+    }
+    if not by_k:
+        return None
+    own = frame[frame["condition"].isin(by_k)]
+    tokens = (own["tokens_in"] + own["tokens_out"]).groupby(own["condition"]).mean()
+    cost = own.groupby("condition")["cost_usd"].mean()
+
+    def reached(name: str) -> float:
+        by_accuracy = by_k[name][1]
+        return by_accuracy.accuracy[by_accuracy.recommended].estimate
+
+    names = sorted(by_k, key=reached, reverse=True)
+    parts: list[tuple[str, str]] = []
+    for name in names[:_MOST_TOLD]:
+        by_accuracy = by_k[name][1]
+        k, most, fewest = (
+            by_accuracy.recommended,
+            max(by_accuracy.accuracy),
+            min(by_accuracy.accuracy),
+        )
+        spent = tokens.get(name, math.nan) * k
+        price = f", {spent:,.0f} tokens" if math.isfinite(spent) else ""
+        one, all_of = (
+            apa_number(by_accuracy.accuracy[j].estimate, bounded=True) for j in (fewest, most)
+        )
+        why = (
+            f"shown to lose less than {apa_number(by_accuracy.margin, bounded=True)}"
+            if by_accuracy.shown
+            else "no fewer are shown to be enough"
+        )
+        verb = "orders rightly" if by_accuracy.of_pairs else "right in"
+        unit = "" if parts else f" judgment{'s' * (k > 1)} an item"  # said once
+        text = f"{name}: {k}{unit}{price}"
+        parts.append((f"{text} ({verb} {one} with {fewest}, {all_of} with {most}", why))
+    reasons = {why for _, why in parts}
+    alike = len(parts) > 1 and len(reasons) == 1  # said once
+    told = "; ".join(f"{text})" if alike else f"{text}; {why})" for text, why in parts)
+    told += f"; {reasons.pop()}" if alike else ""
+    best = by_k[names[0]][1]
+    each = float(cost.get(names[0], math.nan))
+    left = len(names) - _MOST_TOLD
+    more = (f"{left} more stand in the report.",) if left > 0 else ()
+    return Recommendation(
+        sentences=(
+            f"By the labels: {told}.",
+            *more,
+            "What a repeat buys in reliability is another question: repeats remove noise, no bias.",
+        ),
+        replicates=best.recommended,
+        cost_usd=None if math.isnan(each) else each * best.recommended,
+        reason="accuracy against the labels, by number of judgments",
+        rests_on=tuple(by_k[n][0] for n in names),
+    )

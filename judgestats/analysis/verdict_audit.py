@@ -1,0 +1,398 @@
+"""Audit of verdicts: pass rates, tables, and consistency."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.agreement import slot_results
+from judgestats.analysis.audit_answer import audit_headlines
+from judgestats.analysis.families import AnalysisPlan
+from judgestats.analysis.leaderboard import strength_results, strength_rows
+from judgestats.analysis.limits import Limit, few_questions, lost_limits
+from judgestats.analysis.ratings import judges_named
+from judgestats.analysis.recommendation import recommend_verdicts, repeats_needed
+from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.repeat_limits import NOT_REPEATED, not_repeated
+from judgestats.analysis.selections import of_shares
+from judgestats.analysis.single_shot import (
+    SHARE_OF,
+    judges_of_verdicts,
+    repetition,
+    shares_of_verdicts,
+    verdict_options,
+    verdicts_asked_once,
+)
+from judgestats.analysis.summary_rows import (
+    DRAWN_VERDICTS,
+    people_rows,
+    ranked,
+    share_rows,
+    true_rows,
+    verdict_rows,
+    worded_coefficient,
+)
+from judgestats.analysis.validity import (
+    in_pass_and_fail,
+    is_pass_fail,
+    pass_fail_results,
+    texts_in,
+    validity_metrics,
+)
+from judgestats.analysis.validity_raters import drawn_as, panel_of_verdicts
+from judgestats.analysis.validity_rates import check_rates, recommend_by_labels
+from judgestats.analysis.validity_systems import (
+    slice_results,
+    system_results,
+    win_results,
+    win_rows,
+)
+from judgestats.analysis.verdict_consistency import (
+    comparable,
+    condition_results,
+    in_same_words,
+    lower_case,
+    outcomes,
+)
+from judgestats.data.matrices import status_table
+from judgestats.protocols.base import NO_REPLY, Status
+from judgestats.results import About
+from judgestats.stats.agreement.human import alignment_credit
+from judgestats.stats.comparison.blocked_f import blocked_f_test
+from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.paired import wilcoxon_signed_rank
+from judgestats.stats.dispersion.condition_summary import mean_shift
+from judgestats.stats.inference.estimate import Estimate, Result
+
+_NOT_UNREAD = (*(s.value for s in NO_REPLY), Status.NOT_APPLICABLE.value)
+"""Statuses of judgments without a verdict that are no unread replies."""
+
+
+def verdict_row(
+    name: str, asked: pd.DataFrame, counts: pd.Series, results: list[tuple[str, str, Result]]
+) -> dict[str, Any]:
+    """What was counted and estimated in one condition, as a row."""
+    row: dict[str, Any] = {
+        "condition": name,
+        "judge": str(asked["judge"].iloc[0]),
+        "temperature": float(asked["temperature"].iloc[0]),
+        "n": int(counts["n"]),
+        "n_items": int(asked["item_id"].nunique()),
+        "n_clusters": int(asked["cluster"].nunique()),
+        "n_ok": int(asked["status"].eq("ok").sum()),
+        **{f"n_{s}": int(counts[s]) for s in _NOT_UNREAD if s in counts},
+        "unread_share": float(counts["unread_share"]),
+        "unanswered_share": float(counts["unanswered_share"]),
+    }
+    return row | estimates_of(results)
+
+
+def estimates_of(results: Sequence[tuple[str, str, Result]]) -> dict[str, float]:
+    """The estimates among some results with their intervals, as columns of a row."""
+    row: dict[str, float] = {}
+    for kind, _, result in results:
+        if isinstance(result, Estimate):
+            key = kind.split(".", 1)[1]
+            # `corrected` is a Grade Score corrected for chance in such tables.
+            key = "true_score" if key == "corrected" else key
+            row[key] = result.estimate
+            if result.interval is not None:
+                row[f"{key}_low"], row[f"{key}_high"] = result.interval.low, result.interval.high
+    return row
+
+
+_METRIC_OF = {
+    "fleiss_kappa": "agreement/fleiss_kappa",
+    "ac1": "agreement/ac1",
+    "vote_share": "reliability/vote_share",
+    "flip_rate": "agreement/flip_rate",
+    "swap_consistency": "order/swap_consistency",
+    "alignment": "people/alignment",
+    "accuracy": "people/accuracy",
+    "pass_rate": "verdicts/pass_rate",
+    "sensitivity": "people/sensitivity",
+    "specificity": "people/specificity",
+    "unread_share": "quality/unread_share",
+    "unanswered_share": "quality/unanswered_share",
+}
+
+
+def verdict_metrics(row: Mapping[str, Any]) -> dict[str, float]:
+    """A row of the table of conditions under the names that the MLflow UI shows."""
+    out: dict[str, float] = {}
+    for column, metric in _METRIC_OF.items():
+        if column in row:
+            out[metric] = row[column]
+            if f"{column}_low" in row:
+                out[f"ci/{metric}.lo"] = row[f"{column}_low"]
+                out[f"ci/{metric}.hi"] = row[f"{column}_high"]
+    return out
+
+
+_SAID = (
+    ("fleiss_kappa", "kappa of repetitions"),
+    ("swap_consistency", "swap consistency"),
+    ("alignment", "agreement with people"),
+    ("accuracy", "same verdict as the labels"),
+)
+_SAID_OF_PASSES = (
+    ("pass_rate", "pass rate"),
+    ("flip_rate", "flip rate"),
+    ("vote_share", "reliability of one verdict"),
+    ("sensitivity", "sensitivity"),
+    ("specificity", "specificity"),
+)
+
+
+def verdict_sentence(table: pd.DataFrame) -> str:
+    """What was found, a clause a condition."""
+    parts = []
+    for row in table.to_dict("records"):
+        sentences = [
+            f"{key} {worded_coefficient(row, str(key))}"
+            for key in row
+            if str(key).startswith(SHARE_OF)
+            and not str(key).endswith(("_low", "_high"))
+            and not math.isnan(row[key])
+        ]
+        sentences += [
+            f"{label} {worded_coefficient(row, key)}"
+            for key, label in (_SAID_OF_PASSES if "pass_rate" in row else _SAID)
+            if key in row
+            and not math.isnan(row[key])
+            and (key != "accuracy" or math.isnan(row.get("alignment", math.nan)))
+        ]
+        parts.append(f"{row['condition']}: {', '.join(sentences) or 'nothing could be estimated'}")
+    return f"{'; '.join(parts)}."
+
+
+def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
+    """Audit verdicts: repetition, order, and agreement with people where there are labels.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A parsed frame with choices; a ``label`` column holds people's verdicts. A choice names the
+        response (a or b), not the place; ``order`` tells which was shown first.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    Analysis
+
+    Raises
+    ------
+    InputError
+        Labels and choices cannot be compared.
+    """
+    strange: tuple[str, ...] = ()
+    frame = in_pass_and_fail(frame)
+    check_rates(frame, declared)
+    if "label" in frame and frame["label"].astype(str).str.strip().ne("").any():
+        if in_same_words(frame):
+            frame = frame.assign(**{c: lower_case(frame[c]) for c in ("choice", "label")})
+        else:
+            frame = frame.assign(label=outcomes(frame["label"], strict=True))
+            frame, strange = comparable(frame)
+    else:
+        frame = frame.assign(choice=outcomes(frame["choice"]))
+    counts = status_table(frame)
+    results: list[NamedResult] = []
+    described: list[NamedResult] = []
+    rows: list[dict[str, Any]] = []
+    agreement: dict[str, pd.Series] = {}
+    validity: dict[str, dict[str, float]] = {}
+    once = verdicts_asked_once(frame)
+    shown: dict[str, list[str]] = {}
+    for condition, asked in frame.groupby("condition", sort=False):
+        name = str(condition)
+        named = condition_results(asked, declared)
+        if is_pass_fail(asked):
+            own = pass_fail_results(asked, declared)
+            kinds = {kind for kind, _, _ in own}
+            named = [*own, *(f for f in named if f[0] not in kinds)]
+        elif once[name]:
+            shares = shares_of_verdicts(asked, declared)
+            shown[name] = verdict_options(asked) if shares else []
+            named = [*shares, *named]
+        results += [
+            NamedResult(
+                id=f"{kind}.{name}",
+                title=f"{title} ({name})",
+                role="primary",
+                result=result,
+                headline=True,
+                about=About(conditions=(name,)),
+            )
+            for kind, title, result in named
+        ]
+        described += [
+            verdicts_needed(name, value)
+            for kind, _, value in named
+            if kind == "reliability.vote_share" and isinstance(value, Estimate)
+        ]
+        if "label" in asked and is_pass_fail(asked):
+            results += slice_results(name, asked, texts_in(asked), declared)
+        rows.append(verdict_row(name, asked, counts.loc[[name]].iloc[0], named))
+        validity[name] = validity_metrics(named)
+        if "label" in asked and (asked["label"] != "").any():
+            agreement[name] = _credits(asked)
+    if any(once.values()):
+        results += judges_named(judges_of_verdicts(frame, declared))
+    results += _compare(agreement, frame, declared)
+    results += panel_of_verdicts(frame, declared)
+    results += system_results(frame, declared)
+    results += (wins := win_results(frame, declared))
+    strengths, boards, unordered = strength_results(frame, declared)
+    results += strengths
+    described += boards
+    results += slot_results(
+        frame, level=declared.level, n_permutations=declared.n_resamples, seed=declared.seed
+    )
+    table = pd.DataFrame(rows)
+    advice = recommend_by_labels(results, frame)
+    if all(once.values()):
+        advice = repetition(frame, verdicts=True)
+    elif advice is None:
+        advice, best = recommend_verdicts(frame, table)
+        results += best
+    return Analysis(
+        experiment="audit",
+        question=declared.question,
+        drawing=ranked(*DRAWN_VERDICTS),
+        sentence=verdict_sentence(table) + (f" {NOT_REPEATED}" if all(once.values()) else ""),
+        headlines=audit_headlines(results),
+        conditions=table,
+        results=tuple(results),
+        described=tuple(described),
+        rows=(
+            *verdict_rows(table["condition"]),
+            *share_rows(shown),
+            *win_rows(wins),
+            *strength_rows(strengths),
+            *people_rows(
+                table["condition"],
+                *true_rows(
+                    table["condition"],
+                    "rogan_gladen" if "sensitivity" in declared.options else "poststratified",
+                    labels_drawn=drawn_as(declared),
+                ),
+                labels_drawn=drawn_as(declared),
+                repeats=frame["replicate"].nunique(),
+            ),
+        ),
+        limitations=(
+            *not_repeated([name for name, one in once.items() if one], of=len(once)),
+            *_limits(frame, table, strange),
+            *unordered,
+        ),
+        recommendation=advice,
+        condition_metrics={
+            str(r["condition"]): verdict_metrics(r) | validity[str(r["condition"])] for r in rows
+        },
+    )
+
+
+def _credits(asked: pd.DataFrame) -> pd.Series:
+    """Mean agreement score of each item."""
+    judge, human = asked["choice"].to_numpy(object), asked["label"].to_numpy(object)
+    if {*judge, *human} <= {"a", "b", "tie", ""}:
+        score = alignment_credit(judge, human)
+    else:
+        score = np.where((judge == "") | (human == ""), np.nan, (judge == human).astype(float))
+    return pd.Series(score, index=asked["item_id"].to_numpy()).groupby(level=0).mean()
+
+
+def _compare(
+    agreement: Mapping[str, pd.Series], frame: pd.DataFrame, declared: AnalysisPlan
+) -> list[NamedResult]:
+    if len(agreement) < 2:
+        return []
+    table = pd.DataFrame(dict(agreement)).dropna()
+    if len(table) < 3:
+        return []
+    cluster_of_item = (
+        frame.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[table.index]
+    )
+    cluster = cluster_of_item.to_numpy(object) if cluster_of_item.nunique() < len(table) else None
+    names = [str(c) for c in table.columns]
+    result: Result
+    if len(names) == 2:
+        one, two = (table[c].to_numpy(float) for c in table.columns)
+        result = wilcoxon_signed_rank(one, two, names=names, cluster=cluster, level=declared.level)
+    else:
+        result = friedman_test(
+            table.to_numpy(float),
+            names=names,
+            cluster=cluster,
+            level=declared.level,
+            n_permutations=declared.n_resamples,
+            seed=declared.seed,
+        )
+    credit = blocked_f_test(
+        table.to_numpy(float),
+        conditions=names,
+        cluster=cluster,
+        n_permutations=declared.n_resamples,
+        level=declared.level,
+        seed=declared.seed,
+    ).replace(
+        name="credit_blocked_f",
+        method="Blocked F test of credit, conditions exchanged within items",
+        null_hypothesis="the conditions agree equally often with people",
+        alternative="some agree more often than others",
+    )
+    parts: list[tuple[str, str, Result]] = [
+        ("compare.people", "Agreement with people, paired by item", credit),
+        ("compare.people.ranks", "Ranks of agreement, paired by item", result),
+        ("compare.people.pairs", "Shares that agree, pair by pair", of_shares(mean_shift(
+            table.to_numpy(float), conditions=names, cluster=cluster, level=declared.level
+        ))),
+    ]  # fmt: skip
+    return [
+        NamedResult(id=identity, title=title, role="secondary", result=entry, headline=True)
+        for identity, title, entry in parts
+    ]
+
+
+def verdicts_needed(name: str, reliability: Estimate) -> NamedResult:
+    """How many verdicts of a condition reach a reliability of .90."""
+    return NamedResult(
+        id=f"repeats.needed.{name}",
+        title="Verdicts for a reliability of .90",
+        role="descriptive",
+        result=repeats_needed(reliability),
+        about=About(conditions=(name,)),
+    )
+
+
+def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) -> list[str]:
+    limits: list[str] = []
+    if strange:
+        named = ", ".join(repr(s[:30]) for s in strange[:3]) + (" ..." if len(strange) > 3 else "")
+        limits.append(
+            f"Choices that are no outcome of a comparison ({named}) count as unread: neither "
+            "agreement nor disagreement with people."
+        )
+    if int(table["n_clusters"].min()) < 50:
+        limits.append(few_questions(int(table["n_clusters"].min())))
+    limits += lost_limits(table, "could not be read; they count neither for nor against it.")
+    if len(set(frame["order"].unique())) > 1 and "fleiss_kappa" in table:
+        limits.append(
+            "Repetitions are compared within each order in which a pair was shown; verdicts in "
+            "different orders are compared in the results on position."
+        )
+    if frame["order"].nunique() < 2 and set(frame["choice"].unique()) <= {"a", "b", "tie", ""}:
+        limits.append(
+            Limit(
+                "One order only: a preference for a place cannot be told from a preference for a "
+                "response.",
+                code="one_order",
+                short="one order only: places and responses are not told apart",
+            )
+        )
+    return limits

@@ -1,0 +1,478 @@
+"""Batch API client and its files."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import openai
+
+from judgestats.collection.client import AsgiApp, JudgeClient
+from judgestats.collection.response import read_error, read_reply
+from judgestats.collection.retry import Kind, Outcome, RetryPolicy, one_line
+from judgestats.collection.spec import JudgeSpec, key_hint
+from judgestats.errors import JudgeError
+from judgestats.json_text import decode_json
+
+_T = TypeVar("_T")
+
+MARK = "judgestats"
+"""The metadata's member that holds our name of a batch."""
+
+_MAX_FILE = 1024 * 1024 * 1024
+_LONGEST_TRANSFER_S = 900.0
+_PAGES = 100
+_MAX_ID = 200
+_ENDED = {"completed", "failed", "expired", "cancelled"}
+_UNSURE = {Kind.BROKEN, Kind.TIMED_OUT, Kind.SERVER_ERROR, Kind.MALFORMED, Kind.TOO_LARGE}
+
+
+class BatchCallError(JudgeError):
+    """A call of the Batch API that came to nothing; `outcome` says how."""
+
+    def __init__(self, message: str, outcome: Outcome) -> None:
+        super().__init__(message)
+        self.outcome = outcome
+
+
+class _MalformedError(Exception):
+    """A reply with status 200 that is not what was asked for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchState:
+    """What the server says of a batch."""
+
+    id: str
+    status: str
+    files: tuple[str, ...]
+    has_output: bool
+    done: int
+    total: int
+    codes: tuple[str, ...]
+    errors: tuple[str, ...]
+    name: str
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come."""
+        return self.status in _ENDED
+
+    @property
+    def ran(self) -> bool:
+        """Whether requests were run, so that the server owes a file of their results."""
+        return self.status == "completed" or self.done > 0
+
+
+class BatchClient(AbstractAsyncContextManager["BatchClient"]):
+    """Files and batches at one endpoint. Use it as ``async with``.
+
+    Parameters
+    ----------
+    spec : JudgeSpec
+        Any judge of the endpoint.
+    timeout_s : float
+        Limit of a short call, in seconds; files get 15 minutes.
+    retry : RetryPolicy
+    sleep : function of seconds
+        Waits.
+    app : ASGI application, optional
+        Asked in process.
+    """
+
+    def __init__(
+        self,
+        spec: JudgeSpec,
+        *,
+        timeout_s: float,
+        retry: RetryPolicy,
+        sleep: Callable[[float], Awaitable[None]],
+        app: AsgiApp | None = None,
+    ) -> None:
+        self._spec = spec
+        self._retry = retry
+        self._sleep = sleep
+        self._draw = random.Random(spec.base_url)
+        self._contacted = False
+        self._short = JudgeClient(spec, connections=4, timeout_s=timeout_s, app=app)
+        self._long = JudgeClient(
+            spec,
+            connections=4,
+            timeout_s=max(timeout_s, _LONGEST_TRANSFER_S),
+            app=app,
+            max_body=_MAX_FILE,
+        )
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._short.__aexit__(*error)
+        await self._long.__aexit__(*error)
+
+    # ------------------------------------------------------------------ calls
+
+    async def upload(self, name: str, content: bytes) -> str:
+        """Upload a batch's input file; gives its id."""
+        files = self._long.sdk.files.with_raw_response
+
+        async def send() -> str:
+            file = (f"judgestats-{name}.jsonl", content, "application/jsonl")
+            reply = await files.create(file=file, purpose="batch")
+            return _id(_object(reply.http_response.content))
+
+        return await self._call("a file was uploaded", send)
+
+    async def create(self, name: str, file_id: str, experiment: str) -> BatchState:
+        """Create a batch, once: what breaks off is looked for before it is tried again."""
+        batches = self._short.sdk.batches.with_raw_response
+        metadata = {MARK: name, "experiment": experiment[:100] or "none"}
+
+        async def send() -> BatchState:
+            reply = await batches.create(
+                input_file_id=file_id,
+                endpoint="/v1/chat/completions",
+                completion_window="24h",
+                metadata=metadata,
+            )
+            return _state(_object(reply.http_response.content))
+
+        async def look() -> BatchState | None:
+            return await self.find(name)
+
+        return await self._call("a batch was created", send, instead=look)
+
+    async def find(self, name: str) -> BatchState | None:
+        """The batch that carries our name in its metadata, if the server has one."""
+        after = ""
+        for _ in range(_PAGES):
+            page, more = await self._call("batches were listed", self._page(after))
+            for state in page:
+                if state.name == name:
+                    return state
+            if not more or not page or page[-1].id == after:
+                return None
+            after = page[-1].id
+        return None
+
+    def _page(self, after: str) -> Callable[[], Awaitable[tuple[list[BatchState], bool]]]:
+        batches = self._short.sdk.batches.with_raw_response
+
+        async def send() -> tuple[list[BatchState], bool]:
+            start: dict[str, Any] = {"after": after} if after else {}
+            reply = await batches.list(limit=100, **start)
+            value = _object(reply.http_response.content)
+            data = value.get("data")
+            if not isinstance(data, list):
+                raise _MalformedError("the list of batches is no list")
+            return _states(data), value.get("has_more") is True
+
+        return send
+
+    async def state(self, batch_id: str) -> BatchState:
+        """How far a batch is."""
+        batches = self._short.sdk.batches.with_raw_response
+
+        async def send() -> BatchState:
+            reply = await batches.retrieve(batch_id)
+            return _state(_object(reply.http_response.content))
+
+        return await self._call(f"batch {batch_id} was looked at", send)
+
+    async def content(self, file_id: str) -> bytes:
+        """A file's content, the key taken out."""
+
+        async def send() -> bytes:
+            reply = await self._long.sdk.files.content(file_id)
+            return reply.content
+
+        return await self._call(f"file {file_id} was downloaded", send)
+
+    async def delete(self, file_id: str) -> None:
+        """Delete a file that no batch uses; one that is gone already is no fault."""
+
+        async def send() -> None:
+            await self._short.sdk.files.with_raw_response.delete(file_id)
+
+        try:
+            await self._call(f"file {file_id} was deleted", send)
+        except BatchCallError:
+            return  # it costs nothing where it is, and expires
+
+    async def _call(
+        self,
+        doing: str,
+        send: Callable[[], Awaitable[_T]],
+        *,
+        instead: Callable[[], Awaitable[_T | None]] | None = None,
+    ) -> _T:
+        """Send until it succeeds or the retry policy gives up.
+
+        `instead` is asked before a call is repeated that may have had its effect already.
+        """
+        tried, waited = 0, 0.0
+        while True:
+            tried += 1
+            try:
+                result = await send()
+            except openai.APIStatusError as error:
+                answer = error.response
+                body = answer.content
+                outcome = read_error(answer.status_code, body, answer.headers, 0.0)
+            except openai.APITimeoutError:
+                outcome = Outcome(kind=Kind.TIMED_OUT, detail="no reply within the time limit")
+            except openai.APIConnectionError as error:
+                outcome = self._short.connection_failure(error.__cause__, 0.0)
+            except ConnectionError as error:  # the in-process server breaks a connection
+                outcome = Outcome(kind=Kind.BROKEN, detail=type(error).__name__)
+            except _MalformedError as error:
+                outcome = Outcome(kind=Kind.MALFORMED, detail=one_line(str(error)))
+            else:
+                self._contacted = True
+                return result
+            if outcome.status:
+                self._contacted = True
+            wait = self._retry.wait(
+                outcome, tried=tried, waited_s=waited, contacted=self._contacted, draw=self._draw
+            )
+            if wait is None:
+                raise self._error(doing, outcome)
+            waited += wait
+            await self._sleep(wait)
+            if instead is not None and outcome.kind in _UNSURE:
+                reply = await instead()
+                if reply is not None:
+                    return reply
+
+    def _error(self, doing: str, outcome: Outcome) -> BatchCallError:
+        url = self._spec.base_url
+        words = f"HTTP {outcome.status}: {outcome.detail}" if outcome.status else outcome.detail
+        if outcome.kind is Kind.KEY_REFUSED:
+            what = f"refuses the key. Check {key_hint(url)}"
+        elif outcome.kind in {Kind.UNKNOWN_MODEL, Kind.WRONG_PATH} and outcome.status == 404:
+            what = (
+                "does not know this call: it may have no Batch API (mode=online asks the same "
+                "judgments one by one)"
+            )
+        else:
+            what = "failed"
+        return BatchCallError(
+            f"batch mode: {url} {what}, while {doing} ({words}). What was handed in before is in "
+            "the journal; the same command goes on from there.",
+            outcome,
+        )
+
+
+# ----------------------------------------------------------------------------- reading
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        raise _MalformedError(f"the reply is not JSON ({len(body)} bytes)") from None
+    if not isinstance(value, dict):
+        raise _MalformedError("the reply is no object")
+    return value
+
+
+def _id(value: dict[str, Any]) -> str:
+    identifier = value.get("id")
+    if (
+        not isinstance(identifier, str)
+        or not 0 < len(identifier) <= _MAX_ID
+        or not identifier.isascii()
+    ):
+        raise _MalformedError("the reply names no id")
+    if not identifier.replace("-", "").replace("_", "").isalnum():
+        raise _MalformedError("the reply's id is none that can stand in an address")
+    return identifier
+
+
+def _status(word: str) -> str:
+    """The word for an end as OpenAI writes it, any other word as it came.
+
+    Others write COMPLETED or canceled: an end that is not seen is waited for without end.
+    """
+    end = word.casefold().replace("canceled", "cancelled")
+    return end if end in _ENDED else word
+
+
+def _state(value: dict[str, Any]) -> BatchState:
+    status = value.get("status")
+    if not isinstance(status, str):
+        raise _MalformedError("the batch has no status")
+    files = [value.get("output_file_id"), value.get("error_file_id")]
+    counts = value.get("request_counts")
+    counts = counts if isinstance(counts, dict) else {}
+    errors = value.get("errors")
+    listed = errors.get("data") if isinstance(errors, dict) else None
+    data = [e for e in listed if isinstance(e, dict)] if isinstance(listed, list) else []
+    metadata = value.get("metadata")
+    name = metadata.get(MARK) if isinstance(metadata, dict) else None
+    return BatchState(
+        id=_id(value),
+        status=_status(one_line(status)),
+        files=tuple(_id({"id": f}) for f in files if isinstance(f, str) and f),
+        has_output=isinstance(files[0], str) and bool(files[0]),
+        done=_count(counts.get("completed")) + _count(counts.get("failed")),
+        total=_count(counts.get("total")),
+        codes=tuple(one_line(str(e.get("code"))) for e in data[:20]),
+        errors=tuple(_said(e) for e in data[:20]),
+        name=name if isinstance(name, str) else "",
+    )
+
+
+def _states(data: list[Any]) -> list[BatchState]:
+    """The readable batches of a list: others may have handed in what we do not understand."""
+    errors_read = []
+    for value in data:
+        try:
+            errors_read.append(_state(value))
+        except (_MalformedError, AttributeError):
+            continue  # no object, or one without id or status: not a batch of ours
+    return errors_read
+
+
+def _said(error: dict[str, Any]) -> str:
+    line = error.get("line")
+    where = f" (line {line})" if isinstance(line, int) else ""
+    return one_line(str(error.get("message") or error.get("code") or "no reason given")) + where
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and 0 <= value < 2**53 else 0
+
+
+MAX_LINE = 8 * 1024 * 1024
+_FILES_MAX_ID = 512
+
+
+def request_line(custom_id: str, body: bytes) -> bytes:
+    """One request as a line of a batch's input file.
+
+    Examples
+    --------
+    >>> request_line("js-1", b"{}")
+    b'{"custom_id":"js-1","method":"POST","url":"/v1/chat/completions","body":{}}\\n'
+    """
+    head = f'{{"custom_id":{json.dumps(custom_id)},"method":"POST","url":"/v1/chat/completions"'
+    return head.encode() + b',"body":' + body + b"}\n"
+
+
+@dataclass(kw_only=True)
+class Results:
+    """What a batch's files say.
+
+    Attributes
+    ----------
+    outcomes : dict of str to Outcome
+        By custom id; requests that no readable line speaks of are absent.
+    foreign, repeated, unreadable : int
+        Lines of requests that are not the batch's, that came before, and that are no result.
+    """
+
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    foreign: int = 0
+    repeated: int = 0
+    unreadable: int = 0
+
+    @property
+    def oddities(self) -> str:
+        """What was left out, in words; empty where nothing was."""
+        counts = {
+            "unreadable": self.unreadable,
+            "of requests that are not ours": self.foreign,
+            "repeated": self.repeated,
+        }
+        return ", ".join(f"{n} {what}" for what, n in counts.items() if n)
+
+
+def read_results(files: Iterable[bytes], ours: Container[str]) -> Results:
+    """Read output and error files, in this order.
+
+    The first answer to a request counts; an answer goes before a failure. Nothing is guessed: a
+    line that is no result of a request of ours is counted and left out.
+
+    Parameters
+    ----------
+    files : iterable of bytes
+    ours : container of str
+        The batch's custom ids.
+
+    Returns
+    -------
+    Results
+
+    Examples
+    --------
+    >>> expired = b'{"custom_id": "a", "error": {"code": "batch_expired"}}'
+    >>> read_results([expired, b"no JSON"], {"a"}).outcomes["a"].kind.value
+    'batch_expired'
+    """
+    results = Results()
+    for content in files:
+        for line in _lines(content):
+            read = read_line(line) if len(line) <= MAX_LINE else None
+            if read is None:
+                results.unreadable += 1
+                continue
+            custom_id, outcome = read
+            if custom_id not in ours:
+                results.foreign += 1
+                continue
+            before = results.outcomes.get(custom_id)
+            if before is not None:
+                results.repeated += 1
+                if before.kind is Kind.ANSWERED or outcome.kind is not Kind.ANSWERED:
+                    continue
+            results.outcomes[custom_id] = outcome
+    return results
+
+
+def _lines(content: bytes) -> Iterator[bytes]:
+    start = 0
+    while start < len(content):
+        end = content.find(b"\n", start)
+        end = len(content) if end < 0 else end
+        if line := content[start:end].strip():
+            yield line
+        start = end + 1
+
+
+def read_line(line: bytes) -> tuple[str, Outcome] | None:
+    """A request's id and what came of it; None where the line is no result."""
+    try:
+        value: Any = decode_json(line, keep_last=True)
+        if not isinstance(value, dict):
+            return None
+        custom_id = value.get("custom_id")
+        if not isinstance(custom_id, str) or len(custom_id) > _FILES_MAX_ID:
+            return None
+        return custom_id, _outcome(value.get("response"), value.get("error"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _outcome(response: Any, error: Any) -> Outcome:
+    if isinstance(response, dict):
+        status = response.get("status_code")
+        body = json.dumps(response.get("body")).encode()
+        if isinstance(status, bool) or not isinstance(status, int):
+            return _failure(Kind.MALFORMED, "the line has no status code")
+        if 200 <= status < 300:
+            return read_reply(body, {}, math.nan)
+        return read_error(status, body, {}, math.nan)
+    if isinstance(error, dict):
+        code = error.get("code")
+        kinds = {"batch_expired": Kind.EXPIRED, "batch_cancelled": Kind.CANCELLED}
+        kind = kinds.get(code, Kind.SERVER_ERROR) if isinstance(code, str) else Kind.SERVER_ERROR
+        message = error.get("message")
+        return _failure(kind, message if isinstance(message, str) else kind.value)
+    return _failure(Kind.MALFORMED, "the line has neither response nor error")
+
+
+def _failure(kind: Kind, detail: str) -> Outcome:
+    return Outcome(kind=kind, detail=one_line(detail))

@@ -1,0 +1,582 @@
+"""Batches of one model, from requests to account."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from judgestats.collection.account import Account, Stop
+from judgestats.collection.batch_store import BatchRecord, BatchRequest, Limits
+from judgestats.collection.batches.client import (
+    BatchCallError,
+    BatchClient,
+    BatchState,
+    read_results,
+    request_line,
+)
+from judgestats.collection.endpoint import Endpoint, taught
+from judgestats.collection.journal import Journal
+from judgestats.collection.journal_file import UNTOLD, Answer
+from judgestats.collection.ledger import Budget, Charge, unknown_price
+from judgestats.collection.prices import Charged, charged
+from judgestats.collection.request import (
+    Encoded,
+    Ready,
+    Sampling,
+    TextSize,
+    draw_header,
+    request_body,
+    seed_step,
+    sent_of,
+)
+from judgestats.collection.retry import Kind, Outcome
+from judgestats.collection.sending import Halt, share_of
+from judgestats.data.schema import Task
+from judgestats.errors import JudgeError
+from judgestats.protocols.base import Prompted, prompted_in
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wanted:
+    """Tasks that one request would answer, and its keys."""
+
+    tasks: tuple[Task, ...]
+    keys: tuple[bytes, ...]
+
+    def without(self, keys: set[bytes]) -> Wanted | None:
+        """What is left of it without some judgments."""
+        left = [(t, k) for t, k in zip(self.tasks, self.keys, strict=True) if k not in keys]
+        if len(left) == len(self.keys):
+            return self
+        return (
+            Wanted(tasks=tuple(t for t, _ in left), keys=tuple(k for _, k in left))
+            if left
+            else None
+        )
+
+
+@dataclass(kw_only=True)
+class Shared:
+    """What all models' batches of a collection share."""
+
+    journal: Journal
+    account: Account
+    halt: Halt
+    budget: Budget
+    sampling: Sampling
+    experiment: str
+    limits: Limits
+    sleep: Callable[[float], Awaitable[None]]
+    say: Callable[[str], None]
+    failures: dict[bytes, Outcome] = field(default_factory=dict)
+    tries: dict[bytes, int] = field(default_factory=dict)
+    new: set[bytes] = field(default_factory=set)
+    running: dict[str, str] = field(default_factory=dict)
+    held: dict[str, float] = field(default_factory=dict)
+    stopped: list[tuple[Stop, str]] = field(default_factory=list)
+    handed_in: int = 0
+
+    def room_for(self, who: str, estimate: float, held: float, count: int) -> Stop | None:
+        """Why a further request must not be sent, if it must not."""
+        limits = self.budget
+        if limits.max_requests is not None and self.handed_in + count >= limits.max_requests:
+            return Stop.MAX_REQUESTS
+        if limits.max_cost is None:
+            return None
+        if math.isnan(estimate):
+            raise unknown_price([who])
+        spent = self.account.charged_usd + self.account.earlier_cost_usd
+        total = spent + sum(self.held.values()) + held + estimate
+        return Stop.MAX_COST if total > limits.max_cost and estimate > 0 else None
+
+
+_AGAIN = {
+    Kind.RATE_LIMITED,
+    Kind.OVERLOADED,
+    Kind.SERVER_ERROR,
+    Kind.BROKEN,
+    Kind.TIMED_OUT,
+    Kind.MALFORMED,
+    Kind.TOO_LARGE,
+    Kind.EXPIRED,
+    Kind.MISSING,
+}
+"""Kinds of failure for which a request goes into a next batch."""
+_FATAL = {Kind.KEY_REFUSED, Kind.NO_PERMISSION, Kind.WRONG_PATH, Kind.UNKNOWN_MODEL}
+
+
+class BatchAccounting:
+    """Books one model's requests.
+
+    Parameters
+    ----------
+    endpoint : Endpoint
+    shared : Shared
+
+    Attributes
+    ----------
+    stopped : bool
+        Whether no more is to be handed in for this model.
+    """
+
+    def __init__(self, endpoint: Endpoint, shared: Shared) -> None:
+        self._endpoint = endpoint
+        self._shared = shared
+        self.stopped = False
+
+    def answers(self, request: BatchRequest, outcome: Outcome, cost: float) -> dict[bytes, Answer]:
+        """A request's choices as answers, with their shares of tokens and cost."""
+        choices = outcome.choices[: len(request.keys)]
+        share = 1 / len(choices)
+        return {
+            key: Answer(
+                text=choice.kept(request.sent.mode),
+                mode=request.sent.mode.value,
+                finish_reason=choice.finish_reason,
+                model=outcome.model,
+                fingerprint=outcome.fingerprint,
+                sent=request.sent.as_kept,
+                choices=len(request.keys),
+                tokens_in=share_of(outcome.tokens_in, share),
+                tokens_out=share_of(outcome.tokens_out, share),
+                tokens_cached=share_of(outcome.tokens_cached, share),
+                tokens_reasoning=share_of(outcome.tokens_reasoning, share),
+                cost_usd=None if math.isnan(cost) else cost * share,
+                latency_s=UNTOLD,
+                attempts=request.tried,
+                asked_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            )
+            for key, choice in zip(request.keys, choices, strict=False)
+        }
+
+    def answered(self, request: BatchRequest, bill: Charged, new: frozenset[bytes]) -> None:
+        """Book an answered request; `new` are the judgments that had no answer before."""
+        account, endpoint = self._shared.account, self._endpoint
+        outcome, cost, estimate = bill.outcome, bill.cost, bill.estimate
+        account.usage_implausible += endpoint.count_fault(bill)
+        endpoint.saw(outcome)
+        learned = endpoint.abilities.answered_in(request.sent.mode)
+        if len(outcome.choices) < len(request.keys):
+            learned = replace(learned, several=False)
+            self.note("answers one choice where several are asked for; asked one by one")
+        endpoint.learn(learned)
+        if not new.intersection(request.keys):  # answered online meanwhile: paid for twice
+            account.discarded += 1
+            account.cost_in_vain_usd += estimate if math.isnan(cost) else cost
+            return
+        account.tokens_in += outcome.tokens_in or 0
+        account.tokens_out += outcome.tokens_out or 0
+        account.tokens_cached += outcome.tokens_cached or 0
+        account.tokens_reasoning += outcome.tokens_reasoning or 0
+        if math.isnan(cost):
+            account.cost_unknown += len(outcome.choices[: len(request.keys)])
+            account.cost_estimated_usd += estimate
+        else:
+            account.cost_usd += cost
+
+    def failed(self, request: BatchRequest, bill: Charged) -> Outcome | None:
+        """Book a request without an answer; gives it back if it ends the collection."""
+        shared, endpoint, outcome = self._shared, self._endpoint, bill.outcome
+        if outcome.maybe_billed:
+            shared.account.discarded += 1
+            shared.account.cost_in_vain_usd += bill.estimate
+        if outcome.kind is Kind.BAD_REQUEST and taught(endpoint, request.sent, outcome):
+            return None
+        if outcome.kind in _FATAL:
+            return outcome
+        if outcome.kind is Kind.NO_QUOTA:
+            self.stop(Stop.NO_QUOTA, f"{endpoint.spec.name}: {outcome.detail}")
+            return None
+        if outcome.kind is Kind.CANCELLED:
+            self.stop(Stop.CANCELLED, f"a batch of {endpoint.spec.name} was cancelled")
+            return None
+        final = outcome.kind not in _AGAIN or request.tried >= shared.limits.rounds
+        for key in request.keys:
+            shared.tries[key] = request.tried
+            if final:
+                shared.failures[key] = outcome
+        if final:
+            endpoint.gave_up(outcome)
+        return None
+
+    def stop(self, why: Stop, detail: str = "") -> None:
+        """Hand in no more for this model; the others' batches are waited for."""
+        self.stopped = True
+        self._shared.stopped.append((why, detail))
+
+    def note(self, text: str) -> None:
+        """Keep what a reader of the results should know."""
+        self._endpoint.notes[f"{self._endpoint.spec.name}: {text}"] = None
+
+
+_SILENT = {
+    Kind.UNREACHABLE,
+    Kind.BROKEN,
+    Kind.TIMED_OUT,
+    Kind.SERVER_ERROR,
+    Kind.OVERLOADED,
+    Kind.RATE_LIMITED,
+    Kind.MALFORMED,
+}
+"""Kinds of failure that tell nothing of a batch that is looked at."""
+_MOST_SILENT = 60
+"""Looks in a row without news: about an hour, the retry policy's own tries aside."""
+_REFUSALS = {
+    Kind.BAD_REQUEST,
+    Kind.KEY_REFUSED,
+    Kind.NO_PERMISSION,
+    Kind.WRONG_PATH,
+    Kind.UNKNOWN_MODEL,
+}
+_FILE_LOOKS = 5
+"""Looks at an ended batch that names no file yet: some servers name it seconds later."""
+_TOO_MANY = "token_limit_exceeded"
+"""The code of a batch refused because too many tokens wait already."""
+
+
+class BatchWork:
+    """The batches of one endpoint.
+
+    Parameters
+    ----------
+    endpoint : Endpoint
+        Its abilities and price (already the price in batches).
+    client : BatchClient
+    shared : Shared
+    survey : function
+        Gives what is missing at present.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        client: BatchClient,
+        shared: Shared,
+        survey: Callable[[], Iterable[Wanted]],
+    ) -> None:
+        self._endpoint = endpoint
+        self._client = client
+        self._shared = shared
+        self._survey = survey
+        self._most = shared.limits.requests
+        self._one_by_one = False
+        self._accounting = BatchAccounting(endpoint, shared)
+        self._asked: dict[bytes, TextSize] = {}
+
+    async def run(self) -> None:
+        """Work until nothing is missing, or nothing more may be asked."""
+        halt, book = self._shared.halt, self._shared.journal.batches
+        await self._find_orphans({key for one in self._survey() for key in one.keys})
+        while not (halt.called.is_set() or self._accounting.stopped):
+            wanted = list(self._survey())
+            keys = {key for one in wanted for key in one.keys}
+            open_ = [
+                record
+                for record in book.open(*self._endpoint.spec.address)
+                if keys & _keys_of(book.requests(record.name).values())
+            ]
+            self._running(open_)
+            waiting = book.waiting()
+            todo = [rest for one in wanted if (rest := one.without(waiting)) is not None]
+            refused: Stop | None = None
+            if todo and not (self._one_by_one and open_):
+                more, refused = await self._hand_in(todo)
+                open_ += more
+            if not open_:
+                if refused is not None:
+                    self._accounting.stop(refused)
+                return
+            self._running(open_)
+            await self._wait(open_)
+
+    def _running(self, records: Iterable[BatchRecord]) -> None:
+        """Note which batches are on the server, and what is held back for them."""
+        for record in records:
+            self._shared.running[record.batch_id] = self._endpoint.spec.name
+            self._shared.held.setdefault(record.name, record.estimate or 0.0)
+
+    # ------------------------------------------------------------------ handing in
+
+    async def _find_orphans(self, keys: set[bytes]) -> None:
+        """Look for batches whose id was never stored: the process was killed in between.
+
+        Only those that this judge's judgments wait in: another judge of the same address may be
+        handing one in at this moment, or may be known under another key.
+        """
+        book = self._shared.journal.batches
+        for record in book.open(*self._endpoint.spec.address):
+            if record.batch_id or not keys & _keys_of(book.requests(record.name).values()):
+                continue
+            state = await self._client.find(record.name)
+            if state is not None:
+                book.created(record.name, state.id)
+                self._shared.say(
+                    f"{self._endpoint.spec.name}: found batch {state.id} of an ended run"
+                )
+                continue
+            if record.file_id:
+                await self._client.delete(record.file_id)
+            self._shared.journal.fetched(record.name, {})
+
+    async def _hand_in(self, todo: Sequence[Wanted]) -> tuple[list[BatchRecord], Stop | None]:
+        """Put requests into files of bounded size, as far as the budget reaches."""
+        shared = self._shared
+        done: list[BatchRecord] = []
+        refused: Stop | None = None
+        lines: list[bytes] = []
+        requests: list[BatchRequest] = []
+        size, held = 0, 0.0
+        for one in todo:
+            line, request, estimate = self._line(one)
+            full = len(lines) >= self._most or size + len(line) > shared.limits.bytes
+            if lines and full:
+                done.append(await self._create(lines, requests, held))
+                lines, requests, size, held = [], [], 0, 0.0
+                if self._one_by_one or shared.halt.called.is_set():
+                    return done, None
+            refused = shared.room_for(self._endpoint.spec.name, estimate, held, len(lines))
+            if refused is not None:
+                break
+            lines.append(line)
+            requests.append(request)
+            size += len(line)
+            held += 0.0 if math.isnan(estimate) else estimate
+        if lines:
+            done.append(await self._create(lines, requests, held))
+        return done, refused
+
+    def _line(self, one: Wanted) -> tuple[bytes, BatchRequest, float]:
+        endpoint, sampling, tasks = self._endpoint, self._shared.sampling, one.tasks
+        condition = tasks[0].condition
+        prompted = prompted_in(endpoint.abilities.mode, tasks[0].build)
+        ready = Ready(endpoint.spec, tasks, prompted, sampling)
+        self._asked[one.keys[0]] = _size(prompted)
+        sent = sent_of(
+            endpoint.spec,
+            condition,
+            ready.prompted.mode,
+            sampling,
+            endpoint.abilities,
+            choices=len(tasks),
+            draw=seed_step(tasks[0]),
+        )
+        custom_id = f"js-{one.keys[0].hex()[:40]}"
+        if endpoint.spec.simulated:
+            custom_id += f"|{draw_header(tasks, sampling)}"
+        request = BatchRequest(
+            custom_id=custom_id,
+            keys=one.keys,
+            sent=sent,
+            tried=1 + self._shared.tries.get(one.keys[0], 0),
+        )
+        hold = endpoint.hold(ready, len(tasks), bound=endpoint.bound(sampling, condition))
+        return (
+            request_line(custom_id, request_body(endpoint.spec, ready.encoded, sent)),
+            request,
+            hold,
+        )
+
+    async def _create(
+        self, lines: list[bytes], requests: list[BatchRequest], held: float
+    ) -> BatchRecord:
+        """Record, upload, create: each step is in the journal before the next one is taken."""
+        shared, book = self._shared, self._shared.journal.batches
+        base_url, model = self._endpoint.spec.address
+        record = BatchRecord(
+            name=secrets.token_hex(12), base_url=base_url, model=model, estimate=held
+        )
+        book.begin(record, requests)
+        try:
+            file_id = await self._client.upload(record.name, b"".join(lines))
+            book.uploaded(record.name, file_id)
+            state = await self._client.create(record.name, file_id, shared.experiment)
+        except BatchCallError as error:
+            if error.outcome.kind in _REFUSALS:
+                shared.journal.fetched(record.name, {})  # refused: there is no such batch
+            raise
+        book.created(record.name, state.id)
+        shared.handed_in += len(requests)
+        shared.say(
+            f"{self._endpoint.spec.name}: batch {state.id} handed in with "
+            f"{len(requests):,} requests"
+        )
+        return replace(record, file_id=file_id, batch_id=state.id)
+
+    # ------------------------------------------------------------------ waiting and fetching
+
+    async def _wait(self, records: list[BatchRecord]) -> None:
+        """Look at batches, ever more seldom, until all have ended."""
+        shared, left = self._shared, list(records)
+        # A simulated judge in this process moves on when it is looked at, and at no other time.
+        pause = 0.01 if self._endpoint.spec.in_process else shared.limits.first_s
+        seen: dict[str, tuple[str, int]] = {}
+        without_file: Counter[str] = Counter()
+        silent = 0
+        while left and not shared.halt.called.is_set():
+            await shared.sleep(pause)
+            pause = min(1.5 * pause, shared.limits.longest_s)
+            for record in tuple(left):
+                try:
+                    state = await self._client.state(record.batch_id)
+                except BatchCallError as error:
+                    if error.outcome.kind in _SILENT and silent < _MOST_SILENT:
+                        silent += 1  # the batch goes on whether or not it can be looked at
+                        shared.say(f"{self._endpoint.spec.name}: no news ({error.outcome.detail})")
+                        continue
+                    if error.outcome.status != 404:
+                        raise
+                    state = None
+                silent = 0
+                if state is None:
+                    self._accounting.note(f"batch {record.batch_id} is gone from the server")
+                    self._end(record, {})
+                elif state.ended:
+                    if state.ran and not state.files and without_file[record.name] < _FILE_LOOKS:
+                        without_file[record.name] += 1
+                        continue
+                    await self._fetch(record, state)
+                else:
+                    if seen.get(record.name) != (state.status, state.done):
+                        seen[record.name] = (state.status, state.done)
+                        shared.say(
+                            f"{self._endpoint.spec.name}: batch {state.id} {state.status}, "
+                            f"{state.done:,} of {state.total:,} requests done"
+                        )
+                    continue
+                left.remove(record)
+
+    def _end(
+        self,
+        record: BatchRecord,
+        answers: dict[bytes, Answer],
+        charge: Charge | None = None,
+    ) -> frozenset[bytes]:
+        shared = self._shared
+        new = shared.journal.fetched(record.name, answers, charge)
+        shared.new |= new
+        shared.running.pop(record.batch_id, None)
+        shared.held.pop(record.name, None)
+        return new
+
+    async def _fetch(self, record: BatchRecord, state: BatchState) -> None:
+        """Download an ended batch, store its answers, and book what failed."""
+        shared, endpoint = self._shared, self._endpoint
+        requests = shared.journal.batches.requests(record.name)
+        if state.status == "failed":
+            self._invalid(record, state)
+            return
+        contents = [await self._content(file_id) for file_id in state.files]
+        gone = state.ran and (not state.has_output or None in contents)
+        results = read_results((c for c in contents if c is not None), requests)
+        if results.oddities:
+            self._accounting.note(f"batch {state.id}: lines left out: {results.oddities}")
+        answers: dict[bytes, Answer] = {}
+        bills: dict[str, Charged] = {}
+        left: list[tuple[BatchRequest, Charged]] = []
+        share = (record.estimate or 0.0) / max(len(requests), 1)
+        asked = self._sizes(requests.values())
+        for request in requests.values():
+            outcome = results.outcomes.get(request.custom_id) or _unmentioned(state, gone=gone)
+            bound = request.sent.settings.get("max_tokens")
+            size = asked.get(request.keys[0], TextSize())
+            bill = charged(outcome, endpoint.price, size, hold=share, bound=bound)
+            if outcome.kind is Kind.ANSWERED:
+                endpoint.reserve.saw(bill.outcome, len(request.keys), bound=bound)
+                bills[request.custom_id] = bill
+                answers |= self._accounting.answers(request, bill.outcome, bill.cost)
+            else:
+                left.append((request, bill))
+        known = [bill.cost for bill in bills.values() if not math.isnan(bill.cost)]
+        unknown = [bill.estimate for bill in bills.values() if math.isnan(bill.cost)]
+        ruined = [bill.estimate for _, bill in left if bill.outcome.maybe_billed]
+        booked = (sum(known), sum(unknown), sum(ruined))
+        new = self._end(record, answers, endpoint.charge(booked, requests=len(requests)))
+        shared.account.requests += len(requests)
+        shared.account.retries += sum(r.tried > 1 for r in requests.values())
+        for request in requests.values():
+            if request.custom_id in bills:
+                self._accounting.answered(request, bills[request.custom_id], new)
+        fatal = None
+        for request, bill in left:
+            fatal = self._accounting.failed(request, bill) or fatal
+        shared.say(
+            f"{endpoint.spec.name}: batch {state.id} {state.status}: "
+            f"{len(requests) - len(left):,} of {len(requests):,} requests answered"
+        )
+        if fatal is not None:
+            raise JudgeError(
+                f"judge {endpoint.spec.name!r}: the batch's requests were refused as "
+                f"{fatal.kind.value} (HTTP {fatal.status}: {fatal.detail}). Check the judge's name "
+                "and the key; what was answered is in the journal."
+            )
+        if gone and any(bill.outcome.kind is Kind.MISSING for _, bill in left):
+            raise JudgeError(
+                f"judge {endpoint.spec.name!r}: batch {state.id} is {state.status}, and the server "
+                f"has no file of its results ({_files(state, contents)}): {len(left):,} of "
+                f"{len(requests):,} requests are without an answer and were probably billed. Look "
+                "for the batch on the provider's page; the same command asks them again, and pays "
+                "again."
+            )
+
+    def _sizes(self, requests: Iterable[BatchRequest]) -> dict[bytes, TextSize]:
+        """The sizes of the prompts by the requests' first keys, also of a run before this one."""
+        if any(request.keys[0] not in self._asked for request in requests):
+            for one in self._survey():
+                prompted = prompted_in(self._endpoint.abilities.mode, one.tasks[0].build)
+                size = _size(prompted)
+                self._asked |= {key: self._asked.get(key, size) for key in one.keys}
+        return self._asked
+
+    async def _content(self, file_id: str) -> bytes | None:
+        """A file's content; None where the server has no such file."""
+        try:
+            return await self._client.content(file_id)
+        except BatchCallError as error:
+            if error.outcome.status != 404:
+                raise
+        self._accounting.note(f"file {file_id} is gone from the server")
+        return None
+
+    def _invalid(self, record: BatchRecord, state: BatchState) -> None:
+        """A batch that failed validation: nothing of it was run, nothing is billed."""
+        count = len(self._shared.journal.batches.requests(record.name))
+        self._end(record, {})
+        if _TOO_MANY in state.codes and count > 1:
+            self._most, self._one_by_one = max(1, count // 2), True
+            self._accounting.note(
+                f"too many tokens wait; batches of {self._most:,} requests, one by one"
+            )
+            return
+        why = "; ".join(state.errors[:3]) or "no reason given"
+        raise JudgeError(
+            f"judge {self._endpoint.spec.name!r}: batch {state.id} failed validation ({why}). "
+            "Nothing of it was run or billed. Mend what is named, or ask online (mode=online)."
+        )
+
+
+def _size(prompted: Prompted) -> TextSize:
+    return TextSize.of_prompt(prompted.messages, sent=Encoded(prompted).size)
+
+
+def _keys_of(requests: Iterable[BatchRequest]) -> set[bytes]:
+    return {key for request in requests for key in request.keys}
+
+
+def _unmentioned(state: BatchState, *, gone: bool) -> Outcome:
+    """What it means that a batch's files say nothing of a request."""
+    kinds = {"expired": Kind.EXPIRED, "cancelled": Kind.CANCELLED}
+    kind = Kind.MISSING if gone else kinds.get(state.status, Kind.MISSING)
+    return Outcome(kind=kind, detail=f"the batch is {state.status}, without a result")
+
+
+def _files(state: BatchState, contents: Sequence[bytes | None]) -> str:
+    """Which of a batch's files there are not."""
+    lost = [f for f, content in zip(state.files, contents, strict=True) if content is None]
+    if not lost:
+        return "it names no output file"
+    return f"{' and '.join(lost)}: HTTP 404"

@@ -1,0 +1,482 @@
+"""Collection by several workers."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgestats.collection.account import Account, Collected, Stop
+from judgestats.collection.ask import Ask
+from judgestats.collection.journal import Journal
+from judgestats.collection.journal_file import Answer
+from judgestats.collection.ledger import Budget, LedgerLine
+from judgestats.collection.progress import reader_notes
+from judgestats.collection.request import Encoded, judgment_keys
+from judgestats.collection.response import Abilities
+from judgestats.collection.single_answers import collect_judgments
+from judgestats.data.schema import Task
+from judgestats.engine import Engine
+from judgestats.errors import InputError
+from judgestats.protocols.base import prompted_in
+from judgestats.protocols.replies import READER_VERSION
+
+MARK = "folder-of-shards"
+"""A file by which a worker sees that it shares the folder with the others."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shard:
+    """Tasks for one worker; whole clusters, so that their intervals could be made there."""
+
+    name: str
+    folder: str
+    tasks: tuple[Task, ...]
+    abilities: tuple[tuple[str, str, Abilities], ...]
+    ask: Ask
+
+    @property
+    def file(self) -> Path:
+        """The shard's journal, where the folder is shared."""
+        return Path(self.folder) / f"{self.name}.sqlite"
+
+    @property
+    def claim(self) -> Path:
+        """Made by the first worker that takes the shard."""
+        return Path(self.folder) / f"{self.name}.claim"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShardResult:
+    """What came of a shard. `lost`: an earlier worker died over it, and nothing was asked now."""
+
+    name: str
+    lost: bool = False
+    frame: pd.DataFrame | None = None
+    account: Account = field(default_factory=Account)
+    stopped: Stop = Stop.COMPLETE
+    message: str = ""
+    notes: tuple[str, ...] = ()
+    reply_modes: dict[str, str] = field(default_factory=dict)
+    answers: tuple[tuple[bytes, Answer], ...] = ()
+    abilities: tuple[tuple[str, str, Abilities], ...] = ()
+    ledger: tuple[LedgerLine, ...] = ()
+
+
+def shards_of(tasks: Sequence[Task], *, workers: int, most: int = 256) -> list[tuple[Task, ...]]:
+    """Cut a plan into shards of whole clusters, some four for every worker.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+    workers : int
+    most : int
+        Judgments of a shard: what is asked again, at most, where a worker dies whose disk nobody
+        else sees.
+
+    Returns
+    -------
+    list of tuple of Task
+
+    Examples
+    --------
+    >>> shards_of([], workers=2)
+    []
+    """
+    clusters: dict[str, list[Task]] = {}
+    for task in tasks:
+        clusters.setdefault(task.cluster, []).append(task)
+    size = max(1, min(most, -(-len(tasks) // (4 * max(1, workers)))))
+    out: list[tuple[Task, ...]] = []
+    waiting: list[Task] = []
+    for group in clusters.values():
+        waiting += group
+        if len(waiting) >= size:
+            out.append(tuple(waiting))
+            waiting = []
+    return [*out, tuple(waiting)] if waiting else out
+
+
+def work_off(shard: Shard) -> ShardResult:
+    """Judge a shard; runs on a worker.
+
+    A cluster gives the shard of a worker that died to another one by itself. That one finds the
+    claim and asks nothing: how much of the share is spent only the collecting process can decide.
+
+    Raises
+    ------
+    InputError
+        There is a budget, and this worker does not see the folder of the shards.
+    """
+    folder = Path(shard.folder)
+    shared = (folder / MARK).is_file()
+    limited = shard.ask.budget != Budget()
+    if limited and not shared:
+        raise InputError(
+            f"engine: a worker does not see the folder {folder}, which max_cost and max_requests "
+            "need to hold when a worker dies. Put the journal on a disk that all machines share, "
+            "or leave the limits out."
+        )
+    if shared:
+        try:
+            shard.claim.touch(exist_ok=False)
+        except FileExistsError:
+            return ShardResult(name=shard.name, lost=True)
+    with Journal(shard.file if shared else None) as journal:
+        for url, model, abilities in shard.abilities:
+            journal.learn(url, model, abilities)
+        collected = collect_judgments(shard.tasks, shard.ask, journal=journal)
+        answers, learned = tuple(journal.entries()), tuple(journal.all_abilities())
+        ledger = tuple(journal.ledger.lines())
+    return ShardResult(
+        name=shard.name,
+        frame=collected.read(),
+        account=collected.account,
+        stopped=collected.stopped_because,
+        message=collected.message,
+        notes=collected.notes,
+        reply_modes=collected.reply_modes,
+        answers=answers,
+        abilities=learned,
+        ledger=ledger,
+    )
+
+
+def added(accounts: Iterable[Account]) -> Account:
+    """One account of several.
+
+    Examples
+    --------
+    >>> added([Account(asked=2, answered=2), Account(asked=1, failed=1, failures={"x": 1})]).asked
+    3
+    """
+    total = Account()
+    for account in accounts:
+        for name, value in vars(account).items():
+            if name == "failures":
+                for kind, count in value.items():
+                    total.failures[kind] = total.failures.get(kind, 0) + count
+            else:
+                setattr(total, name, getattr(total, name) + value)
+    return total
+
+
+_LIMITS = (Stop.MAX_COST, Stop.MAX_REQUESTS)
+_KEY = ["condition", "item_id", "order", "stage", "replicate"]
+
+
+def collect_distributed(
+    tasks: Sequence[Task],
+    ask: Ask | None = None,
+    *,
+    engine: Engine,
+    most: int = 256,
+    **options: Any,
+) -> Collected:
+    """`collect_judgments` by the workers of an engine.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+    ask : Ask, optional
+        Its journal is a file: shards' journals stand in a folder beside it while they are worked
+        off. Workers read the judges' names again, with the keys of their own environment. Neither
+        progress is shown nor a follow-up heeded.
+    engine : Engine
+        Entered here (`Engine.running`).
+    most : int
+        Judgments of a shard, at most.
+    **options
+        Fields of `judgestats.collection.ask.Ask` that replace those of `ask`.
+
+    Returns
+    -------
+    Collected
+        In the order of the plan. Answers that a dead worker left in its journal are counted once,
+        as answers of this run; what was in flight there may have been billed twice, and is counted
+        as that.
+
+    Raises
+    ------
+    InputError
+        The journal is no file, or a worker does not share its folder although there is a budget.
+    JudgestatsError
+        As `collect_judgments`, from whichever worker.
+    """
+    ask = Ask.of(ask, **options)
+    journal = ask.journal
+    if not isinstance(journal, Journal) or journal.path is None:
+        raise InputError("engine: several workers need a journal file. Name one (journal=FILE).")
+    if given := [name for name, spec in ask.judges.items() if spec.from_file]:
+        raise InputError(
+            f"engine: {', '.join(given)} come from a file of judges, which workers do not read. "
+            "Leave the engine out."
+        )
+    job = _Job(tasks, journal, ask)
+    with engine.running():
+        job.run(engine.size(), most)
+    return job.collected()
+
+
+class _Job:
+    """One distributed collection."""
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        journal: Journal,
+        ask: Ask,
+    ) -> None:
+        path = Path(str(journal.path)).absolute()
+        self.folder = path.with_name(path.name + ".shards")
+        self.tasks = tasks
+        self.journal = journal
+        self.ask = ask
+        self.left = ask.budget
+        self.frames: list[pd.DataFrame] = []
+        self.accounts: list[Account] = []
+        self.notes: dict[str, None] = {}
+        self.reply_modes: dict[str, str] = {}
+        self.lost: set[bytes] = set()
+        self.earlier_cost, self.earlier_twice = 0.0, 0
+        self.stopped, self.message = Stop.COMPLETE, ""
+        self.reader = journal.read_by(READER_VERSION)
+
+    # ------------------------------------------------------------------ rounds
+
+    def run(self, workers: int, most: int) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / MARK).write_text("judgestats\n", encoding="utf-8")
+        for file in sorted(self.folder.glob("*.sqlite")):  # of a run that was killed
+            self.absorb(file)
+        for claim in self.folder.glob("*.claim"):
+            claim.unlink()
+        self.left = self.ask.budget.less(requests=0, cost=self.earlier())
+        pending = self.from_journal(self.tasks)
+        single = False
+        while pending:
+            shards = self.shares(
+                [tuple(pending)] if single else shards_of(pending, workers=workers, most=most)
+            )
+            before = len(pending)
+            for shard, result in self.results(shards):
+                done = self.take(shard, result)
+                pending = [t for t in pending if t.key not in done]
+            if self.stopped not in {Stop.COMPLETE, *_LIMITS}:
+                break
+            if len(pending) == before and (single or not shards or self.ask.budget == Budget()):
+                break
+            # A share too small for one request stops a shard though others left something over.
+            single = len(pending) == before
+        if pending and self.stopped is Stop.COMPLETE:
+            self.stopped = Stop.MAX_REQUESTS if self.left.max_requests == 0 else Stop.MAX_COST
+        if not pending:
+            self.stopped, self.message = Stop.COMPLETE, ""
+        with contextlib.suppress(OSError):  # not empty: a worker still holds its journal
+            (self.folder / MARK).unlink()
+            self.folder.rmdir()
+
+    def earlier(self) -> float:
+        """Dollars spent by earlier runs on these judges."""
+        judges = {t.condition.judge for t in self.tasks}
+        spent = [
+            self.journal.ledger.spent(self.ask.experiment, *address)
+            for address in {self.ask.judge(name).address for name in judges}
+        ]
+        self.earlier_cost = sum(s.total for s in spent)
+        self.earlier_twice = sum(s.asked_again for s in spent)
+        return self.earlier_cost
+
+    def shares(self, parts: list[tuple[Task, ...]]) -> list[Shard]:
+        """Shards with their shares of what is left of the budget; those without one stay here."""
+        total = sum(len(p) for p in parts)
+        requests, cost = self.left.max_requests, self.left.max_cost
+        out = []
+        learned = tuple(self.journal.all_abilities())
+        for part in parts:
+            own = None
+            if requests is not None and self.left.max_requests is not None:
+                own = min(requests, math.ceil(self.left.max_requests * len(part) / total))
+                if own == 0:
+                    continue
+                requests -= own
+            out.append(
+                Shard(
+                    name=uuid.uuid4().hex,
+                    folder=str(self.folder),
+                    tasks=part,
+                    abilities=learned,
+                    ask=self.ask.for_worker(
+                        Budget(
+                            max_requests=own,
+                            max_cost=None if cost is None else cost * len(part) / total,
+                        )
+                    ),
+                )
+            )
+        return out
+
+    def results(self, shards: list[Shard]) -> Iterator[tuple[Shard, ShardResult]]:
+        """Results as they come; shards whose worker took the whole pool with it come as lost."""
+        from joblib import Parallel, delayed
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+        by_name = {s.name: s for s in shards}
+        try:
+            parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="all")
+            for result in parallel(delayed(work_off)(s) for s in shards):
+                yield by_name.pop(result.name), result
+        except TerminatedWorkerError:
+            for shard in by_name.values():
+                # Without a claim no worker had begun: nothing is spent, nothing is lost.
+                yield shard, ShardResult(name=shard.name, lost=shard.claim.exists())
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(
+                f"Stopped: it was interrupted. Finished shards are kept in {self.journal.path}, "
+                "the others beside it. Run the same command again to go on."
+            ) from None
+
+    def take(self, shard: Shard, result: ShardResult) -> set[tuple[Any, ...]]:
+        """Book a result; returns the keys of the tasks that have their row."""
+        if result.lost:
+            share = shard.ask.budget
+            self.spend(share.max_requests or 0, share.max_cost or 0.0)
+            held = self.absorb(shard.file)
+            shard.claim.unlink(missing_ok=True)
+            return self.recovered(shard, held)
+        if result.frame is None:
+            return set()
+        for url, model, abilities in result.abilities:
+            self.journal.learn(url, model, abilities)
+        self.journal.keep(result.answers)
+        self.journal.ledger.keep(result.ledger)
+        for file in (shard.claim, *_with_sidecars(shard.file)):
+            file.unlink(missing_ok=True)
+        account = result.account
+        self.spend(account.requests, account.charged_usd)
+        self.accounts.append(account)
+        self.frames.append(result.frame)
+        self.notes |= dict.fromkeys(result.notes)
+        self.reply_modes |= result.reply_modes
+        if result.stopped is not Stop.COMPLETE:
+            self.stopped, self.message = result.stopped, result.message
+        again = self.lost.intersection(key for key, _ in result.answers)
+        account.possibly_billed_twice += len(again)
+        self.lost -= again
+        return set(result.frame[_KEY].itertuples(index=False, name=None))
+
+    def spend(self, requests: int, cost: float) -> None:
+        self.left = self.left.less(requests=requests, cost=cost)
+
+    # ------------------------------------------------------------------ what is kept already
+
+    def absorb(self, file: Path) -> dict[bytes, Answer]:
+        """Take over a shard's journal and remove it."""
+        if not file.exists():
+            return {}
+        with Journal(file) as journal:
+            held = dict(journal.entries())
+            self.lost |= journal.lost()
+            lines = journal.ledger.lines()
+            for url, model, abilities in journal.all_abilities():
+                self.journal.learn(url, model, abilities)
+        self.journal.keep(held.items())
+        self.journal.ledger.keep(lines)
+        for one in _with_sidecars(file):
+            one.unlink(missing_ok=True)
+        return held
+
+    def recovered(self, shard: Shard, held: Mapping[bytes, Answer]) -> set[tuple[Any, ...]]:
+        """Rows of what a dead worker had stored, counted as answers of this run."""
+        if not held:
+            return set()
+        before = len(self.frames)
+        left = self.from_journal(shard.tasks)
+        done = {t.key for t in shard.tasks} - {t.key for t in left}
+        for place in range(before, len(self.frames)):
+            frame, account = self.frames[place], self.accounts[place]
+            self.frames[place] = frame.assign(cached=False)
+            account.answered = account.asked = account.cached
+            account.cached = 0
+            account.requests = math.ceil(
+                float((frame["attempts"] / frame["choices_in_request"]).sum())
+            )
+            account.tokens_in = float(frame["tokens_in"].sum())
+            account.tokens_out = float(frame["tokens_out"].sum())
+            account.tokens_cached = float(frame["tokens_cached"].sum())
+            account.tokens_reasoning = float(frame["tokens_reasoning"].sum())
+            account.cost_usd = float(frame["cost_usd"].sum())
+            account.cost_unknown = int(frame["cost_usd"].isna().sum())
+        return done
+
+    def from_journal(self, tasks: Sequence[Task]) -> list[Task]:
+        """Emit the rows that the journal holds; returns the tasks that it does not."""
+        held: list[Task] = []
+        missing: list[Task] = []
+        learned: dict[tuple[str, str], Abilities] = {}
+        for url, model, abilities in self.journal.all_abilities():
+            learned[url, model] = abilities
+        for task in tasks:
+            spec = self.ask.judge(task.condition.judge)
+            forced = self.ask.reply_mode or spec.reply_mode
+            mode = forced or learned.get(spec.asked_as, Abilities()).mode
+            encoded = Encoded(prompted_in(mode, task.build))
+            (key,) = judgment_keys(spec, [task], encoded, self.ask.sampling)
+            (missing if self.journal.get(key) is None else held).append(task)
+        if held:
+            local = collect_judgments(
+                held,
+                self.ask,
+                budget=Budget(max_requests=0),  # all of it is there: nothing may be sent
+                progress=False,
+            )
+            self.frames.append(local.read())
+            self.accounts.append(local.account)
+        return missing
+
+    # ------------------------------------------------------------------ the end
+
+    def collected(self) -> Collected:
+        account = added(self.accounts)
+        self.notes |= dict.fromkeys(reader_notes(self.reader, account))
+        account.earlier_cost_usd = self.earlier_cost
+        account.earlier_billed_twice = self.earlier_twice
+        places = {task.key: i for i, task in enumerate(self.tasks)}
+        filled = [f for f in self.frames if len(f)]
+        frame = (
+            pd.concat(filled, ignore_index=True)
+            if filled
+            else collect_judgments([], journal=self.journal).read()
+        )
+        order = [places[key] for key in frame[_KEY].itertuples(index=False, name=None)]
+        frame = frame.assign(_place=order).sort_values("_place", kind="stable")
+        frame = frame.drop(columns="_place").reset_index(drop=True)
+        if frame.duplicated(_KEY).any():
+            raise RuntimeError("a judgment has two rows; this is a fault of judgestats")
+        message = self.message
+        if self.stopped in _LIMITS:
+            name = "max_cost" if self.stopped is Stop.MAX_COST else "max_requests"
+            message = (
+                f"Stopped: {name} ({getattr(self.ask.budget, name)}) is reached. "
+                f"{account.answered:,} answers came in this run; all are kept in "
+                f"{self.journal.path}. Run the same command again with a larger "
+                f"{name} to go on: only what is missing is asked."
+            )
+        return Collected(
+            frame=frame,
+            account=account,
+            stopped_because=self.stopped,
+            message=message,
+            reply_modes=self.reply_modes,
+            notes=tuple(self.notes),
+        )
+
+
+def _with_sidecars(file: Path) -> tuple[Path, ...]:
+    return tuple(file.with_name(file.name + e) for e in ("", "-wal", "-shm", ".owner"))

@@ -1,0 +1,567 @@
+"""Journal of answered calls."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from judgestats.collection.batch_store import BATCH_SCHEMA, BatchStore, split_keys
+from judgestats.collection.journal_file import (
+    ALL,
+    APPLICATION_ID,
+    COLUMNS,
+    FACTS_SCHEMA,
+    GET,
+    PUT,
+    PUT_NEW,
+    SCHEMA,
+    SQLITE_ERRORS,
+    VERSION,
+    Answer,
+    Database,
+    answer_of,
+    check_file,
+    checksum,
+    connected,
+    is_busy,
+    is_laid_out,
+    store_error,
+    stored,
+)
+from judgestats.collection.ledger import LEDGER_SCHEMA, Charge, Ledger, sign_lines
+from judgestats.collection.response import Abilities, Sent
+from judgestats.errors import StoreError
+from judgestats.protocols.base import ReplyMode
+
+_KEY_BYTES = 32
+
+
+def add_tables(db: sqlite3.Connection, schema: str) -> None:
+    """Make the tables of a schema, within the transaction that is open."""
+    for statement in schema.split(";\n"):
+        if statement.strip():
+            db.execute(statement)
+
+
+def brought_up(db: sqlite3.Connection, *, version: int) -> None:
+    """Take a journal of `version` to the present one, within the transaction that is open."""
+    if version < 3:
+        _answers_of_2(db)
+        if version == 2:
+            _batches_of_2(db)
+        else:
+            add_tables(db, BATCH_SCHEMA)
+    if version < 4:
+        add_tables(db, LEDGER_SCHEMA)
+    if version < 5:
+        _checksums(db)
+    if version < 6:
+        add_tables(db, FACTS_SCHEMA)
+        if version < 5:  # 0.1.0 read by its own rules
+            db.execute("INSERT INTO facts VALUES ('reader', '1')")
+    if version in {4, 5}:
+        db.execute("ALTER TABLE ledger ADD COLUMN checksum BLOB NOT NULL DEFAULT x''")
+        sign_lines(db)
+
+
+def _checksums(db: sqlite3.Connection) -> None:
+    """Rows of before get theirs as they stand."""
+    db.execute("ALTER TABLE answers ADD COLUMN checksum BLOB NOT NULL DEFAULT x''")
+    db.create_function("row_checksum", -1, lambda key, *values: checksum(key, values))
+    db.execute(f"UPDATE answers SET checksum = row_checksum(key, {COLUMNS})")  # noqa: S608
+
+
+def _answers_of_2(db: sqlite3.Connection) -> None:
+    """0.1.0 kept a column a setting."""
+    db.create_function("settings_of_2", 2, _settings_of_2, deterministic=True)
+    for statement in (
+        "ALTER TABLE answers ADD COLUMN sent TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE answers ADD COLUMN tokens_cached REAL",
+        "ALTER TABLE answers ADD COLUMN tokens_reasoning REAL",
+        "UPDATE answers SET sent = settings_of_2(temperature_sent, seed_sent)",
+        "ALTER TABLE answers DROP COLUMN temperature_sent",
+        "ALTER TABLE answers DROP COLUMN seed_sent",
+    ):
+        db.execute(statement)
+
+
+def _settings_of_2(temperature: float | None, seed: int | None) -> str:
+    sent = {"temperature": temperature, "seed": seed}
+    return json.dumps({k: v for k, v in sent.items() if v is not None}, separators=(",", ":"))
+
+
+def _batches_of_2(db: sqlite3.Connection) -> None:
+    rows = db.execute(
+        "SELECT batch, custom_id, keys, mode, temperature, seed, max_tokens, top_k, tried "
+        "FROM batch_requests"
+    ).fetchall()
+    db.execute("DROP TABLE batch_requests")
+    add_tables(db, BATCH_SCHEMA.partition(";\n")[2])
+    for batch, custom_id, keys, mode, temperature, seed, max_tokens, top_k, tried in rows:
+        settings: dict[str, object] = {} if temperature is None else {"temperature": temperature}
+        if top_k:
+            settings["top_k"] = None  # its value was not kept
+        sent = Sent(
+            mode=ReplyMode(mode),
+            settings=settings,
+            varied=frozenset({"temperature"}),
+            seed=seed,
+            choices=len(keys) // _KEY_BYTES,
+            max_tokens_name=max_tokens,
+        )
+        db.execute(
+            "INSERT INTO batch_requests VALUES (?, ?, ?, ?, ?)",
+            (batch, custom_id, keys, sent.to_json(), tried),
+        )
+
+
+_ALL_ABILITIES = "SELECT base_url, model, value FROM abilities"
+
+
+class _Batch:
+    """What is written in one transaction; those who wait for it wait for one event."""
+
+    __slots__ = ("answers", "charges", "done", "ended", "error", "ruined")
+
+    def __init__(self) -> None:
+        self.ended: list[tuple[int]] = []
+        self.ruined: list[tuple[str, int]] = []
+        self.answers: list[tuple[object, ...]] = []
+        self.charges: list[Charge] = []
+        self.done = asyncio.Event()
+        self.error: StoreError | None = None
+
+
+class Journal:
+    """An open journal.
+
+    Parameters
+    ----------
+    path : path or None
+        The file; made if absent. None keeps the journal in memory, for rehearsals.
+
+    Raises
+    ------
+    StoreError
+        In use by another process; truncated, foreign, or written by a newer judgestats; on a
+        read-only or full disk. The file is left exactly as it was.
+    """
+
+    def __init__(self, path: str | Path | None) -> None:
+        self.path = None if path is None else Path(path)
+        self._name = "journal (in memory)" if self.path is None else f"journal {self.path}"
+        if self.path is not None:
+            check_file(self.path)
+        self._database = Database(self._open(), self.path)
+        self._batch: _Batch | None = None
+        self._closed = False
+        self.batches = BatchStore(self._database)
+        self.ledger = Ledger(self._database)
+        try:
+            self._next_id = self._first_free_id()
+            self._lost = self._read_lost()
+        except StoreError:
+            self.close()
+            raise
+
+    # ------------------------------------------------------------------ opening and closing
+
+    def _open(self) -> sqlite3.Connection:
+        mask = os.umask(0o077)  # what judges said, and what it cost, is for its owner alone
+        try:
+            return self._opened()
+        finally:
+            os.umask(mask)
+
+    def _opened(self) -> sqlite3.Connection:
+        new = self.path is not None and not self.path.exists()
+        db = connected(self.path)
+        try:
+            db.execute("PRAGMA locking_mode=EXCLUSIVE")
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=NORMAL")
+            db.execute("BEGIN IMMEDIATE")
+            # Read again under the lock: the header of a file with a write-ahead log may be older.
+            application = db.execute("PRAGMA application_id").fetchone()[0]
+            if application == 0:
+                self._lay_out(db)
+            elif application != APPLICATION_ID:
+                raise self._foreign()
+            self._update(db)
+            db.execute("COMMIT")
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except (*SQLITE_ERRORS, StoreError) as error:
+            db.close()
+            if isinstance(error, StoreError):
+                raise
+            failure = store_error(error, self.path)
+            if new and not is_busy(error):
+                self._remove_half_made()
+            raise failure from None
+        if self.path is not None:
+            self._sign(self.path)
+        return db
+
+    def _remove_half_made(self) -> None:
+        """Take away what was made a moment ago and never held an answer (on a full disk, say)."""
+        if self.path is not None and not is_laid_out(self.path):
+            for ending in ("", "-wal", "-shm"):
+                self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
+
+    def _lay_out(self, db: sqlite3.Connection) -> None:
+        if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise self._foreign()
+        add_tables(db, SCHEMA)
+        add_tables(db, BATCH_SCHEMA)
+        add_tables(db, LEDGER_SCHEMA)
+        add_tables(db, FACTS_SCHEMA)
+        db.execute(f"PRAGMA application_id={APPLICATION_ID}")
+        db.execute(f"PRAGMA user_version={VERSION}")
+
+    def _update(self, db: sqlite3.Connection) -> None:
+        """Bring a journal of an earlier version up to this one; nothing is taken away."""
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version < VERSION:
+            brought_up(db, version=version)
+            db.execute(f"PRAGMA user_version={VERSION}")
+
+    def _foreign(self) -> StoreError:
+        return StoreError(
+            f"{self._name}: this is a SQLite file of another program (no journal of judgestats). "
+            "Nothing was changed. Name another journal."
+        )
+
+    @staticmethod
+    def _sign(path: Path) -> None:
+        """Note who holds the journal, so that a second process can name the first."""
+        with contextlib.suppress(OSError):  # a courtesy: the lock itself is SQLite's
+            owner = path.with_name(path.name + ".owner")
+            owner.write_text(f"process {os.getpid()} since {time.strftime('%Y-%m-%d %H:%M:%S')}")
+
+    def close(self) -> None:
+        """Write what waits, and release the file; closing again does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        last = self._batch
+        if last is not None:
+            self._flush(last)
+        try:
+            with self._database.faults():
+                self._database.db.close()
+        finally:
+            if self.path is not None:
+                with contextlib.suppress(OSError):
+                    self.path.with_name(self.path.name + ".owner").unlink()
+        if last is not None and last.error is not None:
+            raise last.error
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _first_free_id(self) -> int:
+        row = self._database.one("SELECT coalesce(max(id), 0) + 1 FROM attempts")
+        return int(row[0]) if row else 1
+
+    def _read_lost(self) -> set[bytes]:
+        """Judgments in flight when an earlier run ended, and not answered since."""
+        lost = set()
+        unknown = "SELECT keys FROM attempts WHERE outcome IS NULL OR outcome = 'lost'"
+        for (keys,) in self._database.rows(unknown):
+            for key in split_keys(keys or b""):
+                if self._database.one("SELECT 1 FROM answers WHERE key = ?", (key,)) is None:
+                    lost.add(key)
+        with self._database.transaction() as db:
+            self.ledger.charge_lost()
+            db.execute("UPDATE attempts SET outcome = 'lost' WHERE outcome IS NULL")
+        # Asked online while they wait in a batch, they are paid for twice.
+        return lost | {key for key in self.batches.waiting() if self.get(key) is None}
+
+    # ------------------------------------------------------------------ answers
+
+    def get(self, key: bytes) -> Answer | None:
+        """The stored answer, or None.
+
+        Raises
+        ------
+        StoreError
+            It is damaged: a bit of its row is not as it was written.
+        """
+        row = self._database.one(GET, (key,))
+        if row is None:
+            return None
+        answer = answer_of(row)
+        if answer is None:
+            raise self._database.damaged("an answer is damaged (its checksum differs)")
+        return answer
+
+    def __len__(self) -> int:
+        row = self._database.one("SELECT count(*) FROM answers")
+        return int(row[0]) if row else 0
+
+    def unpriced(self) -> int:
+        """Answers of unknown cost."""
+        row = self._database.one("SELECT count(*) FROM answers WHERE cost_usd IS NULL")
+        return int(row[0]) if row else 0
+
+    def was_lost(self, keys: Iterable[bytes]) -> int:
+        """How many of the judgments were in flight when an earlier run was killed.
+
+        Each is reported once: the caller asks it again, possibly billed a second time.
+        """
+        lost_keys = self._lost.intersection(keys)
+        self._lost -= lost_keys
+        return len(lost_keys)
+
+    def begin(self, keys: Sequence[bytes], *, line: int | None = None, hold: float = 0.0) -> int:
+        """Record a request before it is sent; returns its number, the record being committed.
+
+        `hold` dollars are charged to the ledger's `line` if the process ends before the request
+        does.
+
+        Committed at once, not in a batch: it takes some 25 microseconds, and waiting for a common
+        commit would make requests that start together stay together.
+        """
+        number = self._next_id
+        self._next_id += 1
+        self._database.one(
+            "INSERT INTO attempts (id, keys, started_at, line, hold) VALUES (?, ?, ?, ?, ?)",
+            (number, b"".join(keys), time.time(), line, hold),
+        )
+        return number
+
+    async def answered(
+        self,
+        number: int,
+        answers: Sequence[tuple[bytes, Answer]],
+        charge: Charge | None = None,
+    ) -> None:
+        """Store a request's answers and what they cost; returns once they are committed."""
+        batch = self._waiting()
+        if charge is not None:
+            batch.charges.append(charge)
+        batch.ended.append((number,))
+        batch.answers.extend((key, *stored(key, answer)) for key, answer in answers)
+        await self._committed(batch)
+
+    def fetched(
+        self, batch: str, answers: Mapping[bytes, Answer], charge: Charge | None = None
+    ) -> frozenset[bytes]:
+        """Store a batch's answers, their cost and its end; gives what was not answered before."""
+        values = {key: stored(key, answer) for key, answer in answers.items()}
+        charges = () if charge is None else (charge,)
+        return self.batches.end(batch, PUT_NEW, values, lambda: self.ledger.charge(charges))
+
+    def failed(
+        self, number: int, charge: Charge | None = None, *, billed_in_vain: str = ""
+    ) -> None:
+        """A request ended without an answer; `billed_in_vain` says why it may have cost money."""
+        batch = self._waiting()
+        if charge is not None:
+            batch.charges.append(charge)
+        if billed_in_vain:
+            batch.ruined.append((billed_in_vain, number))
+        else:
+            batch.ended.append((number,))
+
+    def _waiting(self) -> _Batch:
+        """The batch that collects writes until the event loop next comes round."""
+        if self._batch is None:
+            batch = self._batch = _Batch()
+            asyncio.get_running_loop().call_soon(self._flush, batch)
+        return self._batch
+
+    async def _committed(self, batch: _Batch) -> None:
+        await batch.done.wait()
+        if batch.error is not None:
+            raise batch.error
+
+    def _flush(self, batch: _Batch) -> None:
+        """Write one batch in one transaction (group commit)."""
+        if batch.done.is_set():
+            return
+        self._batch = None
+        try:
+            with self._database.transaction() as db:
+                if batch.answers:
+                    db.executemany(PUT, batch.answers)
+                if batch.ended:
+                    db.executemany("DELETE FROM attempts WHERE id = ?", batch.ended)
+                if batch.ruined:
+                    db.executemany("UPDATE attempts SET outcome = ? WHERE id = ?", batch.ruined)
+                self.ledger.charge(batch.charges)
+        except StoreError as error:
+            batch.error = error
+        except Exception as error:  # whatever it is, those who wait must hear of it
+            batch.error = StoreError(f"{self._name}: an answer cannot be stored ({error}).")
+        batch.done.set()
+
+    # ------------------------------------------------------------------ from one to another
+
+    def entries(self) -> list[tuple[bytes, Answer]]:
+        """All answers with their keys; damaged ones are left out."""
+        rows = ((row[0], answer_of(row)) for row in self._database.rows(ALL))
+        return [(key, answer) for key, answer in rows if answer is not None]
+
+    def damaged(self, *, drop: bool = False) -> list[str]:
+        """What is wrong with the file: SQLite's own findings, and rows that are not as written.
+
+        Parameters
+        ----------
+        drop : bool
+            Take the damaged rows out.
+        """
+        faults = [str(row[0]) for row in self._database.rows("PRAGMA integrity_check")]
+        faults = [fault for fault in faults if fault != "ok"]
+        bad = [
+            row[0]
+            for row in self._database.rows(ALL.replace("SELECT key", "SELECT rowid, key", 1))
+            if answer_of(row[1:]) is None
+        ]
+        unread = [
+            (url, model)
+            for url, model, value in self._database.rows(_ALL_ABILITIES)
+            if _abilities(value) is None
+        ]
+        if drop:
+            with self._database.transaction() as db:
+                db.executemany("DELETE FROM answers WHERE rowid = ?", [(row_id,) for row_id in bad])
+                db.executemany("DELETE FROM abilities WHERE base_url = ? AND model = ?", unread)
+        lines = [
+            f"line {line} of the ledger: its checksum differs, so what was spent is not certain"
+            for line in self.ledger.damaged()
+        ]
+        rows = [f"row {row_id}: its checksum differs" for row_id in bad]
+        learned = [f"what is known of {model} at {url} cannot be read" for url, model in unread]
+        return [*faults, *rows, *learned, *lines]
+
+    def keep(self, answers: Iterable[tuple[bytes, Answer]]) -> None:
+        """Store answers that another journal holds; committed when it returns."""
+        rows = [(key, *stored(key, answer)) for key, answer in answers]
+        with self._database.transaction() as db:
+            db.executemany(PUT, rows)
+
+    def lost(self) -> frozenset[bytes]:
+        """Judgments in flight when an earlier run ended, not yet asked again."""
+        return frozenset(self._lost)
+
+    def all_abilities(self) -> list[tuple[str, str, Abilities]]:
+        """What is known of every endpoint and model."""
+        rows = self._database.rows(_ALL_ABILITIES)
+        return [(url, model, self._known(model, value)) for url, model, value in rows]
+
+    def _known(self, model: str, value: str) -> Abilities:
+        abilities = _abilities(value)
+        if abilities is None:
+            raise self._database.damaged(f"what is known of {model} is damaged")
+        return abilities
+
+    # ------------------------------------------------------------------ who read it
+
+    def read_by(self, version: str) -> str:
+        """Note the version of the reader; the one before, where answers were read by another."""
+        row = self._database.one("SELECT value FROM facts WHERE name = 'reader'")
+        before = "" if row is None else str(row[0])
+        self._database.one("INSERT OR REPLACE INTO facts VALUES ('reader', ?)", (version,))
+        return before if before != version and len(self) else ""
+
+    # ------------------------------------------------------------------ abilities
+
+    def abilities(self, base_url: str, model: str) -> Abilities | None:
+        """What an earlier run learned of a model, or None."""
+        query = "SELECT value FROM abilities WHERE base_url = ? AND model = ?"
+        row = self._database.one(query, (base_url, model))
+        return None if row is None else self._known(model, row[0])
+
+    def learn(self, base_url: str, model: str, abilities: Abilities) -> None:
+        """Keep what was learned of a model."""
+        self._database.one(
+            "INSERT OR REPLACE INTO abilities VALUES (?, ?, ?)",
+            (base_url, model, abilities.to_json()),
+        )
+
+
+def _abilities(value: str) -> Abilities | None:
+    """What was learned of a model; None where the row is damaged."""
+    try:
+        return Abilities.from_json(value)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+_LOOKS = 5
+_LOG_HEADER = 32
+"""Bytes of a write-ahead log that change when it begins anew."""
+
+
+@contextlib.contextmanager
+def journal_view(journal: Journal | Path | str | None) -> Iterator[Journal]:
+    """A copy of a journal as it stands, answers committed a moment ago included.
+
+    Parameters
+    ----------
+    journal : Journal, path or None
+        None, a rehearsal's, or a file that is not there gives an empty journal in memory.
+
+    Raises
+    ------
+    StoreError
+        It is no journal, or changes faster than it can be copied.
+    """
+    path = journal.path if isinstance(journal, Journal) else journal
+    if path is None or not Path(path).exists():
+        with Journal(None) as empty:
+            yield empty
+        return
+    check_file(Path(path))
+    with tempfile.TemporaryDirectory(prefix="judgestats-") as folder:
+        copy = Path(folder) / "journal.sqlite"
+        _copy(Path(path), copy)
+        with Journal(copy) as copied:
+            yield copied
+
+
+def _copy(path: Path, copy: Path) -> None:
+    """Copy file, then log; again where the log began anew between: pages may have moved."""
+    log, log_copy = (p.with_name(p.name + "-wal") for p in (path, copy))
+    for _ in range(_LOOKS):
+        try:
+            before = _head(log)
+            shutil.copyfile(path, copy)
+            log_copy.unlink(missing_ok=True)
+            if log.exists():
+                shutil.copyfile(log, log_copy)
+            if _head(log) == before:
+                return
+        except FileNotFoundError:
+            continue  # the other process has just folded its log in
+        except OSError as error:
+            raise StoreError(f"journal {path}: cannot be read ({error.strerror}).") from None
+    raise StoreError(
+        f"journal {path}: another process writes it faster than it can be read. Try again."
+    )
+
+
+def _head(log: Path) -> bytes:
+    try:
+        with log.open("rb") as file:
+            return file.read(_LOG_HEADER)
+    except FileNotFoundError:
+        return b""

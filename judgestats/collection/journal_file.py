@@ -1,0 +1,364 @@
+"""Journal files: recognition, connection, and tables."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from judgestats.errors import StoreError
+from judgestats.json_text import clean
+
+APPLICATION_ID = 0x4A535431  # "JST1"
+VERSION = 6
+"""2: batches; 3: settings as a mapping; 4: what was spent; 5: checksums."""
+
+SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What a call may raise: of a schema with flipped bits, a message that is no UTF-8."""
+
+_MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
+_ASIDE = "Nothing was changed. Move the file aside to begin a new journal, or name another one."
+
+
+def check_file(path: Path) -> None:
+    """Raise StoreError unless `path` is absent or a whole journal of a version known here.
+
+    Only the file's header is read: what SQLite itself would quietly repair, truncate or delete (a
+    file of 0 bytes with a write-ahead log beside it, say) is named and left alone.
+    """
+    log = path.with_name(path.name + "-wal")
+    if not path.exists():
+        if log.exists() and log.stat().st_size:
+            raise StoreError(
+                f"journal {path}: the file is gone but its write-ahead log {log.name} is there. "
+                f"Restore the file, or move the log aside. Nothing was changed."
+            )
+        _check_folder(path)
+        return
+    if path.is_dir():
+        raise StoreError(
+            f"journal {path}: this is a folder. Name a file in it, such as journal.db."
+        )
+    if not path.is_file():
+        raise StoreError(
+            f"journal {path}: this is no ordinary file (a device or a pipe). Name another journal."
+        )
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except OSError as error:
+        raise StoreError(f"journal {path}: cannot be read ({error.strerror}).") from None
+    if size == 0:
+        raise StoreError(f"journal {path}: the file is empty (0 bytes): truncated? {_ASIDE}")
+    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+        short = size < _HEADER_BYTES and _MAGIC.startswith(header[: len(_MAGIC)])
+        what = "is truncated" if short else "is no journal (not a SQLite file)"
+        raise StoreError(f"journal {path}: the file {what}. {_ASIDE}")
+    _check_header(path, header, size, log_exists=log.exists() and log.stat().st_size > 0)
+    if not os.access(path, os.W_OK):
+        raise StoreError(
+            f"journal {path}: the file is read-only. Make it writable, or name another journal."
+        )
+
+
+def _check_header(path: Path, header: bytes, size: int, *, log_exists: bool) -> None:
+    def number(start: int, length: int = 4) -> int:
+        return int.from_bytes(header[start : start + length], "big")
+
+    application, version = number(68), number(60)
+    if application != APPLICATION_ID:
+        # A process that ended before its first checkpoint leaves no mark in the file itself.
+        empty = size <= 4096 and number(28) <= 1 and version == 0
+        if application == 0 and (_begun_in_log(path) if log_exists else empty):
+            return
+        raise StoreError(
+            f"journal {path}: this is a SQLite file of another program (no journal of judgestats). "
+            f"{_ASIDE}"
+        )
+    if version > VERSION:
+        raise StoreError(
+            f"journal {path}: it was written by a newer judgestats (journal version {version}, "
+            f"known here: {VERSION}). Upgrade judgestats, or name another journal."
+        )
+    page = number(16, 2)
+    page = 65536 if page == 1 else page
+    if number(24) == number(92) and size < page * number(28):
+        raise StoreError(
+            f"journal {path}: the file is truncated ({size} bytes of {page * number(28)}). "
+            "Nothing was changed. Rescue what is left with `sqlite3 FILE .recover`, or move the "
+            "file aside to begin a new journal."
+        )
+
+
+def _begun_in_log(path: Path) -> bool:
+    """Whether file and log together are a journal, or nothing yet; looked at without writing."""
+    name = quote(str(path.absolute()))
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{name}?mode=ro", uri=True)) as db:
+            application = db.execute("PRAGMA application_id").fetchone()[0]
+            tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    except sqlite3.Error as error:
+        return is_busy(error)  # in use: opening it will say by whom
+    return bool(application == APPLICATION_ID or (application == 0 and tables == 0))
+
+
+def _check_folder(path: Path) -> None:
+    folder = path.parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"journal {path}: its folder cannot be made ({error.strerror}). Name a journal in a "
+            "folder where you may write."
+        ) from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise StoreError(
+            f"journal {path}: the folder is read-only. Name a journal in a folder where you may "
+            "write."
+        )
+
+
+def is_laid_out(path: Path) -> bool:
+    """Whether a file says in its own header that it is a journal (False: absent, or half made)."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except OSError:
+        return False
+    return int.from_bytes(header[68:72], "big") == APPLICATION_ID
+
+
+def is_busy(error: Exception) -> bool:
+    """Whether an SQLite error says that somebody else holds the file."""
+    text = str(error).lower()
+    return "locked" in text or "busy" in text
+
+
+def store_error(error: Exception, path: Path | None) -> StoreError:
+    """What to say of an SQLite error: what happened, what is kept, what to do."""
+    name = "journal (in memory)" if path is None else f"journal {path}"
+    text = "malformed text" if isinstance(error, UnicodeDecodeError) else str(error)
+    lower = text.lower()
+    kept = "Everything stored before is kept; the same command goes on from there."
+    if is_busy(error):
+        owner = "" if path is None else _owner(path)
+        sentence = f"{name}: in use by another process{owner}. "
+        return StoreError(sentence + "Wait for it to end, or name another journal.")
+    if "full" in lower:
+        return StoreError(f"{name}: the disk is full. {kept} Free some space first.")
+    if "readonly" in lower or "read-only" in lower:
+        return StoreError(f"{name}: the disk or file is read-only. {kept}")
+    if "unable to open" in lower:
+        return StoreError(
+            f"{name}: cannot be opened or made. Name a journal in a folder where you may write."
+        )
+    if "malformed" in lower or "not a database" in lower or "corrupt" in lower:
+        return StoreError(
+            f"{name}: the file is damaged ({text}). Nothing was deleted. Rescue what is left with "
+            "`sqlite3 FILE .recover`, or move the file aside to begin a new journal."
+        )
+    return StoreError(f"{name}: {text}. {kept}")
+
+
+def _owner(path: Path) -> str:
+    try:
+        text = path.with_name(path.name + ".owner").read_text(encoding="utf-8")[:80]
+    except OSError:
+        return ""
+    return f" ({text.strip()})"
+
+
+def connected(path: Path | None) -> sqlite3.Connection:
+    """A connection to a journal's file; None keeps it in memory."""
+    try:
+        db = sqlite3.connect(
+            # absolute, since SQLite takes a file called ":memory:" for no file at all
+            ":memory:" if path is None else path.absolute(),
+            isolation_level=None,
+            timeout=0.2,
+            check_same_thread=False,
+        )
+    except sqlite3.Error as error:
+        raise store_error(error, path) from None
+    # A flipped bit may leave text that is no UTF-8: its row's checksum tells; it can be dropped.
+    db.text_factory = _text
+    return db
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+class Database:
+    """An open journal's connection, shared by its answers, its batches and its ledger.
+
+    Parameters
+    ----------
+    db : sqlite3.Connection
+    path : path or None
+        For the sentences about errors.
+    """
+
+    def __init__(self, db: sqlite3.Connection, path: Path | None) -> None:
+        self.db = db
+        self.path = path
+
+    @contextlib.contextmanager
+    def faults(self) -> Iterator[None]:
+        """Turn SQLite's errors into the journal's sentence about them."""
+        try:
+            yield
+        except SQLITE_ERRORS as error:
+            raise store_error(error, self.path) from None
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All that the block writes, or nothing of it; committed when it ends."""
+        with self.faults():
+            try:
+                self.db.execute("BEGIN IMMEDIATE")
+                yield self.db
+                self.db.execute("COMMIT")
+            except BaseException:
+                if self.db.in_transaction:
+                    with contextlib.suppress(sqlite3.Error):  # the first error is the one to report
+                        self.db.execute("ROLLBACK")
+                raise
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """What a query gives, or a statement returns."""
+        with self.faults():
+            return self.db.execute(query, values).fetchall()
+
+    def one(self, query: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
+        """The first row; None where there is none."""
+        with self.faults():
+            row: tuple[Any, ...] | None = self.db.execute(query, values).fetchone()
+        return row
+
+    def malformed(self, what: str) -> StoreError:
+        """What to say of a row that nothing can be made of, and that `verify` does not take out."""
+        return store_error(sqlite3.DatabaseError(f"malformed {what}"), self.path)
+
+    def damaged(self, what: str) -> StoreError:
+        """What to say of a row that is not as it was written, and can be taken out."""
+        name = "journal (in memory)" if self.path is None else f"journal {self.path}"
+        return StoreError(
+            f"{name}: {what}. Nothing was changed. `judgestats journal verify FILE` counts what is "
+            "damaged, with --drop it takes it out, to be asked again."
+        )
+
+
+UNTOLD = -1.0
+"""A latency that is not told, as for an answer that came in a batch."""
+
+SCHEMA = """
+CREATE TABLE answers (
+    key BLOB PRIMARY KEY,
+    text TEXT NOT NULL, mode TEXT NOT NULL, finish_reason TEXT NOT NULL,
+    model TEXT NOT NULL, fingerprint TEXT NOT NULL,
+    sent TEXT NOT NULL,           -- settings beside the prompt, as JSON
+    choices INTEGER NOT NULL,
+    tokens_in REAL, tokens_out REAL, tokens_cached REAL, tokens_reasoning REAL,
+    cost_usd REAL, latency_s REAL NOT NULL,
+    attempts INTEGER NOT NULL, asked_at TEXT NOT NULL,
+    checksum BLOB NOT NULL        -- of the key and all values
+);
+CREATE TABLE attempts (
+    id INTEGER PRIMARY KEY,
+    keys BLOB NOT NULL,           -- 32 bytes a judgment
+    started_at REAL NOT NULL,
+    outcome TEXT                  -- NULL while in flight; later why it may have been billed in vain
+);
+CREATE TABLE abilities (
+    base_url TEXT NOT NULL, model TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (base_url, model)
+);
+"""
+FACTS_SCHEMA = """
+CREATE TABLE facts (
+    name TEXT PRIMARY KEY, value TEXT NOT NULL
+);
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """One answered judgment as it is kept; None where the server did not say.
+
+    `sent` holds the settings that the request carried, as JSON by the fields' names; `latency_s` is
+    `UNTOLD` where there is none.
+    """
+
+    text: str
+    mode: str
+    finish_reason: str
+    model: str
+    fingerprint: str
+    sent: str
+    choices: int
+    tokens_in: float | None
+    tokens_out: float | None
+    tokens_cached: float | None = None
+    tokens_reasoning: float | None = None
+    cost_usd: float | None
+    latency_s: float
+    attempts: int
+    asked_at: str
+
+
+_NAMES = tuple(f.name for f in fields(Answer))
+COLUMNS = ", ".join(_NAMES)
+values_of = attrgetter(*_NAMES)
+"""An answer's values in the order of the columns."""
+PUT = (
+    f"INSERT OR REPLACE INTO answers (key, {COLUMNS}, checksum) "  # noqa: S608 - names of this file
+    f"VALUES ({', '.join('?' * (2 + len(_NAMES)))})"
+)
+PUT_NEW = PUT.replace("INSERT OR REPLACE", "INSERT OR IGNORE", 1)
+ALL = f"SELECT key, {COLUMNS}, checksum FROM answers"  # noqa: S608
+GET = f"{ALL} WHERE key = ?"
+
+
+def checksum(key: bytes, values: Sequence[object]) -> bytes:
+    """Eight bytes that change with any bit of a row, whatever type SQLite gives a number back in.
+
+    Examples
+    --------
+    >>> checksum(b"k", ["text", 1]) == checksum(b"k", ["text", 1.0])
+    True
+    >>> checksum(b"k", ["text", 1]) == checksum(b"l", ["text", 1])
+    False
+    """
+    whole = hashlib.blake2b(key, digest_size=8)
+    for value in values:
+        plain = value if isinstance(value, str) or value is None else float(value)  # type: ignore[arg-type]
+        whole.update(b"\0" + repr(plain).encode("utf-8", "surrogatepass"))
+    return whole.digest()
+
+
+def stored(key: bytes, answer: Answer) -> tuple[object, ...]:
+    """An answer's values, with their checksum."""
+    values = values_of(answer)
+    return (*values, checksum(key, values))
+
+
+def answer_of(row: Sequence[object]) -> Answer | None:
+    """The answer of a row of `ALL`; None where the row is damaged."""
+    key, *values, check = row
+    try:
+        if not isinstance(key, bytes) or checksum(key, values) != check:
+            return None
+    except (TypeError, ValueError):  # a number that has become text or bytes
+        return None
+    texts = (clean(value) if isinstance(value, str) else value for value in values)
+    return Answer(**dict(zip(_NAMES, texts, strict=True)))  # type: ignore[arg-type]

@@ -1,0 +1,306 @@
+"""Judgments through files: what is missing as requests of a batch runner, answers into the journal.
+
+A request's id says which judgment it is and what it carried, with a check sum: the answers can be
+read on another machine, in any order and any number of times, and nothing waits anywhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import inspect
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from judgestats.collection.account import Account, Collected, Stop
+from judgestats.collection.ask import Ask
+from judgestats.collection.batches.client import MAX_LINE, read_line, request_line
+from judgestats.collection.client import JudgeClient
+from judgestats.collection.endpoint import Endpoint
+from judgestats.collection.journal import Journal
+from judgestats.collection.journal_file import UNTOLD, Answer
+from judgestats.collection.progress import reader_notes
+from judgestats.collection.request import Ready, draw_header, request_body, seed_step, sent_of
+from judgestats.collection.retry import Kind, Outcome
+from judgestats.collection.rows import FrameSink, answer_row, invalid_row
+from judgestats.data.schema import Task
+from judgestats.errors import InputError
+from judgestats.protocols.base import ReplyMode, prompted_in
+from judgestats.protocols.replies import READER_VERSION
+from judgestats.results.numbers import counted
+
+_MARK = "jsq"
+_LONGEST_SENT = 300
+
+
+class Queued(NamedTuple):
+    """A request that is missing: whose judge, of which question, and its line."""
+
+    judge: str
+    cluster: str
+    line: bytes
+
+
+class _Seen(NamedTuple):
+    place: tuple[int, ...]
+    task: Task
+    endpoint: Endpoint
+    ready: Ready
+    answer: Answer | None
+    refused: str
+
+
+async def _surveyed(tasks: Iterable[Task], ask: Ask, journal: Journal) -> AsyncIterator[_Seen]:
+    """Every judgment of a plan with its answer, if there is one, and what follows from those."""
+    if ask.choices_per_request > 1:
+        raise InputError(
+            f"choices={ask.choices_per_request}: in files every judgment is a request of its own. "
+            "Leave choices out."
+        )
+    endpoints: dict[tuple[str, str], Endpoint] = {}
+    async with AsyncExitStack() as stack:
+        stage: list[tuple[tuple[int, ...], Task]] = [((i,), task) for i, task in enumerate(tasks)]
+        while stage:
+            following: list[tuple[tuple[int, ...], Task]] = []
+            for place, task in stage:
+                spec = ask.judge(task.condition.judge)
+                if spec.asked_as not in endpoints:
+                    client = await stack.enter_async_context(JudgeClient(spec))
+                    endpoints[spec.asked_as] = ask.endpoint(spec, client=client, journal=journal)
+                endpoint = endpoints[spec.asked_as]
+                prompted = prompted_in(endpoint.abilities.mode, task.build)
+                ready = Ready(spec, [task], prompted, ask.sampling)
+                answer = journal.get(ready.keys[task.replicate])
+                refused = "" if answer else endpoint.abilities.refuses(task.condition)
+                yield _Seen(place, task, endpoint, ready, answer, refused)
+                if answer is not None and ask.follow_up is not None:
+                    row = answer_row(task, ready, answer, cached=True, experiment=ask.experiment)
+                    more = ask.follow_up(row)
+                    more = await more if inspect.isawaitable(more) else more
+                    following += [((*place, n), each) for n, each in enumerate(more)]
+            stage = following
+
+
+async def missing_requests(tasks: Iterable[Task], ask: Ask) -> AsyncIterator[Queued]:
+    """The requests for all judgments of a plan that the journal does not hold.
+
+    Of judges that work in stages, those that can be written now: a later stage's follow from the
+    answers.
+
+    Parameters
+    ----------
+    tasks : iterable of Task
+    ask : Ask
+        Its journal is only read.
+
+    Yields
+    ------
+    Queued
+    """
+    with ask.opened_journal() as journal:
+        async for seen in _surveyed(tasks, ask, journal):
+            if seen.answer is not None or seen.refused:
+                continue
+            spec, task = seen.endpoint.spec, seen.task
+            sent = sent_of(
+                spec,
+                task.condition,
+                seen.ready.prompted.mode,
+                ask.sampling,
+                seen.endpoint.abilities,
+                choices=1,
+                draw=seed_step(task),
+            )
+            custom_id = request_id(seen.ready.keys[task.replicate], sent.mode, sent.as_kept)
+            if spec.simulated:
+                custom_id += f"|{draw_header([task], ask.sampling)}"
+            body = request_body(spec, seen.ready.encoded, sent)
+            yield Queued(task.condition.judge, task.cluster, request_line(custom_id, body))
+
+
+async def collect_offline(tasks: Iterable[Task], ask: Ask) -> Collected:
+    """What the journal holds of a plan; nothing is asked."""
+    sink, account, missing = FrameSink(), Account(), 0
+    modes: dict[str, str] = {}
+    with ask.opened_journal() as journal:
+        before = journal.read_by(READER_VERSION)
+        async for seen in _surveyed(tasks, ask, journal):
+            task, ready = seen.task, seen.ready
+            modes[task.condition.judge] = ready.prompted.mode.value
+            if seen.answer is not None:
+                account.cached += 1
+                row = answer_row(task, ready, seen.answer, cached=True, experiment=ask.experiment)
+            elif seen.refused:
+                account.invalid += 1
+                row = invalid_row(task, ready, seen.refused, experiment=ask.experiment)
+            else:
+                missing += 1
+                continue
+            sink.add(seen.place, row)
+        where = journal.path
+    frame, _ = sink.finish()
+    return Collected(
+        frame=frame,
+        account=account,
+        stopped_because=Stop.OFFLINE if missing else Stop.COMPLETE,
+        message=(
+            f"{counted(missing, 'judgment is', 'judgments are')} not in {where}: `judgestats "
+            "requests` with the same words writes them for a batch runner, `judgestats ingest "
+            "RESULTS` reads its answers."
+            if missing
+            else ""
+        ),
+        reply_modes=modes,
+        notes=tuple(reader_notes(before, account)),
+    )
+
+
+# ------------------------------------------------------------------ ids
+
+
+def request_id(key: bytes, mode: ReplyMode, sent: str) -> str:
+    """The id of a judgment's request; settings that are too long for it are left out.
+
+    Examples
+    --------
+    >>> own = request_id(bytes(32), ReplyMode.TEXT, '{"temperature":0.5}')
+    >>> own[:8], read_id(own) == (bytes(32), "text", '{"temperature":0.5}')
+    ('jsq-0000', True)
+    >>> read_id(own.replace("jsq-00", "jsq-01")) is None
+    True
+    """
+    settings = (
+        base64.urlsafe_b64encode(sent.encode()).decode() if len(sent) <= _LONGEST_SENT else ""
+    )
+    words = f"{_MARK}-{key.hex()}.{mode.value}.{settings}"
+    return f"{words}.{_check(words)}"
+
+
+def read_id(custom_id: str) -> tuple[bytes, str, str] | None:
+    """Key, reply mode and settings of a request of ours; None of any other."""
+    words, _, check = custom_id.partition("|")[0].rpartition(".")
+    if not words.startswith(f"{_MARK}-") or check != _check(words):
+        return None
+    key, mode, parts = words.removeprefix(f"{_MARK}-").split(".")
+    return bytes.fromhex(key), mode, base64.urlsafe_b64decode(parts).decode()
+
+
+def _check(words: str) -> str:
+    return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:8]
+
+
+# ------------------------------------------------------------------ answers
+
+
+@dataclass(kw_only=True)
+class Ingested:
+    """What files of answers held.
+
+    Attributes
+    ----------
+    new, duplicates : int
+        Answers that the journal did not hold, and those that it did.
+    failed : Counter of str
+        Requests that ended without an answer, by kind; they are written again.
+    words : mapping of str to str
+        What the runner first said of each kind.
+    foreign, unreadable, cut : int
+        Lines of other requests, lines that are no result, files that end within a line.
+    """
+
+    new: int = 0
+    duplicates: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
+    words: dict[str, str] = field(default_factory=dict)
+    foreign: int = 0
+    unreadable: int = 0
+    cut: int = 0
+
+
+def ingest(files: Iterable[Path], journal: Journal, *, batch: int = 500) -> Ingested:
+    """Read a batch runner's files of answers into a journal, a few hundred at a time.
+
+    Parameters
+    ----------
+    files : iterable of Path
+        In OpenAI's form: a line a request, with ``custom_id`` and ``response`` or ``error``.
+    journal : Journal
+    batch : int
+        Answers of one commit: what was read before an interrupt is kept.
+
+    Returns
+    -------
+    Ingested
+    """
+    ingested = Ingested()
+    waiting: dict[bytes, Answer] = {}
+    for file in files:
+        with file.open("rb") as lines:
+            for key, answer in _answers(lines, ingested):
+                if key in waiting or journal.get(key) is not None:
+                    ingested.duplicates += 1
+                    continue
+                waiting[key] = answer
+                if len(waiting) >= batch:
+                    _keep(waiting, journal, ingested)
+    _keep(waiting, journal, ingested)
+    return ingested
+
+
+def _keep(waiting: dict[bytes, Answer], journal: Journal, ingested: Ingested) -> None:
+    journal.keep(waiting.items())
+    ingested.new += len(waiting)
+    waiting.clear()
+
+
+def _answers(lines: BinaryIO, ingested: Ingested) -> Iterator[tuple[bytes, Answer]]:
+    """The answers of a file; what is none is counted."""
+    while line := lines.readline(MAX_LINE + 1):
+        whole = line.endswith(b"\n")
+        if len(line) > MAX_LINE and not whole:
+            ingested.unreadable += 1
+            while (rest := lines.readline(MAX_LINE)) and not rest.endswith(b"\n"):
+                pass
+            continue
+        if not line.strip():
+            continue
+        read = read_line(line)
+        if read is None:
+            ingested.unreadable += whole
+            ingested.cut += not whole
+            continue
+        custom_id, outcome = read
+        own = read_id(custom_id)
+        if own is None:
+            ingested.foreign += 1
+        elif outcome.kind is not Kind.ANSWERED:
+            ingested.failed[outcome.kind.value] += 1
+            ingested.words.setdefault(outcome.kind.value, outcome.detail)
+        else:
+            yield own[0], _answer(outcome, mode=own[1], sent=own[2])
+
+
+def _answer(outcome: Outcome, *, mode: str, sent: str) -> Answer:
+    """An answer of one choice; its price is not known."""
+    return Answer(
+        text=outcome.choices[0].kept(ReplyMode(mode)),
+        mode=mode,
+        finish_reason=outcome.choices[0].finish_reason,
+        model=outcome.model,
+        fingerprint=outcome.fingerprint,
+        sent=sent,
+        choices=1,
+        tokens_in=outcome.tokens_in,
+        tokens_out=outcome.tokens_out,
+        tokens_cached=outcome.tokens_cached,
+        tokens_reasoning=outcome.tokens_reasoning,
+        cost_usd=None,
+        latency_s=UNTOLD,
+        attempts=1,
+        asked_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+    )

@@ -1,0 +1,417 @@
+"""Asking one request until it is answered, given up or refused for something to be learned from."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from judgestats.collection.account import Account, Stop
+from judgestats.collection.callable_judge import JUDGED_HEADER, judged_texts
+from judgestats.collection.endpoint import Endpoint, mode_ignored, taught, why_fatal
+from judgestats.collection.journal import Journal
+from judgestats.collection.journal_file import Answer
+from judgestats.collection.ledger import Purse
+from judgestats.collection.prices import Charged, charged
+from judgestats.collection.request import (
+    DRAW_HEADER,
+    Ready,
+    Sampling,
+    TextSize,
+    draw_header,
+    request_body,
+    seed_step,
+    sent_of,
+)
+from judgestats.collection.response import Sent
+from judgestats.collection.retry import Kind, Outcome, RetryPolicy
+from judgestats.data.schema import Task
+from judgestats.errors import JudgestatsError
+from judgestats.protocols.base import ReplyMode
+
+_OK = 200
+_HOLD = 3
+"""Judgments in a row that may fail as unreachable before the endpoint is taken to be down."""
+_HOPELESS = 20
+"""Judgments in a row that may be given up, at least; else twice the concurrency."""
+
+
+class Halt:
+    """Whether, and why, no more is to be asked."""
+
+    def __init__(self) -> None:
+        self.called = asyncio.Event()
+        self.why = Stop.COMPLETE
+        self.detail = ""
+        self.fatal: JudgestatsError | None = None
+
+    def stop(self, why: Stop, detail: str = "") -> None:
+        """Ask for no more; the first reason counts."""
+        if not self.called.is_set():
+            self.why = why
+            self.detail = detail
+            self.called.set()
+
+    def abort(self, error: JudgestatsError) -> None:
+        """Ask for no more: the collection ends with this error (the first one counts)."""
+        if self.fatal is None:
+            self.fatal = error
+        self.called.set()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RequestResult:
+    """How a request ended: with answers, or with the failure it was given up for."""
+
+    answers: tuple[Answer, ...] = ()
+    failure: Outcome | None = None
+    tried: int
+    asked_at: str
+
+
+@dataclass(slots=True)
+class _Try:
+    """One try of a request."""
+
+    body: bytes
+    sent: Sent
+    hold: float
+    entered: float
+    tried: int
+    asked_at: str = ""
+    number: int = 0
+
+
+class RequestSender:
+    """Sends requests under limit and budget, books them, and stores answers before counting them.
+
+    Parameters
+    ----------
+    journal, purse, sampling, retry, account, halt
+        Of the collection.
+
+    Attributes
+    ----------
+    idle : Event
+        Set while no request is in flight.
+    """
+
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        purse: Purse,
+        sampling: Sampling,
+        retry: RetryPolicy,
+        account: Account,
+        halt: Halt,
+    ) -> None:
+        self._journal = journal
+        self._purse = purse
+        self._sampling = sampling
+        self._retry = retry
+        self._account = account
+        self._halt = halt
+        self._run = secrets.token_hex(4)
+        self._sending = 0
+        self.idle = asyncio.Event()
+        self.idle.set()
+
+    async def ask(
+        self,
+        endpoint: Endpoint,
+        tasks: list[Task],
+        ready: Ready,
+        deliver: Callable[[RequestResult], Awaitable[int]],
+    ) -> int:
+        """Ask one request for the tasks, with retries.
+
+        `deliver` is awaited with the end, before the request counts as no longer in flight.
+
+        Returns
+        -------
+        int
+            What `deliver` returns; 0 where something was learned (build the request anew) or no
+            more is to be asked.
+        """
+        wanted = [ready.keys[t.replicate] for t in tasks]
+        condition = tasks[0].condition.label
+        headers = None
+        if endpoint.spec.simulated:
+            headers = {DRAW_HEADER: draw_header(tasks, self._sampling)}
+        elif endpoint.spec.function is not None:
+            headers = {JUDGED_HEADER: judged_texts(tasks[0])}
+        tried, failed_at = 0, math.nan
+        draw: random.Random | None = None
+        while True:
+            tried += 1
+            one = await self._admitted(endpoint, tasks, ready, tried)
+            if one is None:
+                return 0
+            if tried == 1:
+                self._count_again(endpoint, wanted)
+            self._sending += 1
+            self.idle.clear()
+            try:
+                one.number = self._journal.begin(
+                    wanted, line=endpoint.line, hold=0.0 if math.isnan(one.hold) else one.hold
+                )
+                one.asked_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+                outcome = await self._sent(endpoint, one, headers, wanted[0])
+                _leave(endpoint, outcome, one.entered)
+                endpoint.saw(outcome)
+                if outcome.kind is Kind.ANSWERED and mode_ignored(endpoint, one.sent, outcome):
+                    self._charge_failure(endpoint, ready, outcome, one, in_vain=True)
+                    return 0
+                if outcome.kind is Kind.ANSWERED:
+                    endpoint.streaks.answered(condition)
+                    return await deliver(await self._store(endpoint, wanted, ready, outcome, one))
+                self._charge_failure(endpoint, ready, outcome, one)
+                if taught(endpoint, one.sent, outcome, condition, tried=tried):
+                    return 0
+                if self._end_if_fatal(endpoint, outcome):
+                    return 0
+                draw = draw or random.Random(wanted[0])
+                now = asyncio.get_running_loop().time()
+                failed_at = now if math.isnan(failed_at) else failed_at
+                wait = self._retry.wait(
+                    outcome,
+                    tried=tried,
+                    waited_s=now - failed_at,
+                    contacted=endpoint.contacted,
+                    draw=draw,
+                )
+                if wait is None:
+                    self._end_if_hopeless(endpoint, outcome, condition)
+                    if self._retry.asks_too_much(outcome):
+                        return 0
+                    return await deliver(
+                        RequestResult(failure=outcome, tried=tried, asked_at=one.asked_at)
+                    )
+            finally:
+                self._sending -= 1
+                if self._sending == 0:
+                    self.idle.set()
+            self._account.waited_s += wait
+            await endpoint.rest(wait, condition)
+
+    async def _sent(
+        self, endpoint: Endpoint, one: _Try, headers: dict[str, str] | None, key: bytes
+    ) -> Outcome:
+        """Send one try; what is broken off by an interrupt may have been billed all the same."""
+        # The run's own part keeps a number, used again in a later run, from naming two requests.
+        request_id = f"js-{key.hex()[:24]}-{self._run}-{one.number}"
+        try:
+            return await endpoint.client.ask(one.body, headers=headers, request_id=request_id)
+        except asyncio.CancelledError:
+            # In the journal it stays in flight: what is held is charged when that is next opened.
+            self._purse.settle(one.hold, cost=math.nan, in_vain=True)
+            self._account.discarded += 1
+            self._account.cost_in_vain_usd = self._purse.perhaps_spent
+            raise
+
+    async def _admitted(
+        self, endpoint: Endpoint, tasks: list[Task], ready: Ready, tried: int
+    ) -> _Try | None:
+        """Wait for a place and for money; None where there will be none."""
+        condition = tasks[0].condition
+        entered = await endpoint.limit.enter()
+        if endpoint.asks_no_more(condition.label):
+            endpoint.limit.left()
+            return None
+        refused, hold = "", 0.0
+        bound = endpoint.bound(self._sampling, condition)
+        try:
+            if not self._halt.called.is_set():
+                refused, hold = await self._purse.take(
+                    lambda: endpoint.hold(ready, len(tasks), bound=bound),
+                    who=endpoint.spec.name,
+                    alone=lambda: endpoint.reserve.alone,
+                )
+        except BaseException:
+            endpoint.limit.left()
+            raise
+        if refused:
+            self._halt.stop(Stop(refused))
+        if self._halt.called.is_set() or endpoint.asks_no_more(condition.label):
+            if not refused:
+                self._purse.give_back(hold)
+            endpoint.limit.left()
+            return None
+        sent = sent_of(
+            endpoint.spec,
+            condition,
+            ready.prompted.mode,
+            self._sampling,
+            endpoint.abilities,
+            choices=len(tasks),
+            draw=seed_step(tasks[0]),
+        )
+        self._account.requests += 1
+        self._account.retries += tried > 1
+        return _Try(
+            body=request_body(endpoint.spec, ready.encoded, sent),
+            sent=sent,
+            hold=hold,
+            entered=entered,
+            tried=tried,
+        )
+
+    def _count_again(self, endpoint: Endpoint, wanted: list[bytes]) -> None:
+        """Count judgments that were in flight when an earlier run was killed."""
+        if again := self._journal.was_lost(wanted):
+            self._account.possibly_billed_twice += again
+            self._journal.ledger.charge_again(endpoint.line, again)
+
+    async def _store(
+        self, endpoint: Endpoint, wanted: list[bytes], ready: Ready, outcome: Outcome, one: _Try
+    ) -> RequestResult:
+        """Store the choices of an answered request, then count them."""
+        bill = self._charged(endpoint, ready, outcome, one)
+        outcome, cost = bill.outcome, bill.cost
+        asked = one.sent.choices
+        bound = one.sent.settings.get("max_tokens")
+        endpoint.reserve.saw(outcome, asked, size=ready.encoded.size, bound=bound)
+        booked = self._purse.settle(one.hold, cost=cost, uncounted=bill.estimate)
+        choices = outcome.choices[: len(wanted)]
+        share = 1 / len(choices)
+        answers = tuple(
+            Answer(
+                text=choice.kept(one.sent.mode),
+                mode=one.sent.mode.value,
+                finish_reason=choice.finish_reason,
+                model=outcome.model,
+                fingerprint=outcome.fingerprint,
+                sent=one.sent.as_kept,
+                choices=len(wanted),
+                tokens_in=share_of(outcome.tokens_in, share),
+                tokens_out=share_of(outcome.tokens_out, share),
+                tokens_cached=share_of(outcome.tokens_cached, share),
+                tokens_reasoning=share_of(outcome.tokens_reasoning, share),
+                cost_usd=None if math.isnan(cost) else cost * share,
+                latency_s=outcome.latency_s,
+                attempts=one.tried,
+                asked_at=one.asked_at,
+            )
+            for choice in choices
+        )
+        stored = list(zip(wanted, answers, strict=False))
+        await self._journal.answered(one.number, stored, endpoint.charge(booked))
+        account = self._account
+        account.asked += len(answers)
+        account.answered += len(answers)
+        account.tokens_in += outcome.tokens_in or 0
+        account.tokens_out += outcome.tokens_out or 0
+        account.tokens_cached += outcome.tokens_cached or 0
+        account.tokens_reasoning += outcome.tokens_reasoning or 0
+        account.cost_estimated_usd = self._purse.uncounted
+        if math.isnan(cost):
+            account.cost_unknown += len(answers)
+        else:
+            account.cost_usd += cost
+        learned = endpoint.abilities.answered_in(one.sent.mode)
+        if one.sent.mode is ReplyMode.LOGPROBS and not any(c.weighed for c in choices):
+            note = "gives no log-probabilities: there are sampled scores only"
+            endpoint.notes[f"{endpoint.spec.name}: {note}"] = None
+        if len(choices) < len(wanted):
+            learned = replace(learned, several=False)
+            note = f"answers one choice where {len(wanted)} are asked for; asked one by one"
+            endpoint.notes[f"{endpoint.spec.name}: {note}"] = None
+        endpoint.learn(learned)
+        return RequestResult(answers=answers, tried=one.tried, asked_at=one.asked_at)
+
+    def _charged(self, endpoint: Endpoint, ready: Ready, outcome: Outcome, one: _Try) -> Charged:
+        """What a reply is charged at; one of which no believable tokens are reported is counted."""
+        bill = charged(
+            outcome,
+            endpoint.price,
+            TextSize.of_prompt(ready.prompted.messages, sent=ready.encoded.size),
+            hold=one.hold,
+            bound=one.sent.settings.get("max_tokens"),
+        )
+        self._account.usage_implausible += endpoint.count_fault(bill)
+        return bill
+
+    def _charge_failure(
+        self,
+        endpoint: Endpoint,
+        ready: Ready,
+        outcome: Outcome,
+        one: _Try,
+        *,
+        in_vain: bool | None = None,
+    ) -> None:
+        in_vain = outcome.maybe_billed if in_vain is None else in_vain
+        cost = 0.0
+        if in_vain:
+            bill = self._charged(endpoint, ready, outcome, one)
+            cost = bill.estimate if math.isnan(bill.cost) else bill.cost
+        booked = self._purse.settle(one.hold, cost=cost, in_vain=in_vain)
+        why = outcome.kind.value if in_vain else ""
+        self._journal.failed(one.number, endpoint.charge(booked), billed_in_vain=why)
+        if in_vain:
+            self._account.discarded += 1
+            self._account.cost_in_vain_usd = self._purse.perhaps_spent
+
+    def _end_if_fatal(self, endpoint: Endpoint, outcome: Outcome) -> bool:
+        """End a judge that every further request would fail alike; the others go on.
+
+        False where only another request ended the judge: this one's own failure is still booked.
+        """
+        if outcome.kind is Kind.NO_QUOTA and endpoint.answered:
+            endpoint.end(Stop.NO_QUOTA, f"{endpoint.spec.name}: {outcome.detail}")
+            return True
+        why = why_fatal(endpoint.spec, outcome) if outcome.status != _OK else ""
+        if why:
+            endpoint.refuse(why)
+        return bool(why)
+
+    def _end_if_hopeless(self, endpoint: Endpoint, outcome: Outcome, condition: str) -> None:
+        """Ask a model, or one of its conditions, no more where that would only collect failures."""
+        name, url = endpoint.spec.name, endpoint.spec.base_url
+        if self._retry.asks_too_much(outcome):
+            seconds = f"{outcome.retry_after_s:,.0f} s"
+            endpoint.end(Stop.TOLD_TO_WAIT, f"{name}: {url} asks to wait {seconds}")
+            return
+        endpoint.gave_up(outcome)
+        endpoint.pages_in_a_row += outcome.kind is Kind.WRONG_PATH
+        if endpoint.pages_in_a_row >= _HOLD and endpoint.answered == 0:
+            endpoint.refuse(why_fatal(endpoint.spec, outcome))
+            return
+        if outcome.kind is not Kind.UNREACHABLE:
+            most = max(_HOPELESS, 2 * endpoint.limit.ceiling)
+            endpoint.streaks.gave_up(outcome, condition)
+            sentence = f"judgments in a row failed, the last one as {outcome.kind.value}"
+            sentence = f"{sentence} ({outcome.detail})"
+            if count := endpoint.streaks.model_fails(most=most):
+                endpoint.end(Stop.FAILING, f"{name}: {count} {sentence}")
+            elif count := endpoint.streaks.condition_fails(condition, most=most):
+                endpoint.leave_out(condition, f"{condition}: {count} {sentence}")
+            return
+        if not endpoint.contacted:
+            endpoint.refuse(
+                f"judge {name!r}: {url} cannot be reached ({outcome.detail}). Is the server "
+                "running, and is the base URL right?"
+            )
+            return
+        endpoint.unreachable_in_a_row += 1
+        if endpoint.unreachable_in_a_row >= _HOLD:
+            endpoint.end(Stop.UNREACHABLE, f"{name}: {url} can no longer be reached")
+
+
+def _leave(endpoint: Endpoint, outcome: Outcome, entered: float) -> None:
+    if outcome.kind is Kind.ANSWERED:
+        endpoint.limit.answered()
+    elif outcome.kind in {Kind.RATE_LIMITED, Kind.OVERLOADED}:
+        endpoint.limit.congested(entered)
+    else:
+        endpoint.limit.left()
+
+
+def share_of(tokens: int | None, share: float) -> float | None:
+    """One choice's part of a request's tokens."""
+    return None if tokens is None else tokens * share

@@ -1,0 +1,625 @@
+"""Judge names and files of judges."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from judgestats.collection.callable_judge import FunctionName, function_named
+from judgestats.data.request_fields import EXTRA, FIELDS, field_of
+from judgestats.errors import InputError, nearest, printable
+from judgestats.protocols.base import ReplyMode
+from judgestats.redaction import keep_secret
+from judgestats.simulated.judges import simulated_judges
+from judgestats.simulated.replies import simulated_answerers
+from judgestats.yaml_text import YamlTextError, read_yaml_file
+
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
+SIMULATED_URL = "http://simulated.invalid/v1"
+"""Stands for the simulated server inside this process; `.invalid` never resolves (RFC 2606)."""
+
+_AT_URL = re.compile(r"^(?P<model>.+?)@(?P<url>https?://.+)$")
+_AT_HOST = re.compile(
+    r"^(?P<model>[^@]+)@(?P<host>localhost(?::\d+)?|\d+(?:\.\d+){3}(?::\d+)?|[\w.-]+:\d+|"
+    r"[\w-]+(?:\.[\w-]+)+(?=/))(?P<path>/.*)?$"
+)
+"""A model's name may hold an @ itself (claude-opus-4@20250514): what looks like a host counts."""
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+"""Names of this machine."""
+_URL = re.compile(r"[!-~]+")
+"""An address is written in visible ASCII."""
+_DUMMY = "no-key-needed"
+
+
+class Secret:
+    """A key that does not print: every textual form is a row of stars, and it cannot be pickled.
+
+    Examples
+    --------
+    >>> Secret("sk-12345")
+    Secret('***')
+    >>> f"{Secret('sk-12345')}"
+    '***'
+    """
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+        keep_secret(value)
+
+    def reveal(self) -> str:
+        """The key itself: only the client that sends it asks."""
+        return self._value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._value == self._value
+
+    def __hash__(self) -> int:
+        return hash((Secret, self._value))
+
+    def __repr__(self) -> str:
+        return "Secret('***')"
+
+    def __str__(self) -> str:
+        return "***"
+
+    def __format__(self, spec: str) -> str:
+        return format("***", spec)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError("a Secret is never pickled")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeSpec:
+    """Where a judge is asked.
+
+    Attributes
+    ----------
+    name : str
+        As the user wrote it.
+    model : str
+        The model's name in the request.
+    base_url : str
+        The endpoint, without a trailing slash.
+    simulated : bool
+        Whether the answers are invented: by the simulated server in this process or on loopback.
+    in_process : bool
+        Whether it is asked inside this process (no port).
+    key : Secret
+    settings : mapping of field to value
+        What every request to this judge carries, by the names of
+        `judgestats.data.request_fields.FIELDS`.
+    headers : mapping of name to Secret
+        Further headers; an empty one is left out.
+    query : mapping of name to text
+        What follows the address (Azure's ``api-version``).
+    reply_mode : ReplyMode or None
+        None finds the best.
+    price : mapping of str to float
+        Dollars per million tokens (input, output, cached); empty asks the price table.
+    concurrency : int or None
+        The most requests in flight, where it is not the collection's.
+    from_file : bool
+        Whether it was read from a file of judges.
+    written : mapping of name to text
+        Headers and query as the file has them (``$NAME`` not filled in): what may lead one address
+        to several models belongs to a judge's name in the journal, a key that rotates does not.
+    function : FunctionName or None
+        The function that is called in place of an endpoint.
+    """
+
+    name: str
+    model: str
+    base_url: str
+    simulated: bool
+    in_process: bool
+    key: Secret = field(repr=False, compare=False)
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    headers: Mapping[str, Secret] = field(default_factory=dict, hash=False, repr=False)
+    query: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
+    reply_mode: ReplyMode | None = None
+    price: Mapping[str, float] = field(default_factory=dict, hash=False)
+    concurrency: int | None = None
+    from_file: bool = False
+    written: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
+    function: FunctionName | None = None
+
+    @property
+    def where(self) -> str:
+        """Where it is asked, in words."""
+        if self.simulated:
+            return "SIMULATED"
+        return "a function in this process" if self.function is not None else self.base_url
+
+    @property
+    def address(self) -> tuple[str, str]:
+        """Endpoint and model: what shares limits and the ledger."""
+        return (self.base_url, self.model)
+
+    @property
+    def asked_as(self) -> tuple[str, str]:
+        """Endpoint, and the model with all that its requests carry: what shares capabilities.
+
+        Two judges of one address may differ in their settings; what one is refused says nothing
+        of the other, and neither may be asked with the other's.
+        """
+        mode = self.reply_mode and self.reply_mode.value
+        own = [sorted(self.settings.items()), sorted(self.written.items()), mode]
+        if not any(own):
+            return self.address
+        digest = hashlib.sha256(json.dumps(own, default=str).encode()).hexdigest()[:12]
+        return (self.base_url, f"{self.model} ({digest})")
+
+    @property
+    def client_key(self) -> tuple[object, ...]:
+        """What shares a client: address, query, headers and key; keys stay hidden in it."""
+        return (
+            self.base_url, tuple(self.query.items()), tuple(self.headers.items()), self.key,
+            self.function,
+        )  # fmt: skip
+
+
+def parse_judge(
+    name: str,
+    *,
+    base_url: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    answers: bool = False,
+) -> JudgeSpec:
+    """Read a judge's name.
+
+    ``sim-...`` alone is a simulated judge inside this process. ``module:function`` and
+    ``mlflow:NAME`` are functions (see `judgestats.collection.callable_judge`).
+    ``model@http://host:port/v1`` names its own endpoint. Any other name is a model at `base_url`,
+    else at ``OPENAI_BASE_URL``, else at OpenAI. The key is the provider's (``OPENAI_API_KEY`` for
+    OpenAI, ``ANTHROPIC_API_KEY`` for Anthropic, ...), else ``JUDGESTATS_API_KEY``.
+    ``OPENAI_API_KEY`` goes to OpenAI's own host, or to the one that ``OPENAI_BASE_URL`` names, and
+    nowhere else.
+
+    Parameters
+    ----------
+    name : str
+    base_url : str, optional
+    environ : mapping, optional
+        Stands in for ``os.environ`` (tests).
+    answers : bool
+        Whether it is a model that answers questions: ``sim-...`` alone is then a simulated
+        answerer.
+
+    Returns
+    -------
+    JudgeSpec
+
+    Raises
+    ------
+    InputError
+        Empty name, unknown simulated judge, a malformed URL, or no key for OpenAI.
+
+    Examples
+    --------
+    >>> parse_judge("llama3@http://localhost:11434/v1", environ={}).base_url
+    'http://localhost:11434/v1'
+    >>> parse_judge("sim-typical", environ={}).simulated
+    True
+    """
+    env = os.environ if environ is None else environ
+    name = name.strip()
+    if not name:
+        raise InputError("judges: a model's name is empty. Write for example judges=gpt-4o-mini.")
+    if printable(name) != name or "\n" in name or "\t" in name:
+        raise InputError(
+            f"judges: {name[:60]!r} holds a control character. Write the model's name."
+        )
+    match = _AT_URL.match(name)
+    if match is None and "://" in name:
+        raise InputError(
+            "judges: a judge is given as an address alone. Write MODEL@ADDRESS, for example "
+            "llama3@http://localhost:11434/v1."
+        )
+    if match is None and (bare := _AT_HOST.match(name)):
+        raise InputError(
+            f"judges: {without_address(name)!r} names an address without http:// or https://. "
+            f"Write {bare['model']}@http://{bare['host']}{bare['path'] or '/v1'}."
+        )
+    if match is None and name.startswith("sim-"):
+        models = simulated_answerers() if answers else simulated_judges()
+        if name not in models:
+            parameter, kind = ("answerers", "answerer") if answers else ("judges", "judge")
+            raise InputError(
+                f"{parameter}: there is no simulated {kind} {name!r}.{nearest(name, models)} "
+                f"There are: {', '.join(models)}."
+            )
+        return JudgeSpec(
+            name=name,
+            model=name,
+            base_url=SIMULATED_URL,
+            simulated=True,
+            in_process=True,
+            key=Secret(_DUMMY),
+        )
+    served = bool(match or base_url or env.get("OPENAI_BASE_URL"))
+    if (function := function_named(name, served=served)) is not None:
+        return JudgeSpec(
+            name=name,
+            model=name,
+            base_url=f"http://{function.digest or 'unknown'}.function.invalid/v1",
+            simulated=False,
+            in_process=True,
+            key=Secret(_DUMMY),
+            reply_mode=ReplyMode.TEXT,
+            function=function,
+        )
+    model = match["model"] if match else name
+    url = match["url"] if match else base_url or env.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL
+    url = _checked(url, name)
+    return JudgeSpec(
+        name=name,
+        model=model,
+        base_url=url,
+        simulated=model.startswith("sim-") and urlsplit(url).hostname in LOOPBACK,
+        in_process=False,
+        key=_key_for(url, name, env),
+    )
+
+
+def without_address(name: str) -> str:
+    """A judge's name without its address, which may hold a password until it has been checked.
+
+    Examples
+    --------
+    >>> without_address("llama3@http://me:secret@localhost:11434/v1")
+    'llama3'
+    """
+    return re.split(r"@?https?://", name, maxsplit=1)[0]
+
+
+def _checked(url: str, name: str) -> str:
+    example = "http://localhost:8000/v1"
+    shown = without_address(name)  # the message must not repeat a password
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        why = "" if "@" in url else f" ({error})"
+        raise InputError(
+            f"judge {shown!r}: the base URL is malformed{why}. Write for example {example}."
+        ) from None
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise InputError(
+            f"judge {shown!r}: the base URL carries a user name, a password or a query. "
+            f"Give the key in the environment variable JUDGESTATS_API_KEY, and write {example}."
+        )
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not _URL.fullmatch(url):
+        got = "something that holds an @" if "@" in url else repr(url)
+        raise InputError(f"judge {shown!r}: expected a base URL such as {example}, got {got}.")
+    return url.rstrip("/")
+
+
+PROVIDER_KEYS = {
+    "api.openai.com": "OPENAI_API_KEY",
+    "openai.azure.com": "AZURE_OPENAI_API_KEY",
+    "api.anthropic.com": "ANTHROPIC_API_KEY",
+    "generativelanguage.googleapis.com": "GEMINI_API_KEY",
+    "api.mistral.ai": "MISTRAL_API_KEY",
+    "api.cohere.ai": "CO_API_KEY",
+    "api.deepseek.com": "DEEPSEEK_API_KEY",
+    "api.x.ai": "XAI_API_KEY",
+    "api.groq.com": "GROQ_API_KEY",
+    "api.together.xyz": "TOGETHER_API_KEY",
+    "api.fireworks.ai": "FIREWORKS_API_KEY",
+    "openrouter.ai": "OPENROUTER_API_KEY",
+}
+"""The variable that holds the key for a host, its subdomains included."""
+ANY_KEY = "JUDGESTATS_API_KEY"
+
+
+def key_variable(url: str) -> str:
+    """The variable of the environment that holds the key of an endpoint's provider, if it is known.
+
+    Examples
+    --------
+    >>> key_variable("https://api.anthropic.com/v1"), key_variable("http://localhost:8000/v1")
+    ('ANTHROPIC_API_KEY', '')
+    """
+    host = urlsplit(url).hostname or ""
+    return next(
+        (v for name, v in PROVIDER_KEYS.items() if host == name or host.endswith(f".{name}")), ""
+    )
+
+
+def key_hint(url: str) -> str:
+    """The variables that may hold the key of an endpoint, as a message names them.
+
+    Examples
+    --------
+    >>> key_hint("https://api.x.ai/v1"), key_hint("http://localhost:8000/v1")
+    ('XAI_API_KEY', 'JUDGESTATS_API_KEY')
+    """
+    return key_variable(url) or ANY_KEY
+
+
+def _key_for(url: str, name: str, env: Mapping[str, str]) -> Secret:
+    """The key for an endpoint: its provider's, else the one for any, else none.
+
+    `OPENAI_API_KEY` is OpenAI's: another server gets it only where ``OPENAI_BASE_URL`` names it.
+    """
+    variable = key_variable(url)
+    parts, named = urlsplit(url), env.get("OPENAI_BASE_URL", "").strip().rstrip("/")
+    if not variable and url == named and (parts.scheme == "https" or parts.hostname in LOOPBACK):
+        variable = "OPENAI_API_KEY"
+    for candidate in (variable, ANY_KEY):
+        if candidate and (key := env.get(candidate, "").strip()):
+            return Secret(_sendable(key, candidate))
+    if (variable and variable != "OPENAI_API_KEY") or parts.hostname == "api.openai.com":
+        raise InputError(
+            f"judge {name!r}: no key. Set {variable}; or name a local server "
+            "(base_url=http://localhost:8000/v1); or rehearse with the simulated judge "
+            "sim-typical, which needs no key and costs nothing."
+        )
+    return Secret(_DUMMY)
+
+
+def _sendable(key: str, variable: str) -> str:
+    if not key.isascii() or any(c.isspace() or ord(c) < 32 for c in key):
+        raise InputError(
+            "the API key holds a space or another character that cannot be sent in a header. "
+            f"Check {variable} (its value is not shown here)."
+        )
+    return key
+
+
+_MEMBERS = (
+    "name",
+    "model",
+    "base_url",
+    "key_env",
+    "key_header",
+    "headers",
+    "query",
+    "settings",
+    "extra_body",
+    "reply",
+    "price",
+    "concurrency",
+)
+_UNSENDABLE = re.compile("[\x00-\x1f\x7f]")
+_EXAMPLE = "judges: [{name: mine, model: llama3, base_url: http://localhost:11434/v1}]"
+
+
+def is_judges_file(name: str) -> bool:
+    """Whether what stands for judges is a file of them.
+
+    Examples
+    --------
+    >>> is_judges_file("judges.yaml"), is_judges_file("gpt-4o")
+    (True, False)
+    """
+    return name.lower().endswith((".yaml", ".yml"))
+
+
+def read_judges(
+    names: Iterable[str], *, base_url: str = "", environ: Mapping[str, str] | None = None
+) -> dict[str, JudgeSpec]:
+    """Judges by name: those of files, and those named as `parse_judge` reads them.
+
+    Examples
+    --------
+    >>> list(read_judges(["sim-typical", "sim-noisy"], environ={}))
+    ['sim-typical', 'sim-noisy']
+    """
+    judges: dict[str, JudgeSpec] = {}
+    for name in dict.fromkeys(names):
+        if is_judges_file(name):
+            listed = read_judges_file(name, environ=environ)
+        else:
+            listed = {name: parse_judge(name, base_url=base_url or None, environ=environ)}
+        for one in listed.values():
+            _add(judges, one)
+    return judges
+
+
+def _add(judges: dict[str, JudgeSpec], one: JudgeSpec) -> None:
+    """Add a judge that no other is taken for: the same requests would share their answers."""
+    if one.name in judges:
+        raise InputError(f"judges: {one.name!r} stands there twice. Give each judge its own name.")
+    same = next((n for n, other in judges.items() if other.asked_as == one.asked_as), None)
+    if same is not None:
+        raise InputError(
+            f"judges: {same!r} and {one.name!r} are asked the same ({one.model} at {one.base_url} "
+            "with equal settings), so that one would be given the other's answers. Leave one out, "
+            "or give them different settings; replicates= asks a judge several times."
+        )
+    judges[one.name] = one
+
+
+def read_judges_file(
+    path: str | Path, *, environ: Mapping[str, str] | None = None
+) -> dict[str, JudgeSpec]:
+    """The judges of a YAML file by name.
+
+    Each has ``model`` (or a name as on the command line) and, where they are needed, ``name``,
+    ``base_url``, ``key_env`` (the variable of the environment that holds the key; the file never
+    does), ``key_header`` (the header that carries it, for servers that want no ``Authorization``),
+    ``headers`` and ``query`` (``$NAME`` stands for a variable), ``settings`` (fields of every
+    request, ``default`` to leave one out; a temperature there is the judge's only one),
+    ``extra_body``, ``reply`` (json_schema, tool, text, logprobs), ``price`` (dollars per million
+    tokens: input, output, cached) and ``concurrency``.
+
+    Parameters
+    ----------
+    path : path
+    environ : mapping, optional
+        Stands in for ``os.environ``.
+
+    Returns
+    -------
+    dict of name to JudgeSpec
+
+    Raises
+    ------
+    InputError
+        The file, or one of its judges, cannot be used; it names the judge and the member.
+    """
+    file, env = Path(path), os.environ if environ is None else environ
+    try:
+        value = read_yaml_file(file)
+    except OSError as error:
+        raise InputError(f"judges: {file} cannot be read ({error}).") from None
+    except YamlTextError as error:
+        raise InputError(
+            f"judges: {file} cannot be used: {error}. Write for example {_EXAMPLE}"
+        ) from None
+    listed = value.get("judges") if isinstance(value, dict) else None
+    if not isinstance(listed, list) or not listed:
+        raise InputError(f"judges: {file} holds no list of judges. Write for example {_EXAMPLE}")
+    specs: dict[str, JudgeSpec] = {}
+    for number, entry in enumerate(listed, 1):
+        _add(specs, _judge(entry, f"{file.name}, judge {number}", env))
+    return specs
+
+
+def _judge(entry: Any, where: str, env: Mapping[str, str]) -> JudgeSpec:
+    if not isinstance(entry, dict) or not isinstance(entry.get("model"), str):
+        raise InputError(f"judges: {where}: expected a mapping with a model, as in {_EXAMPLE}")
+    for member in entry:
+        if member not in _MEMBERS:
+            raise InputError(
+                f"judges: {where}: {member!r} is none of {', '.join(_MEMBERS)}."
+                f"{nearest(str(member), _MEMBERS)}"
+            )
+    for member in ("name", "base_url", "key_env", "key_header"):
+        if not isinstance(entry.get(member, ""), str):
+            raise InputError(f"judges: {where}: {member} must be a text.")
+    name = entry.get("name", "").strip()
+    if name != printable(name, one_line=True):
+        raise InputError(f"judges: {where}: its name holds a control character.")
+    variable = entry.get("key_env", "")
+    if variable and not env.get(variable, "").strip():
+        raise InputError(f"judges: {where}: the variable {variable} (key_env) is not set.")
+    keys = env
+    if variable:  # what the file names goes before the provider's own
+        keys = dict.fromkeys([*PROVIDER_KEYS.values(), ANY_KEY], env[variable].strip())
+    model, url = entry["model"], entry.get("base_url")
+    served = bool(url) and model.startswith("sim-") and "@" not in model  # else: in this process
+    spec = parse_judge(f"{model}@{url}" if served else model, base_url=url, environ=keys)
+    reply = entry.get("reply")
+    if reply is not None and reply not in [mode.value for mode in ReplyMode]:
+        modes = ", ".join(mode.value for mode in ReplyMode)
+        raise InputError(f"judges: {where}: reply must be one of {modes}.")
+    return JudgeSpec(
+        name=name or model,
+        model=spec.model,
+        base_url=spec.base_url,
+        simulated=spec.simulated,
+        in_process=spec.in_process,
+        key=spec.key,
+        settings=_settings(entry, where),
+        headers=_headers(entry, where, env, spec.key),
+        query={
+            str(k): _filled(str(v), where, env) for k, v in _mapping(entry, "query", where).items()
+        },
+        reply_mode=spec.reply_mode if reply is None else ReplyMode(reply),
+        price=_price(entry, where),
+        concurrency=_concurrency(entry, where),
+        from_file=True,
+        written={
+            f"{member}.{k}": str(v)
+            for member in ("headers", "query")
+            for k, v in _mapping(entry, member, where).items()
+        },
+        function=spec.function,
+    )
+
+
+def _mapping(entry: Mapping[str, Any], member: str, where: str) -> dict[str, Any]:
+    value = entry.get(member) or {}
+    if not isinstance(value, dict):
+        raise InputError(f"judges: {where}: {member} must be a mapping.")
+    return value
+
+
+def _filled(text: str, where: str, env: Mapping[str, str]) -> str:
+    """A text, or the value of the variable that it names, which is kept secret."""
+    if text.startswith("$"):
+        name, text = text[1:], env.get(text[1:], "").strip()
+        if not text:
+            raise InputError(f"judges: {where}: the variable {name} is not set.")
+        keep_secret(text)
+    if _UNSENDABLE.search(text):
+        raise InputError(f"judges: {where}: a header or query holds a line end or a control.")
+    return text
+
+
+def _headers(
+    entry: Mapping[str, Any], where: str, env: Mapping[str, str], key: Secret
+) -> dict[str, Secret]:
+    headers = {
+        _filled(str(name), where, {}): Secret(_filled(str(value), where, env))
+        for name, value in _mapping(entry, "headers", where).items()
+    }
+    if entry.get("key_header"):
+        headers[str(entry["key_header"])] = key
+        headers["Authorization"] = Secret("")
+    return headers
+
+
+def _settings(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
+    settings = dict(_mapping(entry, "settings", where))
+    for name, value in settings.items():
+        if name not in FIELDS:
+            raise InputError(
+                f"judges: {where}: settings has {name!r}, which is none of {', '.join(FIELDS)}."
+                f"{nearest(str(name), FIELDS)}"
+            )
+        settings[name] = None if value == "default" else value
+        field_of(name).check(settings[name])
+    extra = dict(_flat(_mapping(entry, "extra_body", where), EXTRA))
+    try:
+        json.dumps(extra, allow_nan=False)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"judges: {where}: extra_body holds a date or another value that JSON has not. "
+            "Put it in quotes."
+        ) from None
+    return settings | extra
+
+
+def _flat(value: Mapping[str, Any], before: str) -> list[tuple[str, Any]]:
+    pairs: list[tuple[str, Any]] = []
+    for name, inner in value.items():
+        if isinstance(inner, dict):
+            pairs += _flat(inner, f"{before}{name}.")
+        else:
+            pairs.append((field_of(f"{before}{name}").name, inner))
+    return pairs
+
+
+def _price(entry: Mapping[str, Any], where: str) -> dict[str, float]:
+    try:
+        price = {str(k): float(v) for k, v in _mapping(entry, "price", where).items()}
+    except (TypeError, ValueError):
+        price = {"": -1.0}
+    if price and not ({"input", "output"} <= set(price) <= {"input", "output", "cached"}):
+        raise InputError(f"judges: {where}: price needs input and output, in dollars per million.")
+    if any(not 0 <= value < math.inf for value in price.values()):
+        raise InputError(f"judges: {where}: a price is negative, or no number.")
+    return price
+
+
+def _concurrency(entry: Mapping[str, Any], where: str) -> int | None:
+    value = entry.get("concurrency")
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 4096:
+        raise InputError(f"judges: {where}: concurrency must be 1 to 4096, got {value!r}.")
+    return value

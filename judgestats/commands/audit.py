@@ -1,0 +1,495 @@
+"""Audit of a file of judgments as an MLflow run."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgestats.analysis.families import AnalysisPlan
+from judgestats.analysis.records import Analysis
+from judgestats.commands.declared.analyze import COMMAND
+from judgestats.commands.table import Given, texts_of
+from judgestats.commands.table_words import said_again
+from judgestats.data.readers.columns import TEXTS
+from judgestats.data.schema import BECAME
+from judgestats.errors import InputError, guard_output
+from judgestats.protocols.base import NO_REPLY, Status
+from judgestats.results import Results
+from judgestats.results.numbers import counted
+from judgestats.runner import display as console
+from judgestats.runner.display import Links, finish, show, working
+from judgestats.runner.record import file_name, session, write_json, write_results
+from judgestats.runner.traces import cells_warmed
+from judgestats.stats.inference.estimate import to_plain
+from judgestats.tracking.runs import RunWriter, metrics_of
+from judgestats.tracking.writer_process import writing_apart
+
+
+def analyze_command(arguments: Given) -> int:
+    """Check the words, and audit the file.
+
+    Parameters
+    ----------
+    arguments : Given
+        As `judgestats.cli` parses them.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    with writing_apart(wanted=arguments.track != "none"):
+        # they bring pandas, beside which the other process imports MLflow
+        from judgestats.commands.table_words import table_words
+        from judgestats.runner import display as console
+        from judgestats.runner.common_parameters import FORMATS
+
+        formats = FORMATS("report", arguments.report)
+        if arguments.resamples < 99:
+            raise InputError(
+                f"analyze: --resamples must be at least 99, got {arguments.resamples}."
+            )
+        words = table_words(arguments)
+        path = Path(arguments.file)
+        if arguments.further and not from_store(arguments, path):
+            raise InputError(
+                f"analyze: several files ({arguments.file}, {arguments.further[0]} ...): name "
+                "one, or the folder that holds one tool's logs. Several MLflow runs may be named."
+            )
+        with console.showing(console.asked_for(arguments)):
+            return audit_file(arguments, path, words, formats)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Judged:
+    """What was read and found, whichever way."""
+
+    declared: AnalysisPlan
+    analysis: Analysis
+    line: str
+    reader: str
+    judges: tuple[str, ...]
+    design: dict[str, Any]
+    head: pd.DataFrame
+    whole: pd.DataFrame | None
+    traces: tuple[str, ...] = ()
+    experiment: str = ""
+
+
+def audit_file(
+    arguments: Given, path: Path, words: dict[str, Any], formats: tuple[str, ...]
+) -> int:
+    """Read, validate, audit, log, report.
+
+    Parameters
+    ----------
+    arguments : Given
+        As `judgestats.cli` parses them.
+    path : Path
+        The file.
+    words : dict
+        How its table is read, as `judgestats.commands.table_words` has them.
+    formats : tuple of str
+        Of the report.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    with cells_warmed(formats=formats, detail=arguments.detail) as begin_cells:
+        return _audit(arguments, path, words, formats, begin_cells)
+
+
+def _audit(
+    arguments: Given,
+    path: Path,
+    words: dict[str, Any],
+    formats: tuple[str, ...],
+    begin_cells: Callable[[], None],
+) -> int:
+    streamed = _streams(arguments, path)
+    with working(f"Reading and analysing {path.name}"):
+        judged = (_streamed if streamed else _in_memory)(arguments, path, words, begin_cells)
+    analysis = judged.analysis
+    console.at_length(judged.line)
+    command = _command(arguments)
+    facts = _about(arguments, path, judged, command)
+    results = analysis.records(facts)
+    name = arguments.run_name or f"audit: {console.file_called(path)}"
+    if arguments.track == "none":
+        return _untracked(judged, facts, name, formats, arguments.detail)
+    from judgestats.runner.traces import rendering
+    from judgestats.tracking.runs import run_files
+    from judgestats.tracking.writer_process import open_apart, write_run
+
+    store = open_apart(judged.experiment)
+    tags = {"judgestats.kind": "audit", "judgestats.simulated": "false"}
+    digest = _digest(path)
+    with (
+        run_files() as folder,
+        write_run(store, name=name, tags=tags, run_id=store.adopted_run) as run,
+    ):
+        try:  # first, for another process writes it meanwhile
+            run.params(
+                {
+                    **{
+                        _LOGGED.get(name, f"parameter/{name}"): text
+                        for name, text in facts["parameters"].items()
+                    },
+                    "judge/models": ", ".join(judged.judges),
+                    "data/items": path.name,
+                    "data/reader": judged.reader,
+                    "data/sha256": digest,
+                    "data/streamed": streamed,
+                    "design/conditions": len(analysis.conditions),
+                    **analysis.params,
+                }
+            )
+            run.dataset(
+                judged.head,
+                name=file_name(path.name),
+                digest=digest,
+                source=path.name,
+                context="judgments",
+            )
+            _log(run, analysis, results, tags)
+        finally:  # where the store has gone away they are what is kept
+            _write(folder, judged, facts, name, run)
+        with rendering(folder, formats=formats, detail=arguments.detail) as attach:
+            run.artifacts(folder)
+            fault = run.link(judged.traces) if judged.traces else ""
+            run.finish("FINISHED")  # before the screen: nothing that is printed changes it
+            show(results)
+            if fault:
+                console.say(fault)
+            reports = attach(run)
+        finish(results, Links(run.run_id, store, conditions=run.children, reports=reports))
+    return 0
+
+
+_LOGGED = {name: f"analysis/{name}" for name in ("seed", "resamples", "omega_model")}
+"""What MLflow calls the parameters of the analysis; all others are ``parameter/NAME``."""
+
+
+def _log(run: RunWriter, analysis: Analysis, results: Results, tags: Mapping[str, str]) -> None:
+    """The answer, the numbers, and a child run per condition."""
+    run.answered(results)
+    run.metrics(results.metrics, curves=analysis.curves)
+    numbers = metrics_of(results)
+    for row in analysis.conditions.to_dict("records"):
+        label = str(row["condition"])
+        with run.child(name=label, tags={**tags, "judgestats.kind": "condition"}) as child:
+            params = {"judge/model": row["judge"], "judge/temperature": row["temperature"]}
+            child.numbers(numbers.get(label, {}), params=params)
+
+
+def _write(
+    folder: Path,
+    judged: _Judged,
+    facts: Mapping[str, Any],
+    name: str,
+    run: RunWriter | None = None,
+) -> None:
+    """The files of an audit, as its run and its reports have them."""
+    write_json(folder / "plan.json", judged.declared)
+    write_results(folder, judged.analysis, facts)
+    if judged.whole is not None:
+        (folder / "data").mkdir(exist_ok=True)
+        judged.whole.to_parquet(folder / "data" / "judgments.parquet", index=False)
+    run_id = run.run_id if run is not None else ""  # last: another process starts the run
+    kept = session(command=str(facts["command"]), run_name=name, run_id=run_id)
+    write_json(folder / "session.json", kept)
+
+
+def _untracked(
+    judged: _Judged,
+    facts: Mapping[str, Any],
+    name: str,
+    formats: tuple[str, ...],
+    detail: str,
+) -> int:
+    """Without MLflow: the screen; with a report, the audit's files in a folder beside it."""
+    results = judged.analysis.records(facts)
+    if not formats:
+        show(results)
+        finish(results)
+        return 0
+    from judgestats.reporting.render import render_report
+
+    folder = Path("judgestats-reports") / file_name(name)
+    with guard_output(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder, judged, facts, name)
+    show(results)
+    with working("Rendering the report"):
+        made = render_report(folder, to=formats, out_dir=folder, detail=detail, figures=True)
+    show_again = f"judgestats show {shlex.quote(str(folder))}"
+    finish(results, following=[show_again, *map(str, made.values())])
+    return 0
+
+
+_NOT_STREAMED = (
+    "item",
+    "wide",
+    "explode",
+    "parse",
+    "as_shown",
+)
+_STREAMED = ("mapping", "factors", "judge", "passes", "fails", "values", "human", "judge_rows")
+STREAM_ROWS = 5_000_000
+"""Rows of a Parquet file from which it is streamed without being asked: some 5 GiB as a frame."""
+
+
+def _streams(arguments: Given, path: Path) -> bool:
+    """Whether the judgments are counted in one pass rather than held in memory."""
+    from judgestats.data.large.dataset import is_parquet, rows_of
+
+    if arguments.stream == "no" or not path.exists():
+        return False
+    parquet = is_parquet(path)
+    if arguments.stream == "yes":
+        if not parquet:
+            raise InputError(
+                f"analyze: --stream reads Parquet (a file, or a folder of files), and {path} is "
+                "none. Convert it, or leave --stream out."
+            )
+    elif not parquet or (not path.is_dir() and rows_of(path) < STREAM_ROWS):
+        return False
+    if arguments.reader not in {"auto", "table"}:
+        raise InputError(
+            f"analyze: only --reader table can be streamed, got {arguments.reader!r}. Use --stream "
+            "no."
+        )
+    return True
+
+
+def _in_memory(
+    arguments: Given, path: Path, words: dict[str, Any], begin_cells: Callable[[], None]
+) -> _Judged:
+    from judgestats.analysis.audit import audit_read, plan_for
+    from judgestats.analysis.leaderboard import with_scores_beside
+    from judgestats.analysis.supplements import supplemented
+    from judgestats.analysis.validity import texts_in
+    from judgestats.analysis.validity_systems import with_disagreements
+    from judgestats.api import read_judgments as read_any
+
+    runs = [arguments.file, *arguments.further]
+    if from_store(arguments, path):
+        said = {n: words[n] for n in ("judge", "values") if words[n]}
+        frame = read_any(runs, **said)
+    else:
+        frame = read_any(path, reader=arguments.reader, **words)
+    begin_cells()
+    choices: dict[str, Any] = {
+        "n_resamples": arguments.resamples,
+        "seed": arguments.seed,
+        "labels_drawn": arguments.labels_drawn,
+        "mix": arguments.mix,
+        "sensitivity": arguments.sensitivity,
+        "specificity": arguments.specificity,
+        "omega_model": arguments.omega_model,
+    }
+    declared = plan_for(frame, **choices)
+    analysis = audit_read(frame, notes=frame.attrs["notes"], **choices)
+    analysis = supplemented(analysis, frame, level=declared.level, scale=frame.attrs.get("scale"))
+    analysis = with_disagreements(analysis, frame, texts_in(frame), texts=arguments.texts == "on")
+    if arguments.beside:
+        analysis = with_scores_beside(
+            analysis, read_any(arguments.beside), level=declared.level, seed=arguments.seed
+        )
+    if arguments.detail == "full":
+        # pingouin and statsmodels, which a brief report need not wait for
+        from judgestats.analysis.crosscheck import with_second_opinion
+
+        analysis = with_second_opinion(analysis, frame)
+    return _Judged(
+        declared=declared,
+        analysis=analysis,
+        line=_read_lines(path, frame),
+        reader=str(frame.attrs["reader"]),
+        judges=tuple(frame["judge"].unique()),
+        design={
+            "items": int(frame["item_id"].nunique()),
+            "clusters": int(frame["cluster"].nunique()),
+            "replicates": int(frame["replicate"].nunique()),
+            "columns": to_plain(frame.attrs.get("columns_read", {})),
+            "scale": to_plain(frame.attrs.get("scale")),
+            "scale_assumed": not words["scale"],
+            "understood": to_plain(frame.attrs.get("understood", [])),
+            "notes": to_plain(frame.attrs["notes"]),
+        },
+        head=frame[["condition", "item_id", "cluster", "replicate", "status", "score", "choice"]],
+        whole=frame.drop(columns=[*TEXTS], errors="ignore"),
+        traces=tuple(frame["trace_id"].unique()) if "experiment_id" in frame.attrs else (),
+        experiment=str(frame.attrs.get("experiment_id", "")),
+    )
+
+
+def from_store(arguments: Given, path: Path) -> bool:
+    """Whether runs of MLflow, or an experiment, are named rather than a file."""
+    from judgestats.tracking.traces import is_stored
+
+    return not path.exists() and is_stored(arguments.file)
+
+
+def _streamed(
+    arguments: Given, path: Path, words: dict[str, Any], begin_cells: Callable[[], None]
+) -> _Judged:
+    from judgestats.analysis.large import audit_reduced, plan_for_reduced
+    from judgestats.analysis.large_scores import with_labelled
+    from judgestats.analysis.scores import held_to_scale
+    from judgestats.data.large.columns import labelled_judgments
+    from judgestats.data.large.reduce import reduce_parquet
+
+    further = [w for w in _NOT_STREAMED if words[w]]
+    further += [w for w in ("mix", "sensitivity", "specificity", "beside") if getattr(arguments, w)]
+    if further:
+        raise InputError(
+            f"analyze: --{further[0]} needs the judgments in memory. Use --stream no, or leave it "
+            "out."
+        )
+    scale = words["scale"]
+    read = {n: words[n] for n in _STREAMED}
+    reduced = reduce_parquet(path, scale=scale, kind=words["kind"], **read)
+    begin_cells()
+    choices: dict[str, Any] = {
+        "n_resamples": arguments.resamples,
+        "seed": arguments.seed,
+        "omega_model": arguments.omega_model,
+    }
+    analysis = audit_reduced(reduced, **choices)
+    labelled = labelled_judgments(path, reduced, labels=words["labels"], **read)
+    if labelled is not None:
+        analysis = with_labelled(
+            analysis, reduced, labelled, labels_drawn=arguments.labels_drawn, **choices
+        )
+    analysis = held_to_scale(analysis, scale)
+    judges = tuple(dict.fromkeys(c.judge for c in reduced.columns))
+    counts: Counter[str] = Counter()
+    for column in reduced.columns:
+        counts.update(column.statuses)
+    return _Judged(
+        declared=plan_for_reduced(reduced, **choices),
+        analysis=analysis,
+        line=(
+            f"Counted {reduced.n_rows:,} judgments of {len(reduced.items):,} items in "
+            f"{reduced.n_clusters:,} clusters by {counted(len(judges), 'judge', 'judges')} in one "
+            f"pass over {counted(reduced.n_files, 'file', 'files')} of {path.name}"
+            f"{_lost(counts)}." + "".join(f"\n{sentence}" for sentence in reduced.understood)
+        ),
+        reader="table",
+        judges=judges,
+        design={
+            "items": len(reduced.items),
+            "clusters": reduced.n_clusters,
+            "replicates": reduced.n_replicates,
+            "columns": to_plain(dict(reduced.columns_read)),
+            "scale": to_plain(scale),
+            "understood": to_plain(list(reduced.understood)),
+            "streamed": True,
+        },
+        head=pd.DataFrame(
+            {"condition": [c.label for c in reduced.columns], "n": [c.n for c in reduced.columns]}
+        ),
+        whole=None,
+    )
+
+
+def _digest(path: Path) -> str:
+    """SHA-256 of the file, or of a folder's files in order."""
+    from judgestats.data.large.dataset import is_parquet, parquet_files
+    from judgestats.data.readers.logs import files_in
+
+    if not path.exists():
+        return ""  # a run of MLflow, which is not a file
+    if is_parquet(path):
+        files = list(parquet_files(path))
+    else:
+        files = files_in(path) if path.is_dir() else [path]
+    digest = hashlib.sha256()
+    for name in files:
+        with name.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _lost(statuses: Mapping[str, int]) -> str:
+    """Judgments without a verdict: replies that were not read, and what has no reply.
+
+    Examples
+    --------
+    >>> _lost({"ok": 5, "refused": 2, "failed": 1})
+    '; not read as a verdict: 2 refused; 1 not answered'
+    """
+    gone = {status.value: BECAME[status] for status in (*NO_REPLY, Status.NOT_APPLICABLE)}
+    unread = [f"{n:,} {s}" for s, n in statuses.items() if n and s != "ok" and s not in gone]
+    text = f"; not read as a verdict: {', '.join(unread)}" if unread else ""
+    return text + "".join(f"; {statuses[s]:,} {gone[s]}" for s in gone if statuses.get(s))
+
+
+def _read_lines(path: Path, frame: pd.DataFrame) -> str:
+    statuses = {str(s): int(n) for s, n in frame["status"].value_counts().items()}
+    text = (
+        f"Read {len(frame)} judgments of {frame['item_id'].nunique()} items in "
+        f"{frame['cluster'].nunique()} clusters by "
+        f"{counted(frame['judge'].nunique(), 'judge', 'judges')} from {path.name} "
+        f"({frame.attrs['reader']}){_lost(statuses)}."
+    )
+    understood = frame.attrs.get("understood", [])
+    return "\n".join([text, *understood, *(f"Note: {note}" for note in frame.attrs["notes"])])
+
+
+def _command(arguments: Given) -> str:
+    path = Path(arguments.file)
+    file = arguments.file if from_store(arguments, path) else path.name
+    words = ["judgestats analyze", shlex.quote(file), *map(shlex.quote, arguments.further)]
+    words += said_again(arguments)
+    if arguments.labels_drawn:
+        words.append(f"--labels-drawn {arguments.labels_drawn}")
+    for name in ("mix", "sensitivity", "specificity"):
+        if getattr(arguments, name):
+            words.append(f"--{name} {shlex.quote(getattr(arguments, name))}")
+    if arguments.beside:
+        words.append(f"--beside {shlex.quote(Path(arguments.beside).name)}")
+    if arguments.omega_model != "parallel":
+        words.append(f"--omega-model {arguments.omega_model}")
+    if arguments.texts != "on":
+        words.append(f"--texts {arguments.texts}")
+    if arguments.stream != "auto":
+        words.append(f"--stream {arguments.stream}")
+    words += [f"--resamples {arguments.resamples} --seed {arguments.seed}"]
+    return " ".join(words)
+
+
+def _about(arguments: Given, path: Path, judged: _Judged, command: str) -> dict[str, Any]:
+    return {
+        "kind": "audit",
+        "title": f"Audit of {console.file_called(path)}",
+        "simulated": False,
+        "judges": [
+            {"name": j, "model": j, "simulated": False, "model_reported": []} for j in judged.judges
+        ],
+        "design": {
+            "experiment": "audit",
+            "conditions": list(judged.analysis.conditions["condition"]),
+            **judged.design,
+            "item_source": path.name,
+            "reader": judged.reader,
+            "seed": arguments.seed,
+            "resamples": arguments.resamples,
+        },
+        "parameters": texts_of(COMMAND, arguments),
+        "families": to_plain(judged.declared.hypotheses),
+        "account": {},
+        "complete": True,
+        "command": command,
+    }

@@ -1,0 +1,402 @@
+"""Local page and files of labels."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import threading
+from collections.abc import Sequence
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pandas as pd
+
+from judgestats.commands.file_lock import lock_file, replace_file
+from judgestats.data.readers.labels import LABEL_ENDINGS
+from judgestats.data.readers.table_files import table_of
+from judgestats.errors import InputError
+from judgestats.runner import display as console
+
+OWN_COLUMNS = ("item_id", "chance", "annotator", "label")
+"""What a file of labels holds beside the texts."""
+_OTHER_STARTS = (b"SQLite format 3\x00", b"PK\x03\x04", b"\x1f\x8b")
+"""First bytes of a database, a workbook and a gzip file."""
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file that `write_table` would turn into another format.
+
+    Parameters
+    ----------
+    path : Path
+        It need not exist.
+
+    Raises
+    ------
+    InputError
+        Its name, or what it holds, is of a format in which labels are not written.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in LABEL_ENDINGS:
+        raise InputError(
+            f"{path}: labels are kept in CSV, TSV, JSON lines, JSON or Parquet. Name such a file, "
+            f"e.g. {path.name.partition('.')[0] or 'labels'}.csv."
+        )
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        start = file.read(16)
+    if start.startswith(_OTHER_STARTS) or (start[:4] == b"PAR1" and suffix != ".parquet"):
+        raise InputError(
+            f"{path}: the file is not in the format of its name, in which labels would be written. "
+            "Save its table as CSV under another name."
+        )
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """A table with every value as text, empty where there is none.
+
+    Parameters
+    ----------
+    path : Path
+        As `judgestats.data.readers.table_files.table_of` reads it.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    InputError
+        The file is not there, or is no table.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file.")
+    frame = table_of(path, lambda header: list(header.columns))
+    filled = frame.astype(object).where(frame.notna(), "")
+    return filled.map(lambda v: json.dumps(v) if isinstance(v, (dict, list)) else str(v))
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table, in the format of its name, whole or not at all."""
+    check_writable(path)
+    suffix = path.suffix.lower()
+    if suffix in {".jsonl", ".ndjson"}:
+        write = partial(frame.to_json, orient="records", lines=True, force_ascii=False)
+    elif suffix == ".json":
+        write = partial(frame.to_json, orient="records", force_ascii=False)
+    elif suffix == ".parquet":
+        write = partial(frame.to_parquet, index=False)
+    else:
+        write = partial(frame.to_csv, index=False, sep="\t" if suffix == ".tsv" else ",")
+    replace_file(path, write)
+
+
+_LONGEST = 100_000
+"""Bytes of a request that are read."""
+
+
+class LabelFile:
+    """A file of labels: one row for each label, texts beside.
+
+    Parameters
+    ----------
+    path : Path
+    annotator : str
+        Pseudonym under which labels are given.
+    choices : sequence of str
+        The words of a label.
+    """
+
+    def __init__(self, path: Path, *, annotator: str, choices: Sequence[str]) -> None:
+        self.path, self.annotator, self.choices = path, annotator, list(choices)
+        self._lock = threading.Lock()
+        self.frame = read_table(path)
+        check_writable(path)
+        missing = [c for c in ("item_id", "annotator", "label") if c not in self.frame]
+        if missing:
+            raise InputError(
+                f"{path}: there is no column {', '.join(missing)}. Make the file by "
+                "judgestats labels plan FILE --labels N --text COLUMN."
+            )
+        if len(self.choices) < 2 or len(set(self.choices)) < len(self.choices):
+            raise InputError("labels collect: --choices needs at least two different words.")
+        if not annotator:
+            raise InputError("labels collect: --annotator needs a pseudonym.")
+        self.texts = [c for c in self.frame if c not in OWN_COLUMNS]
+
+    def _own(self) -> dict[str, str]:
+        mine = self.frame[(self.frame["annotator"] == self.annotator) & (self.frame["label"] != "")]
+        return dict(zip(mine["item_id"], mine["label"], strict=True))
+
+    def state(self, at: str = "") -> dict[str, Any]:
+        """The item to label (`at`, or the first without a label of this annotator)."""
+        with self._lock:
+            own = self._own()
+            items = list(dict.fromkeys(self.frame["item_id"]))
+            left = [i for i in items if i not in own]
+            item = at if at in items else (left[0] if left else "")
+            row = self.frame[self.frame["item_id"] == item].head(1)
+            texts = [[c, str(v)] for c in self.texts for v in row[c]]
+            previous = [i for i in items[: items.index(item)] if i in own] if item else items
+            return {
+                "item": item,
+                "texts": texts,
+                "choices": self.choices,
+                "keys": choice_keys(self.choices),
+                "given": own.get(item, ""),
+                "done": len(own),
+                "total": len(items),
+                "previous": previous[-1] if previous else "",
+            }
+
+    def save(self, item: str, label: str) -> None:
+        """Write one label; a second one of the same annotator replaces the first."""
+        with self._lock, lock_file(self.path):
+            frame = read_table(self.path)  # another annotator's page may have written
+            here = frame["item_id"] == item
+            if label not in self.choices or not here.any():
+                raise InputError("labels collect: no such item or label.")
+            mine = here & (frame["annotator"] == self.annotator)
+            free = here & (frame["annotator"] == "") & (frame["label"] == "")
+            if mine.any():
+                frame.loc[mine, "label"] = label
+            elif free.any():
+                frame.loc[free[free].index[0], ["annotator", "label"]] = [self.annotator, label]
+            else:
+                row = frame[here].head(1).assign(annotator=self.annotator, label=label)
+                frame = pd.concat([frame, row], ignore_index=True)
+            write_table(frame, self.path)
+            self.frame = frame
+
+
+_DIGITS = frozenset("0123456789")
+
+
+def choice_keys(choices: Sequence[str]) -> list[str]:
+    """The key of each choice: of a digit itself, else its position where no choice is that digit.
+
+    Parameters
+    ----------
+    choices : sequence of str
+
+    Returns
+    -------
+    list of str
+        Empty for a choice that has a button only.
+
+    Examples
+    --------
+    >>> choice_keys(["pass", "fail"]), choice_keys(["0", "1", "2"])
+    (['1', '2'], ['0', '1', '2'])
+    >>> choice_keys(["0", "1", "unsure"]), choice_keys(["-1", "0", "1"])
+    (['0', '1', '3'], ['', '0', '1'])
+    """
+    keys = []
+    for position, word in enumerate(choices, start=1):
+        free = position <= 9 and str(position) not in choices
+        keys.append(word if word in _DIGITS else str(position) if free else "")
+    return keys
+
+
+def label_server(file: LabelFile, *, port: int) -> tuple[ThreadingHTTPServer, str]:
+    """A server of the page on loopback, and its address with the token.
+
+    Parameters
+    ----------
+    file : LabelFile
+    port : int
+        0 takes a free one.
+
+    Returns
+    -------
+    server, address
+
+    Raises
+    ------
+    InputError
+        The port is in use, not allowed, or none.
+    """
+    token = secrets.token_urlsafe(24)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: Any) -> None:
+            """Requests hold the token: they are not logged."""
+
+        def _allowed(self, given: str) -> bool:
+            own = server.server_address[1]
+            hosts = {f"{h}:{own}" for h in ("127.0.0.1", "localhost")}
+            host = self.headers.get("Host", "")
+            origin = self.headers.get("Origin")
+            return (
+                host in hosts
+                and (origin is None or origin == f"http://{host}")
+                and hmac.compare_digest(given.encode(), token.encode())
+            )
+
+        def _send(self, status: int, body: str, kind: str, nonce: str = "") -> None:
+            data = body.encode()
+            self.send_response(status)
+            self.send_header("Content-Type", f"{kind}; charset=utf-8")
+            self.send_header("Content-Length", str(len(data)))
+            policy = (
+                f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
+                "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+            )
+            for name, value in (
+                ("Content-Security-Policy", policy),
+                ("X-Content-Type-Options", "nosniff"),
+                ("Referrer-Policy", "no-referrer"),
+                ("Cache-Control", "no-store"),
+            ):
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(data)
+
+        def _refuse(self) -> None:
+            self.close_connection = True
+            self._send(403, "Not allowed: open the address that the command printed.", "text/plain")
+
+        def do_GET(self) -> None:
+            url = urlsplit(self.path)
+            query = parse_qs(url.query)
+            given = self.headers.get("X-Token") or query.get("token", [""])[0]
+            if not self._allowed(given):
+                self._refuse()
+            elif url.path == "/":
+                nonce = secrets.token_urlsafe(16)
+                self._send(200, _PAGE.replace("NONCE", nonce), "text/html", nonce)
+            elif url.path == "/state":
+                state = file.state(query.get("at", [""])[0])
+                self._send(200, json.dumps(state), "application/json")
+            else:
+                self._send(404, "Nothing here.", "text/plain")
+
+        def do_POST(self) -> None:
+            length = self.headers.get("Content-Length", "")
+            if (
+                not self._allowed(self.headers.get("X-Token", ""))
+                or self.path != "/label"
+                or not length.isascii()
+                or not length.isdigit()
+                or int(length) > _LONGEST
+            ):
+                self._refuse()
+                return
+            try:
+                asked = json.loads(self.rfile.read(int(length)))
+                file.save(str(asked["item"]), str(asked["label"]))
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
+                # an InputError is a ValueError
+                message = str(error) if isinstance(error, InputError) else "no such request"
+                self._send(400, message, "text/plain")
+                return
+            self._send(200, json.dumps(file.state()), "application/json")
+
+    if not 0 <= port <= 65535:
+        raise InputError(f"labels collect: --port must lie in 0-65535, got {port}.")
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    except OSError as error:
+        raise InputError(
+            f"labels collect: --port {port}: {error.strerror}. Give another --port, or 0 for any "
+            "free one."
+        ) from error
+    server.daemon_threads = True
+    return server, f"http://127.0.0.1:{server.server_address[1]}/?token={token}"
+
+
+def serve_page(path: Path, *, annotator: str, choices: Sequence[str], port: int) -> int:
+    """Serve the page until stopped; every label is in the file at once."""
+    file = LabelFile(path, annotator=annotator, choices=choices)
+    server, address = label_server(file, port=port)
+    state = file.state()
+    console.say(
+        f"{state['done']} of {state['total']} items labelled by {annotator}. Open on this machine:",
+        f"  {address}",
+        "Ctrl-C ends; the same command goes on where it stopped.",
+    )
+    try:
+        server.serve_forever()
+    finally:
+        server.server_close()
+    return 0
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>Labels</title>
+<style nonce="NONCE">
+body { font: 16px/1.5 sans-serif; max-width: 50rem; margin: 1rem auto; padding: 0 1rem; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid #bbb; padding: .6rem; }
+h2 { font-size: 1rem; margin-bottom: .2rem; }
+#choices { position: sticky; bottom: 0; margin: 0; padding: .6rem 0; background: #fff; }
+button { font-size: 1rem; padding: .4rem 1rem; margin-right: .6rem; }
+button[aria-pressed="true"] { outline: 3px solid #06c; }
+</style></head><body>
+<h1 id="head" aria-live="polite"></h1><main id="texts"></main>
+<p id="choices"></p><p id="help"></p><p id="fault" role="alert"></p>
+<script nonce="NONCE">
+"use strict";
+const token = new URLSearchParams(location.search).get("token");
+history.replaceState(null, "", "/");
+let state = null;
+const by = (id) => document.getElementById(id);
+function add(parent, kind, text) {
+  const node = document.createElement(kind);
+  node.textContent = text;
+  parent.append(node);
+  return node;
+}
+const named = (word, key) => (key && key !== word ? `${key} ${word}` : word);
+function show(found) {
+  state = found;
+  for (const id of ["texts", "choices", "fault"]) by(id).replaceChildren();
+  by("head").textContent = found.item
+    ? `Item ${found.item} (${found.done} of ${found.total} labelled)`
+    : `All ${found.total} items are labelled`;
+  for (const [name, text] of found.texts) {
+    add(by("texts"), "h2", name);
+    add(by("texts"), "pre", text);
+  }
+  found.choices.forEach((word, i) => {
+    if (!found.item) return;
+    const button = add(by("choices"), "button", named(word, found.keys[i]));
+    button.setAttribute("aria-pressed", String(found.given === word));
+    button.addEventListener("click", () => give(word));
+  });
+  const keys = found.choices.map((w, i) => (found.keys[i] ? named(w, found.keys[i]) : ""));
+  by("help").textContent = `Keys: ${[...keys.filter(Boolean), "b back"].join(", ")}`;
+}
+let busy = false;  // a key pressed twice must not label the item that it has not shown
+async function ask(path, options) {
+  if (busy) return;
+  busy = true;
+  try {
+    const got = await fetch(path, { ...options, headers: { "X-Token": token } });
+    if (got.ok) { show(await got.json()); scrollTo(0, 0); }
+    else by("fault").textContent = await got.text();
+  } catch {
+    by("fault").textContent = "Not written: the command has ended. Start it again and open the "
+      + "address that it prints.";
+  } finally { busy = false; }
+}
+const give = (label) => ask("/label", {
+  method: "POST", body: JSON.stringify({ item: state.item, label }),
+});
+const go = (at) => ask(`/state?at=${encodeURIComponent(at)}`, {});
+document.addEventListener("keydown", (event) => {
+  if (!state || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+  const word = state.choices[state.keys.indexOf(event.key)];
+  if (word && state.item) give(word);
+  else if (event.key === "b" && state.previous) go(state.previous);
+});
+go("");
+</script></body></html>
+"""

@@ -1,0 +1,546 @@
+"""Counts of a stream by item and condition."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from judgestats.data.large.columns import (
+    FIRST_VALUE,
+    UNREAD,
+    Column,
+    ReducedJudgments,
+    VerdictCode,
+    columns_by_label,
+    joined,
+    leave_out_repeated,
+    read_kind,
+    understood_columns,
+)
+from judgestats.data.large.dataset import (
+    Codes,
+    ParquetJudgments,
+    column_codes,
+    damaged,
+    grown,
+    open_parquet,
+    text_of,
+)
+from judgestats.data.readers.checks import repeated_note
+from judgestats.data.readers.columns import VERDICTS, labels_said
+from judgestats.data.readers.frame import reading_key
+from judgestats.data.readers.options import TableOptions
+from judgestats.errors import InputError, printable
+from judgestats.protocols.base import Status
+from judgestats.results.numbers import counted
+
+MAX_COLUMNS = 10_000
+MAX_REPLICATES = 65_535
+NO_VERDICT = {Status.FAILED.value: -2, Status.NOT_APPLICABLE.value: -3}
+"""Codes of cells without a verdict that are not unparsed."""
+
+
+class RowCoder:
+    """Numbers items, conditions, replications and verdicts in the order in which they come.
+
+    Parameters
+    ----------
+    opened : ParquetJudgments
+    role : str
+        The column with verdicts: ``score``, ``choice`` or ``verdict``.
+    code : VerdictCode
+        What its cells say.
+    """
+
+    def __init__(self, opened: ParquetJudgments, *, role: str, code: VerdictCode) -> None:
+        self.opened = opened
+        self.names = opened.names
+        self.role = role
+        self.code = code
+        self.items, self.clusters = Codes(), Codes()
+        self.facets = {
+            name: Codes(_number if name == "temperature" else text_of)
+            for name in ("judge", "temperature", "order", *opened.factors)
+        }
+        self.columns: Codes = Codes(lambda v: v)
+        self.values: Codes = Codes(lambda v: v)
+        self.replicates: Codes = Codes(lambda v: v)
+        self.cluster_of: NDArray[np.int64] = np.full(1024, -1, dtype=np.int64)
+
+    def column(self, batch: Any, ours: str) -> Any:
+        """A batch's column by the name that judgestats gives it."""
+        return batch.column(self.names[ours])
+
+    def column_of(self, batch: Any, size: int) -> NDArray[np.int64]:
+        """Which condition (and order) each row belongs to."""
+        mixed: NDArray[np.int64] = np.zeros(size, dtype=np.int64)
+        parts: list[tuple[str, int]] = []
+        for name, codes in self.facets.items():
+            source = name if name in self.opened.factors else self.names.get(name)
+            if source is None:
+                continue
+            own = codes.of(batch.column(source))
+            mixed = mixed * len(codes) + own
+            parts.append((name, len(codes)))
+            if math.prod(n for _, n in parts) > MAX_COLUMNS**2:
+                raise self.refusal(
+                    f"{source!r} and the other columns that tell conditions apart have too many "
+                    "different values. Map the right columns as judge, temperature and factors"
+                )
+        width = math.prod(n for _, n in parts)
+        lookup: NDArray[np.int64] = np.full(width, -1, dtype=np.int64)
+        unknown = []
+        for code in np.bincount(mixed, minlength=width).nonzero()[0].tolist():
+            key, rest = [], code
+            for name, n in reversed(parts):
+                rest, place = divmod(rest, n)
+                key.append((name, self.facets[name].values[place]))
+            key_codes = tuple(reversed(key))
+            if key_codes in self.columns:
+                lookup[code] = self.columns.add(key_codes)
+            else:
+                unknown.append((int(np.argmax(mixed == code)), code, key_codes))
+        for _, code, key_codes in sorted(unknown):  # conditions keep the order of the files
+            lookup[code] = self.columns.add(key_codes)
+        if len(self.columns) > MAX_COLUMNS:
+            raise self.refusal(f"more than {MAX_COLUMNS} conditions")
+        return lookup[mixed]
+
+    def replicate_of(
+        self, batch: Any, cell: NDArray[np.int64], asked: NDArray[np.int32]
+    ) -> NDArray[np.int64]:
+        """Code of each row's replication; ``asked`` counts the rows of a cell before this batch."""
+        if "replicate" in self.names:
+            array = self.column(batch, "replicate")
+            if array.null_count:
+                raise self.refusal(
+                    f"column {self.names['replicate']!r} has {array.null_count} missing entries in "
+                    "one batch. Number every repetition"
+                )
+            out = self.replicates.of(array)
+            if min(self.replicates.values) < 0:
+                raise self.refusal("a replicate is negative. Number repetitions from 0 on")
+        else:
+            # Numbered in the order of the rows, as `read_judgments` does.
+            order = np.argsort(cell, kind="stable")
+            run = cell[order]
+            starts = np.flatnonzero(np.r_[True, run[1:] != run[:-1]])
+            lengths = np.diff(np.r_[starts, run.size])
+            within = np.arange(run.size) - np.repeat(starts, lengths)
+            out = np.empty(run.size, dtype=np.int64)
+            out[order] = within + asked.reshape(-1)[run]
+            for code in range(len(self.replicates), int(out.max()) + 1):
+                self.replicates.add(code)
+        if len(self.replicates) > MAX_REPLICATES:
+            raise self.refusal(f"more than {MAX_REPLICATES} different replicates")
+        return out
+
+    def value_of(self, batch: Any) -> NDArray[np.int64]:
+        """Code of each verdict; below 0 where there is none, by `NO_VERDICT` (-1: unparsed)."""
+        indices, codes = column_codes(self.column(batch, self.role))
+        used = np.bincount(indices, minlength=len(codes)).nonzero()[0]
+        lookup: NDArray[np.int64] = np.full(max(len(codes), 1), -1, dtype=np.int64)
+        for place, cell in zip(used.tolist(), codes.take(used).to_pylist(), strict=True):
+            verdict = self.code.verdicts.get(cell)
+            if verdict is not None:
+                lookup[place] = self.values.add(verdict)
+            else:
+                lookup[place] = NO_VERDICT.get(self.code.statuses.get(cell, ""), -1)
+        return lookup[indices]
+
+    def note_clusters(self, batch: Any, item: NDArray[np.int64]) -> None:
+        """Keep each item's cluster; an item in two clusters is refused."""
+        if "cluster" not in self.names:
+            return
+        own = self.clusters.of(self.column(batch, "cluster"))
+        if len(self.items) > self.cluster_of.size:
+            larger = np.full(max(len(self.items), 2 * self.cluster_of.size), -1, dtype=np.int64)
+            larger[: self.cluster_of.size] = self.cluster_of
+            self.cluster_of = larger
+        previous = self.cluster_of[item]
+        self.cluster_of[item[previous < 0]] = own[previous < 0]
+        differs = self.cluster_of[item] != own
+        if differs.any():
+            which = self.items.values[int(item[int(np.argmax(differs))])]
+            raise self.refusal(
+                f"item {which[:60]!r} stands in more than one cluster "
+                f"(column {self.names['cluster']!r}). Give every item one"
+            )
+
+    def refusal(self, why: str) -> InputError:
+        """The error that names the files."""
+        return InputError(f"{self.opened.path}: {why}.")
+
+
+def _number(value: Any) -> float | None:
+    """A temperature; NaN (the server's default) as None, so that it is one value.
+
+    A partition (``temperature=0.5/``) tells it as text.
+    """
+    try:
+        number = math.nan if value is None else float(value)
+    except ValueError:
+        raise InputError(f"the temperature {text_of(value)[:40]!r} is no number.") from None
+    return None if math.isnan(number) else number
+
+
+BATCH = 1 << 20
+COUNT_BYTES = 2 << 30
+BOARD_BYTES = 1 << 30
+
+_STATUSES = tuple(s.value for s in Status)
+
+
+def reduce_parquet(
+    path: str | Path,
+    *,
+    mapping: Mapping[str, str] | None = None,
+    factors: tuple[str, ...] = (),
+    judge: str = "",
+    scale: tuple[float, float] | None = None,
+    kind: str = "",
+    passes: tuple[str, ...] = (),
+    fails: tuple[str, ...] = (),
+    values: Mapping[str, str] | None = None,
+    human: str = "",
+    judge_rows: str = "",
+    board_bytes: int = BOARD_BYTES,
+    batch_rows: int = BATCH,
+) -> ReducedJudgments:
+    """Reduce judgments in Parquet to counts, in one pass and bounded memory.
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder of Parquet files (partitioned or not), or one file; one row a judgment, with the
+        columns that `judgestats.read_judgments` reads.
+    mapping : mapping of judgestats column to the files' column, optional
+    factors : tuple of str
+        Further columns that tell conditions apart.
+    judge : str
+        The judge's name, where no column tells it.
+    scale : (low, high), optional
+        Where given, a score outside it is an error.
+    kind : str
+        Of the verdicts, where the values do not tell: as `judgestats.read_judgments` takes it.
+    passes, fails : tuple of str
+        The words that are a pass, and a fail.
+    values : mapping of word to meaning, optional
+    human, judge_rows : str
+        ``COLUMN=VALUE,VALUE``: rows that are labels, which are left out; rows that are judged.
+    board_bytes : int
+        Largest board (one byte a judgment) that is kept; 0 for none.
+    batch_rows : int
+
+    Returns
+    -------
+    ReducedJudgments
+
+    Raises
+    ------
+    InputError
+        The files, a column, a score or a repeated row cannot be used; the message says which.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> frame = pa.table({"item": ["a", "a", "b"], "trial": [1, 2, 1], "score": [7, 8, None]})
+    >>> import pyarrow.parquet as pq
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(frame, f"{folder}/part-0.parquet")
+    ...     found = reduce_parquet(folder)
+    >>> found.counts[:, 0].tolist(), found.values, dict(found.columns[0].statuses)
+    ([[1, 1], [0, 0]], (7.0, 8.0), {'ok': 2, 'unparseable': 1})
+    """
+    options = TableOptions(
+        mapping=dict(mapping or {}),
+        judge=judge,
+        kind=kind,
+        passes=passes,
+        fails=fails,
+        values=dict(values or {}),
+        scale=scale,
+        human=human,
+        judge_rows=judge_rows,
+    )
+    rows = [(stated, kept) for stated, kept in ((human, False), (judge_rows, True)) if stated]
+    opened = open_parquet(Path(path), mapping=mapping, factors=factors, rows=rows)
+    unused = understood_columns(opened, options)
+    unused += [f"labels are rows of {human}"] if human else []
+    unused += [f"judge's rows: {judge_rows}"] if judge_rows else []
+    roles = [role for role in VERDICTS if role in opened.names]
+    for role in roles:
+        code = read_kind(opened, role, options, batch_rows=batch_rows)
+        if code is None or not code.verdicts:
+            continue
+        made = _Pass(opened, role=role, code=code, judge=judge, board_bytes=board_bytes)
+        made.run(batch_rows)
+        return made.reduced(unused)
+    raise InputError(
+        f"{opened.path}: no judgment could be read: {' and '.join(roles)} hold no verdict. Name "
+        "the right column with --map."
+    )
+
+
+class _Pass:
+    """The state of one pass."""
+
+    def __init__(
+        self,
+        opened: ParquetJudgments,
+        *,
+        role: str,
+        code: VerdictCode,
+        judge: str,
+        board_bytes: int,
+    ) -> None:
+        self.coder = RowCoder(opened, role=role, code=code)
+        self.opened = opened
+        self.names = opened.names
+        self.role, self.is_score = role, code.is_score
+        self.judge = judge
+        self.board_bytes = board_bytes
+        self.statuses = Codes(lambda v: text_of(v).strip().lower())
+        self.counts: NDArray[np.uint16] = np.zeros((1024, 1, 8), dtype=np.uint16)
+        self.board: NDArray[np.uint8] | None = np.zeros((1024, 1, 1), dtype=np.uint8)
+        self.board_reason = ""
+        self.asked: NDArray[np.int32] = np.zeros((1, 1), dtype=np.int32)
+        self.by_status: NDArray[np.int64] = np.zeros((1, len(_STATUSES)), dtype=np.int64)
+        self.sums: NDArray[np.float64] = np.zeros((1, 6))
+        self.rows = 0
+        self.n_replicates = MAX_REPLICATES
+        self.repeated: tuple[str, ...] = ()
+
+    def run(self, batch_rows: int) -> None:
+        wanted = dict.fromkeys([*self.names.values(), *self.opened.factors])
+        scanner = self.opened.dataset.scanner(
+            columns=list(wanted),
+            batch_size=batch_rows,
+            batch_readahead=2,
+            fragment_readahead=1,
+        )
+        with damaged(self.opened.path):
+            for batch in scanner.to_batches():
+                if batch.num_rows:
+                    self.take(batch)
+        self.check_end()
+        if "replicate" not in self.names:
+            self.leave_out_repeated()
+
+    # One batch -----------------------------------------------------------------------------------
+
+    def take(self, batch: Any) -> None:
+        size = batch.num_rows
+        item = self.coder.items.of(self.coder.column(batch, "item_id"))
+        column = self.coder.column_of(batch, size)
+        self.asked = grown(self.asked, (len(self.coder.items), len(self.coder.columns)))
+        cell = item * self.asked.shape[1] + column
+        replicate = self.coder.replicate_of(batch, cell, self.asked)
+        np.add.at(self.asked.reshape(-1), cell, np.int32(1))
+        value = self.coder.value_of(batch)
+        self.coder.note_clusters(batch, item)
+        self.make_room()
+        self.count_statuses(batch, column, value)
+        read = value >= 0
+        # Flat indices: numpy adds at one index a row several times faster than at three.
+        cell = item * self.counts.shape[1] + column
+        flat = self.counts.reshape(-1)
+        np.add.at(flat, cell[read] * self.counts.shape[2] + value[read], np.uint16(1))
+        if self.board is not None:
+            place = (item * self.board.shape[1] + column) * self.board.shape[2] + replicate
+            coded = np.where(read, value + FIRST_VALUE, UNREAD).astype(np.uint8)
+            self.board.reshape(-1)[place] = coded
+        self.rows += size
+
+    def make_room(self) -> None:
+        n, k = len(self.coder.items), len(self.coder.columns)
+        shape = (n, k, len(self.coder.values))
+        if math.prod(shape) * self.counts.itemsize > COUNT_BYTES:
+            raise self.coder.refusal(
+                f"{n} items x {k} conditions x {shape[2]} values need more than "
+                f"{COUNT_BYTES >> 30} GiB of counts. Analyse fewer conditions at a time"
+            )
+        self.counts = grown(self.counts, shape)
+        if self.board is not None:
+            board = (n, k, len(self.coder.replicates))
+            if math.prod(board) > self.board_bytes:
+                self.board = None
+                self.board_reason = (
+                    f"{n} items x {k} conditions x {board[2]} replications are more than the "
+                    f"{self.board_bytes / 2**30:.3g} GiB kept for telling replications apart"
+                )
+            else:
+                self.board = grown(self.board, board)
+        self.by_status = grown(self.by_status, (k, len(_STATUSES)))
+        self.sums = grown(self.sums, (k, 6))
+
+    def count_statuses(
+        self, batch: Any, column: NDArray[np.int64], value: NDArray[np.int64]
+    ) -> None:
+        has_verdict = value >= 0
+        if self.role == "score" and "choice" in self.names:
+            indices, choices = column_codes(self.coder.column(batch, "choice"))
+            filled = np.array([bool(text_of(v).strip()) for v in choices.to_pylist()] or [False])
+            has_verdict = has_verdict | filled[indices]
+        ok, unread = _STATUSES.index("ok"), _STATUSES.index("unparseable")
+        status: NDArray[np.int64] = np.where(has_verdict, ok, unread).astype(np.int64)
+        for name, code in NO_VERDICT.items():
+            status[~has_verdict & (value == code)] = _STATUSES.index(name)
+        if "status" in self.names:
+            codes = self.statuses.of(self.coder.column(batch, "status"))
+            strange = [s for s in self.statuses.values if s and s not in _STATUSES]
+            if strange:
+                raise self.coder.refusal(
+                    f"column {self.names['status']!r} holds the status {strange[0][:40]!r}; known "
+                    f"are {', '.join(sorted(_STATUSES))}"
+                )
+            status_codes = np.array([_STATUSES.index(s) if s else -1 for s in self.statuses.values])
+            stated = status_codes[codes]
+            status = np.where(stated >= 0, stated, status)
+            for wrong, why in (
+                ((status == ok) & ~has_verdict, "status is ok but there is no verdict"),
+                ((status != ok) & has_verdict, "status is not ok but there is a verdict"),
+            ):
+                if wrong.any():
+                    raise self.coder.refusal(f"{int(wrong.sum())} rows of one batch: {why}")
+        size = self.by_status.size
+        place = column * self.by_status.shape[1] + status
+        self.by_status += np.bincount(place, minlength=size).reshape(self.by_status.shape)
+        for name, place_of in (("cost_usd", 0), ("tokens_in", 2), ("tokens_out", 4)):
+            if name in self.names:
+                numbers = self.coder.column(batch, name).cast(pa.float64())
+                x = numbers.to_numpy(zero_copy_only=False)
+                present = ~np.isnan(x)
+                width = self.sums.shape[0]
+                self.sums[:, place_of] += np.bincount(column[present], x[present], minlength=width)
+                self.sums[:, place_of + 1] += np.bincount(column[present], minlength=width)
+
+    # The end -------------------------------------------------------------------------------------
+
+    def check_end(self) -> None:
+        if "" in self.coder.items.values:
+            raise self.coder.refusal("an item has no id. Fill the column, or drop its rows")
+        if "cluster" in self.names and "" in self.coder.clusters.values:
+            raise self.coder.refusal("an item has no cluster. Fill the column, or leave it out")
+        if self.board is not None and int(np.count_nonzero(self.board)) != self.rows:
+            twice = self.rows - int(np.count_nonzero(self.board))
+            raise self.coder.refusal(
+                f"{twice} rows repeat a judgment: the same (condition, item, order, replicate) "
+                "stands in more than one row. Number the repetitions in a replicate column, or "
+                "drop the repeated rows"
+            )
+        verdicts = int(self.counts.sum(dtype=np.int64))
+        ok = int(self.by_status[:, _STATUSES.index("ok")].sum())
+        if "choice" in self.names and self.role == "score":
+            return
+        if verdicts != ok and len(self.coder.values):
+            raise self.coder.refusal(
+                f"a cell holds more than {np.iinfo(np.uint16).max} judgments: {ok} were read and "
+                f"{verdicts} could be counted. Split the replications"
+            )
+
+    def leave_out_repeated(self) -> None:
+        n, k = len(self.coder.items), len(self.coder.columns)
+        board = self.board[:n, :k] if self.board is not None else None
+        counts, asked = self.counts[:n, :k], self.asked[:n, :k]
+        out = leave_out_repeated(counts, asked, board, self.by_status[:k], _STATUSES)
+        if out is None:
+            return
+        self.sums[:k, 1] -= out.rows  # what a row left out cost was paid all the same
+        self.repeated = (repeated_note(int(out.rows.sum()), out.unclear),)
+        self.n_replicates = int(self.asked[:n, :k].max())
+        if self.board is not None:
+            self.board = self.board[:, :, : self.n_replicates]
+
+    def reduced(self, unused: Sequence[str]) -> ReducedJudgments:
+        n, k = len(self.coder.items), len(self.coder.columns)
+        raw = self.coder.values.values
+        order = sorted(range(len(raw)), key=lambda i: raw[i])
+        counts, asked = self.counts[:n, :k, : len(raw)], self.asked[:n, :k]
+        labels = [self.described([c]).label for c in range(k)]
+        groups = [[c] for c in sorted(range(k), key=lambda c: reading_key(labels[c]))]
+        if self.is_score:  # an item's scores stand in one cell, whatever order it came in
+            scored = np.asarray(counts.any(axis=(0, 2)), dtype=np.bool_)
+            groups = columns_by_label(labels, asked, scored)
+        counts, asked = joined(counts, groups), joined(asked, groups)
+        board = None
+        if self.board is not None:
+            named = self.coder.replicates.values[: self.n_replicates]
+            by_number = sorted(range(len(named)), key=lambda i: named[i])
+            board = joined(self.board[:n, :k, : len(named)], groups, np.maximum)
+            place = np.zeros(256, dtype=np.uint8)
+            place[UNREAD] = UNREAD
+            for new, old in enumerate(order):
+                place[FIRST_VALUE + old] = FIRST_VALUE + new
+            same = by_number == list(range(len(named))) and order == list(range(len(raw)))
+            if not same:
+                board = np.take(place, board[:, :, by_number])
+        return ReducedJudgments(
+            items=self.coder.items.values,
+            cluster=self.coder.cluster_of[:n] if "cluster" in self.names else np.arange(n),
+            n_clusters=len(self.coder.clusters) if "cluster" in self.names else n,
+            columns=tuple(self.described(g) for g in groups),
+            values=tuple(raw[i] for i in order),
+            counts=counts if order == list(range(len(raw))) else counts[:, :, order],
+            asked=asked,
+            board=board,
+            board_reason=self.board_reason,
+            n_replicates=min(len(self.coder.replicates), self.n_replicates),
+            n_rows=self.rows,
+            n_files=self.opened.n_files,
+            columns_read=self.names,
+            understood=(
+                f"{self.coder.code.description}.",
+                f"{'; '.join([*self.parts(), *unused])}.",
+                *(f"Note: {note}" for note in self.repeated),
+            ),
+            notes=self.coder.code.notes,
+        )
+
+    def parts(self) -> list[str]:
+        """What names an item, the judge and the repeats, in words."""
+        names = self.names
+        judge = names.get("judge") or (self.judge or "not named (--judge NAME)")
+        sentences = [f"item = {names['item_id']}", f"judge = {judge}"]
+        sentences += [f"{n} = {names[n]}" for n in ("temperature", "order") if n in names]
+        if self.opened.factors:
+            sentences.append(f"conditions also by {' + '.join(self.opened.factors)}")
+        cells = self.asked[: len(self.coder.items), : len(self.coder.columns)]
+        low, high = int(cells[cells > 0].min()), int(cells.max())
+        count = f"{low} to {high} repeats" if low < high else counted(low, "repeat", "repeats")
+        by = names.get("replicate", "numbered by row")
+        people = [labels_said(names["label"])] if "label" in names else []
+        return [*sentences, f"{count} ({by})" if high > 1 else count, *people]
+
+    def described(self, group: list[int]) -> Column:
+        key = dict(self.coder.columns.values[group[0]])
+        judge = printable(key.get("judge", self.judge or "judge"), one_line=True)
+        temperature = key.get("temperature")
+        factors = {f: printable(key[f], one_line=True) for f in self.opened.factors}
+        label = judge if temperature is None else f"{judge}, T={temperature:g}"
+        label += "".join(f", {name}={value}" for name, value in factors.items())
+        statuses = {
+            s: int(m)
+            for s, m in zip(_STATUSES, self.by_status[group].sum(axis=0), strict=True)
+            if m
+        }
+        n = sum(statuses.values())
+        cost, priced, read, n_read, wrote, n_wrote = self.sums[group].sum(axis=0).tolist()
+        return Column(
+            label=label,
+            order=key.get("order", "") if len(group) == 1 else "",
+            judge=judge,
+            temperature=math.nan if temperature is None else temperature,
+            factors=factors,
+            n=n,
+            statuses=statuses,
+            cost_usd=cost if priced == n else math.nan,
+            tokens_in_mean=read / n_read if n_read else math.nan,
+            tokens_out_mean=wrote / n_wrote if n_wrote else math.nan,
+        )

@@ -1,0 +1,418 @@
+"""Columns of a table: names, texts, and cells."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.data.readers.guarded import NoTableError
+from judgestats.data.readers.hints import item_hint, verdicts_hint
+from judgestats.errors import InputError
+from judgestats.json_text import clean_json
+
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "item_id": ("item", "item_id", "question_id", "prompt_id", "example_id", "sample_id", "qid",
+                "case_id", "task_id", "doc_id", "pair_id", "cmp_index", "pair", "id", "idx",
+                "index", "instance_id", "input_id", "example", "instance"),
+    "judge": ("judge", "judge_model", "judge_name", "rater", "annotator", "evaluator", "llm",
+              "grader", "model"),
+    "score": ("score", "rating", "grade", "stars", "points"),
+    "choice": ("choice", "winner", "preference", "preferred", "pick", "judge_pick", "chosen"),
+    "verdict": ("verdict", "passed", "pass", "is_pass", "correct", "is_correct", "judgment",
+                "judgement", "outcome", "decision", "result", "success", "ans", "value"),
+    "replicate": ("replicate", "replication", "repetition", "repeat", "trial", "rep", "run",
+                  "epoch", "attempt"),
+    "cluster": ("cluster", "question", "group"),
+    "temperature": ("temperature", "temp"),
+    "order": ("order", "position", "swap", "swapped"),
+    "category": ("category", "task", "subset"),
+    "status": ("status",),
+    "label": ("label", "human", "human_label", "gold", "gold_label", "human_winner", "human_score",
+              "human_rating", "expert", "ground_truth", "reference_label"),
+    "explanation": ("explanation", "reasoning", "rationale"),
+    "pass_probability": ("pass_probability", "p_pass", "prob_pass", "probability", "prob"),
+    "confidence": ("confidence", "certainty"),
+    "raw_text": ("raw_text", "raw", "completion", "reply"),
+    "reason": ("reason",),
+    "cost_usd": ("cost_usd", "cost"),
+    "tokens_in": ("tokens_in", "prompt_tokens"),
+    "tokens_out": ("tokens_out", "completion_tokens"),
+}  # fmt: skip
+"""Column names that are understood without a mapping, best first."""
+
+SIDES = tuple(
+    (name.format(first), name.format(second))
+    for name in ("model{}", "{}model", "system{}", "{}system", "modelname{}")
+    for first, second in (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
+)
+"""Names (folded) of the two columns that name the models of a pair."""
+
+PARTS = frozenset(
+    {
+        *(side for pair in SIDES for side in pair),
+        "model", "turn", "responseid", "answerid",
+        "answermodel", "responsemodel", "generator", "candidate", "system", "modelid", "sysid",
+        "output", "author", "responseindex", "subset", "doc", "document",
+    }
+)  # fmt: skip
+"""Names (folded) of what is part of an item where it varies within what the id names."""
+
+SYSTEMS = frozenset(
+    {
+        "model",
+        "answermodel",
+        "responsemodel",
+        "generator",
+        "author",
+        "candidate",
+        "system",
+        "modelid",
+        "sysid",
+    }
+)  # fmt: skip
+"""Those of them that say which system answered."""
+
+TRIALS = frozenset({"trial", "attempt", "episode", "rollout"})
+"""Names (folded) of what numbers an agent's trials of a task, which are items of one cluster."""
+
+VERDICTS = ("score", "choice", "verdict")
+
+
+def labels_said(column: str) -> str:
+    """Whose labels a column holds: nobody is named where the column names a key.
+
+    Examples
+    --------
+    >>> labels_said("human_label")
+    "people's labels = human_label"
+    >>> labels_said("gold")
+    "labels = gold (whoever made them; called people's here)"
+    """
+    if folded(column).startswith(("gold", "groundtruth", "reference")):
+        return f"labels = {column} (whoever made them; called people's here)"
+    return f"people's labels = {column}"
+
+
+def folded(name: object) -> str:
+    """A header without case, spaces, underscores, points and hyphens.
+
+    Examples
+    --------
+    >>> folded("Item ID"), folded("item_id"), folded("judge-Model")
+    ('itemid', 'itemid', 'judgemodel')
+    """
+    return re.sub(r"[\s_.\-]+", "", str(name)).casefold()
+
+
+def column_named(columns: Iterable[object], wanted: str) -> str:
+    """The column of that name, or of that name but for case, spaces and underscores; else empty."""
+    listed = [str(c) for c in columns]
+    if wanted in listed:
+        return wanted
+    hits = [c for c in listed if folded(c) == folded(wanted)]
+    return hits[0] if len(hits) == 1 else ""
+
+
+def resolve_columns(
+    path: Path | str,
+    table: pd.DataFrame,
+    mapping: Mapping[str, str],
+    *,
+    taken: Iterable[str] = (),
+    needs_item: bool = True,
+    needs_verdict: bool = True,
+) -> dict[str, str]:
+    """Which column of the file stands for which of ours.
+
+    Parameters
+    ----------
+    path : Path or str
+        For messages.
+    table : DataFrame
+    mapping : mapping of ours to theirs
+    taken : iterable of str
+        Columns that the caller has another use for.
+    needs_item, needs_verdict : bool
+        Whether the absence of these is an error.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InputError
+        A mapped column is missing, one column is mapped twice, or nothing names items or verdicts.
+    """
+    unknown = sorted(set(mapping) - set(ALIASES))
+    if unknown:
+        near = difflib.get_close_matches(unknown[0], ALIASES, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise InputError(
+            f"mapping: {', '.join(unknown)} is no column of judgestats.{hint} Map one of: "
+            f"{', '.join(ALIASES)} (as in score=my_column)."
+        )
+    names: dict[str, str] = {}
+    for ours, theirs in mapping.items():
+        column = column_named(table.columns, theirs)
+        if not column:
+            raise no_column(path, theirs, ours, table)
+        before = next((o for o, c in names.items() if c == column), "")
+        if before:
+            raise InputError(
+                f"{path}: the column {column!r} is mapped as {before} and as {ours}. Map another "
+                f"column as {ours}, or leave it out."
+            )
+        names[ours] = column
+    used = {*names.values(), *taken}
+    by_name = {folded(c): str(c) for c in reversed(list(table.columns))}
+    has_verdict = any(v in names for v in VERDICTS)
+    for ours, candidates in ALIASES.items():
+        if ours in names or (ours in VERDICTS and has_verdict):
+            continue
+        if ours == "verdict" and ("score" in names or "choice" in names):
+            continue
+        hits = [by_name.get(folded(c), "") for c in candidates]
+        hits = [h for h in hits if h and h not in used]
+        if ours in VERDICTS:
+            hits = [h for h in hits if not _objects(table[h])]
+        hit = next((h for h in hits if _holds(table, h)), hits[0] if hits else "")
+        if hit:
+            names[ours] = hit
+            used.add(hit)
+    by_question = folded(names.get("cluster", "")) == "question" and "cluster" not in mapping
+    if by_question and "item_id" not in names:
+        # Without an id the question names the item, with the system that answered where one did.
+        names["item_id"] = names.pop("cluster")
+    if needs_item and "item_id" not in names:
+        raise no_column(path, "item_id", "item_id", table)
+    if "cluster" not in names and "item_id" in names and (own := _question(table, names, used)):
+        names["cluster"] = own
+    if needs_verdict and not any(v in names for v in VERDICTS):
+        raise no_column(path, "score", "score (or choice, or verdict)", table, names=names)
+    return names
+
+
+def _question(table: pd.DataFrame, names: Mapping[str, str], used: Collection[str]) -> str:
+    """The column of ids of questions that several items share, beside items' own ids.
+
+    One that varies within an item is part of what is judged, or a prompt of the judge: none here.
+    """
+    item = table[names["item_id"]].astype(str)
+    for column in table.columns:
+        if folded(str(column)) in _QUESTIONS and str(column) not in used:
+            if not len(table):  # a header alone: what is streamed is held to it by row
+                return str(column)
+            codes = pd.factorize(table[column].astype(str))[0]
+            n_items = item.nunique()
+            whole = len(pd.unique(pd.factorize(item)[0] * (int(codes.max(initial=0)) + 1) + codes))
+            if whole == n_items and len(pd.unique(codes)) < n_items:
+                return str(column)
+    return ""
+
+
+_QUESTIONS = frozenset({"questionid", "qid"})
+"""Names of ids of questions, folded, that are the clusters where items have ids of their own."""
+
+_OPTIONS = ("factor", "ignore")
+"""What columns serve as by an option of their own, not by ``--map``."""
+
+
+def _holds(table: pd.DataFrame, column: str) -> bool:
+    """Whether a column found by its name holds anything (an empty one serves for nothing)."""
+    return not len(table) or bool(table[column].notna().any())
+
+
+def _objects(column: pd.Series) -> bool:
+    """Whether all filled cells hold objects (``{"rating": 3}``): no verdict, but a tree."""
+    cells = column.dropna().head(50)
+    return bool(len(cells)) and all(
+        isinstance(v, Mapping) or (isinstance(v, str) and v.lstrip()[:2] in {'{"', "{'"})
+        for v in cells
+    )
+
+
+def no_column(
+    path: Path | str,
+    wanted: str,
+    ours: str,
+    table: pd.DataFrame,
+    names: Mapping[str, str] | None = None,
+) -> NoTableError:
+    """The error for a column that is not there: what there is, and how to name it."""
+    have = ", ".join(str(c)[:40] for c in list(table.columns)[:30])
+    key = ours.split(" ", 1)[0]
+    near = difflib.get_close_matches(wanted, [str(c) for c in table.columns], n=1)
+    hint = f" Did you mean {near[0]!r}?" if near and near[0] != wanted else ""
+    if not hint and key == "item_id":
+        hint = item_hint(table)
+    if wanted == "score" and len(table):
+        hint = verdicts_hint(table, names or {})
+    if wanted in {"score", "item_id"} and len(table) and _no_header(table):
+        hint = " Is its first row data? Then put a row with the columns' names above it."
+    way = f"--map {key}=COLUMN (in Python: mapping={{'{key}': 'COLUMN'}})"
+    if key in _OPTIONS:
+        way = f"--{key} COLUMN"
+    return NoTableError(
+        f"{path}: there is no column {wanted!r} to serve as {ours}. The file has: {have}.{hint} "
+        f"Name the right one with {way}."
+    )
+
+
+def _no_header(table: pd.DataFrame) -> bool:
+    """Whether a name is a number, as in a file whose first row is data."""
+    return any(re.fullmatch(r"-?\d+([.,]\d+)?", str(c).strip()) for c in table.columns)
+
+
+TEXTS = ("question_text", "answer_text")
+"""Columns of the frame that hold them; ``answer_length`` is a number of characters."""
+
+_ITEM_TEXTS_QUESTIONS = (
+    "question",
+    "prompt",
+    "input",
+    "instruction",
+    "query",
+    "userinput",
+    "request",
+)
+_ANSWERS = ("answer", "response", "output", "modeloutput", "modelanswer", "modelresponse",
+            "actualoutput", "answertext", "responsetext", "generation", "text")  # fmt: skip
+_LENGTHS = ("length", "answerlength", "responselength", "outputlength", "nchars", "nwords",
+            "ntokens", "chars", "words")  # fmt: skip
+_WORDS = 3
+_SEEN = 200
+
+
+def item_texts(table: pd.DataFrame, verdicts: Collection[str]) -> dict[str, pd.Series]:
+    """The columns of a table that hold what was judged, by our names.
+
+    Parameters
+    ----------
+    table : DataFrame
+    verdicts : collection of str
+        Columns that hold verdicts, labels or the judge's own words.
+
+    Returns
+    -------
+    dict of str to Series
+        ``question_text`` and ``answer_text`` where a column of such a name holds texts rather than
+        names; ``answer_length`` where a column of numbers says how long the answer is.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"id": [1], "Response": ["It is blue, I think."], "score": [7]})
+    >>> list(item_texts(rows, {"score"}))
+    ['answer_text']
+    """
+    own = {folded(c): str(c) for c in reversed(list(table.columns)) if c not in verdicts}
+    out: dict[str, pd.Series] = {}
+    for ours, names in zip(TEXTS, (_ITEM_TEXTS_QUESTIONS, _ANSWERS), strict=True):
+        column = next((own[n] for n in names if n in own and _is_text(table[own[n]])), "")
+        if column:
+            out[ours] = table[column].fillna("").astype(str)
+    length = next((own[n] for n in _LENGTHS if n in own and _is_number(table[own[n]])), "")
+    if length:
+        out["answer_length"] = table[length].astype(float)
+    return out
+
+
+def _is_number(column: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+
+
+def _is_text(column: pd.Series) -> bool:
+    """Whether cells are mostly of several words: an id or a letter is no text."""
+    if _is_number(column):
+        return False
+    seen = column.dropna().head(_SEEN)
+    texts = [v for v in seen if isinstance(v, str)]
+    return 2 * sum(len(v.split()) >= _WORDS for v in texts) > len(seen)
+
+
+_EXACT = 2**63
+"""Whole numbers from here on have no place in 64 bits."""
+
+
+def text_column(column: pd.Series) -> pd.Series:
+    """A column as text; whole numbers without a point, missing ones empty.
+
+    Examples
+    --------
+    >>> text_column(pd.Series([1.0, None])).tolist()
+    ['1', '']
+    >>> text_column(pd.Series([1.0, 1e300])).tolist()
+    ['1', '1e+300']
+    """
+    if _mixed(column):
+        return column.map(str).mask(column.isna(), "").astype(object)
+    # Names repeat: each different value is written once.
+    codes, distinct = pd.factorize(column)
+    values = pd.Series(distinct)
+    if pd.api.types.is_float_dtype(values) and (values % 1 == 0).all():
+        text = [str(int(v)) if abs(v) < _EXACT else str(v) for v in values]
+    else:
+        text = list(map(str, values))
+    words = np.array([*text, ""], dtype=object)
+    return pd.Series(words[codes], index=column.index, dtype=object)
+
+
+def clean_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of Python objects with clean text in its cells and in the names of its columns.
+
+    Examples
+    --------
+    >>> clean_cells(pd.DataFrame({"a": ["b" + chr(0xD83D)]}, dtype=object))["a"].tolist()[0][1:]
+    '\ufffd'
+    """
+    out = table.rename(columns=clean_json)
+    for place, dtype in enumerate(out.dtypes):
+        if pd.api.types.is_object_dtype(dtype):  # other columns hold no lone surrogate
+            column = out.iloc[:, place]
+            values = pd.Series(map(clean_json, column), index=column.index, dtype=object)
+            out.isetitem(place, values.to_numpy())
+    return out
+
+
+def each_distinct(column: pd.Series, text: Callable[[Any], str]) -> pd.Series:
+    """What a function says of each cell, asked once for each different value.
+
+    Examples
+    --------
+    >>> each_distinct(pd.Series(["a", "a", "b"]), str.upper).tolist()
+    ['A', 'A', 'B']
+    """
+    if _mixed(column):
+        return column.map(text).astype(object)
+    codes, distinct = pd.factorize(column, use_na_sentinel=False)
+    words = np.array([*map(text, distinct), ""], dtype=object)
+    return pd.Series(words[codes], index=column.index, dtype=object)
+
+
+def _mixed(column: pd.Series) -> bool:
+    """Whether values of several types stand there, of which equal ones may be written otherwise."""
+    if not pd.api.types.is_object_dtype(column) or pd.api.types.infer_dtype(column) == "string":
+        return False
+    kinds = set(map(type, column)) - {type(None)}
+    return len(kinds) > 1 or bool(kinds & {list, dict, np.ndarray, set})
+
+
+def joined_ids(table: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
+    """The ids of items that several columns name together.
+
+    Examples
+    --------
+    >>> joined_ids(pd.DataFrame({"q": [81], "turn": [1]}), ["q", "turn"]).tolist()
+    ['81/turn 1']
+    """
+    texts = [text_column(table[c]) for c in columns]
+    out = texts[0]
+    for text, column in zip(texts[1:], columns[1:], strict=True):
+        out = out + (f"/{column} " if folded(column) == "turn" else "/") + text
+    return out

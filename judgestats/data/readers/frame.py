@@ -1,0 +1,258 @@
+"""Completion of a reader's columns, and grades."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.data.readers.guarded import cut, number, short, text
+from judgestats.data.schema import PARSED_COLUMNS, kinds_by_value
+from judgestats.errors import printable
+from judgestats.protocols.base import Status
+from judgestats.protocols.replies import no_verdict
+
+_DEFAULTS: dict[str, Any] = {
+    "experiment": "read",
+    "category": "",
+    "stage": "final",
+    "order": "",
+    "transport": "answered",
+    "failure": "",
+    "raw_text": "",
+    "reply_mode": "text",
+    "finish_reason": "",
+    "prompt_sha": "",
+    "model_reported": "",
+    "fingerprint": "",
+    "temperature": math.nan,
+    "requested": "",
+    "sent": "",
+    "choices_in_request": 1,
+    "tokens_in": math.nan,
+    "tokens_out": math.nan,
+    "tokens_cached": math.nan,
+    "tokens_reasoning": math.nan,
+    "cost_usd": math.nan,
+    "latency_s": math.nan,
+    "attempts": 1,
+    "cached": False,
+    "asked_at": "",
+    "score": math.nan,
+    "choice": "",
+    "explanation": "",
+    "reason": "",
+}
+
+
+def reading_key(label: str) -> tuple[object, ...]:
+    """What sorts labels as people read them: words by letter, numbers within them by size.
+
+    Examples
+    --------
+    >>> sorted(["B, T=1", "a, T=10", "a, T=0.3", "a, T=2"], key=reading_key)
+    ['a, T=0.3', 'a, T=2', 'a, T=10', 'B, T=1']
+    """
+    parts = re.split(r"(\d+(?:\.\d+)?)", label)
+    key = tuple(float(p) if i % 2 else p.casefold() for i, p in enumerate(parts))
+    return (*key, label)
+
+
+def in_reading_order(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows with their conditions as people read them, else in the order that they had.
+
+    Examples
+    --------
+    >>> f = pd.DataFrame({"condition": ["A, T=1", "A, T=0.3", "A, T=1"], "n": [1, 2, 3]})
+    >>> in_reading_order(f)["n"].tolist()
+    [2, 1, 3]
+    """
+    codes, labels = pd.factorize(frame["condition"])
+    ranked = sorted(range(len(labels)), key=lambda i: reading_key(str(labels[i])))
+    if ranked == list(range(len(labels))):
+        return frame
+    place = np.argsort(ranked)[codes]
+    ordered = frame.iloc[np.argsort(place, kind="stable")].reset_index(drop=True)
+    ordered.attrs.update(frame.attrs)
+    return ordered
+
+
+def bare(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same data without ``attrs``, which pandas copies in depth at every step.
+
+    Examples
+    --------
+    >>> f = pd.DataFrame({"n": [1]})
+    >>> f.attrs["notes"] = ["said"]
+    >>> bare(f).attrs, f.attrs
+    ({}, {'notes': ['said']})
+    """
+    out = frame.copy(deep=False)
+    out.attrs = {}
+    return out
+
+
+def condition_labels(frame: pd.DataFrame, factors: Iterable[str]) -> pd.Series:
+    """One label a condition: the judge, its temperature, and further factors as ``name=value``."""
+    label = frame["judge"].astype(str)
+    temperature = frame["temperature"]
+    codes, distinct = pd.factorize(temperature, use_na_sentinel=False)
+    words = ["" if pd.isna(t) else f", T={float(t):g}" for t in distinct]
+    if any(words):
+        label = label + pd.Series(words, dtype=object).take(codes).set_axis(label.index)
+    for factor in factors:
+        name = factor.removeprefix("factor_")
+        label = label + ", " + name + "=" + frame[factor].astype(str)
+    return label
+
+
+def _plain_names(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
+    """Names that are printed, without what would move the cursor or begin another line."""
+    for column in set(frame.columns).intersection(columns):
+        names = [n for n in frame[column].unique() if isinstance(n, str)]
+        plain = {n: p for n in names if (p := printable(n, one_line=True)) != n}
+        if plain:
+            frame = frame.assign(**{column: frame[column].replace(plain)})
+    return frame
+
+
+def parsed_frame(columns: pd.DataFrame, *, factors: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Fill in the columns a file does not have, and label the conditions.
+
+    Repetitions are numbered in the order of the rows where no column numbers them. Costs, tokens
+    and times that a file does not tell stay missing: they are never 0.
+    """
+    frame = columns.reset_index(drop=True)
+    missing = {k: v for k, v in _DEFAULTS.items() if k not in frame.columns}
+    frame = frame.assign(**missing)
+    frame = _plain_names(frame, ("judge", "condition", *factors))
+    if "condition" not in frame.columns:
+        frame = frame.assign(condition=condition_labels(frame, factors))
+    if "replicate" not in frame.columns:
+        key = ["condition", "item_id", "order", "stage"]
+        frame["replicate"] = frame.groupby(key, sort=False).cumcount()
+    failed = frame["status"].eq("failed") & frame["transport"].eq("answered")
+    frame["transport"] = frame["transport"].mask(failed, "failed")
+    if "verdict_kind" not in frame.columns:
+        frame["verdict_kind"] = kinds_by_value(frame)
+    extra = [c for c in frame.columns if c not in PARSED_COLUMNS]
+    return frame[[*PARSED_COLUMNS, *extra]]
+
+
+_MOST_CHOICE = 100
+_NO_GRADE = frozenset({"", "nan", "none", "null", "n/a", "[invalid]", "$error$", "error"})
+_NUMERALS = frozenset("0123456789.+-eE")
+
+
+def unread(raw: str, why: str, *, finish_reason: str = "") -> dict[str, Any]:
+    """The fields of a judgment without a verdict: refused, truncated or unparseable."""
+    row = no_verdict(raw, finish_reason, cut(why, 300))
+    return {
+        "status": row.status.value,
+        "score": math.nan,
+        "choice": "",
+        "reason": row.reason or cut(why, 300),
+    }
+
+
+def failed(why: str) -> dict[str, Any]:
+    """The fields of a judgment whose call failed."""
+    return {
+        "status": Status.FAILED.value,
+        "score": math.nan,
+        "choice": "",
+        "reason": cut(why, 300) or "the call failed",
+    }
+
+
+def grade(
+    value: object, *, raw: str = "", why: str = "", finish_reason: str = ""
+) -> dict[str, Any]:
+    """The fields of a judgment from its grade: a number is a score, a word or truth value a choice.
+
+    Parameters
+    ----------
+    value : object
+        As the log has it.
+    raw : str
+        The judge's reply, which tells a refusal from an unreadable reply.
+    why : str
+        The tool's own reason where there is no grade.
+    finish_reason : str
+
+    Returns
+    -------
+    dict
+        ``status``, ``score``, ``choice``, ``reason``.
+
+    Examples
+    --------
+    >>> grade(7)["score"], grade("C")["choice"], grade(True)["choice"], grade("8")["score"]
+    (7.0, 'C', 'yes', 8.0)
+    >>> grade(float("nan"), raw="I'm sorry, I cannot judge this.")["status"]
+    'refused'
+    >>> grade(float("inf"))["status"]
+    'unparseable'
+    """
+    score, choice = math.nan, ""
+    if isinstance(value, bool):
+        choice = "yes" if value else "no"
+    elif isinstance(value, (int, float)):
+        score = number(value)
+    elif isinstance(value, str):
+        word = value.strip()
+        if word and set(word) <= _NUMERALS and not math.isnan(number(word)):
+            score = number(word)
+        elif word.lower() in _NO_GRADE:
+            value = None
+        elif len(word) <= _MOST_CHOICE and "\n" not in word:
+            choice = cut(word)
+    if math.isnan(score) and not choice:
+        reason = why or (
+            "the log has no grade here" if value is None else f"no grade: {short(value)}"
+        )
+        return unread(raw or text(value), reason, finish_reason=finish_reason)
+    return {"status": Status.OK.value, "score": score, "choice": choice, "reason": ""}
+
+
+def passes_and_failures(frame: pd.DataFrame) -> pd.DataFrame:
+    """A log's grades of 0 and 1 as fail and pass: they are no points of a scale.
+
+    A scorer is taken as a whole, over all judges: one other grade makes its numbers scores.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A parsed frame.
+
+    Returns
+    -------
+    DataFrame
+        With a note that names what was taken so.
+    """
+    several = "factor_scorer" in frame
+    scorers = frame["factor_scorer"] if several else pd.Series("", index=frame.index)
+    score, choice = frame["score"].copy(), frame["choice"].copy()
+    named: list[str] = []
+    for scorer, rows in score.groupby(scorers, sort=False):
+        read = rows.dropna()
+        if read.empty or not read.isin([0, 1]).all() or (choice[rows.index] != "").any():
+            continue
+        choice[read.index] = read.map({1.0: "pass", 0.0: "fail"}).astype(object)
+        score[read.index] = math.nan
+        named.append(printable(str(scorer), one_line=True))
+    if not named:
+        return frame
+    of = f" of {', '.join(named[:8])}" if several else ""
+    out = frame.assign(score=score, choice=choice)
+    out["verdict_kind"] = kinds_by_value(out)
+    out.attrs = dict(frame.attrs)
+    note = f"The grades{of} are 0 and 1 only: pass / fail, 1 = pass (--kind score: points)."
+    out.attrs["notes"] = [*frame.attrs.get("notes", ()), note]
+    if score.isna().all():
+        out.attrs["scale"] = None
+    return out

@@ -1,0 +1,388 @@
+"""Any other JSON: shown as a tree of paths with examples, and read by paths into it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from pandas import DataFrame, concat
+
+from judgestats.data.readers.columns import ALIASES, folded
+from judgestats.data.readers.guarded import json_value, short, text
+from judgestats.data.readers.hints import systems_by_criterion
+from judgestats.data.readers.options import TableOptions
+from judgestats.errors import InputError, printable
+
+_MOST_PATHS = 40
+_SEEN = 200
+_DEPTH = 12
+_VERDICTS = ("score", "choice", "verdict")
+_IDS = frozenset(
+    {"traceid", "runid", "caseid", "spanid", "key", "input", "question", "prompt", "name"}
+)
+_ABOVE = frozenset({"score", "scores", "feedback", "feedbackstats", "evaluation", "evaluations"})
+_ASKED = frozenset(
+    {"turns", "question", "prompt", "input", "instruction", "response", "response1", "answer"}
+)
+_COUNTS = frozenset({"n", "count", "latency", "cost", "weight", "id"})
+_VERDICT = re.compile(r"(score|rating|grade|verdict|vote|preference|choice|winner)s?\[\]$", re.I)
+_VALUES = ("value", "stringvalue", "numericvalue")
+
+
+def tree_of(document: Any) -> str:
+    """The paths of a JSON value with examples.
+
+    Parameters
+    ----------
+    document : object
+        A JSON value.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(tree_of({"runs": [{"id": "a", "out": {"score": 7}}]}))
+    What the file holds, by path ([] stands for the entries of a list):
+      runs[].id             'a'
+      runs[].out.score      7
+    """
+    leaves = _leaves(document)
+    if not leaves:
+        return ""
+    width = min(60, max(map(len, list(leaves)[:_MOST_PATHS])) + 4)
+    lines = ["What the file holds, by path ([] stands for the entries of a list):"]
+    for path, examples in list(leaves.items())[:_MOST_PATHS]:
+        shown = ", ".join(printable(short(e)[:40], one_line=True) for e in examples[:3])
+        lines.append(f"  {path:<{width}}  {shown}")
+    if len(leaves) > _MOST_PATHS:
+        lines.append(f"  ... and {len(leaves) - _MOST_PATHS} more")
+    if not suggested_map(leaves) and any(_last(p) in _ASKED for p in leaves):
+        lines.append(
+            "These look like items, not judgments (no verdict is among them): judgestats run "
+            "temperature -P items=FILE asks judges for verdicts; analyze reads what judges said."
+        )
+    return "\n".join(lines)
+
+
+def suggested_options(document: Any) -> TableOptions | None:
+    """Options that may read a JSON value by paths; None where no item or verdict is found.
+
+    Examples
+    --------
+    >>> suggested_options({"runs": [{"id": "a", "out": {"score": 7}}]}).words()
+    ['--map', 'item_id=runs[].id,score=runs[].out.score']
+    """
+    leaves = _leaves(document)
+    suggestion = suggested_map(leaves)
+    if not suggestion:
+        return None
+    criterion = suggestion.pop("criterion", "")
+    criteria = _several(leaves) if not criterion else []
+    if suggestion.get("verdict") in criteria:
+        suggestion.pop("verdict")
+        return TableOptions(mapping=suggestion, wide=(f"criterion={','.join(criteria)}",))
+    return TableOptions(mapping=suggestion, factors=(criterion,) if criterion else ())
+
+
+def suggested_columns(table: DataFrame) -> list[TableOptions]:
+    """Options that may read a flat table whose columns are paths, or a system and a criterion.
+
+    Examples
+    --------
+    >>> table = DataFrame({"query": ["x", "y"], "a_tone": [1, 2], "a_style": [2, 3],
+    ...                    "b_tone": [3, 1], "b_style": [1, 1]})
+    >>> [o.wide for o in suggested_columns(table)]
+    [('system=a_tone,b_tone',), ('system=a_style,b_style',)]
+    """
+    columns = [str(c) for c in table.columns]
+    leaves = {c: table[c].dropna().unique()[:3].tolist() for c in columns}
+    if any("." in c for c in columns):
+        suggestion = suggested_map(leaves)
+        criterion = suggestion.pop("criterion", "")
+        factors = (criterion,) if criterion else ()
+        return [TableOptions(mapping=suggestion, factors=factors)] if suggestion else []
+    by_criterion = systems_by_criterion(columns)
+    crossed = {c for group in by_criterion for c in group}
+    item = next((c for c in columns if c not in crossed and (
+        _last(c) in _IDS or _last(c).endswith("id") or _last(c) == "query")), "")  # fmt: skip
+    if not item:
+        return []
+    return [
+        TableOptions(
+            mapping={"item_id": item}, wide=(f"system={','.join(group)}",), factors=("system",)
+        )
+        for group in by_criterion
+    ]
+
+
+def _several(leaves: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Numbers side by side under one parent of scores, in no list: a criterion each."""
+    placed = [p for _, p in _by_place(leaves, most=_MOST_PATHS)]
+    parents = {tuple(p.split(".")[:2]) for p in placed}
+    return placed if len(placed) > 1 and not any("[]" in p for p in placed) and len(
+        {p[:1] for p in parents}
+    ) == 1 else []  # fmt: skip
+
+
+def _leaves(document: Any) -> dict[str, list[Any]]:
+    """Examples by path, from the first entries of each list."""
+    leaves: dict[str, list[Any]] = {}
+    if isinstance(document, list):
+        for entry in document[:_SEEN]:
+            _walk(entry, "", leaves, 0)
+    else:
+        _walk(document, "", leaves, 0)
+    return leaves
+
+
+def _walk(value: Any, path: str, text: dict[str, list[Any]], depth: int) -> None:
+    if depth > _DEPTH or len(text) > 2000:
+        return
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            name = str(key)[:60]
+            if "." not in name and "[" not in name and "," not in name:
+                _walk(inner, f"{path}.{name}" if path else name, text, depth + 1)
+    elif isinstance(value, list):
+        for inner in value[:_SEEN]:
+            _walk(inner, f"{path}[]", text, depth + 1)
+    elif path:
+        examples = text.setdefault(path, [])
+        if value is not None and len(examples) < 3 and value not in examples:
+            examples.append(value)
+
+
+def suggested_map(text: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+    """A mapping by the last names of the paths; empty where no item or no verdict is found.
+
+    ``criterion`` names the path of what was judged by, where entries have names.
+
+    The verdict is the deepest list's, so that its rows are the judgments.
+    """
+    chosen: dict[str, str] = {}
+    verdicts = [
+        (role, p)
+        for role in _VERDICTS
+        for alias in ALIASES[role]
+        for p, examples in text.items()
+        if _last(p) == folded(alias) and any(_is_verdict(e) for e in examples)
+    ]
+    verdicts += [("verdict", p) for p, e in text.items()
+                 if _last(p) in _VALUES and any(_is_verdict(x) for x in e)]  # fmt: skip
+    verdicts = verdicts or _by_place(text)
+    verdicts = verdicts or [("verdict", p) for p in text if p.endswith("[]") and _VERDICT.search(p)]
+    inside = [(r, p) for r, p in verdicts if "score" in p.lower() or "feedback" in p.lower()]
+    if not verdicts:
+        return {}
+    role, path = max(inside or verdicts, key=lambda v: v[1].count("[]"))
+    prefix = path.rpartition("[]")[0]
+    reach = [p for p in text if prefix.startswith(p.rpartition("[]")[0]) and p != path]
+    for ours in ("item_id", "judge", "replicate", "label"):
+        for alias in ALIASES[ours]:
+            if alias == "model":
+                continue  # it may be whose answer is judged
+            hits = [p for p in reach if _last(p) == folded(alias) and p not in chosen.values()]
+            if alias == "label" and "." in path:  # the verdict in words stands next to its number
+                hits = [p for p in hits if p.rpartition(".")[0] != path.rpartition(".")[0]]
+            if hits:
+                # The id of what was judged stands above the list of its verdicts.
+                best = min(hits, key=len) if ours == "item_id" else max(hits, key=len)
+                chosen[ours] = best
+                break
+    if "item_id" not in chosen:
+        hits = [p for p in reach if _last(p) in _IDS or _last(p).endswith("id")]
+        if not hits:
+            return {}
+        chosen["item_id"] = min(hits, key=len)
+    beside = [p for p in reach if p.startswith(path.rpartition(".")[0])]
+    names = [p for p in beside if _last(p) in {"name", "key"} and p not in chosen.values()]
+    if names:
+        chosen["criterion"] = names[0]
+    return chosen | {role: path}
+
+
+def _by_place(text: Mapping[str, Sequence[Any]], most: int = 1) -> list[tuple[str, str]]:
+    """Numbers that stand under something called scores or feedback, whatever their own name."""
+    under = [
+        p
+        for p, examples in text.items()
+        if any(folded(s.removesuffix("[]")) in _ABOVE for s in p.split(".")[:-1])
+        and any(isinstance(e, (bool, int, float)) for e in examples)
+        and _last(p) not in _COUNTS
+    ]
+    return [("verdict", p) for p in under[:most]]
+
+
+def _last(path: str) -> str:
+    return folded(path.rpartition(".")[2].removesuffix("[]"))
+
+
+def _is_verdict(value: Any) -> bool:
+    return isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= 40)
+
+
+PLACE = "place"
+"""Column with an entry's place in its list, from 0."""
+_MOST_LEAVES = 2_000
+
+
+def object_in(value: Any) -> Mapping[str, Any] | None:
+    """The object that a cell holds, as it is or as JSON text; None for anything else."""
+    if isinstance(value, str) and value.lstrip()[:1] == "{":
+        try:
+            value = json_value(value, "a cell")
+        except InputError:
+            return None  # text that begins with a bracket
+    return value if isinstance(value, Mapping) else None
+
+
+def json_list(value: Any) -> list[Any] | None:
+    """The list that a cell holds, as it is or as JSON text; None for anything else."""
+    if isinstance(value, str) and value.lstrip()[:1] == "[":
+        try:
+            value = json_value(value, "a cell")
+        except InputError:
+            return None  # text that begins with a bracket
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return value if isinstance(value, list) else None
+
+
+def leaves_of(value: Mapping[str, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:
+    """What an object holds by path; lists are leaves.
+
+    Examples
+    --------
+    >>> leaves_of({"a": {"b": 1}, "c": [2]})
+    {'a.b': 1, 'c': [2]}
+    """
+    leaves: dict[str, Any] = {}
+    for key, inner in value.items():
+        path = f"{prefix}.{key}" if prefix else str(key)
+        if isinstance(inner, Mapping) and inner and depth < _DEPTH:
+            leaves |= leaves_of(inner, path, depth + 1)
+        elif len(leaves) < _MOST_LEAVES:
+            leaves[path] = text(inner) if isinstance(inner, (str, Mapping)) else inner
+    return leaves
+
+
+def with_leaves(table: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """The table with a column for everything that the objects in some columns hold."""
+    for column in columns:
+        objects = [object_in(v) for v in table[column]]
+        if not any(objects):
+            continue
+        found = [leaves_of(o, column) if o else {} for o in objects]
+        paths = [p for p in dict.fromkeys(p for f in found for p in f) if p not in table]
+        own = DataFrame([[f.get(p) for p in paths] for f in found], columns=paths, dtype=object)
+        table = concat([table.drop(columns=column), own.infer_objects().set_axis(table.index)],
+                       axis=1)  # fmt: skip
+    return table
+
+
+def projected(document: Any, paths: Sequence[str]) -> list[dict[str, Any]]:
+    """One row for each entry of the deepest list that the paths go through, with all it holds.
+
+    Parameters
+    ----------
+    document : object
+        A JSON value.
+    paths : sequence of str
+        As `tree_of` shows them.
+
+    Returns
+    -------
+    list of dict
+        The values by path, named or not: what stands above an entry is repeated in its row, lists
+        as long as the entries' are divided among them, others stay whole. An entry's place in its
+        list is ``place``.
+
+    Raises
+    ------
+    InputError
+        The paths go through two lists of which neither holds the other.
+
+    Examples
+    --------
+    >>> projected([{"id": "a", "p": 1, "s": [{"v": 1}, {"v": 2}]}], ["id", "s[].v"])
+    [{'id': 'a', 'p': 1, 'place': 0, 's[].v': 1}, {'id': 'a', 'p': 1, 'place': 1, 's[].v': 2}]
+    """
+    lists = sorted({p[: m.start()] for p in paths for m in re.finditer(r"\[\]", p)}, key=len)
+    for outer, inner in pairwise(lists):
+        if not inner.startswith(f"{outer}[]"):
+            raise InputError(
+                f"--map: the paths go through two lists side by side, {outer} and {inner}. Map "
+                "paths through one of them (an entry can be chosen by its number, as in "
+                "scores.0.value)."
+            )
+    entries = document if isinstance(document, list) else [document]
+    placed = lists if isinstance(document, list) else lists[1:]  # the first holds the records
+    alike: dict[str, set[str]] = {}
+    for entry in entries:
+        _note_alike(entry, "", lists, alike)
+    rows = [row for entry in entries for row in _rows(entry, "", lists, alike)]
+    names = {name: PLACE if name == placed[-1] else f"{PLACE} in {name}" for name in placed}
+    out = [
+        {names.get(k[0], "") if isinstance(k, tuple) else k: v for k, v in row.items()}
+        for row in rows
+    ]
+    for row in out:
+        row.pop("", None)
+    return out
+
+
+def _parts(value: Any, prefix: str, path: str) -> tuple[dict[str, Any], list[Any]]:
+    """What an entry holds by path, without a list, and that list's entries."""
+    if not isinstance(value, Mapping):
+        return {prefix: value}, []
+    own = {f"{prefix}.{k}" if prefix else k: v for k, v in leaves_of(value).items()}
+    listed = own.pop(path, None)
+    if listed is None:  # reached by an entry's number
+        listed = _at(value, path.removeprefix(prefix).lstrip(".").split("."))
+    return own, listed if isinstance(listed, list) else []
+
+
+def _note_alike(value: Any, prefix: str, lists: Sequence[str], alike: dict[str, set[str]]) -> None:
+    """Note beside which list others of plain values are as long as it, wherever it stands."""
+    if not lists:
+        return
+    own, listed = _parts(value, prefix, lists[0])
+    same = {
+        k for k, v in own.items()
+        if isinstance(v, list) and len(v) == len(listed)
+        and not any(isinstance(e, (Mapping, list)) for e in v)
+    }  # fmt: skip
+    alike[lists[0]] = alike.get(lists[0], same) & same
+    for entry in listed:
+        _note_alike(entry, f"{lists[0]}[]", lists[1:], alike)
+
+
+def _rows(
+    value: Any, prefix: str, lists: Sequence[str], alike: Mapping[str, set[str]]
+) -> Iterator[dict[Any, Any]]:
+    """A row an entry of the innermost list; its places stand under the lists' names as tuples."""
+    if not lists:
+        yield _parts(value, prefix, "")[0]
+        return
+    name, deeper = lists[0], lists[1:]
+    own, listed = _parts(value, prefix, name)
+    beside = {k: own.pop(k) for k in alike[name]}
+    for place, entry in enumerate(listed):
+        at = {f"{k}[]": v[place] for k, v in beside.items()}
+        for row in _rows(entry, f"{name}[]", deeper, alike):
+            yield {**own, (name,): place, **at, **row}
+
+
+def _at(value: Any, steps: Sequence[str]) -> Any:
+    for step in steps:
+        if isinstance(value, Mapping):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value

@@ -1,0 +1,432 @@
+"""Recognition of logs, folders of logs."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgestats.data.readers.frame import condition_labels, parsed_frame
+from judgestats.data.readers.guarded import (
+    MAX_LINE,
+    Records,
+    cut,
+    head,
+    json_document,
+    json_value,
+    opened,
+    records,
+)
+from judgestats.errors import InputError
+from judgestats.results.numbers import counted
+
+_COLUMNS: dict[str, Any] = {
+    "judge": "",
+    "temperature": math.nan,
+    "item_id": "",
+    "cluster": "",
+    "category": "",
+    "order": "",
+    "replicate": 0,
+    "status": "",
+    "score": math.nan,
+    "choice": "",
+    "reason": "",
+    "raw_text": "",
+    "explanation": "",
+    "finish_reason": "",
+    "prompt_sha": "",
+    "model_reported": "",
+    "tokens_in": math.nan,
+    "tokens_out": math.nan,
+    "cost_usd": math.nan,
+    "latency_s": math.nan,
+    "asked_at": "",
+    "scorer": "",
+    "answerer": "",
+    "label": "",
+    "task": "",
+    "trace_id": "",
+}
+MAX_ROWS = 20_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Log:
+    """A file whose form is known: ``zip``, ``sqlite``, ``json``, ``jsonl`` or ``other``.
+
+    `first` is the first record of JSON lines or of a list, or the one JSON object; `document` the
+    whole JSON value where the file is one.
+    """
+
+    path: Path
+    kind: str
+    first: dict[str, Any] = field(default_factory=dict)
+    document: Any = None
+    judge: str = ""
+
+    def has(self, *names: str) -> bool:
+        """Whether the first record has all of these keys."""
+        return set(names) <= set(self.first)
+
+    def records(self) -> Records:
+        """All records: lines, or the objects of a list."""
+        if self.kind == "jsonl":
+            yield from records(self.path)
+            return
+        listed = self.document if isinstance(self.document, list) else [self.document]
+        for i, value in enumerate(listed, start=1):
+            if not isinstance(value, dict):
+                raise InputError(f"{self.path}, record {i} is no JSON object.")
+            yield f"record {i}", value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reader:
+    """A tool's logs: how they are recognised, and read.
+
+    A module of this folder that declares one is found by the registry; no two fit one file. `item`
+    says what it takes for an item.
+    """
+
+    name: str
+    about: str
+    fits: Callable[[Log], bool]
+    read: Callable[[Log], pd.DataFrame]
+    item: str = "what the log names"
+
+
+def understood_log(frame: pd.DataFrame, reader: Reader) -> str:
+    """What a log was understood as, in one sentence.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As a reader gives it.
+    reader : Reader
+
+    Returns
+    -------
+    str
+    """
+    judges = list(dict.fromkeys(map(str, frame["judge"])))
+    parts = [f"log of {reader.name}: item = {reader.item}", f"judge = {_few(judges)}"]
+    if "factor_scorer" in frame:
+        scorers = list(dict.fromkeys(map(str, frame["factor_scorer"])))
+        parts.append(f"conditions also by scorer ({_few(scorers)})")
+    sizes = frame.groupby(["condition", "item_id", "order"], sort=False).size()
+    low, high = int(sizes.min()), int(sizes.max())
+    counted = f"{low} to {high}" if low < high else f"{low}"
+    parts.append(f"{counted} repeat{'s' * (high > 1)}")
+    if "label" in frame and (frame["label"] != "").any():
+        parts.append("with people's labels")
+    return "; ".join(parts)
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(cut(n, 40) for n in names[:4]) + (", ..." if len(names) > 4 else "")
+
+
+def open_log(path: Path, *, judge: str = "") -> Log:
+    """Look at a file's content; the name is not looked at.
+
+    Parameters
+    ----------
+    path : Path
+    judge : str
+        The judge's name, for logs that do not tell it.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+    """
+    start = head(path)
+    if start.startswith(b"PK\x03\x04"):
+        return Log(path=path, kind="zip", judge=judge)
+    if start.startswith(b"SQLite format 3\x00"):
+        return Log(path=path, kind="sqlite", judge=judge)
+    opening = start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    if opening == b"{":
+        line = _first_line(path)
+        if line is not None:
+            return Log(path=path, kind="jsonl", first=line, judge=judge)
+    if opening in {b"{", b"["}:
+        document = json_document(path)
+        first = document[0] if isinstance(document, list) and document else document
+        return Log(
+            path=path,
+            kind="json",
+            first=first if isinstance(first, dict) else {},
+            document=document,
+            judge=judge,
+        )
+    return Log(path=path, kind="other", judge=judge)
+
+
+def _first_line(path: Path) -> dict[str, Any] | None:
+    """The first line as an object, where more lines follow or the name says JSON lines."""
+    with opened(path) as stream:
+        raw = b""
+        while not raw.strip():
+            raw = stream.readline(MAX_LINE + 1)
+            if not raw:
+                return None
+        if len(raw) > MAX_LINE:
+            return None
+        more = stream.readline(64).strip()
+    if not more and ".jsonl" not in path.name.lower():
+        return None
+    try:
+        value = json_value(raw.decode("utf-8-sig"), str(path))
+    except (InputError, UnicodeDecodeError):
+        return None  # not a record a line: a document over several lines, which is read next
+    return value if isinstance(value, dict) else None
+
+
+class Rows:
+    """Judgments column by column: a million rows as lists of shared values, not as dictionaries."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.notes: list[str] = []
+        self._columns: dict[str, list[Any]] = {}
+        self._shared: dict[str, str] = {}
+        self._n = 0
+
+    def __len__(self) -> int:
+        return self._n
+
+    def add(self, **values: Any) -> None:
+        """Add a judgment; what is not given is missing."""
+        n, columns, shared = self._n, self._columns, self._shared
+        if n >= MAX_ROWS:
+            raise InputError(f"{self.path} holds more than {MAX_ROWS:,} judgments. Split the file.")
+        for name, given in values.items():
+            column = columns.get(name)
+            if column is None:
+                column = columns[name] = [_COLUMNS[name]] * n
+            short = isinstance(given, str) and len(given) < 200
+            column.append(shared.setdefault(given, given) if short else given)
+        if len(values) < len(columns):
+            for name, column in columns.items():
+                if len(column) == n:
+                    column.append(_COLUMNS[name])
+        self._n = n + 1
+
+    def note(self, text: str) -> None:
+        """Something the user of these judgments has to know; once each."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def frame(self, *, scale: tuple[float, float] | None = None) -> pd.DataFrame:
+        """The parsed frame; a condition is judge and temperature, and the scorer if there are more.
+
+        Raises
+        ------
+        InputError
+            There is no judgment.
+        """
+        if not len(self):
+            why = f" ({' '.join(self.notes)})" if self.notes else ""
+            raise InputError(f"{self.path}: the log holds no judgments{why}.")
+        table = pd.DataFrame(self._columns)
+        missing = {k: v for k, v in _COLUMNS.items() if k not in self._columns}
+        return finished(table.assign(**missing), notes=self.notes, scale=scale)
+
+
+def finished(
+    table: pd.DataFrame, *, notes: list[str], scale: tuple[float, float] | None
+) -> pd.DataFrame:
+    """Number the repetitions, name the conditions, and settle the columns.
+
+    An item of which no cluster is told is a cluster of its own.
+    """
+    table["cluster"] = table["cluster"].where(table["cluster"] != "", table["item_id"])
+    if len(set(table["task"])) > 1:
+        for column in ("item_id", "cluster"):
+            table[column] = table["task"] + ": " + table[column]
+    factors: tuple[str, ...] = ()
+    if len(set(table["scorer"])) > 1:
+        table["factor_scorer"] = table["scorer"]
+        factors = ("factor_scorer",)
+    for name in ("item_id", "cluster", "judge"):
+        table[name] = table[name].where(table[name] != "", "(unnamed)")
+    temperature = table["temperature"]
+    table["temperature"] = temperature.where(temperature.between(0, 2) | temperature.isna())
+    for name in ("tokens_in", "tokens_out", "cost_usd", "latency_s"):
+        table[name] = table[name].where(table[name] >= 0)
+    key = ["judge", "temperature", "scorer", "item_id", "order"]
+    if table.duplicated([*key, "replicate"]).any() or (table["replicate"] < 0).any():
+        table["replicate"] = table.groupby(key, sort=False, dropna=False).cumcount()
+    for name in ("label", "task", "answerer", "scorer", "trace_id"):
+        if (table[name] == "").all():
+            table = table.drop(columns=name)
+    frame = parsed_frame(table, factors=factors)
+    frame.attrs["notes"] = list(notes)
+    if scale is not None:
+        frame.attrs["scale"] = scale
+    return frame
+
+
+def digest(value: str) -> str:
+    """The first 12 hex digits of a text's SHA-256; empty for an empty text."""
+    return hashlib.sha256(value.encode("utf-8", "replace")).hexdigest()[:12] if value else ""
+
+
+def named_text(value: str) -> str:
+    """A readable, unique name of a text: its beginning, and a digest where that is cut.
+
+    Examples
+    --------
+    >>> named_text("Why is the sky blue?")
+    'Why is the sky blue?'
+    """
+    line = " ".join(cut(value, 2000).split())
+    return line if len(line) <= 60 else f"{line[:48]}... {digest(value)[:8]}"
+
+
+def moment(seconds: float) -> str:
+    """Seconds since 1970 as ISO 8601 in UTC; empty where that is no time."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+_MOST_FILES = 5_000
+_DEPTH = 3
+_WORDS = ("label", "task", "answerer", "scorer")
+
+
+def read_folder(
+    folder: Path, readers: Mapping[str, Reader], *, reader: str = "auto", judge: str = ""
+) -> tuple[str, pd.DataFrame]:
+    """Read every log in a folder (and three levels below) that one tool wrote.
+
+    Links are not followed: what lies outside the folder was not meant.
+
+    Parameters
+    ----------
+    folder : Path
+    readers : mapping of name to Reader
+    reader : str
+        ``auto``, or one of the names: only its files are read then.
+    judge : str
+
+    Returns
+    -------
+    tuple of str and DataFrame
+        The reader's name, and the parsed frame.
+
+    Raises
+    ------
+    InputError
+        No file, or files of several tools, are recognised; or one of them cannot be read.
+    """
+    by_reader: dict[str, list[Log]] = {}
+    unknown = 0
+    for path in files_in(folder):
+        log, name = _look(path, readers, judge)
+        if log is None or not name or (reader not in {"auto", name}):
+            unknown += 1
+        else:
+            by_reader.setdefault(name, []).append(log)
+    if not by_reader:
+        raise InputError(
+            f"{folder} is a folder, and none of its {unknown} files is a log that is recognised"
+            + (f" as {reader}" if reader != "auto" else "")
+            + ". Name the file; a table needs --map item_id=COLUMN,score=COLUMN."
+        )
+    if len(by_reader) > 1:
+        text = ", ".join(
+            f"{name} ({counted(len(logs), 'file', 'files')})" for name, logs in by_reader.items()
+        )
+        raise InputError(
+            f"{folder} holds logs of several tools: {text}. Choose one with --reader NAME, or name "
+            "a file."
+        )
+    name, logs = next(iter(by_reader.items()))
+    frames: dict[str, pd.DataFrame] = {}
+    notes: list[str] = []
+    for log in logs:
+        frame = readers[name].read(log)
+        own = _content(frame)
+        if own in frames:
+            notes.append(f"{log.path.name} holds the same judgments as another file: left out.")
+        else:
+            frames[own] = frame
+    return name, _together(list(frames.values()), notes, unknown)
+
+
+def _content(frame: pd.DataFrame) -> str:
+    """What a log says, in whatever form: an export beside its source is no repetition."""
+    content = frame[["condition", "item_id", "order", "status", "score", "choice", "raw_text"]]
+    hashed = pd.util.hash_pandas_object(content.astype(str), index=False).sort_values()
+    return hashlib.sha256(hashed.to_numpy().tobytes()).hexdigest()
+
+
+def files_in(folder: Path) -> list[Path]:
+    """The plain files of a folder and of three levels below, in order; no links, nothing hidden."""
+    paths: list[Path] = []
+    for place, folders, names in os.walk(folder, followlinks=False):
+        depth = len(Path(place).relative_to(folder).parts)
+        folders[:] = sorted(n for n in folders if not n.startswith(".")) if depth < _DEPTH else []
+        paths += [
+            Path(place) / n
+            for n in sorted(names)
+            if not n.startswith(".") and not (Path(place) / n).is_symlink()
+        ]
+        if len(paths) > _MOST_FILES:
+            raise InputError(
+                f"{folder} holds more than {_MOST_FILES:,} files. Name a smaller folder."
+            )
+    return [p for p in paths if p.is_file()]
+
+
+def _look(path: Path, readers: Mapping[str, Reader], judge: str) -> tuple[Log | None, str]:
+    """What a file is; a file that is no log at all (a picture, a broken JSON) is just unknown."""
+    try:
+        log = open_log(path, judge=judge)
+        return log, next((name for name, reader in readers.items() if reader.fits(log)), "")
+    except InputError:
+        return None, ""
+
+
+def _together(frames: list[pd.DataFrame], text: list[str], unknown: int) -> pd.DataFrame:
+    """Several logs as one: repetitions are numbered on where two logs hold the same judgment."""
+    notes = list(dict.fromkeys(n for f in frames for n in f.attrs.get("notes", [])))
+    notes += text
+    scales = {f.attrs.get("scale") for f in frames}
+    if len({t for f in frames if "task" in f for t in f["task"].unique()}) > 1:
+        frames = [_named_by_task(f) for f in frames]
+    frame = pd.concat(frames, ignore_index=True)
+    for column in frame.columns.intersection(list(_WORDS)):
+        frame[column] = frame[column].fillna("")
+    factors = []
+    for name in ("scorer", "task"):
+        if name in frame and len(set(frame[name])) > 1:
+            frame[f"factor_{name}"] = frame[name]
+            factors.append(f"factor_{name}")
+    frame["condition"] = condition_labels(frame, factors)
+    key = ["condition", "item_id", "order", "stage"]
+    if frame.duplicated([*key, "replicate"]).any():
+        frame["replicate"] = frame.groupby(key, sort=False).cumcount()
+    if unknown:
+        notes.append(f"Not read: {counted(unknown, 'other file', 'other files')} of the folder.")
+    frame.attrs = {"notes": notes, "scale": scales.pop() if len(scales) == 1 else None}
+    return frame
+
+
+def _named_by_task(frame: pd.DataFrame) -> pd.DataFrame:
+    if "task" not in frame:
+        return frame
+    own = {c: frame["task"] + ": " + frame[c] for c in ("item_id", "cluster")}
+    return frame.assign(**own)

@@ -1,0 +1,175 @@
+"""What a user may say about a table of judgments."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from judgestats.data.verdict_kinds import KINDS
+from judgestats.data.vocabulary import check_values
+from judgestats.errors import InputError
+from judgestats.protocols.base import MOST_POINTS
+
+
+def scale_of(given: object) -> tuple[float, float] | None:
+    """The ends of a scale, from ``"1-10"`` or two numbers; None where none is given.
+
+    Examples
+    --------
+    >>> scale_of("1-10"), scale_of((0, 1)), scale_of(None)
+    ((1.0, 10.0), (0.0, 1.0), None)
+    """
+    if given is None:
+        return None
+    ends: Any = given
+    if isinstance(given, str):
+        match = re.fullmatch(r"\s*(-?[\d.]+)\s*(?:-|to|\.\.)\s*(-?[\d.]+)\s*", given)
+        ends = match.groups() if match else ()
+    try:
+        low, high = map(float, ends)
+        scale = low, high
+    except (TypeError, ValueError):
+        scale = (math.nan, math.nan)
+    if not all(map(math.isfinite, scale)):
+        raise InputError(
+            f"--scale: expected LOWEST-HIGHEST, as in 1-10 or 0-1, got {str(given)[:40]!r}."
+        )
+    points = abs(scale[1] - scale[0]) + 1
+    if points > MOST_POINTS:
+        raise InputError(
+            f"--scale {scale[0]:.15g}-{scale[1]:.15g} has {points:,.0f} points; at most "
+            f"{MOST_POINTS:,}. Leave --scale out: the scores are then read without a scale."
+        )
+    return scale
+
+
+_FLAGS = {"mapping": "--map", "factors": "--factor", "passes": "--pass", "fails": "--fail"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """How a table is to be read; what is empty is decided from the table.
+
+    Attributes
+    ----------
+    mapping : mapping of our column to theirs
+        A name with points is a path into nested JSON.
+    factors, item, ignore : tuple of str
+        Columns that tell conditions apart; that together name an item; that are neither.
+    judge : str
+        The judge's name, where no column tells it.
+    kind : str
+        The kind of verdict.
+    passes, fails : tuple of str
+        The words that are a pass, and a fail (``rest``: all others).
+    values : mapping of word to meaning
+        What words of verdicts and labels mean: ``pass``, ``fail``, ``a``, ``b``, ``tie``, ``skip``,
+        ``unparsed``, ``error``, ``missing`` or a number; ``label:WORD`` and ``verdict:WORD`` are
+        of one side only.
+    scale : (low, high) or None
+    wide : tuple of str
+        Columns that each hold the verdicts of one judge, run, criterion, order or person.
+    explode : tuple of str
+        Columns with lists in their cells, a verdict or a repetition each.
+    parse : str
+        A protocol's name or a regular expression: how to read verdicts out of replies.
+    labels : path or frame or None
+        People's labels, in a second table.
+    table : str
+        The table of a database, or the sheet of a workbook.
+    as_shown : bool
+        Verdicts name the place where a response was shown, not the response.
+    human, judge_rows : str
+        ``COLUMN=VALUE,VALUE``: the rows that people gave (they are labels), and the rows that are
+        judged.
+    """
+
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    factors: tuple[str, ...] = ()
+    item: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    judge: str = ""
+    kind: str = ""
+    passes: tuple[str, ...] = ()
+    fails: tuple[str, ...] = ()
+    values: Mapping[str, str] = field(default_factory=dict)
+    scale: tuple[float, float] | None = None
+    wide: tuple[str, ...] = ()
+    explode: tuple[str, ...] = ()
+    parse: str = ""
+    labels: Any = None
+    table: str = ""
+    as_shown: bool = False
+    human: str = ""
+    judge_rows: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse wrong values before any data are read."""
+        if self.kind and self.kind not in KINDS:
+            raise InputError(f"--kind must be one of {', '.join(KINDS)}, got {self.kind!r}.")
+        if (self.passes or self.fails) and self.kind not in {"", "pass-fail"}:
+            option = "--pass" if self.passes else "--fail"
+            raise InputError(f"{option} says pass / fail, but --kind is {self.kind}. Drop one.")
+        check_values(self.values)
+        for option, stated in (("human", self.human), ("judge-rows", self.judge_rows)):
+            if stated and not all(part.strip() for part in (stated + "=").split("=", 2)[:2]):
+                raise InputError(
+                    f"--{option}: expected COLUMN=VALUE[,VALUE], got {stated[:60]!r}. Write for "
+                    f"example --{option} source={'ANNOTATION' if option == 'human' else 'EVAL'}."
+                )
+        other = "--labels" if self.labels is not None else "--map label="
+        if self.human and (self.labels is not None or "label" in self.mapping):
+            raise InputError(f"--human and {other} both give people's labels. Drop one.")
+        both = sorted(set(self.factors) & set(self.item))
+        if both:
+            raise InputError(f"{both[0]!r} is named by --item and by --factor. Choose one.")
+        if self.scale is not None and not self.scale[0] < self.scale[1]:
+            raise InputError(
+                f"--scale: the lowest score ({self.scale[0]:g}) must be below the highest "
+                f"({self.scale[1]:g})."
+            )
+
+    @property
+    def of_table(self) -> bool:
+        """Whether something was said that only a table has."""
+        return bool(
+            self.mapping or self.factors or self.item or self.ignore or self.wide or self.explode
+            or self.parse or self.table or self.human or self.judge_rows
+        )  # fmt: skip
+
+    def given(self) -> dict[str, Any]:
+        """What is not left to be decided from the table, by the name of its attribute.
+
+        Examples
+        --------
+        >>> TableOptions(factors=("name",)).given()
+        {'factors': ('name',)}
+        """
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {k: v for k, v in plain.items() if v not in ({}, (), "", None, False)}
+
+    def words(self) -> list[str]:
+        """The options of a command that say the same.
+
+        Examples
+        --------
+        >>> TableOptions(mapping={"score": "a.b"}, human="source=UI").words()
+        ['--map', 'score=a.b', '--human', 'source=UI']
+        """
+        words: list[str] = []
+        for name, value in self.given().items():
+            flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
+            if isinstance(value, Mapping):
+                words += [flag, ",".join(f"{k}={v}" for k, v in value.items())]
+            elif name == "wide":
+                words += [word for spec in value for word in (flag, spec)]
+            elif name == "scale":
+                words += [flag, f"{value[0]:g}-{value[1]:g}"]
+            elif isinstance(value, tuple):
+                words += [flag, ",".join(value)]
+            else:
+                words += [flag] if value is True else [flag, str(value)]
+        return words

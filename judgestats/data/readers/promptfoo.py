@@ -1,0 +1,313 @@
+"""promptfoo results: every assertion that a model graded, from JSON, JSON lines or its database."""
+
+from __future__ import annotations
+
+import math
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from typing import Any
+from urllib.parse import quote
+
+import pandas as pd
+
+from judgestats.data.readers.frame import failed, grade, unread
+from judgestats.data.readers.guarded import json_value, number, short, text
+from judgestats.data.readers.logs import Log, Reader, Rows, digest, moment, named_text
+from judgestats.errors import InputError
+
+_GRADED = re.compile(
+    r"^(not-)?(llm-rubric|agent-rubric|search-rubric|g-eval|model-graded-.*|factuality|"
+    r"answer-relevance|context-(?:recall|relevance|faithfulness)|conversation-relevance|pi|moderation)$"
+)
+_MOST_ROWS = 5_000_000
+_JSON_COLUMNS = ("test_case", "prompt", "provider", "grading_result", "metadata")
+_RESULTS = """SELECT test_idx, prompt_idx, test_case, prompt, provider, grading_result, metadata
+FROM eval_results WHERE eval_id = ? ORDER BY test_idx, prompt_idx"""
+
+
+def _fits(log: Log) -> bool:
+    if log.kind == "sqlite":
+        return {"evals", "eval_results"} <= _tables(log)
+    if log.kind == "json" and isinstance(log.document, dict):
+        results = log.first.get("results")
+        return isinstance(results, dict) and isinstance(results.get("results"), list)
+    return log.has("testCase", "gradingResult", "promptIdx")
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _read(log: Log) -> pd.DataFrame:
+    rows = Rows(log.path)
+    config: Mapping[str, Any] = {}
+    if log.kind == "sqlite":
+        listed, config = _database(log, rows)
+    elif log.kind == "json" and isinstance(log.document, dict):
+        config = _object(log.first.get("config"))
+        listed = [r for r in log.first["results"]["results"] if isinstance(r, dict)]
+    else:
+        listed = [r for _, r in log.records()]
+    grader = _object(_object(config.get("defaultTest")).get("options")).get("provider")
+    graded = [(r, list(_components(_object(r.get("gradingResult"))))) for r in listed]
+    tests = _tests(listed)
+    numeric = _numeric(graded)
+    skipped: dict[str, int] = {}
+    never = 0
+    for record, components in graded:
+        never += not components
+        place = _place(record, tests)
+        for component in components:
+            assertion = _object(component.get("assertion"))
+            kind = text(assertion.get("type"), 100)
+            if not _GRADED.match(kind):
+                skipped[kind] = skipped.get(kind, 0) + 1
+                continue
+            _add(rows, record, component, place, grader, numeric, log.judge)
+    if skipped:
+        words = ", ".join(f"{k or 'unnamed'} ({n})" for k, n in list(skipped.items())[:5])
+        rows.note(f"Assertions that no model grades were left out: {words}.")
+    if never:
+        rows.note(f"{never} results hold no assertion: nothing was judged there.")
+    frame = rows.frame()
+    frame.attrs["notes"] += _told(numeric)
+    if len(frame["score"].dropna()) and frame["score"].dropna().between(0, 1).all():
+        frame.attrs["scale"] = (0.0, 1.0)
+    return frame
+
+
+def _told(numeric: Mapping[str, bool]) -> list[str]:
+    names = [n for n, yes in numeric.items() if yes]
+    return (
+        [f"{', '.join(names)}: promptfoo's scores between 0 and 1 are read, not pass and fail."]
+        if names
+        else []
+    )
+
+
+def _components(grading: Mapping[str, Any], depth: int = 0) -> Iterator[Mapping[str, Any]]:
+    """The single assertions; an assert-set holds more of them."""
+    listed = grading.get("componentResults")
+    for component in map(_object, listed if isinstance(listed, list) else []):
+        if component.get("componentResults") and depth < 5:
+            yield from _components(component, depth + 1)
+        elif component.get("assertion"):
+            yield component
+
+
+def _vars(record: Mapping[str, Any]) -> str:
+    case = _object(record.get("testCase"))
+    return text(case.get("vars") or record.get("vars"))
+
+
+def _tests(listed: list[dict[str, Any]]) -> dict[str, str]:
+    """A name of each test: its description, or else the number of its first run."""
+    names: dict[str, str] = {}
+    for record in listed:
+        key = _vars(record)
+        if key not in names:
+            content = text(_object(record.get("testCase")).get("description"), 200)
+            index = number(record.get("testIdx"))
+            name = named_text(content) or (f"test {index:g}" if not math.isnan(index) else "test")
+            names[key] = name if name not in names.values() else f"{name} {digest(key)[:8]}"
+    return names
+
+
+def _place(record: Mapping[str, Any], tests: Mapping[str, str]) -> dict[str, Any]:
+    provider = record.get("provider")
+    content = _object(provider)
+    who = text(
+        content.get("label")
+        or content.get("id")
+        or (provider if isinstance(provider, str) else ""),
+        200,
+    )
+    label = text(_object(record.get("prompt")).get("label"))
+    prompt = label if 0 < len(label) <= 60 else f"prompt {number(record.get('promptIdx')):g}"
+    answerer = " ".join(filter(None, (who, " ".join(prompt.split()))))
+    cluster = tests[_vars(record)] or "test"
+    metadata = _object(record.get("metadata")) or _object(
+        _object(record.get("testCase")).get("metadata")
+    )
+    return {
+        "cluster": cluster,
+        "item_id": f"{cluster}/{answerer}",
+        "answerer": answerer,
+        "category": text(metadata.get("category"), 200),
+        "replicate": -1,
+    }
+
+
+def _metric(component: Mapping[str, Any]) -> str:
+    assertion = _object(component.get("assertion"))
+    kind = text(assertion.get("type"), 100)
+    named = text(assertion.get("metric"), 200)
+    value = text(assertion.get("value"))
+    return named or (f"{kind} {digest(value)[:6]}" if value else kind)
+
+
+def _numeric(graded: list[tuple[dict[str, Any], list[Mapping[str, Any]]]]) -> dict[str, bool]:
+    """Metrics with scores other than 0 and 1: those are scores, the others verdicts."""
+    numeric: dict[str, bool] = {}
+    for _, components in graded:
+        for component in components:
+            if _GRADED.match(text(_object(component.get("assertion")).get("type"), 100)):
+                score = number(component.get("score"))
+                other = not math.isnan(score) and score not in {0.0, 1.0}
+                numeric[_metric(component)] = numeric.get(_metric(component), False) or other
+    return numeric
+
+
+def _grader(
+    component: Mapping[str, Any], record: Mapping[str, Any], default: object
+) -> tuple[str, float]:
+    """The model that graded, and its temperature: the assertion's, the test's, or the default."""
+    options = _object(_object(record.get("testCase")).get("options"))
+    for given in (
+        _object(component.get("assertion")).get("provider"),
+        options.get("provider"),
+        default,
+    ):
+        if isinstance(given, str) and given:
+            return text(given, 200), math.nan
+        content = _object(given)
+        content = _object(content.get("text")) or content
+        if content.get("id"):
+            return text(content["id"], 200), number(
+                _object(content.get("config")).get("temperature")
+            )
+    return "", math.nan
+
+
+def _add(
+    rows: Rows,
+    record: Mapping[str, Any],
+    component: Mapping[str, Any],
+    place: Mapping[str, Any],
+    default: object,
+    numeric: Mapping[str, bool],
+    named: str,
+) -> None:
+    judge, temperature = _grader(component, record, default)
+    if not judge:
+        judge = named or "promptfoo's default grader"
+        rows.note("The results do not name the grading model (--judge NAME does).")
+    reason = text(component.get("reason"))
+    metadata = _object(component.get("metadata"))
+    http = number(_object(metadata.get("http")).get("status"))
+    used = _object(component.get("tokensUsed"))
+    metric = _metric(component)
+    if http >= 400:
+        # promptfoo 0.121 counts some refused calls as "Grading passed", with score 1.
+        failure = failed(f"the grader's server answered with status {http:g}")
+    elif metadata.get("graderError") or component.get("error"):
+        failure = unread(
+            "", reason or text(component.get("error")) or "promptfoo could not read the grade"
+        )
+    elif numeric[metric]:
+        failure = grade(component.get("score"), raw=reason)
+    elif isinstance(component.get("pass"), bool):
+        failure = grade("pass" if component["pass"] else "fail")
+    else:
+        failure = unread(reason, "neither pass nor fail")
+    spent = number(used.get("numRequests")) != 0
+    rows.add(
+        **place,
+        **failure,
+        judge=judge,
+        temperature=temperature,
+        scorer=metric,
+        prompt_sha=digest(text(_object(component.get("assertion")).get("value"))),
+        raw_text=reason,
+        explanation=reason,
+        tokens_in=number(used.get("prompt")) if spent else math.nan,
+        tokens_out=number(used.get("completion")) if spent else math.nan,
+    )
+
+
+def _tables(log: Log) -> set[str]:
+    with closing(_connect(log)) as connection:
+        return {
+            name
+            for (name,) in _rows(
+                log, connection, "SELECT name FROM sqlite_master WHERE type='table'"
+            )
+        }
+
+
+def _connect(log: Log) -> sqlite3.Connection:
+    uri = f"file:{quote(str(log.path.resolve()))}?mode=ro&immutable=1"
+    try:
+        connection = sqlite3.connect(uri, uri=True)
+        connection.execute("PRAGMA query_only=ON")
+    except sqlite3.Error as error:
+        raise InputError(f"{log.path} cannot be opened as a database ({error}).") from None
+    return connection
+
+
+def _rows(
+    log: Log, connection: sqlite3.Connection, query: str, values: tuple[Any, ...] = ()
+) -> Iterator[Any]:
+    try:
+        for i, row in enumerate(connection.execute(query, values)):
+            if i >= _MOST_ROWS:
+                raise InputError(f"{log.path}: more than {_MOST_ROWS:,} results in one evaluation.")
+            yield row
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise InputError(f"{log.path} is damaged or no database of promptfoo ({error}).") from None
+
+
+def _database(log: Log, rows: Rows) -> tuple[list[dict[str, Any]], Mapping[str, Any]]:
+    """The latest evaluation in promptfoo's own database."""
+    with closing(_connect(log)) as connection:
+        evals = list(
+            _rows(log, connection, "SELECT id, created_at, config FROM evals ORDER BY created_at")
+        )
+        if not evals:
+            raise InputError(f"{log.path} holds no evaluation.")
+        identity, created, config = evals[-1]
+        if len(evals) > 1:
+            rows.note(
+                f"The database holds {len(evals)} evaluations; the latest is read, "
+                f"{short(identity)} of {moment(number(created) / 1000) or 'unknown time'} "
+                "(promptfoo export writes another)."
+            )
+        listed = []
+        for row in _rows(
+            log,
+            connection,
+            _RESULTS,
+            (identity,),
+        ):
+            fields = dict(zip(("test_idx", "prompt_idx", *_JSON_COLUMNS), row, strict=True))
+            for name in _JSON_COLUMNS:
+                fields[name] = _json(log, fields[name], name)
+            listed.append(
+                {
+                    "testIdx": fields["test_idx"],
+                    "promptIdx": fields["prompt_idx"],
+                    "testCase": fields["test_case"],
+                    "prompt": fields["prompt"],
+                    "provider": fields["provider"],
+                    "gradingResult": fields["grading_result"],
+                    "metadata": fields["metadata"],
+                }
+            )
+        return listed, _object(_json(log, config, "config"))
+
+
+def _json(log: Log, value: object, name: str) -> Any:
+    if not isinstance(value, str) or not value:
+        return None
+    return json_value(value, f"{log.path}, column {name}")
+
+
+PROMPTFOO = Reader(
+    name="promptfoo",
+    about="promptfoo results: JSON or JSON lines (-o out.json), or its database promptfoo.db",
+    item="test / provider and prompt; cluster: the test",
+    fits=_fits,
+    read=_read,
+)

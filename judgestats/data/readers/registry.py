@@ -1,0 +1,305 @@
+"""Which reader reads a file: named, or recognised by what the file holds."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgestats.data.readers.columns import clean_cells
+from judgestats.data.readers.frame import bare, passes_and_failures
+from judgestats.data.readers.guarded import NoTableError
+from judgestats.data.readers.json_paths import suggested_columns, suggested_options, tree_of
+from judgestats.data.readers.labels import with_labels, with_stated_words
+from judgestats.data.readers.logs import Log, Reader, open_log, read_folder, understood_log
+from judgestats.data.readers.options import TableOptions, scale_of
+from judgestats.data.readers.row_checks import OpenQuestionError
+from judgestats.data.readers.table_files import table_of
+from judgestats.data.readers.tables import read_frame, read_table
+from judgestats.data.schema import validate_parsed
+from judgestats.errors import InputError
+from judgestats.json_text import clean_json
+
+
+def _declared() -> dict[str, Reader]:
+    """The readers that the modules of this folder declare, by name."""
+    modules = [
+        importlib.import_module(f"judgestats.data.readers.{module.name}")
+        for module in pkgutil.iter_modules([str(Path(__file__).parent)])
+        if module.name != "registry"
+    ]
+    readers = {v.name: v for m in modules for v in vars(m).values() if isinstance(v, Reader)}
+    return dict(sorted(readers.items()))
+
+
+LOGS: Mapping[str, Reader] = _declared()
+"""Readers of other tools' logs; each is recognised by what the file holds."""
+
+
+def reader_names() -> tuple[str, ...]:
+    """The readers that can be named.
+
+    Examples
+    --------
+    >>> reader_names()[:4]
+    ('table', 'alpaca-eval', 'deepeval', 'fastchat')
+    """
+    return ("table", *LOGS)
+
+
+def recognised(log: Log) -> str:
+    """The name of the reader that a file's content calls for; empty for a plain table or none."""
+    return next((name for name, reader in LOGS.items() if reader.fits(log)), "")
+
+
+def read_judgments(
+    path: str | Path | pd.DataFrame | Iterable[Mapping[str, Any]],
+    *,
+    reader: str = "auto",
+    mapping: Mapping[str, str] | None = None,
+    scale: tuple[float, float] | str | None = None,
+    factors: Sequence[str] = (),
+    judge: str = "",
+    item: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    kind: str = "",
+    passes: Sequence[str] = (),
+    fails: Sequence[str] = (),
+    values: Mapping[str, Any] | None = None,
+    codes: Mapping[str, str] | None = None,
+    wide: Sequence[str] = (),
+    explode: Sequence[str] = (),
+    parse: str = "",
+    labels: Any = None,
+    table: str = "",
+    as_shown: bool = False,
+    human: str = "",
+    judge_rows: str = "",
+) -> pd.DataFrame:
+    """Read judgments that were made elsewhere into the validated judgments frame.
+
+    Parameters
+    ----------
+    path : str, Path, DataFrame or iterable of dict
+        The file: a log of Inspect, MLflow, promptfoo, lm-evaluation-harness, AlpacaEval, FastChat
+        or judgekeeper, or a table (CSV, TSV, JSON lines, JSON, Parquet, Excel, SQLite). A folder is
+        read as the logs of one tool that it holds. Or the table itself: a pandas or polars frame,
+        or one dict a judgment.
+    reader : str
+        ``auto`` recognises the file by what it holds; otherwise one of ``reader_names()``.
+    mapping : mapping of judgestats column to the file's column, optional
+        The file is a table, and these are its columns (``score="scores.coherence"`` is a path into
+        nested JSON); see the guide page for the names that are understood without one.
+    scale : (low, high) or str, optional
+        The scale of the scores, ``(1, 10)`` or ``"1-10"``; a score outside it is an error. By
+        default a reader's own scale, or none.
+    factors : sequence of str
+        For tables: further columns of the file that tell conditions apart.
+    judge : str
+        The judge's name, where the file does not tell it.
+    item, ignore : sequence of str
+        For tables: the columns that together name an item; columns that have no part in a key.
+    kind : {"score", "pass-fail", "preference", "choice", "category"}, optional
+        What a verdict is, where that is not to be decided from the values.
+    passes, fails : sequence of str
+        The words that are a pass, and those that are a fail (``rest``: all others).
+    values : mapping, optional
+        What words of verdicts and labels mean (``{"P": "pass", "F": "fail", "U": "unparsed"}``):
+        ``pass``, ``fail``, ``a``, ``b``, ``tie``, ``skip``, ``unparsed``, ``error``, ``missing`` or
+        a number. ``label:P`` and ``verdict:P`` are words of one side only.
+    codes : mapping, optional
+        The same as `values`, under its earlier name.
+    wide : sequence of str
+        Columns that each hold the verdicts of one judge, run, criterion, order or person:
+        ``"gpt*,claude*"``, ``"label=annotator*"``.
+    explode : sequence of str
+        Columns with lists in their cells.
+    parse : str
+        How to read verdicts out of replies: ``pointwise``, ``pairwise``, or a regular expression
+        with one group.
+    labels : str, Path, DataFrame or list of dict, optional
+        People's labels in a second table, joined by the items' ids.
+    table : str
+        The table of a database, or the sheet of a workbook.
+    as_shown : bool
+        Preferences name the place where a response was shown, not the response.
+    human, judge_rows : str
+        ``"source=ANNOTATION"``: the rows that people gave, which become labels of the judge's by
+        item and criterion; the rows that are judged, where others are left out.
+
+    Returns
+    -------
+    DataFrame
+        The parsed frame: one row a judgment, whether it could be read or not. ``attrs["reader"]``
+        names the reader, ``attrs["understood"]`` says what the columns were taken for, and
+        ``attrs["notes"]`` what the file leaves open.
+
+    Raises
+    ------
+    InputError
+        The file, a column, a score or a repeated row cannot be used; the message says which.
+
+    Examples
+    --------
+    >>> frame = read_judgments([{"item": "a", "trial": 1, "score": 7}, {"item": "a", "trial": 2}])
+    >>> frame["status"].tolist()
+    ['ok', 'unparseable']
+    >>> print(*frame.attrs["understood"], sep="\\n")
+    verdict = `score`: a score from 7 to 7 (--scale states the scale).
+    item = item; judge: not named (--judge NAME); 2 repeats (trial).
+    """
+    options = TableOptions(
+        mapping=dict(mapping or {}),
+        factors=_words(factors),
+        item=_words(item),
+        ignore=_words(ignore),
+        judge=judge,
+        kind=kind,
+        passes=_words(passes),
+        fails=_words(fails),
+        values={str(k): str(v) for k, v in {**(codes or {}), **(values or {})}.items()},
+        scale=scale_of(scale),
+        wide=_words(wide),
+        explode=_words(explode),
+        parse=parse,
+        labels=labels,
+        table=table,
+        as_shown=as_shown,
+        human=human,
+        judge_rows=judge_rows,
+    )
+    if reader not in {"auto", *reader_names()}:
+        raise InputError(f"unknown reader {reader!r}. There are: {', '.join(reader_names())}.")
+    if options.of_table:
+        if reader not in {"auto", "table"}:
+            raise InputError(
+                f"reader {reader!r} knows its own columns: leave mapping and factors out."
+            )
+        reader = "table"
+    if isinstance(path, (str, Path)):
+        path = Path(path)
+        if not _there(path):
+            raise InputError(f"there is no file {str(path)!r} (looked in {Path.cwd()}).")
+        reader, frame = _read_path(path, reader, options)
+        what, source = str(path), path.name
+    else:
+        reader, frame = "table", read_frame(as_frame(path), options)
+        what = source = "the frame"
+    attrs = {str(k): v for k, v in frame.attrs.items()}
+    ends = options.scale or attrs.get("scale")
+    frame = validate_parsed(frame, what=what, scale=ends)
+    frame.attrs.update({"notes": [], **attrs, "source": source, "scale": ends, "reader": reader})
+    return frame
+
+
+def as_frame(data: Any) -> pd.DataFrame:
+    """A pandas frame from whatever holds a table: pandas, polars, pyarrow, a list of dicts.
+
+    Raises
+    ------
+    InputError
+        It holds none.
+
+    Examples
+    --------
+    >>> as_frame([{"item": "a", "score": 1}]).columns.tolist()
+    ['item', 'score']
+    """
+    if isinstance(data, pd.DataFrame):
+        return clean_cells(data)
+    if hasattr(data, "to_pandas"):
+        return clean_cells(data.to_pandas())
+    if isinstance(data, Mapping) and all(isinstance(v, (list, tuple)) for v in data.values()):
+        return pd.DataFrame(clean_json({name: list(values) for name, values in data.items()}))
+    if isinstance(data, Iterable) and not isinstance(data, (str, bytes, Mapping)):
+        rows = list(data)
+        if all(isinstance(r, Mapping) for r in rows):
+            return pd.DataFrame([clean_json(dict(r)) for r in rows])
+    raise InputError(
+        f"read_judgments takes a path, a frame (pandas, polars) or a list of dicts, not "
+        f"{type(data).__name__}."
+    )
+
+
+def _words(given: Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(map(str, given))
+
+
+def _read_path(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.DataFrame]:
+    if path.is_dir():
+        if reader == "table":
+            raise InputError(f"{path} is a folder; name the file with the judgments.")
+        reader, frame = read_folder(path, LOGS, reader=reader, judge=options.judge)
+    else:
+        reader, frame = _read_file(path, reader, options)
+    if reader in LOGS:
+        frame.attrs["understood"] = [f"{understood_log(frame, LOGS[reader])}."]
+        if options.scale is None and options.kind != "score":
+            frame = passes_and_failures(frame)
+    if reader != "table" and options.values:
+        frame = with_stated_words(frame, options.values)
+    if reader != "table" and options.labels is not None:
+        frame = with_labels(path, frame, options.labels, values=options.values)
+    return reader, frame
+
+
+def _there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.DataFrame]:
+    if reader == "table":
+        return reader, read_table(path, options)
+    log = open_log(path, judge=options.judge)
+    if reader != "auto":
+        if not LOGS[reader].fits(log):
+            raise InputError(
+                f"{path} does not look like what the reader {reader} reads ({LOGS[reader].about}). "
+                "Leave --reader out to have the file recognised."
+            )
+        return reader, LOGS[reader].read(log)
+    name = recognised(log)
+    if name:
+        return name, LOGS[name].read(log)
+    try:
+        return "table", read_table(path, options)
+    except NoTableError as error:
+        listed = [r for _, r in islice(log.records(), 50)] if log.kind == "jsonl" else None
+        nested = any(isinstance(v, (dict, list)) for r in listed or [] for v in r.values())
+        document = listed if nested else log.document
+        shown = tree_of(document) if document is not None else ""
+        ways = [] if options.of_table else _suggested(path, document)
+        raise NoTableError("\n".join(filter(None, [str(error), shown, *ways]))) from error
+
+
+def _suggested(path: Path, document: Any) -> list[str]:
+    """How the file is read by options that were tried on it, or why it is not."""
+    if document is None:
+        options = suggested_columns(table_of(path, lambda _: []))
+    else:
+        options = [o for o in [suggested_options(document)] if o is not None]
+    lines = []
+    for one in options:
+        try:
+            frame = read_table(path, one)
+            validate_parsed(bare(frame), what=str(path), scale=frame.attrs["scale"])
+        except OpenQuestionError as question:
+            lines.append(str(question))
+        except InputError as error:
+            lines.append(f"Tried {shlex.join(one.words())}: {error}")
+        else:
+            lines.append(f"It is read with: {shlex.join(one.words())}")
+    return lines or [_understood()]
+
+
+def _understood() -> str:
+    return "It is no log that is recognised (`judgestats analyze --help` lists these)."

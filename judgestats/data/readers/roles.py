@@ -1,0 +1,567 @@
+"""Roles of columns: item, condition, and kind of rater."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from judgestats.data.readers.columns import (
+    PARTS,
+    SYSTEMS,
+    column_named,
+    each_distinct,
+    folded,
+    no_column,
+)
+from judgestats.data.readers.json_paths import leaves_of, object_in
+from judgestats.data.verdict_kinds import spelling
+from judgestats.errors import InputError
+
+CRITERIA = frozenset(
+    {"criterion", "criteria", "metric", "aspect", "dimension", "attribute", "scorer", "rubric"}
+)
+_NAMES_OF_CRITERIA = CRITERIA | {"name", "key", "annotationname", "metricname", "scorename"}
+UNVARYING = "does not vary within an item"
+"""Why a column has no part in a key that tells something of the item as a whole."""
+_TIMES = re.compile(r"(time|date|tstamp|timestamp|created|updated|asked|started|ended)", re.I)
+_MEASURES = re.compile(
+    r"(latency|duration|second|token|cost|price|usd|length|chars|words|prob|logprob|confidence"
+    r"|weight|tokens|elapsed|_ms$|_s$)",
+    re.I,
+)
+_ROWS = re.compile(
+    r"(uuid|guid|hash|sha|digest|row|request_?id|trace_?id|line|seed|fingerprint)", re.I
+)
+_NOTES = re.compile(
+    r"(finish|error|reason|note|comment|text|prompt_sha|conv|explan|rational)", re.I
+)
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}.*")
+ANSWERS = frozenset(
+    {"answer", "answertext", "candidate", "completion", "generation", "output", "response"}
+)
+"""Names (folded) of entries' texts that are judged."""
+_TEXTS_OF_ENTRIES = frozenset(
+    {"comment", "critique", "explanation", "feedback", "justification", "note", "notes",
+     "rationale", "reason", "reasoning", "text"}
+)  # fmt: skip
+_REPEATS = re.compile(
+    r"(^(i|j|k|n|nr|no|num|number|index|idx|place|position|try|vote|sample|seed|iteration|round)$"
+    r"|run|rep|trial|attempt|epoch|sampleindex|sampleid|iter|draw)"
+)
+_LONG = 60
+_FEW = 30
+_GROUPS = 20_000
+_ALIKE = 0.9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Understanding:
+    """How a table's columns are used.
+
+    Attributes
+    ----------
+    item : tuple of str
+        The columns that together name an item; the first is the question's.
+    factors : tuple of str
+        Columns that tell conditions apart.
+    unused : tuple of (column, why)
+    """
+
+    item: tuple[str, ...]
+    factors: tuple[str, ...]
+    unused: tuple[tuple[str, str], ...]
+
+
+def last_word(column: str) -> str:
+    """The last word of a path, folded.
+
+    Examples
+    --------
+    >>> last_word("scores[].metric_name"), last_word("Criterion")
+    ('metricname', 'criterion')
+    """
+    return folded(re.split(r"\[\]\.?|\.", column.removesuffix("[]"))[-1])
+
+
+def names_criteria(column: str) -> bool:
+    """Whether a condition's column names criteria, by its name.
+
+    Examples
+    --------
+    >>> names_criteria("feedback_scores[].name"), names_criteria("prompt")
+    (True, False)
+    """
+    return last_word(column) in _NAMES_OF_CRITERIA
+
+
+def group_codes(table: pd.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:
+    """A number for each row, the same where all of the columns hold the same."""
+    codes: NDArray[np.int64] = np.zeros(len(table), dtype=np.int64)
+    for column in columns:
+        own, distinct = pd.factorize(_hashable(table[column]), use_na_sentinel=False)
+        codes = pd.factorize(codes * len(distinct) + own)[0].astype(np.int64)
+    return codes
+
+
+def _hashable(column: pd.Series) -> pd.Series:
+    return column.astype(str) if nested(column) else column
+
+
+def nested(column: pd.Series) -> bool:
+    """Whether lists or objects stand in a column's cells."""
+    if not pd.api.types.is_object_dtype(column) or pd.api.types.infer_dtype(column) == "string":
+        return False
+    kinds = set(map(type, column))
+    return bool(kinds & {list, dict, np.ndarray})
+
+
+def understand(
+    source: Path | str,
+    table: pd.DataFrame,
+    names: Mapping[str, str],
+    *,
+    item: tuple[str, ...] = (),
+    factors: tuple[str, ...] = (),
+    ignore: tuple[str, ...] = (),
+    places: tuple[str, ...] = (),
+) -> Understanding:
+    """Say what names an item and a condition, and what the other columns are.
+
+    Parameters
+    ----------
+    source : Path or str
+        For messages.
+    table : DataFrame
+    names : mapping of our column to theirs
+    item, factors, ignore : tuple of str
+        As the user says.
+    places : tuple of str
+        Columns with the places of list entries, which are rows.
+
+    Returns
+    -------
+    Understanding
+
+    Raises
+    ------
+    InputError
+        A column could be part of an item's or a condition's key, and nobody said whether it is.
+    """
+    own_item = item or (names["item_id"],)
+    not_parts = [names[n] for n in ("judge", "temperature", "order", "cluster") if n in names]
+    not_parts = [c for c in not_parts if c not in own_item]
+    serving = {*names.values()} - ({names["category"]} if "category" in names else set())
+    rest = [str(c) for c in table.columns if c not in {*serving, *own_item, *factors, *ignore}]
+    base = group_codes(table, [*own_item, *not_parts, *factors])
+    parts: list[str] = []
+    criteria: list[str] = []
+    for column in rest if not item else [c for c in rest if folded(c) in CRITERIA]:
+        if folded(column) in CRITERIA and varies(base, table[column]):
+            criteria.append(column)
+        elif (
+            folded(column) in PARTS
+            and not item
+            and varies(base, table[column])
+            and not (places and varies_in_lists(table, column, places[-1]))
+        ):
+            parts.append(column)
+    parts_of_key = (*own_item, *parts)
+    conditions = (*factors, *criteria)
+    base = group_codes(table, [*parts_of_key, *not_parts, *conditions])
+    repeat = names.get("replicate", "")
+    unused: list[tuple[str, str]] = []
+    open_: list[str] = []
+    for column in rest:
+        if column in {*parts, *criteria}:
+            continue
+        if places and (named := _of_entries(table, column, base, places)) is not None:
+            if named:
+                unused.append((column, named))
+            else:
+                open_.append(column)
+            continue
+        why = _why_unused(table[column], column, base)
+        if not why and repeat and _numbers_repeats(table, column, repeat):
+            why = f"goes with {repeat}"
+        if not why and not _could_be_key(table[column], base):
+            why = "measure"
+        if why:
+            if column != names.get("category"):
+                unused.append((column, why))
+        else:
+            open_.append(column)
+    unused += [(c, "as you say") for c in ignore if c in table.columns]
+    if open_:
+        raise UndecidedError(source, open_, parts_of_key, table, repeats=not repeat)
+    return Understanding(item=parts_of_key, factors=conditions, unused=tuple(unused))
+
+
+def varies(base: NDArray[np.int64], column: pd.Series) -> bool:
+    """Whether a column varies within the groups that some codes number."""
+    own, distinct = pd.factorize(_hashable(column), use_na_sentinel=False)
+    if len(distinct) < 2:
+        return False
+    return bool(len(pd.unique(base * len(distinct) + own)) > int(base.max(initial=-1)) + 1)
+
+
+def varies_in_lists(table: pd.DataFrame, column: str, place: str) -> bool:
+    """Whether a column differs among the entries of one list."""
+    lists = table[place].eq(0).cumsum().to_numpy(np.int64) - 1
+    return varies(lists, table[column])
+
+
+def _why_unused(column: pd.Series, name: str, base: NDArray[np.int64]) -> str:
+    """Why a column has no part in a key; empty where it might have one."""
+    if not varies(base, column):
+        return UNVARYING
+    if nested(column):
+        return "nested"
+    if pd.api.types.is_datetime64_any_dtype(column) or _TIMES.search(name):
+        return "time"
+    if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 != 0).any():
+        return "measure"
+    if _MEASURES.search(name):
+        return "measure"
+    if _ROWS.search(name):
+        return "row id"
+    if _NOTES.search(name):
+        return "free text"
+    kept = column.dropna()
+    distinct = pd.unique(_hashable(kept))
+    if len(distinct) >= max(3, 0.9 * len(kept)):
+        return "row id"
+    if not pd.api.types.is_numeric_dtype(column):
+        texts = [str(v) for v in distinct[:500]]
+        if all(_ISO.fullmatch(t.strip()) for t in texts):
+            return "time"
+        if sum(map(len, texts)) > _LONG * len(texts) or len(distinct) > max(200, len(kept) / 5):
+            return "free text"
+    elif len(distinct) > _FEW:
+        return "measure"
+    return ""
+
+
+def _could_be_key(column: pd.Series, base: NDArray[np.int64]) -> bool:
+    """Whether values of a design stand here, rather than a measure that happens to repeat.
+
+    Words that repeat do. Numbers do where every item has the same ones, equally often.
+    """
+    if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
+        return True
+    sizes = np.bincount(base)
+    several = np.flatnonzero(sizes > 1)[:_GROUPS]
+    if not len(several):
+        return False
+    kept = np.isin(base, several)
+    codes, distinct = pd.factorize(column[kept], use_na_sentinel=False)
+    groups = np.searchsorted(several, base[kept])
+    cells = np.bincount(
+        groups * len(distinct) + codes, minlength=len(several) * len(distinct)
+    ).reshape(len(several), len(distinct))
+    same = (cells == cells[0]).all(axis=1).mean()
+    return bool(same >= _ALIKE and (cells[0] > 0).sum() > 1)
+
+
+def _of_entries(
+    table: pd.DataFrame, column: str, base: NDArray[np.int64], places: Sequence[str]
+) -> str | None:
+    """Why a column of list entries has no part; empty where it may have one, None if not known.
+
+    A column one to one with the entries' places names them, unless it numbers or describes them.
+    """
+    if column in places and (column == places[-1] or not varies(base, table[column])):
+        return "place in the list"
+    word = last_word(column)
+    if word in _TEXTS_OF_ENTRIES:
+        return "free text"
+    if word in ANSWERS and varies(base, table[column]):
+        return ""
+    levels = table[column].astype(str).nunique()
+    place = next((p for p in places if _numbers_repeats(table, column, p)), "")
+    if not place or not 1 < levels <= len(table) // 2:
+        return None
+    if pd.api.types.is_numeric_dtype(table[column]) and _REPEATS.search(word):
+        return f"goes with {place}"
+    return ""
+
+
+def _numbers_repeats(table: pd.DataFrame, column: str, repeat: str) -> bool:
+    """Whether a column goes one to one with the repetition (a seed a run)."""
+    own, levels = pd.factorize(_hashable(table[column]), use_na_sentinel=False)
+    pairs = len(pd.unique(own * table[repeat].nunique(dropna=False)
+                          + pd.factorize(table[repeat], use_na_sentinel=False)[0]))  # fmt: skip
+    return pairs == len(levels) == table[repeat].nunique(dropna=False)
+
+
+class UndecidedError(InputError):
+    """Columns that could be part of an item's or a condition's key."""
+
+    def __init__(
+        self,
+        source: Path | str,
+        columns: Sequence[str],
+        item: Sequence[str],
+        table: pd.DataFrame,
+        *,
+        repeats: bool,
+    ) -> None:
+        self.columns, self.item = tuple(columns), tuple(item)
+        self.examples = ", ".join(
+            f"{c!r} ({', '.join(str(v)[:20] for v in pd.unique(_hashable(table[c].dropna()))[:3])}"
+            " ...)"
+            for c in columns[:4]
+        )
+        several = len(columns) > 1
+        are, tell = ("they are", "they tell") if several else ("it is", "it tells")
+        listed = ",".join(columns)
+        key = ",".join([*item, *columns])
+        numbered = (
+            f" if it numbers the repetitions: --map replicate={_quoted(listed)};"
+            if repeats and not several and pd.api.types.is_numeric_dtype(table[columns[0]])
+            else ""
+        )
+        super().__init__(
+            f"{source}: the column{'s' * several} {self.examples} "
+            f"var{'y' if several else 'ies'} among the rows of one {' + '.join(item)}, so that "
+            f"these rows may be no repetitions of one judgment. If {are} part of what is judged: "
+            f"--item {_quoted(key)}; if {tell} ways of judging apart: --factor {_quoted(listed)};"
+            f"{numbered} if neither, and the rows are repetitions: --ignore {_quoted(listed)}."
+        )
+
+
+def _quoted(words: str) -> str:
+    return words if re.fullmatch(r"[\w,.\-]+", words) else f"'{words}'"
+
+
+_JUDGE = frozenset(
+    {"llm", "llm_judge", "ai", "ai_judge", "model", "eval", "evaluator", "evaluation", "auto",
+     "auto_eval", "automatic", "automated", "autorater", "autograder", "online_scoring", "judge",
+     "machine", "bot", "prediction", "suggestion"}
+)  # fmt: skip
+_HUMAN = frozenset(
+    {"human", "annotation", "annotator", "ui", "app", "user", "person", "people", "expert",
+     "physician", "reviewer", "review", "manual", "labeler", "labeller", "crowd", "crowdworker",
+     "worker", "rater", "gold", "response"}
+)  # fmt: skip
+_RULE = frozenset({"code", "heuristic", "programmatic", "rule", "regex", "exact_match"})
+_UNCLEAR = frozenset({"api", "sdk", "external", "import", "other"})
+_CERTAIN = frozenset(
+    {"human", "annotation", "annotator", "people", "crowd", "crowdworker", "labeler", "labeller",
+     "manual"}
+)  # fmt: skip
+"""Words that name people in every context; `ui` or `user` may name something else."""
+_OF_PEOPLE = _CERTAIN | {"person", "expert", "physician"}
+_CLASSES = (("judge", _JUDGE), ("human", _HUMAN), ("rule", _RULE), ("unclear", _UNCLEAR))
+_SMALL = frozenset({"a", "an", "the", "as", "by", "of", "in", "end", "feedback", "based", "graded"})
+_MODELS = re.compile(
+    r"(gpt|claude|gemini|llama|mistral|mixtral|qwen|deepseek|grok|prometheus|o[134]\b)", re.I
+)
+_NAMED = re.compile(
+    r"(source|kind|type|annotat|rater|rated|judge|evaluat|grader|scorer|labell?er|feedback|review"
+    r"|author|creat|origin|provenance|(^|[_.])by$)",
+    re.I,
+)
+_KIND_NAMED = re.compile(r"(source|annotat|rater|judge|evaluat|grader|scorer|feedback)", re.I)
+_MOST_LEVELS = 20
+_EMPTY = "empty"
+_SAMPLE = 400
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaterKinds:
+    """A column that says who gave each row: its levels by kind of rater, with their rows."""
+
+    column: str
+    rows: Mapping[str, int]
+    kinds: Mapping[str, tuple[str, ...]]
+
+    def named(self, kind: str) -> str:
+        """The levels of a kind as an option takes them, with the column."""
+        return f"{self.column}={','.join(filter(None, self.kinds.get(kind, ())))}"
+
+    def described(self) -> str:
+        """Each kind with its levels and rows."""
+        return ", ".join(
+            f"{kind} ({', '.join(f'{v or _EMPTY} {self.rows[v]:,}' for v in levels)})"
+            for kind, levels in self.kinds.items()
+        )
+
+
+def kind_of_rater(level: str) -> str:
+    """Whether a word names a judge, a human, a rule, or is unclear; empty for any other word.
+
+    Examples
+    --------
+    >>> [kind_of_rater(w) for w in ("LLM", "human_annotator", "gpt-4o", "CODE", "SDK", "medicine")]
+    ['judge', 'human', 'judge', 'rule', 'unclear', '']
+    """
+    if not level.strip():
+        return "unclear"
+    if _MODELS.match(level.strip()):
+        return "judge"
+    words = _words(level)
+    joined = "_".join(words)
+    for kind, known in _CLASSES:
+        if joined in known:
+            return kind
+    if not words or not all(any(w in known for _, known in _CLASSES) for w in words):
+        return ""
+    if set(words) & _OF_PEOPLE:
+        return "human"
+    return next(kind for kind, known in _CLASSES if set(words) & known)
+
+
+def _words(level: str) -> list[str]:
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", level)
+    words = [w for w in re.split(r"[\W_\d]+", apart.casefold()) if w]
+    words = [w for w in words if w not in _SMALL] or words
+    every = frozenset().union(*(known for _, known in _CLASSES))
+    return [w[:-1] if w not in every and w.endswith("s") else w for w in words]
+
+
+def rater_kinds(
+    table: pd.DataFrame, names: Mapping[str, str], *, explained: Collection[str] = ()
+) -> RaterKinds | None:
+    """The column that says who gave each row, where rows of people stand among the judge's.
+
+    Parameters
+    ----------
+    table : DataFrame
+    names : mapping of our column to theirs
+    explained : collection of str
+        Columns whose part the user stated.
+
+    Returns
+    -------
+    RaterKinds or None
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"item": ["a", "a"], "source": ["EVAL", "ANNOTATION"]})
+    >>> rater_kinds(rows, {"item_id": "item"}).kinds
+    {'judge': ('EVAL',), 'human': ('ANNOTATION',)}
+    >>> rater_kinds(rows.assign(source=["wiki", "news"]), {"item_id": "item"}) is None
+    True
+    """
+    judge = names.get("judge", "")
+    serving = {c for role, c in names.items() if role not in {"judge", "cluster", "category"}}
+    found = []
+    for column, cells in _word_columns(table, {*serving, *explained}):
+        kinds = _kinds_of(column, cells)
+        if kinds is None or (folded(column) in SYSTEMS and column != judge):
+            continue
+        asks, if_varied = (_asks(kinds, judges=column == judge, varied=v) for v in (False, True))
+        item = names.get("item_id")
+        if not asks and if_varied and item in table:
+            asks = varies(group_codes(table, [str(item)]), cells)
+        if asks:
+            found.append(kinds)
+    return max(found, key=_rank, default=None)
+
+
+def rater_columns(
+    table: pd.DataFrame, names: Mapping[str, str], *, explained: Collection[str] = ()
+) -> list[str]:
+    """The columns of words that name raters, of whatever kinds."""
+    serving = {c for role, c in names.items() if role not in {"judge", "cluster", "category"}}
+    return [
+        column
+        for column, cells in _word_columns(table, {*serving, *explained})
+        if (kinds := _kinds_of(column, cells)) and set(kinds.kinds) - {"unknown"}
+    ]
+
+
+def _rank(kinds: RaterKinds) -> tuple[bool, bool]:
+    return {"judge", "human"} <= set(kinds.kinds), bool(_KIND_NAMED.search(kinds.column))
+
+
+def _kinds_of(column: str, cells: pd.Series) -> RaterKinds | None:
+    kept = cells.dropna()
+    words = len(kept) and pd.api.types.infer_dtype(kept) == "string"
+    if not words or kept.nunique() > _MOST_LEVELS:
+        return None
+    counts = {str(k): int(n) for k, n in cells.fillna("").value_counts(sort=False).items()}
+    kinds: dict[str, list[str]] = {}
+    for level in counts:
+        kinds.setdefault(kind_of_rater(level) or "unknown", []).append(level)
+    order = ("judge", "human", "rule", "unclear", "unknown")
+    listed = {k: tuple(kinds[k]) for k in order if k in kinds}
+    return RaterKinds(column=column, rows=counts, kinds=listed)
+
+
+def _asks(found: RaterKinds, *, judges: bool, varied: bool) -> bool:
+    """Whether rows of people, of rules or of nobody known may stand among the judge's."""
+    kinds = set(found.kinds)
+    certain = any(set(_words(v)) & _CERTAIN for v in found.kinds.get("human", ()))
+    last = ".".join(found.column.split(".")[-2:])
+    named = bool(_NAMED.search(last))
+    if "unknown" in kinds:
+        return certain and (judges or ("judge" in kinds and bool(_KIND_NAMED.search(last))))
+    if {"human", "judge"} <= kinds:
+        return named or certain or varied
+    if "human" in kinds:
+        return certain if kinds == {"human"} and named else (named or certain) and len(kinds) > 1
+    empty_only = kinds == {"judge", "unclear"} and set(found.kinds["unclear"]) == {""}
+    return "judge" in kinds and len(kinds) > 1 and named and not (judges and empty_only)
+
+
+def _word_columns(table: pd.DataFrame, serving: Collection[str]) -> Iterator[tuple[str, pd.Series]]:
+    """Columns of words, and what stands in cells that hold objects, by its path."""
+    for name in table.columns:
+        column, cells = str(name), table[name]
+        if column in serving or pd.api.types.is_numeric_dtype(cells):
+            continue
+        if isinstance(cells.dtype, pd.CategoricalDtype):
+            cells = cells.astype(object)
+        kept = cells.dropna()
+        some = kept.iloc[:: max(1, len(kept) // _SAMPLE)]
+        objects = [o for v in some if (o := object_in(v)) is not None]
+        if not objects:
+            if all(isinstance(v, str) for v in some) and len(set(some)) <= _MOST_LEVELS:
+                yield column, cells
+            continue
+        values: dict[str, set[object]] = {}
+        for one in objects:
+            for path, value in leaves_of(one).items():
+                values.setdefault(path, set()).add(value if isinstance(value, str) else None)
+        for path, seen in values.items():
+            words = {v for v in seen if isinstance(v, str)}
+            whole = f"{column}.{path}"
+            if words and len(words) <= _MOST_LEVELS and whole not in serving:
+                yield whole, cells.map(partial(_leaf_at, path=path))
+
+
+def _leaf_at(value: object, path: str) -> object:
+    one = object_in(value)
+    return None if one is None else leaves_of(one).get(path)
+
+
+def rows_of_raters(source: Path | str, table: pd.DataFrame, stated: str, option: str) -> pd.Series:
+    """Which rows hold one of the values of ``COLUMN=VALUE,VALUE``.
+
+    Raises
+    ------
+    InputError
+        There is no such column, or it does not hold a value.
+    """
+    wanted, _, given = stated.partition("=")
+    column = column_named(table.columns, wanted.strip())
+    if not column:
+        raise no_column(source, wanted.strip(), option, table)
+    cells = each_distinct(table[column], spelling)
+    values = [spelling(v) for v in given.split(",")]
+    lost = [v for v in values if not cells.eq(v).any()]
+    if lost:
+        there = ", ".join(map(str, pd.unique(table[column].dropna())[:8]))
+        raise InputError(
+            f"{source}: --{option} {stated}: the column {column!r} never holds {lost[0]!r}. It "
+            f"holds: {there}."
+        )
+    return cells.isin(values)

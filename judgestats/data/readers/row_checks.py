@@ -1,0 +1,434 @@
+"""Checks of single rows, and questions to the user."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from judgestats.data.readers.columns import TRIALS, VERDICTS, folded
+from judgestats.data.readers.json_paths import PLACE
+from judgestats.data.readers.layout import with_paths
+from judgestats.data.readers.options import TableOptions
+from judgestats.data.readers.roles import (
+    ANSWERS,
+    CRITERIA,
+    RaterKinds,
+    UndecidedError,
+    group_codes,
+    kind_of_rater,
+    last_word,
+    names_criteria,
+    nested,
+    rater_kinds,
+    rows_of_raters,
+    varies,
+)
+from judgestats.data.readers.verdicts import coded, kind_of_column
+from judgestats.data.verdict_kinds import spelling
+from judgestats.errors import InputError, printable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """One way to read a file: what it means, its options, and what it reads."""
+
+    meaning: str
+    options: TableOptions
+    preview: str
+
+
+class OpenQuestionError(InputError):
+    """A file that can be read in several ways; each answer's options were tried on it."""
+
+    def __init__(self, source: Path | str, question: str, answers: tuple[Answer, ...]) -> None:
+        self.source, self.question, self.answers = source, question, answers
+        super().__init__(self.asked(f"judgestats analyze {shlex.quote(str(source))}"))
+
+    def asked(self, command: str) -> str:
+        """The question with each answer as that command, or in Python's words for a frame."""
+        width = max((len(a.meaning) for a in self.answers), default=0)
+        lines = [f"{self.source}: {self.question}"]
+        for answer in self.answers:
+            options = answer.options
+            if isinstance(self.source, Path):
+                said = " ".join([command, *map(shlex.quote, options.words())])
+            else:
+                given = ", ".join(f"{k}={v!r}" for k, v in options.given().items())
+                said = f"js.audit(data, {given})"
+            lines.append(f"  {answer.meaning:<{width}}  {said}    {answer.preview}")
+        return "\n".join(lines)
+
+    def without(self, name: str) -> OpenQuestionError:
+        """The same for a command that does not take one of the options."""
+        answers = (
+            replace(a, options=replace(a.options, **{name: getattr(TableOptions(), name)}))
+            for a in self.answers
+        )
+        return OpenQuestionError(self.source, self.question, tuple(answers))
+
+
+def open_question(
+    source: Path | str,
+    question: str,
+    answers: Iterable[tuple[str, TableOptions]],
+    read: Callable[[TableOptions], pd.DataFrame],
+) -> InputError:
+    """The refusal of a file that can be read in several ways.
+
+    Parameters
+    ----------
+    source : Path or str
+    question : str
+        What is not known.
+    answers : iterable of (meaning, TableOptions)
+        Several may have one meaning: the first that reads the file is shown.
+    read : callable
+        Reads the file by options.
+
+    Returns
+    -------
+    InputError
+        With the commands that read the file; where none does, with why the first one failed.
+    """
+    shown: dict[str, Answer] = {}
+    why = ""
+    for meaning, options in answers:
+        if meaning in shown:
+            continue
+        try:
+            frame = read(options)
+        except InputError as error:
+            first = str(error).removeprefix(f"{source}: ").splitlines()[0]
+            why = why or f"{shlex.join(options.words())}: {first}"
+            continue
+        shown[meaning] = Answer(meaning=meaning, options=options, preview=preview(frame))
+    if shown:
+        return OpenQuestionError(source, question, tuple(shown.values()))
+    return InputError(f"{source}: {question}" + (f" Tried {why}" if why else ""))
+
+
+def preview(frame: pd.DataFrame) -> str:
+    """What was read, in counts."""
+    conditions = list(dict.fromkeys(map(str, frame["condition"])))
+    items, orders = frame["item_id"].nunique(), frame["order"].nunique()
+    repeats = frame.groupby(["condition", "item_id", "order"], sort=False).size()
+    parts = [_count(items, "item")]
+    if len(conditions) > 1:
+        names = ", ".join(c[:30] for c in conditions[:3]) + (", ..." if conditions[3:] else "")
+        parts.append(f"{len(conditions)} conditions ({printable(names, one_line=True)})")
+    parts += [_count(orders, "order")] if orders > 1 else []
+    parts.append(_count(int(repeats.max()), "repeat"))
+    if "label" in frame and (n := int((frame["label"] != "").sum())):
+        parts.append(_count(n, "labelled judgment"))
+    return ", ".join(parts)
+
+
+def _count(n: int, word: str) -> str:
+    return f"{n:,} {word}{'s' * (n != 1)}"
+
+
+_IDS = re.compile(r"(?:^|[_\W])(?:id|uid|uuid|key|idx|index|item|question|prompt|query|input|trace"
+                  r"|span|run|example|record|sample)$|Id$|ID$")  # fmt: skip
+_COPIES = frozenset({"cached", "fromcache", "iscached", "cachehit", "wascached"})
+_TASKS = frozenset({"task", "taskid", "tasknumber"})
+_SUCCESSES = frozenset({"success", "successful", "solved", "resolved", "completed", "reward"})
+_JUDGES = re.compile(r"(judge|grader|evaluator|rater|annotator|scorer|model|llm)", re.I)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """A table as it is read: which column stands for which of ours, and by which options.
+
+    `read` reads the same file by other options.
+    """
+
+    source: Path | str
+    table: pd.DataFrame
+    names: Mapping[str, str]
+    options: TableOptions
+    read: Callable[[TableOptions], pd.DataFrame]
+
+
+def places_in(table: pd.DataFrame, options: TableOptions) -> tuple[str, ...]:
+    """The columns with the places of list entries, the innermost last; none in other tables."""
+    paths = [*options.mapping.values(), *options.item, *options.factors]
+    if not options.explode and not any("[]" in p for p in paths):
+        return ()
+    outer = [str(c) for c in table.columns if str(c).startswith(f"{PLACE} in ")]
+    return (*outer, *([PLACE] if PLACE in table else []))
+
+
+def stated_rows(
+    source: Path | str, table: pd.DataFrame, options: TableOptions
+) -> tuple[pd.DataFrame, pd.Series, str]:
+    """The rows that are judged or labels, which of them are people's, and that in words.
+
+    Raises
+    ------
+    InputError
+        A column or value that is not there, or no judge's row is left.
+    """
+    said = ""
+    humans = pd.Series(data=False, index=table.index)
+    if options.human:
+        humans = rows_of_raters(source, table, options.human, "human")
+    if options.judge_rows:
+        judged = rows_of_raters(source, table, options.judge_rows, "judge-rows") & ~humans
+        said = f"judge's rows: {options.judge_rows} ({int(judged.sum()):,} of {len(table):,})"
+        kept = judged | humans
+        table, humans = table[kept].reset_index(drop=True), humans[kept].reset_index(drop=True)
+    if len(table) and humans.all():
+        raise InputError(f"{source}: --human {options.human} leaves no judge's rows.")
+    return table, humans, said
+
+
+def check_rows(rows: Rows) -> None:
+    """Refuse a table whose rows may be something else than one judge's judgments of items.
+
+    Raises
+    ------
+    OpenQuestionError
+        With the commands that read the file.
+    """
+    for check in (check_raters, _annotators, check_row_ids, _copies, _trials, _orders):
+        check(rows)
+
+
+def check_raters(rows: Rows) -> None:
+    """Refuse rows of people, of rules or of nobody known among the judge's."""
+    stated = rows.options.judge_rows.partition("=")[0].strip()
+    found = rater_kinds(
+        rows.table, rows.names, explained={*rows.options.factors, *rows.options.item, stated}
+    )
+    if found is not None:
+        raise raters_question(rows, found)
+
+
+def raters_question(rows: Rows, found: RaterKinds) -> InputError:
+    """The refusal of a table with rows of several kinds of raters.
+
+    Parameters
+    ----------
+    rows : Rows
+    found : RaterKinds
+        The column that tells them apart.
+
+    Returns
+    -------
+    InputError
+    """
+    if set(found.kinds) == {"human"}:
+        return InputError(
+            f"{rows.source}: no judge's rows: {found.column!r} holds {found.described()} only. "
+            "Give the judge's file, with this one as --labels; or say that these rows are judged: "
+            f"--judge-rows {found.named('human')}."
+        )
+    question = f"{found.column!r} says who gave each row: {found.described()}. Whose is judged?"
+    return open_question(rows.source, question, _of_raters(rows, found), rows.read)
+
+
+def _of_raters(rows: Rows, found: RaterKinds) -> Iterator[tuple[str, TableOptions]]:
+    kinds = found.kinds
+    others = [k for k in kinds if k not in {"human", "judge"}]
+    judge = "judge" if "judge" in kinds else others[0]
+    judged = found.named(judge)
+    table = with_paths(rows.source, rows.table, [found.column])
+    judged_rows = table[table[found.column].isin(kinds[judge])]
+    unclear = [v for k in others if k != "rule" for v in kinds[k] if v]
+    for keyed in _keyed(rows, judged_rows):
+        mapping = {k: v for k, v in keyed.mapping.items() if k != "label"}
+        labelled = replace(keyed, labels=None, mapping=mapping)
+        if "human" in kinds and not rows.options.human:
+            human = replace(labelled, human=found.named("human"))
+            only = replace(human, judge_rows=judged) if set(kinds) - {"human", judge} else human
+            yield "people's rows are labels", only
+        yield f"only {judge} rows are judged", replace(keyed, judge_rows=judged)
+        if judge == "judge" and unclear:
+            either = {k: ",".join([*filter(None, kinds.get(k, ())), *unclear]) for k in
+                      ("human", "judge")}  # fmt: skip
+            people = f"{found.column}={either['human']}"
+            yield "unclear rows are people's", replace(labelled, human=people, judge_rows=judged)
+            more = replace(keyed, judge_rows=f"{found.column}={either['judge']}")
+            yield "unclear rows are the judge's", more
+
+
+def _keyed(rows: Rows, judged: pd.DataFrame) -> Iterator[TableOptions]:
+    """The options, and where rows have ids of their own with the column that names items."""
+    table, names, options = rows.table, rows.names, rows.options
+    item = names["item_id"]
+    own = not options.item and table[item].nunique() == len(table)
+    if not own:
+        yield options
+    for column, criterion in _keys(judged, names, len(table)):
+        factors = options.factors
+        if criterion and folded(criterion) not in CRITERIA and criterion not in factors:
+            factors = (*factors, criterion)
+        if "item_id" in options.mapping:
+            mapping = {**options.mapping, "item_id": column}
+            yield replace(options, mapping=mapping, factors=factors)
+        elif not options.item:
+            yield replace(options, item=(column,), factors=factors)
+    if own:
+        yield options
+
+
+def _keys(judged: pd.DataFrame, names: Mapping[str, str], n_rows: int) -> list[tuple[str, str]]:
+    """Columns that name items, with one that names criteria, of which each judgment has its own."""
+    serving = {names[v] for v in VERDICTS if v in names}
+    rest = [str(c) for c in judged.columns if str(c) not in serving and not nested(judged[c])]
+    ids = [
+        c
+        for c in rest
+        if _IDS.search(c) and 1 < judged[c].nunique() < n_rows and judged[c].notna().all()
+    ]
+    named = [c for c in rest if names_criteria(c) and 1 < judged[c].nunique() <= 50]
+    parts = [names[n] for n in ("judge", "replicate", "order", "temperature") if n in names]
+    found = []
+    for column in ids:
+        for criterion in ("", *(c for c in named if c != column)):
+            key = list(dict.fromkeys([column, *filter(None, [criterion]), *parts]))
+            if not judged.astype(dict.fromkeys(key, str)).duplicated(key).any():
+                found.append((column, criterion))
+                break
+    return sorted(found, key=lambda f: judged[f[0]].nunique())
+
+
+def _annotators(rows: Rows) -> None:
+    """People's names in the column that would name judges."""
+    column = rows.names.get("judge", "")
+    if column in rows.options.mapping.values() or folded(column) != "annotator":
+        return
+    levels = [str(v) for v in rows.table[column].dropna().unique()]
+    if len(levels) < 2 or all(kind_of_rater(v) == "judge" for v in levels):
+        return
+    role = next((v for v in VERDICTS if v in rows.names), "")
+    if (
+        rows.names.get(role) not in rows.options.mapping.values()
+        or folded(rows.names[role]) != "label"
+    ):
+        return
+    raise open_question(
+        rows.source,
+        f"{rows.names[role]!r} by {column!r} ({', '.join(levels[:3])}) seems to hold people's "
+        "labels. Then give the file as --labels of the judge's file.",
+        [
+            (
+                "they are judges",
+                replace(rows.options, mapping={**rows.options.mapping, "judge": column}),
+            )
+        ],
+        rows.read,
+    )
+
+
+def check_row_ids(rows: Rows) -> None:
+    """Refuse an id of each row where items have another id, and a row for each criterion."""
+    item = rows.names["item_id"]
+    if rows.options.item or len(rows.table) < 4 or rows.table[item].nunique() < len(rows.table):
+        return
+    if not any(names_criteria(str(c)) for c in rows.table.columns):
+        return
+    keys = [(c, k) for c, k in _keys(rows.table, rows.names, len(rows.table)) if k and c != item]
+    if not keys or 3 * rows.table[keys[0][0]].nunique() > 2 * len(rows.table):
+        return
+    column, criterion = keys[0]
+    question = f"{item!r} differs in every row, and {column!r} with {criterion!r} names each row."
+    answers = [(f"{column} names items", o) for o in _keyed(rows, rows.table)]
+    raise open_question(rows.source, f"{question} What is an item?", answers, rows.read)
+
+
+def _copies(rows: Rows) -> None:
+    """Replies that a cache gave again."""
+    for name in [str(c) for c in rows.table.columns if last_word(str(c)) in _COPIES]:
+        words = set(map(spelling, rows.table[name].dropna()))
+        if not words <= {"true", "false", "1", "0"}:
+            continue
+        base = group_codes(rows.table, [rows.names["item_id"]])
+        if len(words) < 2 or not varies(base, rows.table[name]):
+            continue
+        first = next(w for w in ("false", "0") if w in words)
+        raise open_question(
+            rows.source,
+            f"{name!r} marks replies that were copied from a cache. Copies are no repeats: they "
+            "say nothing of consistency.",
+            [("without the copies", replace(rows.options, judge_rows=f"{name}={first}"))],
+            rows.read,
+        )
+
+
+def _trials(rows: Rows) -> None:
+    """Trials of an agent, which are no repeats of a judge."""
+    repeat, item = rows.names.get("replicate", ""), rows.names["item_id"]
+    verdict = next((rows.names[v] for v in VERDICTS if v in rows.names), "")
+    if repeat in rows.options.mapping.values() or rows.options.item or folded(item) not in _TASKS:
+        return
+    if folded(repeat) not in TRIALS or last_word(verdict) not in _SUCCESSES:
+        return
+    mapping = {**rows.options.mapping, "replicate": repeat}
+    raise open_question(
+        rows.source,
+        f"{repeat!r} numbers trials of one {item!r}. Are these an agent's trials or a judge's "
+        "repeats?",
+        [
+            ("an agent's trials, an item each", replace(rows.options, item=(item, repeat))),
+            ("a judge's repeats", replace(rows.options, mapping=mapping)),
+        ],
+        rows.read,
+    )
+
+
+def _orders(rows: Rows) -> None:
+    """Lists of two preferences: one in each order, or one judgment twice."""
+    if not places_in(rows.table, rows.options) or PLACE in {
+        c for r, c in rows.options.mapping.items() if r in {"order", "replicate"}
+    } | {*rows.options.item, *rows.options.factors}:
+        return
+    role = next(v for v in VERDICTS if v in rows.names)
+    if set(rows.table[PLACE]) != {0, 1} or "order" in rows.names or rows.options.parse:
+        return
+    kind = kind_of_column(
+        rows.source, rows.table[rows.names[role]], rows.names[role], role, rows.options
+    )
+    if kind.name != "preference":
+        return
+    as_orders = replace(rows.options, mapping={**rows.options.mapping, "order": PLACE})
+    as_repeats = replace(rows.options, mapping={**rows.options.mapping, "replicate": PLACE})
+    shown = replace(as_orders, as_shown=True)
+    words = coded(rows.table[rows.names[role]], kind)[1]
+    same = float(words.groupby(rows.table[PLACE].eq(0).cumsum()).nunique().eq(1).mean())
+    answers = [("both orders; verdicts name places", shown)]
+    if same > 0.25:
+        answers += [
+            ("both orders; verdicts name responses", as_orders),
+            ("one order, judged twice", as_repeats),
+        ]
+    raise open_question(
+        rows.source,
+        f"each list holds two verdicts on a pair ({rows.names[role]}). Are they its two orders?",
+        answers,
+        rows.read,
+    )
+
+
+def unexplained(rows: Rows, error: UndecidedError) -> InputError:
+    """The refusal of columns of list entries, or of their records, that vary within an item."""
+    options = rows.options
+    columns, several = error.columns, len(error.columns) > 1
+    question = (
+        f"{error.examples} var{'y' if several else 'ies'} within one {' + '.join(error.item)}, "
+        f"so these rows are not repeats. What {'are they' if several else 'is it'}?"
+    )
+    factors = replace(options, factors=(*options.factors, *columns))
+    key = replace(options, item=(*error.item, *columns))
+    answers = [("a condition, system or criterion", factors), ("part of the item", key)]
+    if not several and last_word(columns[0]) in ANSWERS and PLACE in rows.table:
+        answers = [("what is judged, an item each", replace(key, item=(*error.item, PLACE)))]
+    if not several and _JUDGES.search(last_word(columns[0])) and "judge" not in rows.names:
+        judge = replace(options, mapping={**options.mapping, "judge": columns[0]})
+        answers.insert(0, ("the judge", judge))
+    return open_question(rows.source, question, answers, rows.read)

@@ -1,0 +1,570 @@
+"""Judgments of one's own, from a file or a frame."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from judgestats.data.readers.checks import check_mistakes, with_orders, with_pairs_of_ids
+from judgestats.data.readers.columns import (
+    ALIASES,
+    PARTS,
+    SYSTEMS,
+    TRIALS,
+    VERDICTS,
+    column_named,
+    folded,
+    item_texts,
+    joined_ids,
+    labels_said,
+    no_column,
+    resolve_columns,
+    text_column,
+)
+from judgestats.data.readers.frame import bare, parsed_frame
+from judgestats.data.readers.hints import named_runs, run_columns
+from judgestats.data.readers.json_paths import PLACE, with_leaves
+from judgestats.data.readers.labels import joined_labels, with_labelled_rows, with_labels_of
+from judgestats.data.readers.layout import exploded, long_of, wide_columns, wide_paths, with_paths
+from judgestats.data.readers.options import TableOptions
+from judgestats.data.readers.roles import (
+    UNVARYING,
+    UndecidedError,
+    Understanding,
+    understand,
+    varies_in_lists,
+)
+from judgestats.data.readers.row_checks import Rows, check_rows, places_in, stated_rows, unexplained
+from judgestats.data.readers.table_files import table_of
+from judgestats.data.readers.test_logs import ragas_options
+from judgestats.data.readers.verdicts import (
+    Read,
+    length_columns,
+    read_texts,
+    read_verdicts,
+    side_columns,
+    side_lengths,
+    with_sides,
+)
+from judgestats.data.schema import PARSED_COLUMNS, validate_parsed
+from judgestats.data.verdict_kinds import passes_beside_scores
+from judgestats.errors import InputError
+from judgestats.protocols.base import Status
+
+_OF_ITEMS = frozenset(map(folded, ALIASES["verdict"]))
+"""Names of columns that may be people's verdicts where they are the same in all rows of an item."""
+
+
+def understood_as(
+    frame: pd.DataFrame,
+    names: Mapping[str, str],
+    understanding: Understanding,
+    options: TableOptions,
+) -> str:
+    """What names an item, the judge and the repeats, and which columns have no part in it."""
+    judge = names.get("judge")
+    parts = [f"item = {' + '.join(understanding.item)}"]
+    if "cluster" in names and frame["cluster"].nunique() < frame["item_id"].nunique():
+        parts.append(f"cluster = {names['cluster']}")
+    judge_name = options.judge or "not named"
+    parts.append(f"judge = {judge}" if judge else f"judge: {judge_name} (--judge NAME)" if not
+                 options.judge else f"judge: {judge_name}")  # fmt: skip
+    if "temperature" in names:
+        parts.append(f"temperature = {names['temperature']}")
+    if "order" in names:
+        parts.append(f"order = {names['order']}")
+    if understanding.factors:
+        parts.append(f"conditions also by {' + '.join(understanding.factors)}")
+    sizes = frame.groupby(["condition", "item_id", "order"], sort=False).size()
+    low, high = int(sizes.min()), int(sizes.max())
+    counted = f"{low} to {high} repeats" if low < high else f"{low} repeat{'s' * (low != 1)}"
+    by = f" ({names['replicate']})" if "replicate" in names and high > 1 else (
+        " (numbered by row)" if high > 1 else ""
+    )  # fmt: skip
+    parts.append(counted + by)
+    if "label" in frame and (frame["label"] != "").any():
+        pair = passes_beside_scores(frame["label"], frame["score"])
+        kind = " (pass / fail of the item, no points)" if pair else ""
+        parts.append(f"{labels_said(_labels_from(frame, names, options))}{kind}")
+    else:
+        parts += [
+            f"did people say `{c}`? Then --map label={c}"
+            for c, why in understanding.unused
+            if why == UNVARYING and folded(c) in _OF_ITEMS
+        ][:1]
+    return "; ".join([*parts, *unused_columns(understanding)])
+
+
+def _labels_from(frame: pd.DataFrame, names: Mapping[str, str], options: TableOptions) -> str:
+    """Where people's labels are from, and of how many people."""
+    people = [str(c).removeprefix("label_") for c in frame.columns if str(c).startswith("label_")]
+    of = f" of {len(people)} people ({few_names(people)})" if len(people) > 1 else ""
+    if options.human:
+        return f"rows of {options.human}"
+    if isinstance(options.labels, (str, Path)):
+        return f"{Path(options.labels).name}{of}, joined by item"
+    return f"{names.get('label', 'joined by item' if options.labels is not None else 'theirs')}{of}"
+
+
+def systems_of_answers(
+    table: pd.DataFrame, understanding: Understanding, names: Mapping[str, str]
+) -> list[str]:
+    """The column that names the system where each answer has an id, and its question a column."""
+    whole = [c for c, why in understanding.unused if why == UNVARYING]
+    named = [c for c in whole if folded(c) in SYSTEMS and len(table[c].unique()) > 1]
+    alone = len(named) == 1 and not any(folded(c) in SYSTEMS for c in understanding.item)
+    return named if alone and "cluster" in names else []
+
+
+def unused_columns(understanding: Understanding) -> list[str]:
+    """The columns that have no part in what is analysed, in words."""
+    still = [c for c, why in understanding.unused if why == UNVARYING]
+    others = [f"{c}: {why}" for c, why in understanding.unused if c not in still]
+    sentences = []
+    if still:
+        several = len(still) > 1
+        sentences.append(
+            f"{len(still)} column{'s' * several} not used ({few_names(still)}) "
+            f"do{'es' * (not several)} not vary within an item"
+        )
+    if others:
+        sentences.append(f"{len(others)} not used ({few_names(others)})")
+    return sentences
+
+
+def few_names(names: list[str]) -> str:
+    """The first eight names, none longer than forty characters."""
+    return ", ".join(n[:40] for n in names[:8]) + (", ..." if len(names) > 8 else "")
+
+
+_NAMES = ("item_id", "judge", "cluster", "category", "order")
+_FREE = ("explanation", "raw_text", "reason")
+_NUMBERS = ("temperature", "cost_usd", "tokens_in", "tokens_out")
+_CHANCES = ("confidence", "pass_probability")
+MAX_COLUMNS = 5_000
+
+
+def read_table(path: Path, options: TableOptions | None = None) -> pd.DataFrame:
+    """Read a table's file into the parsed frame.
+
+    Parameters
+    ----------
+    path : Path
+    options : TableOptions, optional
+
+    Returns
+    -------
+    DataFrame
+        A row without a readable verdict keeps its row: its status says so.
+
+    Raises
+    ------
+    InputError
+        A missing column, no verdict, a column whose part is not clear, or an empty file.
+    """
+    options = options or TableOptions()
+
+    def kept_as_written(header: pd.DataFrame) -> Collection[str]:
+        by_name = {o: c for o, c in options.mapping.items() if column_named(header.columns, c)}
+        names = resolve_columns(path, header, by_name, needs_item=False, needs_verdict=False)
+        stated = [s.partition("=")[0].strip() for s in (options.human, options.judge_rows) if s]
+        given = (*options.factors, *options.item, *options.explode, *stated)
+        kept = [column_named(header.columns, c) for c in given]
+        parts = [str(c) for c in header.columns if folded(c) in PARTS]
+        return {c for c in kept if c} | {
+            *parts,
+            *(names[n] for n in (*_NAMES, *_FREE) if n in names),
+        }
+
+    table = table_of(
+        path,
+        kept_as_written,
+        table=options.table,
+        paths=_paths(options),
+        verdicts=lambda header: _verdict_columns(header, options),
+    )
+    return read_frame(table, options, source=path)
+
+
+def _verdict_columns(header: pd.DataFrame, options: TableOptions) -> set[str]:
+    """The columns that may hold verdicts or labels, by their names or as the user says."""
+    roles = (*VERDICTS, "label")
+    usual = {folded(name) for role in roles for name in ALIASES[role]}
+    named = {folded(options.mapping[role]) for role in roles if role in options.mapping}
+    columns = [str(c) for c in header.columns]
+    return {c for c in columns if folded(c) in usual | named} | {
+        *named_runs(columns),
+        *(c for spec in options.wide for c in wide_columns(columns, spec)),
+    }
+
+
+def read_frame(
+    table: pd.DataFrame, options: TableOptions | None = None, *, source: Path | str = "the frame"
+) -> pd.DataFrame:
+    """Read a frame into the parsed frame.
+
+    Parameters
+    ----------
+    table : DataFrame
+    options : TableOptions, optional
+    source : Path or str
+        What it is, for messages.
+
+    Returns
+    -------
+    DataFrame
+        With ``attrs["understood"]``: what the columns were taken for.
+    """
+    options = options or TableOptions()
+    if table.empty:
+        raise InputError(f"{source}: the file holds no judgments." if isinstance(source, Path)
+                         else f"{source} holds no judgments.")  # fmt: skip
+    if len(table.columns) > MAX_COLUMNS:
+        raise InputError(
+            f"{source} has {len(table.columns):,} columns; at most {MAX_COLUMNS:,} are read. Keep "
+            "those with the item, the judge and the verdict."
+        )
+    table = table.rename(columns=str)
+    if set(PARSED_COLUMNS) <= set(table.columns) and not options.of_table:
+        return table.reset_index(drop=True)
+    options = _with_runs(source, table, ragas_options(table, options))
+    shapes: list[str] = []
+    served: dict[str, str] = {}
+    read_by = partial(tried, source, table)
+    table, mapping, people = _reshaped(
+        source, table.reset_index(drop=True), options, shapes, served
+    )
+    table, humans, said = stated_rows(source, table, options)
+    shapes += [said] if said else []
+    names = resolve_columns(
+        source, table[~humans], mapping, taken=people, needs_verdict=not options.parse
+    )
+    table, names = _of_rows(table, names, mapping, options)
+    rows = Rows(source=source, table=table[~humans], names=names, options=options, read=read_by)
+    check_rows(rows)
+    spoken_for = {column_named(table.columns, c) for c in (*options.ignore, *options.factors)}
+    for ours in ("cluster", "status"):
+        if ours not in mapping and names.get(ours) in spoken_for:
+            del names[ours]
+    if options.parse:
+        table, names = read_texts(source, table, names, options)
+    if not people:
+        joined = names["item_id"]
+        table, names, folding = with_pairs_of_ids(source, table, names, options)
+        shapes += [folding] if folding else []
+        served |= {joined: "item"} if folding else {}
+    table, named = with_sides(table, names, options)
+    shapes += [named] if named else []
+    if not people:
+        table, names, folding = with_orders(source, table, names, options)
+        shapes += [folding] if folding else []
+    labelled = table[humans]
+    table = table[~humans].reset_index(drop=True)
+    places = places_in(table, options)
+    try:
+        understanding = understand(
+            source,
+            table.drop(columns=[*people]),
+            names,
+            item=tuple(_column(source, table, c, "item_id") for c in options.item),
+            factors=tuple(_column(source, table, c, "factor") for c in options.factors),
+            ignore=tuple(_column(source, table, c, "ignore") for c in options.ignore),
+            places=places,
+        )
+    except UndecidedError as error:
+        if not places:
+            raise
+        raise unexplained(rows, error) from None
+    out = _columns(source, table, names, understanding, options)
+    read = read_verdicts(source, table, names, understanding, options)
+    out = _with_status(source, out.assign(score=read.score, choice=read.choice), read, names)
+    notes: list[str] = [*read.notes]
+    cells = table[list(people)] if people else out[["label"]] if "label" in out else None
+    if options.human:
+        held = [names[v] for v in VERDICTS if v in names]
+        out, label_notes = with_labelled_rows(
+            source, out, labelled, held, read, understanding, values=options.values
+        )
+        notes += label_notes
+    elif cells is not None:
+        stated = cells if people else cells.set_axis([names["label"]], axis=1)
+        own_rows = pd.Series(out.index, index=out.index)
+        out, label_notes = with_labels_of(
+            source, out, own_rows, stated, read.kinds, options.values, criterion=read.criterion
+        )
+        notes += label_notes
+    if options.labels is not None:
+        out, label_notes = joined_labels(
+            source, out, options.labels, read.kinds, understanding.item,
+            criterion=read.criterion, values=options.values,
+        )  # fmt: skip
+        notes += label_notes
+    out, label_notes = check_mistakes(source, table, out, options, read, names)
+    notes += label_notes
+    if options.kind == "category":
+        out["verdict_kind"] = np.where(out["choice"] != "", "category", "")
+    frame = parsed_frame(out, factors=tuple(f"factor_{f}" for f in understanding.factors))
+    frame.attrs["columns_read"] = dict(names)
+    frame.attrs["notes"] = notes
+    frame.attrs["scale"] = read.scale
+    systems = systems_of_answers(table, understanding, names)
+    sides = side_columns(table) or ()
+    lengths = (length_columns(table) or ()) if sides else ()
+    held = [c for c in (*systems, *sides, *lengths) if c in dict(understanding.unused)]
+    understanding = replace(
+        understanding,
+        unused=tuple((c, why) for c, why in understanding.unused if c not in held),
+    )
+    for role, columns in (("systems", (*systems, *sides)), ("lengths", lengths)):
+        if own := [c for c in columns if c in held]:
+            shapes.append(f"{role} = {' and '.join(own)}")
+            served |= dict.fromkeys(own, role)
+    sentence = "; ".join([*shapes, understood_as(frame, names, understanding, options)])
+    frame.attrs["understood"] = [f"{read.description}.", f"{sentence}."]
+    frame.attrs["unused"] = dict(understanding.unused)
+    frame.attrs["parts"] = {
+        **served,
+        **dict.fromkeys(understanding.item, "item"),
+        **dict.fromkeys(understanding.factors, "condition"),
+    }
+    return frame
+
+
+def _with_runs(source: Path | str, table: pd.DataFrame, options: TableOptions) -> TableOptions:
+    """The options with ``run1``, ``run2`` ... as repetitions, where nothing else is said.
+
+    Raises
+    ------
+    InputError
+        Another column seems to hold verdicts too.
+    """
+    verdict_columns = {*VERDICTS, "raw_text"} & set(options.mapping)
+    if verdict_columns or options.wide or options.explode or options.parse:
+        return options
+    listed = [str(c) for c in table.columns]
+    runs = run_columns(table, listed)
+    if not runs:
+        return options
+    names = resolve_columns(source, table, options.mapping, needs_item=False, needs_verdict=False)
+    spec = f"run={','.join(runs)}"
+    if other := next((names[v] for v in VERDICTS if v in names), ""):
+        label = (
+            "" if "label" in names else f" (with --map label={other} where {other!r} is people's)"
+        )
+        raise InputError(
+            f"{source}: {runs[0]} to {runs[-1]} seem to hold one judge's repeated verdicts, and "
+            f"{other!r} a verdict as well. For the repetitions: --wide '{spec}'{label}; for "
+            f"{other!r} alone: --map verdict={other}."
+        )
+    return replace(options, wide=(spec,))
+
+
+def tried(source: Path | str, table: pd.DataFrame, options: TableOptions) -> pd.DataFrame:
+    """The table as some options read it, valid.
+
+    Raises
+    ------
+    InputError
+        They do not read it.
+    """
+    frame = read_frame(table, options, source=source)
+    scale = options.scale or frame.attrs["scale"]
+    return validate_parsed(bare(frame), what=str(source), scale=scale)
+
+
+def _paths(options: TableOptions) -> list[str]:
+    """The paths into nested cells that the options name."""
+    stated = [s.partition("=")[0].strip() for s in (options.human, options.judge_rows) if s]
+    return [*options.mapping.values(), *options.item, *options.factors, *stated]
+
+
+def _of_rows(
+    table: pd.DataFrame,
+    names: dict[str, str],
+    mapping: Mapping[str, str],
+    options: TableOptions,
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """The table with all that its objects with a mapped path hold, and names that fit its rows.
+
+    A number of a record's repetition does not number the entries of its list, nor does part of an
+    item; `model` of entries may be whose answer is judged, and a record's `status` the export's; a
+    column of labels is none where people's rows are the labels.
+    """
+    listed = places_in(table, options)
+    dropped = {"replicate"} if listed or names.get("replicate") in options.item else set()
+    if listed and "judge" in names and folded(names["judge"]) == "model":
+        dropped |= {"judge"} if varies_in_lists(table, names["judge"], listed[-1]) else set()
+    if listed and "status" in names:
+        known = {s.value for s in Status}
+        dropped |= set() if known & set(table[names["status"]].astype(str)) else {"status"}
+    names = {k: v for k, v in names.items() if k not in dropped - set(mapping)}
+    if options.human and "label" not in mapping:
+        names = {k: v for k, v in names.items() if k != "label"}
+    return with_leaves(table, _parents(table, names.values())), names
+
+
+def _parents(table: pd.DataFrame, served: Collection[str]) -> list[str]:
+    """The columns with the nested cells from which a path's column was taken."""
+    paths = [s for s in served if "." in s and s in table]
+    parents = (
+        column_named(table.columns, ".".join(steps[:n]))
+        for steps in (p.split(".") for p in paths)
+        for n in range(len(steps) - 1, 0, -1)
+    )
+    return [c for c in dict.fromkeys(parents) if c and c not in served]
+
+
+def _reshaped(
+    source: Path | str,
+    table: pd.DataFrame,
+    options: TableOptions,
+    shapes: list[str],
+    served: dict[str, str],
+) -> tuple[pd.DataFrame, dict[str, str], tuple[str, ...]]:
+    """The table with one row a judgment, the mapping with what follows, and people's columns.
+
+    `shapes` takes what was done, in words, `served` what the columns that it used hold.
+    """
+    mapping = dict(options.mapping)
+    if options.item:
+        mapping.setdefault("item_id", options.item[0])
+    people: tuple[str, ...] = ()
+    if options.explode:
+        table = exploded(source, table, options.explode)
+        shapes.append(f"one row an entry of {', '.join(options.explode)}")
+        served |= dict.fromkeys(options.explode, "verdicts, one an entry")
+        if not {"score", "choice", "verdict", "raw_text"} & set(mapping) and not options.wide:
+            one = column_named(table.columns, options.explode[0])
+            if one:
+                mapping["raw_text" if options.parse else "verdict"] = one
+        if "replicate" not in mapping and PLACE not in {*mapping.values(), *options.item}:
+            mapping["replicate"] = PLACE
+    for spec in options.wide:
+        table = with_paths(source, table, wide_paths(spec))
+        table, role, columns = long_of(source, table, spec)
+        person = "person" if role == "label" else role
+        shapes.append(f"one column {_articled(person)} ({few_names(list(columns))})")
+        served |= dict.fromkeys(columns, "label" if role == "label" else f"verdicts, one {role}")
+        if role == "label":
+            people = (*people, *columns)
+            continue
+        if role not in {"criterion", "system"}:
+            mapping[role] = role
+        if not {"score", "choice", "verdict", "raw_text"} & set(mapping):
+            mapping["raw_text" if options.parse else "verdict"] = "verdict"
+    paths = [*mapping.values(), *_paths(options)]
+    return with_paths(source, table, paths), mapping, people
+
+
+def _articled(word: str) -> str:
+    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
+
+
+def _column(source: Path | str, table: pd.DataFrame, wanted: str, role: str) -> str:
+    column = column_named(table.columns, wanted)
+    if not column:
+        raise no_column(source, wanted, role, table)
+    return column
+
+
+def _columns(
+    source: Path | str,
+    table: pd.DataFrame,
+    names: Mapping[str, str],
+    understanding: Understanding,
+    options: TableOptions,
+) -> pd.DataFrame:
+    """Everything but the verdicts, under our names and types."""
+    kept = {o: c for o, c in names.items() if o not in {"score", "choice", "verdict"}}
+    out = pd.DataFrame({ours: table[theirs] for ours, theirs in kept.items()})
+    out["item_id"] = joined_ids(table, understanding.item)
+    own = tuple(c for c in understanding.item if folded(c) not in PARTS | TRIALS)
+    systems = [c for c in understanding.item if folded(c) in SYSTEMS]
+    systems = systems or systems_of_answers(table, understanding, names)
+    if len(systems) == 1:  # which system answered: several answers to one question are compared
+        out["author"] = text_column(table[systems[0]])
+    if "cluster" in out:
+        out["cluster"] = text_column(out["cluster"])
+    else:
+        out["cluster"] = joined_ids(table, own) if own else out["item_id"]
+    if (out["item_id"] == "").any():
+        row = int((out["item_id"] == "").to_numpy().argmax())
+        raise InputError(
+            f"{source}: {int((out['item_id'] == '').sum())} rows have no item (column "
+            f"{understanding.item[0]!r}; the first is row {row}). Drop them, or name their items."
+        )
+    out["cluster"] = out["cluster"].mask(out["cluster"] == "", out["item_id"])
+    judge = options.judge or "judge"
+    out["judge"] = text_column(out["judge"]) if "judge" in out else judge
+    out["judge"] = out["judge"].mask(out["judge"] == "", judge)
+    for column in ("order", "category", "explanation", "raw_text", "reason", "label"):
+        if column in out:
+            out[column] = text_column(out[column])
+    for column in _NUMBERS:
+        if column in out:
+            out[column] = _numbers(source, out[column], names[column])
+    for column in _CHANCES:
+        if column in out:  # a word (high, low) is no chance
+            out[column] = pd.to_numeric(out[column], errors="coerce").astype(float)
+    if "temperature" not in out:
+        out["temperature"] = float("nan")
+    if "replicate" in out:
+        out["replicate"] = _replicates(out["replicate"])
+    for factor in understanding.factors:
+        out[f"factor_{factor}"] = text_column(table[factor])
+    if (sides := side_columns(table)) is not None:
+        out["system_a"], out["system_b"] = (text_column(table[c]) for c in sides)
+        if (lengths := side_lengths(table)) is not None:
+            out["length_a"], out["length_b"] = lengths
+    saying = (*VERDICTS, "label", "explanation", "raw_text", "reason")
+    return out.assign(**item_texts(table, {names[n] for n in saying if n in names}))
+
+
+def _replicates(column: pd.Series) -> pd.Series:
+    """Numbers of repetitions as they stand; other names (``run-a``) numbered in order."""
+    numbers = pd.to_numeric(column, errors="coerce")
+    if numbers.notna().all() and (numbers % 1 == 0).all() and numbers.ge(0).all():
+        return numbers.astype("int64")
+    codes, _ = pd.factorize(column.astype(str), sort=True)
+    return pd.Series(codes, index=column.index, dtype="int64")
+
+
+def _numbers(source: Path | str, column: pd.Series, name: str) -> pd.Series:
+    numbers = pd.to_numeric(column, errors="coerce")
+    bad = column.notna() & numbers.isna()
+    if bad.any():
+        row = int(bad.to_numpy().argmax())
+        raise InputError(
+            f"{source}: column {name!r} holds {str(column.iloc[row])[:40]!r} in row {row}, which "
+            "is no number."
+        )
+    return numbers.astype(float)
+
+
+def _with_status(
+    source: Path | str, out: pd.DataFrame, read: Read, names: Mapping[str, str]
+) -> pd.DataFrame:
+    """A status for every row, and a reason where there is no verdict."""
+    has_verdict = read.status == Status.OK.value
+    if "status" in out:
+        stated = text_column(out["status"]).str.strip().str.lower()
+        by_name = {s.value for s in Status}
+        strange = sorted(set(stated) - by_name - {""})
+        if strange:
+            raise InputError(
+                f"{source}: column {names['status']!r} holds the status {strange[0]!r}; known are "
+                f"{', '.join(sorted(by_name))}. Where it tells something else: "
+                f"--ignore {shlex.quote(names['status'])}."
+            )
+        out["status"] = stated.mask(stated == "", read.status)
+    else:
+        out["status"] = read.status
+    if "reason" not in out:
+        out["reason"] = read.reason.mask(has_verdict, "")
+    return out

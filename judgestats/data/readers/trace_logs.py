@@ -1,0 +1,375 @@
+"""Logs of MLflow and Label Studio."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgestats.data.readers.frame import failed, grade, unread
+from judgestats.data.readers.guarded import json_value, number, text
+from judgestats.data.readers.logs import Log, Reader, Rows, digest, named_text
+from judgestats.errors import InputError
+from judgestats.json_text import decode_json
+
+_CALL_FAILED = ("invoke judge", "timed out", "timeout", "rate limit", "connection", "api error")
+_META = "mlflow.assessment."
+_RAW = "Raw output:"
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _listed(value: object) -> list[Any]:
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            value = json_value(value, "assessments")
+        except InputError:
+            return []
+    return value if isinstance(value, list) else []
+
+
+def _fits(log: Log) -> bool:
+    if log.has("info") and isinstance(log.first["info"], dict):
+        return "trace_id" in log.first["info"] or "request_id" in log.first["info"]
+    return log.has("trace_id", "assessments")
+
+
+def _read(log: Log) -> pd.DataFrame:
+    return trace_frame((r for _, r in log.records()), path=log.path, judge=log.judge)
+
+
+def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = "") -> pd.DataFrame:
+    """Traces with assessments as judgments: what judges said, with people's feedback as labels.
+
+    Parameters
+    ----------
+    traces : iterable of dict
+        As ``Trace.to_dict()`` gives them, or rows of ``search_traces``.
+    path : Path
+        For messages.
+    judge : str
+        The judge's name where an assessment does not tell it.
+
+    Returns
+    -------
+    DataFrame
+        The parsed frame, not yet validated.
+    """
+    rows = Rows(path)
+    kept: list[tuple[str, str, str, list[Mapping[str, Any]]]] = []
+    judges: dict[str, str] = {}
+    for trace in traces:
+        info = _object(trace.get("info")) or trace
+        assessments = [
+            a
+            for a in map(_object, _listed(info.get("assessments")))
+            if a.get("valid") is not False
+            and (a.get("feedback") is not None or a.get("expectation"))
+        ]
+        for a in assessments:
+            source = _object(a.get("source"))
+            if text(source.get("source_type"), 20) in {"LLM_JUDGE", "AI_JUDGE"}:
+                judges[_name(a)] = text(source.get("source_id"), 200)
+        trace_id = text(info.get("trace_id") or info.get("request_id"), 100)
+        kept.append((trace_id, *_judged(trace, info), assessments))
+    rules: set[str] = set()
+    people: set[str] = set()
+    for trace_id, asked, answered, assessments in kept:
+        people |= _add_trace(rows, trace_id, asked, answered, assessments, judges, rules, judge)
+    if judges and (unmatched := sorted(people - set(judges))):
+        rows.note(
+            f"People's feedback {', '.join(unmatched[:8])} labels no judgment: labels are what "
+            f"people say under a judge's own name ({', '.join(sorted(judges)[:8])})."
+        )
+    left = sorted(rules - set(judges))
+    if left:
+        rows.note(
+            "Scorers in code, and judges that failed every time, were left out: "
+            f"{', '.join(left[:8])}."
+        )
+    return rows.frame()
+
+
+def _name(assessment: Mapping[str, Any]) -> str:
+    return text(assessment.get("assessment_name") or assessment.get("name"), 200)
+
+
+def _judged(trace: Mapping[str, Any], info: Mapping[str, Any]) -> tuple[str, str]:
+    """What went in and what came out: from the root span, else from the trace's own record."""
+    metadata = _object(info.get("trace_metadata"))
+    data = _object(trace.get("data"))
+    spans = data.get("spans", trace.get("spans"))
+    root = next(
+        (
+            s
+            for s in map(_object, spans if isinstance(spans, list) else [])
+            if not s.get("parent_span_id")
+        ),
+        {},
+    )
+    attributes = _object(root.get("attributes"))
+    asked = (
+        attributes.get("mlflow.spanInputs")
+        or metadata.get("mlflow.traceInputs")
+        or info.get("request_preview")
+        or trace.get("request")
+    )
+    answered = (
+        attributes.get("mlflow.spanOutputs")
+        or metadata.get("mlflow.traceOutputs")
+        or info.get("response_preview")
+        or trace.get("response")
+    )
+    return _plain(asked), _plain(answered)
+
+
+def _plain(value: object) -> str:
+    """Inputs as text: an object with one text is that text, any other is sorted JSON."""
+    if isinstance(value, str):
+        try:
+            value = decode_json(value)
+        except (ValueError, RecursionError):
+            return text(value)
+    if isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), str):
+        return text(next(iter(value.values())))
+    if isinstance(value, dict):
+        value = dict(sorted(value.items()))
+    return text(value)
+
+
+def _add_trace(
+    rows: Rows,
+    trace_id: str,
+    asked: str,
+    answered: str,
+    words: list[Mapping[str, Any]],
+    judges: Mapping[str, str],
+    rules: set[str],
+    named: str,
+) -> set[str]:
+    """Add what judges said of a trace; gives the names under which people said something."""
+    cluster = named_text(asked) or "(no input)"
+    labels: dict[str, str] = {}
+    for a in words:
+        if _object(a.get("source")).get("source_type") == "HUMAN" or a.get("expectation"):
+            content = _object(a.get("feedback") or a.get("expectation")).get("value")
+            labels[_name(a)] = _word(content)
+    for a in words:
+        source = text(_object(a.get("source")).get("source_type"), 40)
+        name = _name(a)
+        if source == "HUMAN" or a.get("feedback") is None:
+            continue
+        if name not in judges:
+            rules.add(name)
+            continue
+        metadata = _object(a.get("metadata"))
+        rationale = text(a.get("rationale"))
+        rows.add(
+            **_feedback(_object(a.get("feedback")), rationale),
+            judge=judges[name] or named or name,
+            scorer=name,
+            cluster=cluster,
+            item_id=f"{cluster}/{digest(answered)[:8]}" if answered else cluster,
+            replicate=-1,
+            label=labels.get(name, ""),
+            raw_text=rationale,
+            explanation=rationale,
+            prompt_sha=text(metadata.get("judgestats.prompt_sha"), 40)
+            or digest(text(metadata.get("guideline"))),
+            tokens_in=number(metadata.get(f"{_META}judgeInputTokens")),
+            tokens_out=number(metadata.get(f"{_META}judgeOutputTokens")),
+            cost_usd=number(metadata.get(f"{_META}judgeCost")),
+            asked_at=text(a.get("create_time"), 40),
+            trace_id=trace_id,
+        )
+    return set(labels)
+
+
+def _word(value: object) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else text(value, 100)
+
+
+def _feedback(feedback: Mapping[str, Any], rationale: str) -> dict[str, Any]:
+    error = feedback.get("error")
+    if error is not None and _missing(feedback.get("value")):
+        content = _object(error)
+        why = text(content.get("error_message") or content.get("error_code") or error, 300)
+        if content.get("error_code") == "FAILED" or any(m in why.lower() for m in _CALL_FAILED):
+            return failed(why)
+        return unread(rationale, f"MLflow could not read the reply: {why}")
+    return grade(feedback.get("value"), raw=rationale)
+
+
+def _missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _fits_table(log: Log) -> bool:
+    columns = log.first.get("columns")
+    return (
+        log.kind == "json"
+        and log.has("columns", "data")
+        and isinstance(columns, list)
+        and any(isinstance(c, str) and c.endswith("/score") for c in columns)
+    )
+
+
+def _read_table(log: Log) -> pd.DataFrame:
+    rows = Rows(log.path)
+    columns = [text(c, 300) for c in log.first["columns"]]
+    data = log.first["data"]
+    if not isinstance(data, list):
+        raise InputError(f"{log.path}: data must be a list of rows.")
+    metrics = [
+        c.removesuffix("/score")
+        for c in columns
+        if c.endswith("/score") and f"{c.removesuffix('/score')}/justification" in columns
+    ]
+    if not metrics:
+        raise InputError(
+            f"{log.path}: no metric was graded by a model (a column NAME/score with "
+            f"NAME/justification). The columns are {', '.join(columns[:20])}."
+        )
+    judge = log.judge
+    if not judge:
+        judge = "judge"
+        rows.note("MLflow's evaluation table does not name the judge (--judge NAME does).")
+    for i, row in enumerate(data):
+        if not isinstance(row, list) or len(row) != len(columns):
+            raise InputError(f"{log.path}, row {i}: expected {len(columns)} values.")
+        row_values = dict(zip(columns, row, strict=True))
+        for fields in _graded(row_values, metrics, i):
+            rows.add(judge=judge, **fields)
+    return rows.frame()
+
+
+def _graded(words: Mapping[str, Any], metrics: list[str], i: int) -> Iterator[dict[str, Any]]:
+    asked = next((_plain(words[c]) for c in ("inputs", "request", "question") if c in words), "")
+    answered = next(
+        (_plain(words[c]) for c in ("outputs", "predictions", "response") if c in words), ""
+    )
+    cluster = named_text(asked) or f"row {i}"
+    item = f"{cluster}/{digest(answered)[:8]}" if answered and asked else cluster
+    for metric in metrics:
+        reply = text(words.get(f"{metric}/justification"))
+        score = words.get(f"{metric}/score")
+        raw = reply.split(_RAW, 1)[1].strip() if _RAW in reply else reply
+        if _missing(score) and "Failed to score model on payload" in reply:
+            failure = failed(reply)
+        elif _missing(score):
+            failure = unread(raw, reply.split(_RAW, 1)[0].strip() or "no score in the table")
+        else:
+            failure = grade(score, raw=raw)
+        yield {
+            **failure,
+            "scorer": metric,
+            "cluster": cluster,
+            "item_id": item,
+            "replicate": -1,
+            "raw_text": raw,
+            "explanation": reply,
+            "answerer": text(words.get("model"), 200) if "model" in words else "",
+        }
+
+
+MLFLOW = Reader(
+    name="mlflow",
+    about="MLflow traces with assessments: Trace.to_json() a line, or rows of search_traces()",
+    item="input / output; cluster: the input",
+    fits=_fits,
+    read=_read,
+)
+MLFLOW_TABLE = Reader(
+    name="mlflow-table",
+    about="MLflow eval_results_table.json (columns NAME/score and NAME/justification)",
+    item="input / output; cluster: the input",
+    fits=_fits_table,
+    read=_read_table,
+)
+
+
+_KINDS = ("rating", "number", "choices")
+
+
+def _label_studio_fits(log: Log) -> bool:
+    return log.has("id", "data", "annotations") and isinstance(log.first["annotations"], list)
+
+
+def _label_studio_read(log: Log) -> pd.DataFrame:
+    tasks = [record for _, record in log.records()]
+    rows = Rows(log.path)
+    judged = any(
+        _values(p) for task in tasks for p in _label_studio_listed(task.get("predictions"))
+    )
+    for task in tasks:
+        people = [
+            a for a in _label_studio_listed(task.get("annotations")) if not a.get("was_cancelled")
+        ]
+        labels: dict[str, Counter[str]] = {}
+        for annotation in people:
+            for name, value in _values(annotation):
+                labels.setdefault(name, Counter())[text(value, 100)] += 1
+        item = text(task.get("id"), 200)
+        for result in _label_studio_listed(task.get("predictions")) if judged else people:
+            for name, value in _values(result):
+                rows.add(
+                    **grade(value),
+                    judge=log.judge or (text(result.get("model_version"), 200) if judged
+                                        else _person(result)) or "model",
+                    scorer=name,
+                    item_id=item,
+                    cluster=item,
+                    label=_most(labels.get(name)) if judged else "",
+                    replicate=-1,
+                    asked_at=text(result.get("created_at"), 40),
+                )  # fmt: skip
+    if not judged:
+        rows.note("The export holds no predictions of a model: every annotator is read as a judge.")
+    return rows.frame()
+
+
+def _label_studio_listed(value: object) -> list[dict[str, Any]]:
+    return [v for v in value if isinstance(v, dict)] if isinstance(value, list) else []
+
+
+def _person(annotation: dict[str, Any]) -> str:
+    who = annotation.get("completed_by")
+    if isinstance(who, dict):
+        who = who.get("email") or who.get("id")
+    return f"annotator {text(who, 200)}"
+
+
+def _values(words: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What was rated or chosen, by the name of the control; other regions are no verdicts."""
+    for result in _label_studio_listed(words.get("result")):
+        value = result.get("value")
+        content = next((value[k] for k in _KINDS if k in value), None) if isinstance(
+            value, dict
+        ) else None  # fmt: skip
+        if isinstance(content, list):
+            content = content[0] if len(content) == 1 else None
+        if content is not None:
+            yield text(result.get("from_name"), 200), content
+
+
+def _most(text: Counter[str] | None) -> str:
+    """What most people said; empty where two things were said equally often."""
+    if not text:
+        return ""
+    best = text.most_common(2)
+    return "" if len(best) == 2 and best[0][1] == best[1][1] else best[0][0]
+
+
+LABEL_STUDIO = Reader(
+    name="label-studio",
+    about="Label Studio's JSON export: tasks with annotations (and predictions)",
+    item="task",
+    fits=_label_studio_fits,
+    read=_label_studio_read,
+)

@@ -1,0 +1,623 @@
+"""Verdicts of a table, and preferences that name a system."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.arrays import LARGEST
+from judgestats.data.readers.columns import SIDES, VERDICTS, each_distinct, folded, no_column
+from judgestats.data.readers.options import TableOptions
+from judgestats.data.readers.roles import Understanding, names_criteria
+from judgestats.data.verdict_kinds import (
+    PREFERENCES,
+    Kind,
+    counted_words,
+    kind_of,
+    numbers_of,
+    spelling,
+)
+from judgestats.data.vocabulary import (
+    FAIL,
+    PASS,
+    STATUS_OF,
+    family,
+    not_understood,
+    pass_fail_words,
+    stated_meaning,
+    stated_words,
+    status_word,
+)
+from judgestats.errors import InputError
+from judgestats.protocols.base import Scale, Status
+from judgestats.protocols.replies import PairForm, ScoreForm, read_reply
+
+_SCALES = ((0.0, 1.0), (1.0, 5.0), (0.0, 5.0), (1.0, 7.0), (1.0, 10.0), (0.0, 10.0), (0.0, 100.0))
+_SEVERAL = 3
+_ABSURD = 100
+"""Times their range and size that a score lies beyond others if it is none of their scale."""
+_WIDE = Scale(-(10**6), 10**6)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read:
+    """Verdicts as they were read.
+
+    `kinds` has the kind of each criterion (the empty name where there is one), which the column
+    `criterion` names; `description` is the line for people; `scale` is stated or told by the
+    values, never assumed; `far` has the index of scores that lie far from all others.
+    """
+
+    score: pd.Series
+    choice: pd.Series
+    reason: pd.Series
+    status: pd.Series
+    kinds: Mapping[str, Kind]
+    description: str
+    scale: tuple[float, float] | None
+    notes: tuple[str, ...] = ()
+    criterion: str = ""
+    far: frozenset[Any] = frozenset()
+
+
+def read_verdicts(
+    source: Path | str,
+    table: pd.DataFrame,
+    names: Mapping[str, str],
+    understanding: Understanding,
+    options: TableOptions,
+) -> Read:
+    """Decide the kind of each criterion's verdicts, and read them.
+
+    Parameters
+    ----------
+    source : Path or str
+    table : DataFrame
+    names : mapping of our column to theirs
+    understanding : Understanding
+    options : TableOptions
+
+    Returns
+    -------
+    Read
+    """
+    score = pd.Series(np.nan, index=table.index)
+    choice = pd.Series("", index=table.index, dtype=object)
+    reason = pd.Series("the file has no verdict here", index=table.index, dtype=object)
+    status = pd.Series(Status.UNPARSEABLE.value, index=table.index, dtype=object)
+    criteria = next((c for c in understanding.factors if names_criteria(c) or "[]" in c), "")
+    groups = (
+        {str(k): g.index for k, g in table.groupby(criteria, sort=False)}
+        if criteria
+        else {"": table.index}
+    )
+    columns = [(role, names[role]) for role in VERDICTS if role in names]
+    kinds: dict[str, Kind] = {}
+    lines: list[str] = []
+    scales: set[tuple[float, float] | None] = set()
+    notes: list[str] = []
+    far: set[Any] = set()
+    kind_by_group = {
+        (name, column): kind_of_column(source, table.loc[rows, column], column, role, options)
+        for name, rows in groups.items()
+        for role, column in columns
+        if len(columns) == 1 or table.loc[rows, column].notna().any()
+    }
+    scored = {column for (_, column), kind in kind_by_group.items() if kind.name == "score"}
+    for name, rows in groups.items():
+        for role, column in columns:
+            if (name, column) not in kind_by_group:
+                continue
+            kind, values = kind_by_group[name, column], table.loc[rows, column]
+            if column in scored and kind.name == "preference" and _are_numbers(values):
+                # a criterion of which only 1 and 2 occur, beside criteria on a scale
+                as_scores = dataclasses.replace(options, kind="score")
+                kind = kind_of_column(source, values, column, role, as_scores)
+            if name in kinds and kind.name != "score" and kinds[name].name != "score":
+                notes.append(f"The column {column!r} is not used beside the other verdicts.")
+                continue
+            kinds.setdefault(name, kind)
+            numbers, words, why, became = coded(values, kind)
+            score.loc[rows] = numbers.where(numbers.notna(), score.loc[rows])
+            choice.loc[rows] = words.where(words != "", choice.loc[rows])
+            reason.loc[rows], status.loc[rows] = why, became
+            shown = f"verdict = `{column}`{f' ({name})' if name else ''}: {kind.description}"
+            if kind.name == "score":
+                scale_words, assumed, alone = _scale_said(numbers, options.scale, kind.scale)
+                shown += f" {scale_words}"
+                notes += assumed
+                far |= alone
+                scales.add(options.scale or kind.scale)
+            lines.append(shown)
+    scale = scales.pop() if len(scales) == 1 else None
+    # A scale that only the cells tell ("8/10") holds where all of them do.
+    return Read(
+        score=score,
+        choice=choice,
+        reason=reason,
+        status=status.mask(score.notna() | (choice != ""), Status.OK.value),
+        kinds=kinds,
+        description="; ".join(lines) or "verdict: none read",
+        scale=scale,
+        notes=tuple(notes),
+        criterion=criteria,
+        far=frozenset(far),
+    )
+
+
+def _are_numbers(values: pd.Series) -> bool:
+    return bool((~np.isnan(numbers_of(values.dropna().tolist()))).all())
+
+
+def kind_of_column(
+    source: Path | str,
+    values: pd.Series,
+    column: str,
+    role: str,
+    options: TableOptions,
+    rows: Sequence[int] | None = None,
+) -> Kind:
+    """The kind of a file's column, as `judgestats.data.verdict_kinds.kind_of` decides it."""
+    try:
+        return kind_of(
+            values,
+            column=column,
+            role=role,
+            kind=options.kind,
+            passes=options.passes,
+            fails=options.fails,
+            stated=stated_words(options.values, "verdict"),
+            rows=rows,
+            scale=options.scale,
+            read=_score_in,
+        )
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+
+
+def kind_line(
+    numbers: pd.Series, column: str, kind: Kind, options: TableOptions, rows: Sequence[int]
+) -> tuple[str, tuple[str, ...]]:
+    """What a column was taken for, in words, and which scores lie far from all others.
+
+    Parameters
+    ----------
+    numbers : Series
+        The different scores, as `coded` reads them.
+    column : str
+    kind : Kind
+    options : TableOptions
+    rows : sequence of int
+        How many rows hold each.
+
+    Returns
+    -------
+    tuple of str and tuple of str
+        What is printed before any number; notes.
+    """
+    line = f"verdict = `{column}`: {kind.description}"
+    if kind.name != "score":
+        return line, ()
+    counts = pd.Series(rows, index=numbers.index)
+    scale, notes, _ = _scale_said(numbers, options.scale, kind.scale, counts)
+    return f"{line} {scale}", notes
+
+
+@cache
+def _score_in(text: str) -> float | None:
+    return read_reply(text, ScoreForm(_WIDE)).score
+
+
+def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Series, pd.Series]:
+    """Verdicts of a kind as scores and words, with reason and status where there is neither.
+
+    Parameters
+    ----------
+    values : Series
+    kind : Kind
+
+    Returns
+    -------
+    tuple of Series
+        Scores (NaN where there is none), words (empty where there is none), reasons, statuses.
+
+    Examples
+    --------
+    >>> from judgestats.data.verdict_kinds import kind_of
+    >>> cells = pd.Series(["1", "0", ""])
+    >>> coded(cells, kind_of(cells, column="passed"))[1].tolist()
+    ['pass', 'fail', '']
+    """
+    codes, distinct = pd.factorize(values, use_na_sentinel=False)
+    spelled = [spelling(v) for v in distinct]
+    if kind.name == "score":
+        read = numbers_of(pd.Series([kind.codes.get(s, v)
+                                     for v, s in zip(distinct, spelled, strict=True)]))  # fmt: skip
+        if "read from texts" in kind.description:
+            read = np.array(
+                [n if not np.isnan(n) else (_score_in(str(v)) if s else None)
+                 for n, v, s in zip(read, distinct, spelled, strict=True)], dtype=float,
+            )  # fmt: skip
+        words = np.full(len(distinct), "", dtype=object)
+        why = [_no_score(v) if s else "the file has no score here"
+               for v, s in zip(distinct, spelled, strict=True)]  # fmt: skip
+    else:
+        read = np.full(len(distinct), np.nan)
+        coded_words: list[str] = (
+            [kind.codes.get(s, "") for s in spelled]
+            if kind.codes
+            else [_word(v, kind) for v in distinct]
+        )
+        words = np.array(coded_words, dtype=object)
+        why = [f"no verdict of this kind: {str(v)[:60]}" if s else "the file has no verdict here"
+               for v, s in zip(distinct, spelled, strict=True)]  # fmt: skip
+    at = values.index
+    became = [STATUS_OF[kind.statuses.get(s, "unparsed")].value for s in spelled]
+    return (
+        pd.Series(read[codes], index=at, dtype=float),
+        pd.Series(words[codes], index=at, dtype=object),
+        pd.Series(np.array(why, dtype=object)[codes], index=at, dtype=object),
+        pd.Series(np.array(became, dtype=object)[codes], index=at, dtype=object),
+    )
+
+
+def coded_choices(frame: pd.DataFrame, values: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """A parsed frame with words that say pass and fail, or what was stated of them, as that.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A frame of any other verdicts, or of categories, is returned as it is.
+    values : mapping of word to meaning, optional
+        As `TableOptions` has it.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    InputError
+        Some verdicts say pass or fail, and others are words that are not understood.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"choice": ["Yes", "no", "error: timeout", ""], "status": "ok"})
+    >>> found = coded_choices(frame)
+    >>> found["choice"].tolist(), found["status"].tolist()
+    (['pass', 'fail', '', ''], ['ok', 'ok', 'failed', 'ok'])
+    """
+    stated = stated_words(values or {}, "verdict")
+    words = frame["choice"].where(frame["choice"] != "", None)
+    counts = counted_words(words)
+    told = any(stated_meaning(w, stated) for w in counts)
+    if not told:
+        category = "verdict_kind" in frame and frame["verdict_kind"].eq("category").any()
+        found = pass_fail_words(counts)
+        if (
+            category
+            or not found.is_binary
+            or set(counts) <= {PASS, FAIL, *PREFERENCES} - {"1", "0"}
+        ):
+            return frame
+        if found.unknown:
+            raise not_understood("verdict", found.unknown)
+    kind = kind_of(words, column="verdict", kind="" if told else "pass-fail", stated=stated)
+    numbers, choice, why, became = coded(words, kind)
+    lost = (frame["choice"] != "") & (choice == "") & numbers.isna()
+    out = frame.assign(choice=choice, status=frame["status"].mask(lost, became))
+    if kind.name == "score":
+        out["score"] = frame["score"].where(numbers.isna(), numbers)
+    if "reason" in out:
+        out["reason"] = out["reason"].mask(lost, why)
+    out.attrs = dict(frame.attrs)
+    return out
+
+
+FAR = "far from all others"
+"""What a note says of scores that may be mistakes."""
+KEPT_FAR = f"{FAR} ("
+"""What it says where they are kept."""
+INFINITE, TOO_LARGE = "an infinite score", "a score too large to compute with"
+"""How the reason begins why such a score is unread."""
+
+
+def _no_score(value: object) -> str:
+    if str(value).strip().lstrip("+-").lower() in {"inf", "infinity", "∞"}:
+        return f"{INFINITE}: {value}"
+    return f"{TOO_LARGE if is_too_large(value) else 'not a number'}: {str(value)[:60]}"
+
+
+def is_too_large(value: object) -> bool:
+    """Whether a cell is a number that nothing is computed with, or an infinite one."""
+    try:
+        return abs(float(str(value)[:400])) > LARGEST
+    except ValueError:
+        return False
+
+
+def _word(value: object, kind: Kind) -> str:
+    word = spelling(value)
+    if word in kind.statuses:
+        return ""
+    return str(value).strip() if isinstance(value, str) else word
+
+
+def _scale_said(
+    numbers: pd.Series,
+    stated: tuple[float, float] | None,
+    text: tuple[float, float] | None,
+    counts: pd.Series | None = None,
+) -> tuple[str, tuple[str, ...], set[Any]]:
+    """The scale in words, what lies strangely far from the rest in words, and its index.
+
+    `counts` has the rows of each number, where `numbers` are the different ones.
+    """
+    if ends := stated or text:
+        by = "as stated" if stated else "as its cells say"
+        return f"on the scale {ends[0]:g}-{ends[1]:g}, {by}", (), set()
+    kept = numbers.dropna()
+    if kept.empty:
+        return "on no known scale", (), set()
+    rows = pd.Series(1, index=kept.index) if counts is None else counts.loc[kept.index]
+    alone = _lone(kept, rows)
+    most = kept.drop(index=list(alone.index))
+    n = int(rows.loc[alone.index].sum())
+    low, high = float(most.min()), float(most.max())
+    fits = next((s for s in _SCALES if s[0] <= low and high <= s[1] and _uses(most, s)), None)
+    if len(set(most)) < _SEVERAL:
+        fits = None  # one value, or two, do not tell a scale
+    they = f"all but {n:,}" if n else "they"
+    range_text = (
+        f"on the scale {fits[0]:g}-{fits[1]:g}, assumed since {they} run from {low:g} to {high:g} "
+        "(--scale states it)"
+        if fits
+        else f"from {low:g} to {high:g}{f' in all rows but {n:,}' if n else ''} "
+        "(--scale states the scale)"
+    )
+    if not n:
+        return range_text, (), set()
+    far = _beyond(alone, low, high, _ABSURD * max(1.0, high - low, abs(low), abs(high)))
+    place = "outside the range of all others (" if far.empty else KEPT_FAR
+    first = zip(alone.index[:3].astype(int).tolist(), alone.head(3).tolist(), strict=True)
+    places = [f"{v:.15g}" + ("" if counts is not None else f" in row {i + 1}") for i, v in first]
+    more = " and others" if len(alone) > len(places) else ""
+    lone = (
+        f"{n:,} of {int(rows.sum()):,} scores {'lies' if n == 1 else 'lie'} {place}{low:g} to "
+        f"{high:g}): {', '.join(places)}{more}. If that is a mistake, correct the file; state the "
+        f"scale (--scale {_scale_text(fits, low, high)}) to have such scores refused."
+    )
+    return range_text, (lone,), set(alone.index)
+
+
+def _scale_text(fits: tuple[float, float] | None, low: float, high: float) -> str:
+    return (
+        f"{fits[0]:g}-{fits[1]:g}"
+        if fits
+        else f"{int(low)}-{max(int(np.ceil(high)), int(low) + 1)}"
+    )
+
+
+def _lone(kept: pd.Series, rows: pd.Series) -> pd.Series:
+    """Scores far from all others.
+
+    At most one in two hundred (or one of 10) beyond twice the range of the others; or at most one
+    in ten beyond a hundred times their range and size, as a time stamp among grades is.
+    """
+    n = int(rows.sum())
+    values = kept.sort_values()
+    each = rows.loc[values.index]
+    end = each.cumsum()
+    for most, times in ((max(1, n // 200), 2), (n // 10, _ABSURD)):
+        bulk = values[(end > most) & (end - each < n - most)]
+        if n < 10 or bulk.empty:
+            continue
+        low, high = float(bulk.min()), float(bulk.max())
+        size = max(1.0, high - low, *((abs(low), abs(high)) if times > 2 else ()))
+        far = _beyond(values, low, high, times * size)
+        if 0 < int(each.loc[far.index].sum()) <= most:
+            return far.sort_index()
+    return kept.iloc[:0]
+
+
+def _beyond(values: pd.Series, low: float, high: float, gap: float) -> pd.Series:
+    return values[(values > high + gap) | (values < low - gap)]
+
+
+def _uses(kept: pd.Series, scale: tuple[float, float]) -> bool:
+    return scale[1] > 1 or bool((kept % 1 != 0).any())
+
+
+def read_texts(
+    source: Path | str, table: pd.DataFrame, names: dict[str, str], options: TableOptions
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Verdicts read out of replies, by a protocol's reader or a regular expression.
+
+    Parameters
+    ----------
+    source : Path or str
+    table : DataFrame
+    names : dict
+        Our column to theirs; the replies are in ``raw_text``, or where the verdict is.
+    options : TableOptions
+
+    Returns
+    -------
+    tuple of DataFrame and dict
+        With a column of what was read, which is the verdict now.
+    """
+    column = next((names[n] for n in ("raw_text", *VERDICTS) if n in names), "")
+    if not column:
+        raise no_column(source, "raw_text", "raw_text (the replies)", table)
+    reader = _reader(options)
+    codes, distinct = pd.factorize(table[column], use_na_sentinel=False)
+    readings: list[Any] = [reader(str(v)) if isinstance(v, str) else None for v in distinct]
+    read = pd.Series(readings, dtype=object).to_numpy()[codes]
+    if readings and all(v is None for v in readings):
+        raise InputError(
+            f"{source}: --parse {options.parse!r} reads no verdict in any of the {len(distinct):,} "
+            f"different replies of {column!r}; the first is {str(distinct[0])[:60]!r}."
+        )
+    kept = {k: v for k, v in names.items() if k not in VERDICTS}
+    table = table.assign(**{f"{column} (read)": pd.Series(read, index=table.index).infer_objects()})
+    return table, {**kept, "raw_text": column, "verdict": f"{column} (read)"}
+
+
+def _reader(options: TableOptions) -> Callable[[str], Any]:
+    if options.parse == "pointwise":
+        low, high = options.scale or (float(_WIDE.low), float(_WIDE.high))
+        scale = Scale(int(low), int(high))
+        return lambda text: read_reply(text, ScoreForm(scale)).score
+    if options.parse == "pairwise":
+        return lambda text: read_reply(text, PairForm()).choice
+    try:
+        pattern = re.compile(options.parse)
+    except re.error as error:
+        raise InputError(
+            f"--parse {options.parse!r} is neither pointwise, pairwise nor a regular expression "
+            f"({error})."
+        ) from None
+    if pattern.groups != 1:
+        raise InputError(
+            f"--parse {options.parse!r}: a regular expression needs one group, around the verdict "
+            "(as in 'Score: (\\d+)')."
+        )
+
+    def read(text: str) -> Any:
+        hits = set(pattern.findall(text[:200_000]))
+        return hits.pop() if len(hits) == 1 else None
+
+    return read
+
+
+_MOSTLY = 0.8
+_PLACES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
+_LENGTHS = ("length", "len", "nchars", "chars", "nwords", "words", "ntokens", "tokens")
+_TEXTS = ("response", "answer", "output", "completion", "text")
+
+
+def side_columns(table: pd.DataFrame) -> tuple[str, str] | None:
+    """The columns that name the two models of a row; None where the table has none.
+
+    Examples
+    --------
+    >>> side_columns(pd.DataFrame(columns=["id", "Model A", "Model B"]))
+    ('Model A', 'Model B')
+    """
+    own = {folded(c): str(c) for c in table.columns}
+    return next(((own[a], own[b]) for a, b in SIDES if a in own and b in own), None)
+
+
+def length_columns(table: pd.DataFrame) -> tuple[str, str] | None:
+    """The columns that tell how long the two responses of each row are, or hold their texts.
+
+    Examples
+    --------
+    >>> length_columns(pd.DataFrame({"response_a": ["Yes."], "response_b": ["No."]}))
+    ('response_a', 'response_b')
+    """
+    own = {folded(c): str(c) for c in table.columns}
+    for names, numbers in ((_LENGTHS, True), (_TEXTS, False)):
+        for name in names:
+            for places in _PLACES:
+                for spelled in ([f"{name}{p}" for p in places], [f"{p}{name}" for p in places]):
+                    if not all(n in own for n in spelled):
+                        continue
+                    first, second = (own[n] for n in spelled)
+                    numeric = (pd.api.types.is_numeric_dtype(table[c]) for c in (first, second))
+                    if all(n is numbers for n in numeric):
+                        return first, second
+    return None
+
+
+def side_lengths(table: pd.DataFrame) -> tuple[pd.Series, pd.Series] | None:
+    """How long the two responses of each row are; None where the table does not tell.
+
+    Parameters
+    ----------
+    table : DataFrame
+
+    Returns
+    -------
+    tuple of Series or None
+        Numbers of columns like ``length_a`` and ``tokens_b``, else the characters of columns of
+        texts like ``response_a``; NaN where a cell is empty.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"response_a": ["Yes.", None], "response_b": ["No, never.", "No."]})
+    >>> [length.tolist() for length in side_lengths(rows)]
+    [[4.0, nan], [10.0, 3.0]]
+    """
+    columns = length_columns(table)
+    if columns is None:
+        return None
+    first, second = (
+        table[c] if pd.api.types.is_numeric_dtype(table[c]) else table[c].astype("string").str.len()
+        for c in columns
+    )
+    return first.astype(float), second.astype(float)
+
+
+def _no_verdict(word: str) -> str:
+    return "yes" if not word or status_word(word) else ""
+
+
+def with_sides(
+    table: pd.DataFrame, names: Mapping[str, str], options: TableOptions
+) -> tuple[pd.DataFrame, str]:
+    """The table with a model's name among the verdicts as its place (a or b), and that in words.
+
+    Parameters
+    ----------
+    table : DataFrame
+    names : mapping of our column to theirs
+    options : TableOptions
+
+    Returns
+    -------
+    tuple of DataFrame and str
+        As given where the verdicts name no models of their rows, or where their kind is stated.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"model_a": ["x", "z"], "model_b": ["y", "x"], "winner": ["x", "x"]})
+    >>> found, said = with_sides(rows, {"choice": "winner"}, TableOptions())
+    >>> found["winner"].tolist(), said
+    (['a', 'b'], 'winner names models: a is the one of model_a, b the one of model_b')
+    """
+    sides = side_columns(table)
+    told = any(family(m) == "preference" for m in options.values.values())
+    if sides is None or told or options.passes or options.kind not in {"", "preference"}:
+        return table, ""
+    a, b = (each_distinct(table[c], spelling) for c in sides)
+    if set(a) | set(b) <= set(PREFERENCES):
+        return table, ""
+    parts: list[str] = []
+    for column in {names[n]: None for n in (*VERDICTS, "label") if n in names}:
+        if column in sides or pd.api.types.is_numeric_dtype(table[column]):
+            continue
+        words = each_distinct(table[column], spelling)
+        first, second = (words == a) & (a != b), (words == b) & (a != b)
+        named = first | second
+        recognised = named | (words.isin(PREFERENCES) | each_distinct(words, _no_verdict).eq("yes"))
+        if not named.any() or recognised.mean() < _MOSTLY:
+            continue
+        cells = table[column].astype(object).mask(first, "a").mask(second, "b")
+        other = ~recognised
+        # A model that is not in the row is no verdict on it.
+        table = table.assign(**{column: cells.mask(other, "?")})
+        n = int(other.sum())
+        unread = f" ({n:,} name neither: unread)" if n else ""
+        parts.append(
+            f"{column} names models: a is the one of {sides[0]}, b the one of {sides[1]}{unread}"
+        )
+    return table, "; ".join(parts)

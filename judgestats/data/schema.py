@@ -1,0 +1,534 @@
+"""Columns, conditions, schemas, and versions of the judgments frame."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pandera.pandas as pa
+from pandera.errors import SchemaErrors
+
+from judgestats.arrays import too_large
+from judgestats.data.request_fields import EXTRA, as_text, label
+from judgestats.data.verdict_kinds import KINDS
+from judgestats.errors import InputError
+from judgestats.protocols.base import Prompted, ReplyMode, Status, Unit
+
+KEY_COLUMNS = ("condition", "item_id", "order", "stage", "replicate")
+"""Together unique: one judgment."""
+
+RAW_COLUMNS = (
+    "experiment",
+    "condition",
+    "judge",
+    "temperature",  # as the design asks; NaN = the server's default
+    "item_id",
+    "cluster",
+    "category",
+    "replicate",
+    "stage",
+    "order",
+    "transport",  # answered | failed | invalid_condition
+    "failure",  # class of the failure, empty when answered
+    "raw_text",  # the reply's text or tool arguments, bounded in size
+    "reply_mode",
+    "finish_reason",
+    "prompt_sha",
+    "model_reported",
+    "fingerprint",
+    "requested",  # settings beside the prompt, as JSON by the fields' names
+    "sent",  # those that the request carried; empty where none was sent
+    "choices_in_request",
+    "tokens_in",
+    "tokens_out",
+    "tokens_cached",  # part of tokens_in; NaN where the server does not say
+    "tokens_reasoning",  # part of tokens_out
+    "cost_usd",  # NaN = unknown price
+    "latency_s",
+    "attempts",
+    "cached",
+    "asked_at",  # ISO 8601, UTC
+)
+
+PARSED_COLUMNS = (
+    *RAW_COLUMNS,
+    "status",
+    "verdict_kind",  # score | pass-fail | preference | choice | category | text; empty if unknown
+    "score",
+    "choice",
+    "explanation",
+    "reason",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """One cell of the design: a mapping of factors, the judge and its temperature among them.
+
+    Attributes
+    ----------
+    judge : str
+        The judge as the user named it (``gpt-4o-mini``, ``sim-typical``,
+        ``llama3@http://localhost:11434/v1``).
+    temperature : float or None
+        None leaves it out of the request: the server's default.
+    factors : mapping of str to str
+        Further factors of the design (``{"guideline": "detailed"}``).
+    settings : mapping of str to value
+        Further fields of the request that the design varies (``{"reasoning_effort": "low"}``), by
+        their names in `judgestats.data.request_fields.FIELDS`.
+    """
+
+    judge: str
+    temperature: float | None = None
+    factors: Mapping[str, str] = field(default_factory=dict, hash=False)
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @cached_property
+    def label(self) -> str:
+        """A readable unique name: ``gpt-4o-mini, T=0.5, guideline=detailed``."""
+        parts = [self.judge, *(label(k, v) for k, v in self.request.items())]
+        return ", ".join([*parts, *(f"{k}={v}" for k, v in self.factors.items())])
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """What the condition fixes of a request; None where the field is left out."""
+        return {"temperature": self.temperature, **self.settings}
+
+    @cached_property
+    def levels(self) -> dict[str, str]:
+        """The level of every factor but judge and temperature, as text."""
+        settings = {k.removeprefix(EXTRA): as_text(v) for k, v in self.settings.items()}
+        return {**settings, **self.factors}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One judgment to be made: (condition, item, order, stage, replicate) and how to prompt it.
+
+    `build` makes the prompt for the reply mode that the judge turns out to support. `choices_group`
+    tasks differ only in `replicate`; where a request carries several choices (``n``) they share it.
+    `unit` is what is judged, for judges that are functions and take its parts by name.
+    """
+
+    condition: Condition
+    item_id: str
+    cluster: str
+    replicate: int
+    build: Callable[[ReplyMode], Prompted]
+    order: str = ""
+    stage: str = "final"
+    category: str = ""
+    unit: Unit | None = None
+
+    @cached_property
+    def key(self) -> tuple[str, str, str, str, int]:
+        """What must be unique in a plan: condition, item, order, stage, replicate."""
+        return (self.condition.label, self.item_id, self.order, self.stage, self.replicate)
+
+
+BECAME: Mapping[Status, str] = {
+    **dict.fromkeys(Status, "not read"),
+    Status.OK: "read",
+    Status.FAILED: "not answered",
+    Status.INVALID: "never asked",
+    Status.NOT_APPLICABLE: "not applicable",
+}
+"""What became of a judgment: different things, of which only the first holds a verdict."""
+
+TRANSPORT = ("answered", "failed", "invalid_condition")
+_SHOWN = 8
+_TEXT = {
+    "experiment",
+    "condition",
+    "judge",
+    "item_id",
+    "cluster",
+    "category",
+    "stage",
+    "order",
+    "transport",
+    "failure",
+    "raw_text",
+    "reply_mode",
+    "finish_reason",
+    "prompt_sha",
+    "model_reported",
+    "fingerprint",
+    "requested",
+    "sent",
+    "asked_at",
+    "status",
+    "verdict_kind",
+    "choice",
+    "position",
+    "explanation",
+    "reason",
+}
+_NOT_EMPTY = {"condition", "judge", "item_id", "cluster", "stage"}
+_COUNTS = {"replicate", "attempts", "choices_in_request"}
+
+# pandera announces itself on import of some backends; a library must not write to a user's log.
+logging.getLogger("pandera").setLevel(logging.ERROR)
+
+
+def _column(name: str) -> pa.Column:
+    if name in _TEXT:
+        checks = []
+        if name in _NOT_EMPTY:
+            checks.append(pa.Check.str_length(min_value=1, error=f"{name} must not be empty"))
+        if name == "transport":
+            checks.append(pa.Check.isin(TRANSPORT, error=f"must be one of {', '.join(TRANSPORT)}"))
+        if name == "status":
+            statuses = [s.value for s in Status]
+            checks.append(pa.Check.isin(statuses, error=f"must be one of {', '.join(statuses)}"))
+        if name == "verdict_kind":
+            kinds = ("", *KINDS, "text")
+            checks.append(pa.Check.isin(kinds, error=f"must be one of {', '.join(KINDS)}, text"))
+        return pa.Column(str, checks, nullable=False, coerce=True)
+    if name == "cached":
+        return pa.Column(bool, nullable=False, coerce=True)
+    if name in _COUNTS:
+        check = pa.Check.ge(0, error=f"{name} must be a whole number of at least 0")
+        return pa.Column("int64", check, nullable=False, coerce=True)
+    if name == "temperature":
+        check = pa.Check.in_range(0, 2, error=f"{name} must lie in 0-2")
+        return pa.Column(float, check, nullable=True, coerce=True)
+    if name.startswith("tokens_") or name in {"cost_usd", "latency_s"}:
+        check = pa.Check.ge(0, error=f"{name} must not be negative")
+        return pa.Column(float, check, nullable=True, coerce=True)
+    return pa.Column(float, nullable=True, coerce=True)  # score: any number or missing
+
+
+def raw_schema() -> pa.DataFrameSchema:
+    """Schema of the raw frame: one row a judgment, nothing read yet.
+
+    Examples
+    --------
+    >>> "raw_text" in raw_schema().columns
+    True
+    """
+    return pa.DataFrameSchema({name: _column(name) for name in RAW_COLUMNS}, strict=False)
+
+
+def parsed_schema() -> pa.DataFrameSchema:
+    """Schema of the parsed frame: raw plus status, kind and value of the verdict, and its reason.
+
+    Examples
+    --------
+    >>> sorted(set(parsed_schema().columns) - set(raw_schema().columns))
+    ['choice', 'explanation', 'reason', 'score', 'status', 'verdict_kind']
+    """
+    return pa.DataFrameSchema({name: _column(name) for name in PARSED_COLUMNS}, strict=False)
+
+
+_PIPELINE_TEXT = (
+    *("condition", "judge", "item_id", "cluster", "category", "order", "status"),
+    *("choice", "position", "explanation", "reason"),
+)
+_PIPELINE_COUNTS = ("k", "replicate", "wanted", "used", "preferred", "left_out", "cut", "calls")
+
+
+def pipelines_schema() -> pa.DataFrameSchema:
+    """Schema of ``pipelines.parquet``: one row a strategy on a pair in an order, once.
+
+    Examples
+    --------
+    >>> "final_tokens_out" in pipelines_schema().columns
+    True
+    """
+    numbers = ("temperature", "tokens_in", "tokens_out", "cost_usd")
+    columns = {name: _column(name) for name in (*_PIPELINE_TEXT, *numbers)}
+    columns["final_tokens_out"] = _column("tokens_out")
+    check = pa.Check.ge(0, error="must not be negative")
+    for name in _PIPELINE_COUNTS:
+        columns[name] = pa.Column("int64", check, nullable=False, coerce=True)
+    return pa.DataFrameSchema(columns, strict=False)
+
+
+def validate_pipelines(frame: pd.DataFrame) -> pd.DataFrame:
+    """Check the table of verdicts that several calls led to, before it is written.
+
+    Raises
+    ------
+    InputError
+        With a capped list of the failing rows.
+    """
+    what = "pipelines"
+    keys = ("condition", "item_id", "order", "replicate")
+    return _validate(frame, pipelines_schema(), what, keys=keys)
+
+
+def answers_schema() -> pa.DataFrameSchema:
+    """Schema of ``answers.jsonl``: one row an answer that a model gave to all turns of an item.
+
+    Examples
+    --------
+    >>> "turns" in answers_schema().columns
+    True
+    """
+    columns = {name: _column(name) for name in _ANSWER_KNOWN}
+    columns |= {name: pa.Column(str, nullable=False) for name in _ANSWER_TEXT}
+    columns["sample"] = _column("replicate")
+    columns["turns"] = pa.Column(
+        object,
+        pa.Check(_all_texts, element_wise=True, error="must be a list of the answers to all turns"),
+        nullable=False,
+    )
+    return pa.DataFrameSchema(columns, strict=False)
+
+
+_ANSWER_KNOWN = (
+    *("item_id", "temperature", "status", "reason", "model_reported"),
+    *("tokens_out", "cost_usd", "cached", "asked_at"),
+)
+_ANSWER_TEXT = ("author", "answer", "model", "answerer")
+
+
+def _all_texts(turns: object) -> bool:
+    return isinstance(turns, list) and bool(turns) and all(isinstance(t, str) for t in turns)
+
+
+def validate_answers(table: pd.DataFrame) -> pd.DataFrame:
+    """Check the table of models' answers, before it is written.
+
+    Raises
+    ------
+    InputError
+        With a capped list of the failing rows.
+    """
+    return _validate(table, answers_schema(), "answers", keys=("item_id", "author"))
+
+
+def validate_raw(frame: pd.DataFrame, *, what: str = "raw judgments") -> pd.DataFrame:
+    """Check a raw frame and return it with its types settled.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The columns of ``RAW_COLUMNS``; more are allowed (``factor_<name>``).
+    what : str
+        What the frame is, for the message.
+
+    Returns
+    -------
+    DataFrame
+        A copy with a fresh index and the schema's types.
+
+    Raises
+    ------
+    InputError
+        With a capped list of the failing rows.
+    """
+    return _validate(frame, raw_schema(), what)
+
+
+def validate_parsed(
+    frame: pd.DataFrame,
+    *,
+    what: str = "judgments",
+    scale: tuple[float, float] | None = None,
+) -> pd.DataFrame:
+    """Check a parsed frame: types, one row a judgment, a score exactly where the status is ok.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The columns of ``PARSED_COLUMNS``; more are allowed.
+    what : str
+        What the frame is, for the message.
+    scale : (low, high), optional
+        Where given, a score outside it is an error.
+
+    Returns
+    -------
+    DataFrame
+        A copy with a fresh index and the schema's types.
+
+    Raises
+    ------
+    InputError
+        With a capped list of the failing rows.
+    """
+    frame = _validate(frame, parsed_schema(), what)
+    ok = frame["status"] == Status.OK.value
+    has_verdict = frame["score"].notna() | (frame["choice"] != "")
+    # A stage before the verdict may be a text that was asked for, such as a plan.
+    written = (frame["stage"] != "final") & (frame["explanation"] != "")
+    _refuse(
+        frame,
+        ok & ~has_verdict & ~written,
+        what,
+        "status is ok but there is neither score nor choice",
+    )
+    _refuse(frame, ~ok & has_verdict, what, "status is not ok but there is a score or choice")
+    if scale is not None:
+        low, high = scale
+        outside = frame["score"].notna() & ~frame["score"].between(low, high)
+        _refuse(
+            frame,
+            outside,
+            what,
+            f"the score lies outside the scale {low:g}-{high:g}. Correct the file, or state its "
+            "scale (scale=low-high)",
+        )
+    large = pd.Series(too_large(frame["score"]), index=frame.index)
+    _refuse(frame, large, what, "the score is infinite or beyond 1e50")
+    return frame
+
+
+def _validate(
+    frame: pd.DataFrame,
+    schema: pa.DataFrameSchema,
+    what: str,
+    *,
+    keys: Sequence[str] = KEY_COLUMNS,
+) -> pd.DataFrame:
+    missing = [c for c in schema.columns if c not in frame.columns]
+    if missing:
+        raise InputError(
+            f"{what}: the frame lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}. "
+            f"It has: {', '.join(map(str, frame.columns[:40]))}."
+        )
+    frame = frame.reset_index(drop=True)
+    about, frame.attrs = frame.attrs, {}  # pandas copies them deeply at every step
+    try:
+        frame = schema.validate(frame, lazy=True)
+    except SchemaErrors as error:
+        raise InputError(_readable(error, frame, what)) from None
+    duplicated = frame.duplicated(list(keys), keep=False)
+    _refuse(
+        frame,
+        duplicated,
+        what,
+        f"the same ({', '.join(k.removesuffix('_id') for k in keys)}) stands in more than one row. "
+        "Number the repetitions in a replicate column, or drop the repeated rows",
+    )
+    frame.attrs = about
+    return frame
+
+
+def _refuse(frame: pd.DataFrame, bad: pd.Series, what: str, why: str) -> None:
+    """Raise with the first few failing rows, if any fail."""
+    count = int(bad.sum())
+    if not count:
+        return
+    shown = frame.loc[bad].head(_SHOWN)
+    lines = [f"  row {i}: {_row_text(row)}" for i, row in shown.iterrows()]
+    more = f"\n  ... and {count - len(shown)} more" if count > len(shown) else ""
+    raise InputError(f"{what}: {count} of {len(frame)} rows: {why}.\n" + "\n".join(lines) + more)
+
+
+def _row_text(row: pd.Series) -> str:
+    names = [c for c in (*KEY_COLUMNS, "status", "score", "choice") if c in row.index]
+    return ", ".join(f"{c}={str(row[c])[:60]!s}" for c in names if str(row[c]) != "")
+
+
+def _readable(error: SchemaErrors, frame: pd.DataFrame, what: str) -> str:
+    cases = error.failure_cases
+    cases = cases.drop_duplicates(["column", "check", "index"])
+    lines = []
+    for (column, check), group in cases.groupby(["column", "check"], sort=False, dropna=False):
+        rows = [int(i) for i in group["index"].dropna().head(3)]
+        where = f" (row {', '.join(map(str, rows))}{' ...' if len(group) > 3 else ''})"
+        values = ", ".join(repr(str(v)[:40]) for v in group["failure_case"].head(3))
+        lines.append(
+            f"  {column}: {check}{where if rows else ''}; found {values}"
+            + (f" and {len(group) - 3} more" if len(group) > 3 else "")
+        )
+        if len(lines) == _SHOWN:
+            lines.append("  ... further columns fail too")
+            break
+    return f"{what}: {len(frame)} rows do not fit the judgments schema:\n" + "\n".join(lines)
+
+
+def read_frame(path: Path) -> pd.DataFrame:
+    """A run's judgments, those of 0.1.0 too.
+
+    Raises
+    ------
+    InputError
+        Naming the file, where it is no frame of judgments.
+    """
+    try:
+        frame = pd.read_parquet(path)
+    except (OSError, ValueError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise InputError(
+            f"{path}: it cannot be read as judgments ({why}). Only a finished run holds them; "
+            "repeat the run, which takes its answers from the journal."
+        ) from None
+    return brought_up(frame, what=str(path))
+
+
+def brought_up(frame: pd.DataFrame, *, what: str = "judgments") -> pd.DataFrame:
+    """A frame with the columns of the present version; nothing of an earlier one is lost.
+
+    0.1.0 had a column a setting (``temperature_sent``, ``seed_sent``), no kinds of verdict, and
+    neither cached nor reasoning tokens.
+
+    Raises
+    ------
+    InputError
+        A frame that is neither of this version nor of 0.1.0.
+
+    Examples
+    --------
+    >>> brought_up(pd.DataFrame({"item_id": ["q"]}))
+    Traceback (most recent call last):
+        ...
+    judgestats.errors.InputError: judgments: no frame of judgments of judgestats; it lacks condition, judge, status.
+    """  # noqa: E501
+    lacking = [c for c in ("condition", "judge", "item_id", "status") if c not in frame]
+    if lacking:
+        raise InputError(
+            f"{what}: no frame of judgments of judgestats; it lacks {', '.join(lacking)}."
+        )
+    missing = [c for c in PARSED_COLUMNS if c not in frame]
+    if not missing:
+        return frame
+    frame = frame.copy()
+    if "sent" in missing:
+        sent = {"temperature": "temperature_sent", "seed": "seed_sent"}
+        columns = {name: frame.pop(c) for name, c in sent.items() if c in frame}
+        frame["sent"] = [
+            json.dumps({k: v for k, v in zip(columns, row, strict=True) if pd.notna(v)})
+            for row in zip(*columns.values(), strict=True)
+        ] or [""] * len(frame)
+    for name in {"tokens_cached", "tokens_reasoning"}.intersection(missing):
+        frame[name] = math.nan
+    if "requested" in missing:
+        frame["requested"] = ""
+    if "verdict_kind" in missing and {"score", "choice"} <= set(frame):
+        frame["verdict_kind"] = kinds_by_value(frame)
+    own = [c for c in PARSED_COLUMNS if c in frame]
+    return frame[[*own, *(c for c in frame.columns if c not in own)]]
+
+
+def kinds_by_value(frame: pd.DataFrame) -> pd.Series:
+    """The kind of every condition's verdicts, where nothing but the values says it.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"condition": ["x", "x", "y"], "score": [1.0, None, None],
+    ...                       "choice": ["", "", "tie"]})
+    >>> kinds_by_value(frame).tolist()
+    ['score', 'score', 'preference']
+    """
+    kinds: dict[object, str] = {}
+    for condition, rows in frame[["condition", "score", "choice"]].groupby("condition", sort=False):
+        words = {*map(str, rows["choice"].dropna().unique())} - {""}
+        if rows["score"].notna().any():
+            kinds[condition] = "score"
+        elif words:
+            kinds[condition] = "preference" if words <= {"a", "b", "tie"} else "choice"
+        else:
+            kinds[condition] = ""
+    return frame["condition"].map(kinds)

@@ -1,0 +1,477 @@
+"""Judging in stages: next calls, verdicts, and price samples."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pandas as pd
+
+from judgestats.data.parse import read_judgment
+from judgestats.data.schema import Condition, Task
+from judgestats.errors import InputError
+from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Status, Unit
+from judgestats.protocols.strategies.base import Call, CallKey, Heard, Settled, Strategy, stage_kind
+
+Cell = tuple[str, int]
+"""An item, and a block of its repetitions: what shares calls with nothing outside it."""
+
+_LEAST = 2
+"""Cells drawn of a set at least: one alone says nothing of how much cells differ."""
+_REST = "(small sets together)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stratum:
+    """A set of the items, with the part of it that was drawn.
+
+    Attributes
+    ----------
+    name : str
+    cells : int
+        All of the set.
+    verdicts : int
+        Final verdicts in all of them.
+    drawn : mapping of Cell to int
+        Those drawn, with the final verdicts in each.
+    """
+
+    name: str
+    cells: int
+    verdicts: int
+    drawn: Mapping[Cell, int]
+
+
+def strata_of(
+    cells: Mapping[Cell, str], verdicts: Mapping[Cell, int], *, count: int, seed: int = 0
+) -> tuple[Stratum, ...]:
+    """Draw about `count` cells, from every set in proportion and from none fewer than two.
+
+    Within a set every n-th cell is taken in its order, from a start that the seed draws: what
+    follows one another there (subsets, repetitions) has its share.
+
+    Parameters
+    ----------
+    cells : mapping of Cell to str
+        Every cell and its set, in the plan's order.
+    verdicts : mapping of Cell to int
+        How many final verdicts are in it.
+    count : int
+        Where a set is small, more are drawn. Sets are put together, smallest first, where there
+        are more than half as many as cells to be drawn.
+    seed : int
+
+    Returns
+    -------
+    tuple of Stratum
+        Together they hold all cells; where all are drawn nothing is left to chance.
+
+    Examples
+    --------
+    >>> cells = {(f"q{i}", 0): "large" if i < 90 else "small" for i in range(93)}
+    >>> strata = strata_of(cells, dict.fromkeys(cells, 4), count=20)
+    >>> [(s.name, s.cells, len(s.drawn)) for s in strata]
+    [('large', 90, 19), ('small', 3, 2)]
+    """
+    by_set: dict[str, list[Cell]] = {}
+    for cell, name in cells.items():
+        by_set.setdefault(name, []).append(cell)
+    sets = _joined(by_set, most=max(1, count // _LEAST))
+    rng = random.Random(seed)
+    strata = []
+    for name, own in sets.items():
+        share = round(count * len(own) / max(len(cells), 1))
+        wanted = min(len(own), max(_LEAST, share))
+        drawn = {cell: verdicts[cell] for cell in _every_nth(own, wanted, rng)}
+        sizes = sum(verdicts[cell] for cell in own)
+        strata.append(Stratum(name=name, cells=len(own), verdicts=sizes, drawn=drawn))
+    return tuple(strata)
+
+
+def _joined(by_set: Mapping[str, list[Cell]], *, most: int) -> dict[str, list[Cell]]:
+    """At most so many sets: the smallest become one."""
+    if len(by_set) <= most:
+        return dict(by_set)
+    order = sorted(by_set, key=lambda name: len(by_set[name]), reverse=True)
+    kept = set(order[: most - 1])
+    out: dict[str, list[Cell]] = {}
+    for name, own in by_set.items():
+        out.setdefault(name if name in kept else _REST, []).extend(own)
+    return out
+
+
+def _every_nth(own: Sequence[Cell], wanted: int, rng: random.Random) -> tuple[Cell, ...]:
+    start = rng.random()
+    places: Iterable[int] = (int((i + start) * len(own) / wanted) for i in range(wanted))
+    return tuple(own[place] for place in dict.fromkeys(places))
+
+
+STRATEGY = "strategy"
+"""The factor that names a condition's strategy; a pool's judgments carry the pool's name there."""
+
+TaskKey = tuple[str, str, str, str, int]
+
+
+@dataclass(slots=True)
+class _Pipeline:
+    condition: Condition
+    strategy: Strategy
+    unit: Unit
+    replicate: int
+    calls: dict[CallKey, TaskKey] = field(default_factory=dict)
+    waiting: int = 0
+    settled: Settled | None = None
+
+    @property
+    def about(self) -> tuple[str, int]:
+        return (self.unit.item.id, self.replicate)
+
+
+class Staging:
+    """The calls of strategies on pairs, stage by stage.
+
+    Give `first` to `collect_judgments` as its plan and `follow_up` as its follow-up; afterwards
+    `protocols` and `units` read the judgments, and `table` has one row a pipeline.
+
+    Parameters
+    ----------
+    strategies : mapping of Condition to Strategy
+        Each condition names its strategy in the factor ``strategy``.
+    units : mapping of Condition to sequence of Unit
+        The pairs of each condition (``strategy.units(items)``).
+    replicates : int
+        How often every pipeline is repeated.
+    raised : float
+        The temperature of calls that a strategy asks at a raised temperature.
+    only : collection of (item id, replicate), optional
+        Keeps the pipelines about these items in these repetitions.
+    asked_by : mapping of stage to judge, optional
+        Who is asked at a stage instead of the judge itself (``{"removal": "gpt-4o"}``).
+    own : mapping of judge to float or None, optional
+        Judges that are asked at one temperature only, whatever the stage.
+
+    Examples
+    --------
+    >>> from judgestats.items.bank import load_bank
+    >>> from judgestats.collection.single_answers import collect_judgments
+    >>> from judgestats.protocols.strategies import strategy
+    >>> cce = strategy("cce@2")
+    >>> condition = Condition(judge="sim-crowd", temperature=0.5, factors={"strategy": cce.name})
+    >>> pairs = cce.units(load_bank()[:1])[:2]
+    >>> staging = Staging({condition: cce}, {condition: pairs}, replicates=1)
+    >>> raw = collect_judgments(staging.first(), follow_up=staging.follow_up).read()
+    >>> sorted(set(raw["stage"])), staging.table(raw)["status"].tolist()
+    (['crowd', 'final', 'removal'], ['ok', 'ok'])
+    """
+
+    def __init__(
+        self,
+        strategies: Mapping[Condition, Strategy],
+        units: Mapping[Condition, Sequence[Unit]],
+        *,
+        replicates: int = 1,
+        raised: float = 1.0,
+        only: Collection[Cell] | None = None,
+        asked_by: Mapping[str, str] | None = None,
+        own: Mapping[str, float | None] | None = None,
+    ) -> None:
+        for condition, one in strategies.items():
+            if condition.factors.get(STRATEGY) != one.name:
+                raise InputError(
+                    f"Staging: the condition {condition.label!r} must name its strategy: "
+                    f'factors={{"{STRATEGY}": "{one.name}"}}.'
+                )
+        self._given = (dict(strategies), dict(units), replicates, raised)
+        self._asked_by = dict(asked_by or {})
+        self._own = dict(own or {})
+        self._only = only
+        self._raised = raised
+        self._pipelines = self._lined_up(strategies, units, replicates, only)
+        self._waiting: dict[TaskKey, list[_Pipeline]] = {}
+        # All calls of a pipeline are about responses of its item, so that what was heard about an
+        # item can be let go of when its last pipeline has settled.
+        self._heard: dict[tuple[str, int], dict[TaskKey, Heard]] = {}
+        self._open: Counter[tuple[str, int]] = Counter(p.about for p in self._pipelines)
+        self._readers: dict[TaskKey, tuple[JudgingProtocol, Unit]] = {}
+        self.protocols: dict[str, JudgingProtocol] = {}
+        """Who reads the judgments, by condition's label; pools have conditions of their own."""
+        self.units: dict[tuple[str, str], Unit] = {}
+        """What was judged, by id and order; grows as calls are named."""
+        self._conditions: dict[tuple[str, str, bool, str], Condition] = {}
+
+    @staticmethod
+    def _lined_up(
+        strategies: Mapping[Condition, Strategy],
+        units: Mapping[Condition, Sequence[Unit]],
+        replicates: int,
+        only: Collection[Cell] | None,
+    ) -> list[_Pipeline]:
+        """Pair by pair, so that an interrupted run has whole pairs under all strategies."""
+        order: dict[tuple[str, str], None] = {}
+        own = [
+            (c, one, {(u.item_id, u.order): u for u in units[c]}) for c, one in strategies.items()
+        ]
+        for _, _, listed in own:
+            order.update(dict.fromkeys(listed))
+        return [
+            _Pipeline(condition=c, strategy=one, unit=listed[key], replicate=replicate)
+            for replicate in range(replicates)
+            for key in order
+            for c, one, listed in own
+            if key in listed and (only is None or (listed[key].item.id, replicate) in only)
+        ]
+
+    def __len__(self) -> int:
+        """Pipelines in all."""
+        return len(self._pipelines)
+
+    @property
+    def settled(self) -> int:
+        """Pipelines that have come to an end."""
+        return sum(pipeline.settled is not None for pipeline in self._pipelines)
+
+    def again(self) -> Staging:
+        """The same, with nothing heard yet."""
+        return self._of(self._only)
+
+    def _of(self, only: Collection[Cell] | None) -> Staging:
+        strategies, units, replicates, raised = self._given
+        if only is not None:  # a small part of many: the others need not be lined up first
+            items = {item for item, _ in only}
+            units = {c: [u for u in listed if u.item.id in items] for c, listed in units.items()}
+        return Staging(
+            strategies,
+            units,
+            replicates=replicates,
+            raised=raised,
+            only=only,
+            asked_by=self._asked_by,
+            own=self._own,
+        )
+
+    def cells(self, together: int = 1) -> dict[Cell, str]:
+        """Items with a block of `together` repetitions, and the set that each item is of.
+
+        Pipelines of different cells have no call in common; every cell holds all strategies and
+        orders of its item.
+        """
+        return {(p.unit.item.id, p.replicate // together): p.unit.category for p in self._pipelines}
+
+    def verdicts(self, together: int = 1) -> Counter[Cell]:
+        """How many final verdicts each of these `cells` has."""
+        return Counter((p.unit.item.id, p.replicate // together) for p in self._pipelines)
+
+    def part(self, cells: Collection[Cell], together: int = 1) -> Staging:
+        """The same for some cells only, so that its price can be told without walking all."""
+        wanted = set(cells)
+        abouts = {p.about for p in self._pipelines}
+        return self._of({a for a in abouts if (a[0], a[1] // together) in wanted})
+
+    def cell_of(self, task: Task, together: int = 1) -> Cell:
+        """The cell that a call named by these stages belongs to."""
+        return self.units[task.item_id, task.order].item.id, task.replicate // together
+
+    @property
+    def pairs(self) -> int:
+        """Pairs that are judged."""
+        return len({p.unit.item_id for p in self._pipelines})
+
+    # ------------------------------------------------------------------ asking
+
+    def first(self) -> list[Task]:
+        """The calls that need no other call; to be called once."""
+        return [task for pipeline in self._pipelines for task in self._advance(pipeline)]
+
+    def follow_up(self, row: Mapping[str, Any]) -> list[Task]:
+        """The calls that can be made now that a judgment is in; what failed is heard too."""
+        key: TaskKey = (
+            row["condition"],
+            row["item_id"],
+            row["order"],
+            row["stage"],
+            row["replicate"],
+        )
+        if key not in self._readers:
+            return []
+        reader, unit = self._readers.pop(key)
+        verdict = read_judgment(
+            reader,
+            unit,
+            transport=row["transport"],
+            mode=row["reply_mode"],
+            text=row["raw_text"],
+            finish_reason=row["finish_reason"],
+            failure=row["failure"],
+        )
+        self._heard.setdefault((unit.item.id, key[-1]), {})[key] = Heard(verdict=verdict)
+        tasks: list[Task] = []
+        for pipeline in self._waiting.pop(key, []):
+            pipeline.waiting -= 1
+            if pipeline.waiting == 0:
+                tasks += self._advance(pipeline)
+        return tasks
+
+    def _advance(self, pipeline: _Pipeline) -> list[Task]:
+        """Name a pipeline's next calls, or settle it."""
+        tasks: list[Task] = []
+        while pipeline.waiting == 0 and pipeline.settled is None:
+            heard_so_far = self._heard.get(pipeline.about, {})
+            heard = {call: heard_so_far[key] for call, key in pipeline.calls.items()}
+            calls = pipeline.strategy.calls(pipeline.unit, heard, pipeline.replicate)
+            new = [call for call in calls if call.key not in pipeline.calls]
+            if not new:
+                pipeline.settled = pipeline.strategy.settle(
+                    pipeline.unit, heard, pipeline.replicate
+                )
+                self._done(pipeline)
+                break
+            for call in new:
+                tasks += self._need(pipeline, call)
+        return tasks
+
+    def _need(self, pipeline: _Pipeline, call: Call) -> list[Task]:
+        """Note that a pipeline needs a call; the task, if nobody has asked for it yet."""
+        condition = self._condition(pipeline.condition, call)
+        unit = call.unit
+        task = Task(
+            condition=condition,
+            item_id=unit.item_id,
+            cluster=unit.cluster,
+            category=unit.category,
+            replicate=pipeline.replicate,
+            order=unit.order,
+            stage=call.stage,
+            build=call.build,
+            unit=unit,
+        )
+        key = task.key
+        pipeline.calls[call.key] = key
+        if key in self._heard.get(pipeline.about, {}):
+            return []
+        pipeline.waiting += 1
+        self._waiting.setdefault(key, []).append(pipeline)
+        if key in self._readers:
+            return []
+        self._readers[key] = (pipeline.strategy.at_stage(call.stage), unit)
+        self.protocols.setdefault(condition.label, pipeline.strategy)
+        self.units.setdefault((unit.item_id, unit.order), unit)
+        return [task]
+
+    def _condition(self, own: Condition, call: Call) -> Condition:
+        """The condition under which a call is asked: a pool's where it belongs to one."""
+        by = self._asked_by.get(stage_kind(call.stage), own.judge)
+        key = (own.label, call.pool, call.raised, by)
+        if key not in self._conditions:
+            condition = own
+            if call.pool:
+                condition = replace(condition, factors={**own.factors, STRATEGY: call.pool})
+            if call.raised:
+                condition = replace(condition, temperature=self._raised)
+            if by != own.judge:  # what two judges said is not mixed where one model works on both
+                whose = f"{condition.factors[STRATEGY]} of {own.judge}"
+                condition = replace(
+                    condition, judge=by, factors={**condition.factors, STRATEGY: whose}
+                )
+            heat = self._own.get(condition.judge, condition.temperature)
+            self._conditions[key] = replace(condition, temperature=heat)
+        return self._conditions[key]
+
+    def _done(self, pipeline: _Pipeline) -> None:
+        self._open[pipeline.about] -= 1
+        if self._open[pipeline.about] == 0:
+            self._heard.pop(pipeline.about, None)
+
+    # ------------------------------------------------------------------ afterwards
+
+    def table(self, judgments: pd.DataFrame) -> pd.DataFrame:
+        """One row a settled pipeline: its verdict, and what it took.
+
+        Parameters
+        ----------
+        judgments : DataFrame
+            The judgments heard, raw or parsed.
+
+        Returns
+        -------
+        DataFrame
+            ``status``, ``choice``, ``explanation`` and ``reason`` of the verdict; ``wanted``,
+            ``used``, ``preferred``, ``left_out`` and ``cut`` of what stood before it; ``calls``,
+            ``tokens_in``, ``tokens_out`` and ``cost_usd`` of all calls that it used. A shared call
+            counts in full for each strategy that used it: what the strategy costs by itself.
+        """
+        names = ("condition", "item_id", "order", "stage", "replicate")
+        spent = ("tokens_in", "tokens_out", "cost_usd")
+        costs: dict[TaskKey, tuple[float, ...]] = {
+            key: values
+            for key, *values in zip(
+                zip(*(judgments[n] for n in names), strict=True),
+                *(judgments[n].astype(float) for n in spent),
+                strict=True,
+            )
+        }
+        rows = [self._row(p, p.settled, costs) for p in self._pipelines if p.settled is not None]
+        return pd.DataFrame(rows)
+
+    def _row(
+        self, pipeline: _Pipeline, settled: Settled, costs: Mapping[TaskKey, Sequence[float]]
+    ) -> dict[str, Any]:
+        condition, unit, verdict = pipeline.condition, pipeline.unit, settled.verdict
+        keys = [k for k in pipeline.calls.values() if stage_kind(k[3]) != "points"]
+        spent = [costs[k] for k in keys if k in costs]
+        last = costs.get(keys[-1], (float("nan"),) * 3)
+        total = [sum(column) for column in zip(*spent, strict=True)] or [float("nan")] * 3
+        return {
+            "condition": condition.label,
+            "judge": condition.judge,
+            "temperature": float("nan")
+            if condition.temperature is None
+            else float(condition.temperature),
+            **{f"factor_{name}": value for name, value in condition.factors.items()},
+            "k": pipeline.strategy.k,
+            "item_id": unit.item_id,
+            "cluster": unit.cluster,
+            "category": unit.category,
+            "order": unit.order,
+            "replicate": pipeline.replicate,
+            "status": verdict.status.value,
+            "choice": verdict.choice or "",
+            "position": str(verdict.extra.get("position", "")),
+            "explanation": verdict.explanation,
+            "reason": verdict.reason,
+            "wanted": settled.wanted,
+            "used": settled.used,
+            "preferred": settled.preferred,
+            "left_out": settled.left_out,
+            "cut": settled.cut,
+            "points": settled.points,
+            "calls": len(keys),
+            "tokens_in": total[0],
+            "tokens_out": total[1],
+            "cost_usd": total[2],
+            "final_tokens_out": last[1],
+        }
+
+    # ------------------------------------------------------------------ before anything is sent
+
+    def imagined(self, task: Task, prompted: Prompted, characters: int) -> str:
+        """A reply of about so many characters that can be read, to price the stages after it."""
+        reader, unit = self._readers[task.key]
+        filler = "x" * characters
+        letter = "AB"[len(unit.item_id) % 2]
+        kind = stage_kind(task.stage)
+        if kind in {"plan", "removal"}:
+            field_name = "plan" if kind == "plan" else "analysis"
+            reply = json.dumps({field_name: filler})
+        elif kind == "points":
+            reply = json.dumps({"aspects": [{"aspect": filler, "points": ["x"]}]})
+        else:
+            reply = json.dumps({"explanation": filler, "choice": letter})
+        if prompted.mode is ReplyMode.TEXT and kind not in {"points"}:
+            reply = filler if kind in {"plan", "removal"} else f"{filler} [[{letter}]]"
+        if reader.read(unit, prompted.mode, reply).status is not Status.OK:
+            raise InputError(f"the reply imagined for the stage {task.stage!r} cannot be read.")
+        return reply

@@ -1,0 +1,46 @@
+"""Reading a reply: from untrusted text to a verdict, or to the reason why there is none.
+
+One grammar for scores, letters, options and words. Nothing here raises on a bad reply, takes more
+than linear time, or guesses: what is doubtful stays unread, with a status.
+"""
+
+from judgestats.protocols.replies.decision import (
+    MAX_REPLY_CHARS,
+    READER_VERSION,
+    is_cut,
+    is_withheld,
+    message_text,
+    no_verdict,
+    read_reply,
+    reply_object,
+)
+from judgestats.protocols.replies.options import LETTERS, OptionForm, PairForm, WordForm
+from judgestats.protocols.replies.prose import without_reasoning
+from judgestats.protocols.replies.scores import ScoreForm
+from judgestats.protocols.replies.weighted import (
+    kept_reply,
+    log_probability,
+    weighted_score,
+    without_logprobs,
+)
+
+__all__ = [
+    "LETTERS",
+    "MAX_REPLY_CHARS",
+    "READER_VERSION",
+    "OptionForm",
+    "PairForm",
+    "ScoreForm",
+    "WordForm",
+    "kept_reply",
+    "log_probability",
+    "weighted_score",
+    "without_logprobs",
+    "is_cut",
+    "is_withheld",
+    "message_text",
+    "no_verdict",
+    "read_reply",
+    "reply_object",
+    "without_reasoning",
+]

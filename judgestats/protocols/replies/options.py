@@ -1,0 +1,323 @@
+"""Letters, options and words on offer, and what is said of them in prose."""
+
+from __future__ import annotations
+
+import abc
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from judgestats.protocols.base import Status
+from judgestats.protocols.replies.decision import Rank, Reading, Scope
+from judgestats.protocols.replies.prose import (
+    BECAUSE,
+    REVISION,
+    SEPARATOR,
+    VERDICT_LABEL,
+    Plain,
+    plain_characters,
+)
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+_UNREAD = Reading(status=Status.UNPARSEABLE)
+_WHO = r"(?:assistant|response|answer|output|option|model|candidate|choice|system|completion)"
+_OPENING = r"[\"'\u201c\u2018(\[*_`$\s]{0,4}"
+_CLOSING = r"[\"'\u201d\u2019)\]*_`$.!\s]{0,6}"
+_TIE = r"tie|draw|equal"
+_SIGN = r"[ ]?(?:>{1,3}|<{1,3}|=|\u226b|\u226a)[ ]?"
+_VERY = (
+    r"(?:(?:slightly|much|clearly|significantly|marginally|far|somewhat|definitely|overall|the)"
+    r"\s){0,2}"
+)
+_BETTER = r"(?:better|best|superior|stronger|winner|preferable)"
+# Not an article ("A thorough answer"), a part of a word ("A-grade") or one of several ("A or B").
+_END = (
+    r"(?!['\u2019]?\w|[+&/]|-\w|[ ]?[<>=](?!/)|[ ]?,[ ]?[A-Z\d]\b)"
+    r"(?=\s?(?:$|[\n.,;:!?()\]|\"'\u201d\u2019*_`$\u3002\uff01\uff0c\u2013\u2014]|</)|\s-\s"
+    rf"|\s(?:{BECAUSE}|is\s{_VERY}{_BETTER})\b)"
+)
+_LABEL = rf"\b(?:{VERDICT_LABEL}|(?:final|overall)(?:\sanswer)?)"
+_TAG = r"<(?:verdict|choice|winner)>\s{0,2}"
+_BOTH = re.compile(
+    rf"\bboth\s(?:{_WHO}s?\s)?are\s(?:equal\b(?!\s(?!in\b))|equally\s(?:good|bad|strong|weak|helpful)"
+    rf"\b|tied\b)|\b(?:it(?:['\u2019]s|\sis)|this\sis)\sa\s(?:tie|draw)\b(?!\sthat\b)"
+    rf"|\bneither\s(?:(?:{_WHO}|one|of\sthem)\s)?is\sbetter\b",
+    re.IGNORECASE,
+)
+_THAN = re.compile(
+    rf"\sthan\s(?:(?:the|{_WHO})\s){{0,2}}{_OPENING}(?:[a-z]|other)\b", re.IGNORECASE
+)
+
+_RELATION = re.compile(
+    rf"{_OPENING}(?:{_WHO}[ ])?(?P<left>[A-Z])(?P<sign>{_SIGN})(?:{_WHO}[ ])?(?P<right>[A-Z])"
+    rf"{_CLOSING}",
+    re.IGNORECASE,
+)
+_RELATION_LINE = re.compile(
+    r"(?m)^[\"'(*_]{0,3}(?P<left>[A-Z])(?P<sign>" + _SIGN + r")(?P<right>[A-Z])[\"')*_.!]{0,3}$"
+)
+_BARE_LETTER = re.compile(
+    rf"{_OPENING}(?:{_WHO}\s{{0,2}}{_OPENING})?(?P<name>[A-Z]|{_TIE}){_CLOSING}", re.IGNORECASE
+)
+_LABELLED = re.compile(
+    rf"(?:{_LABEL}{SEPARATOR}|{_TAG}){_OPENING}(?:{_WHO}\s{_OPENING})?"
+    rf"(?:(?P<left>[A-Z])(?P<sign>{_SIGN})(?P<right>[A-Z])|(?P<name>[A-Z]|{_TIE}))\b"
+    rf"{_CLOSING}(?<![\s]){_END}",
+    re.IGNORECASE,
+)
+_STATED = re.compile(
+    rf"(?:\b(?i:{_WHO})\s?{_OPENING}(?P<who>[A-Za-z])\b[\"'\u201d\u2019)\]*_`]{{0,3}}"
+    rf"|\b(?P<name>[A-Z]))\s(?i:is)\s(?i:{_VERY})(?i:better|superior|winner|preferable)\b"
+)
+_PREFERRED = re.compile(
+    rf"\bI\s(?:(?:strongly|slightly|clearly)\s)?prefer\s"
+    rf"(?:(?i:{_WHO})\s{_OPENING}(?P<who>[A-Za-z])|(?P<name>[A-Z]))\b{_END}"
+)
+_REVISED = (
+    rf"(?i:{REVISION}|should\sbe)(?:\s(?i:i|it|that|this|is|should|would|be|prefer|think|say|go|with|the|to"
+    r"|i['\u2019]d|it['\u2019]s)){0,5}"
+    rf"\s{_OPENING}(?:(?i:{_WHO})\s{{0,2}}{_OPENING})?"
+)
+"""Words that take back the verdict before and lead to another."""
+_REVISED_PAIR = re.compile(
+    rf"{_REVISED}(?P<name>[A-Z]|(?i:{_TIE}))\b(?:\s(?i:is|wins)\b)?{_CLOSING}{_END}"
+)
+_REPORTED = re.compile(
+    rf"\bprefers\s(?:(?i:{_WHO})\s{_OPENING}(?P<who>[A-Za-z])|(?P<name>[A-Z]))\b{_END}"
+)
+"""Somebody else's preference: no verdict, and a doubt about one that differs."""
+_FIRST_LETTER = re.compile(
+    rf"{_OPENING}(?P<name>[A-Z])[\])*_]{{0,4}}(?:[.:,;]\s|\s[\u2013\u2014-]\s)(?=(?i:{REVISION})\s)"
+)
+_SO = re.compile(rf"\b(?:so|hence),?\s(?:(?i:{_WHO})\s{_OPENING})?(?P<name>[A-Z])\b{_END}")
+_WORSE = re.compile(
+    r"[\s.,:;()\u2013\u2014-]{0,4}(?:(?:is|the|clearly|much)\s){0,3}"
+    r"(?:worse|worst|weaker|weakest|inferior|poorer|loser|loses|wrong|incorrect)\b",
+    re.IGNORECASE,
+)
+"""Right after a letter: it is not the one that won."""
+_PARTLY = re.compile(
+    r"[\s.,;:()\u2013\u2014-]{1,4}(?:partially|partly|in\spart|mostly)\b", re.IGNORECASE
+)
+_RESPECT = re.compile(
+    r"[\"'\u201d\u2019)\]*_`]{0,3},?\s(?:in|at|on|for|with|regarding|when|if|only|than"
+    r"|superficially|written|(?!indeed\b)\w{3,15}ed)\b",
+    re.IGNORECASE,
+)
+_BARE_OPTION = re.compile(
+    rf"{_OPENING}(?:{_WHO}\s{{0,2}}{_OPENING})?(?P<name>[A-Z]|\d{{1,4}}){_CLOSING}", re.IGNORECASE
+)
+_REVISED_OPTION = re.compile(rf"{_REVISED}(?P<name>[A-Z]|\d{{1,4}})(?![\w.,]?\d){_END}")
+_CHOSEN = re.compile(
+    rf"(?:\b(?:best\s(?:response|option|answer)|selection){SEPARATOR}|{_LABEL}{SEPARATOR}|{_TAG})"
+    rf"{_OPENING}(?:{_WHO}\s{{0,2}}{_OPENING})?(?P<name>[A-Z]|\d{{1,4}})(?![\w.,]?\d){_END}",
+    re.IGNORECASE,
+)
+
+
+class _ChoiceForm(abc.ABC):
+    """What letters, options and words have in common: each is read as a text."""
+
+    @property
+    def field(self) -> str:
+        """The key of the JSON object asked for."""
+        return "choice"
+
+    def value(self, value: Any) -> Reading:
+        """The reading of a JSON value: a text that is nothing but the verdict."""
+        if type(value) is not str:
+            return _UNREAD
+        return self.bare(plain_characters(value).strip()) or _UNREAD
+
+    def mark(self, inside: str) -> Reading | None:
+        """The reading of what stands in a mark; None for a placeholder."""
+        return self.bare(inside.strip())
+
+    @abc.abstractmethod
+    def bare(self, text: str) -> Reading | None:
+        """The reading of a text that is nothing but the verdict."""
+
+
+def _reading(
+    match: re.Match[str], value: str, *, rank: Rank, label: bool, scope: Scope = Scope.OPEN
+) -> Reading:
+    """What a match says; without a value it names nothing that is on offer."""
+    return Reading(
+        status=Status.OK if value else Status.UNPARSEABLE,
+        value=value,
+        start=match.start(),
+        end=match.end(),
+        shown=match.group().strip()[:40],
+        rank=rank,
+        label=label,
+        scope=scope,
+    )
+
+
+@dataclass(frozen=True)
+class PairForm(_ChoiceForm):
+    """One of two responses, or a tie where one is on offer.
+
+    Examples
+    --------
+    >>> form = PairForm(ties=True)
+    >>> form.mark("B>A").value, form.mark("C").value, form.mark("winner")
+    ('B', 'tie', None)
+    """
+
+    ties: bool = True
+
+    def bare(self, text: str) -> Reading | None:
+        """The reading of a text that is nothing but the verdict."""
+        relation = _RELATION.fullmatch(text)
+        if relation:
+            return self._related(relation)
+        named = _BARE_LETTER.fullmatch(text)
+        return self._named(named["name"], named) if named else None
+
+    def readings(self, plain: Plain) -> Iterator[Reading]:
+        """Labels, statements that one is better, preferences, relations alone in a line, ties."""
+        text = plain.text
+        for match in _LABELLED.finditer(text):
+            yield (
+                self._related(match, rank=Rank.FINAL)
+                if match["left"]
+                else self._named(match["name"], match, rank=Rank.FINAL, label=True)
+            )
+        for pattern in (_STATED, _PREFERRED):
+            for match in pattern.finditer(text):
+                yield self._named(
+                    match["who"] or match["name"],
+                    match,
+                    scope=_scope(text, match.end()),
+                )
+        for match in _REPORTED.finditer(text):
+            yield self._named(match["who"] or match["name"], match, rank=Rank.DOUBT)
+        for match in _SO.finditer(text):
+            yield self._named(match["name"], match, rank=Rank.DOUBT)
+        if first := _FIRST_LETTER.match(text):  # "A. Wait, B is better."
+            yield self._named(first["name"], first, rank=Rank.DOUBT)
+        for match in _RELATION_LINE.finditer(text):
+            yield self._related(match)
+        for match in _BOTH.finditer(text):
+            yield self._named("tie", match, scope=_scope(text, match.end()))
+
+    def revised(self, text: str, start: int, end: int) -> Reading | None:
+        """A letter that takes the place of the one before ("no, B"); none where that is worse."""
+        if _WORSE.match(text, start):
+            return Reading(status=Status.AMBIGUOUS)
+        match = _REVISED_PAIR.search(text, start, end)
+        return self._named(match["name"], match) if match else None
+
+    def _named(
+        self,
+        name: str,
+        match: re.Match[str],
+        *,
+        rank: Rank = Rank.OTHER,
+        label: bool = False,
+        scope: Scope = Scope.OPEN,
+    ) -> Reading:
+        name = name.upper()
+        value = name if name in {"A", "B"} else "tie"
+        offered = value != "tie" or (self.ties and name in {"C", "TIE", "DRAW", "EQUAL"})
+        return _reading(match, value if offered else "", rank=rank, label=label, scope=scope)
+
+    def _related(self, match: re.Match[str], *, rank: Rank = Rank.OTHER) -> Reading:
+        left, sign, right = match["left"].upper(), match["sign"].strip(), match["right"].upper()
+        if {left, right} != {"A", "B"}:
+            return _reading(match, "", rank=rank, label=False)
+        name = "tie" if sign == "=" else left if sign[0] in ">\u226b" else right
+        return self._named(name, match, rank=rank)
+
+
+def _scope(text: str, end: int) -> Scope:
+    """Whether a comparison goes on with the one respect in which it holds."""
+    than = _THAN.match(text, end)
+    return Scope.PART if _RESPECT.match(text, than.end() if than else end) else Scope.WHOLE
+
+
+@dataclass(frozen=True)
+class OptionForm(_ChoiceForm):
+    """One of several options; the value is its place, counted from 1.
+
+    Examples
+    --------
+    >>> OptionForm(5).mark("C").value, OptionForm(5).mark("F").status.value
+    ('3', 'unparseable')
+    >>> OptionForm(15, "numbers").bare("Option 12").value
+    '12'
+    """
+
+    count: int
+    labels: str = "letters"
+
+    def bare(self, text: str) -> Reading | None:
+        """The reading of a text that is nothing but an option's name."""
+        match = _BARE_OPTION.fullmatch(text)
+        return self._named(match) if match else None
+
+    def readings(self, plain: Plain) -> Iterator[Reading]:
+        """The forms asked for, ``Best Response: C`` and ``Selection: Option 2``, and labels."""
+        for match in _CHOSEN.finditer(plain.text):
+            yield self._named(match, rank=Rank.FINAL)
+
+    def revised(self, text: str, start: int, end: int) -> Reading | None:
+        """An option that takes the place of the one before ("no, option 3")."""
+        match = _REVISED_OPTION.search(text, start, end)
+        return self._named(match) if match else None
+
+    def _named(self, match: re.Match[str], *, rank: Rank = Rank.OTHER) -> Reading:
+        name = match["name"]
+        if name.isdecimal():
+            place = int(name) if self.labels == "numbers" else 0
+        else:
+            place = LETTERS.find(name.upper()) + 1 if self.labels == "letters" else 0
+        offered = str(place) if 1 <= place <= self.count else ""
+        return _reading(match, offered, rank=rank, label=True)
+
+
+@dataclass(frozen=True)
+class WordForm(_ChoiceForm):
+    """One of a few words, such as correct and incorrect.
+
+    Examples
+    --------
+    >>> form = WordForm(("correct", "incorrect"))
+    >>> form.bare("Correct.").value, form.bare("Partially correct.")
+    ('correct', None)
+    """
+
+    words: tuple[str, ...]
+
+    @property
+    def _word(self) -> str:
+        return "(?P<name>" + "|".join(map(re.escape, self.words)) + ")"
+
+    def bare(self, text: str) -> Reading | None:
+        """The reading of a text that is nothing but one of the words."""
+        match = re.fullmatch(rf"{_OPENING}{self._word}{_CLOSING}", text, re.IGNORECASE)
+        return self._named(match, Rank.OTHER) if match else None
+
+    def readings(self, plain: Plain) -> Iterator[Reading]:
+        """Labels, and statements such as "the answer is correct"."""
+        for pattern, rank in (
+            (rf"(?:{_LABEL}{SEPARATOR}|{_TAG}){_OPENING}{self._word}\b{_END}", Rank.FINAL),
+            (rf"\b(?:answer|response|solution|reply)\sis\s{self._word}\b{_END}", Rank.OTHER),
+        ):
+            for match in re.finditer(pattern, plain.text, re.IGNORECASE):
+                yield self._named(match, rank)
+
+    def revised(self, text: str, start: int, end: int) -> Reading | None:
+        """A word that takes the place of the one before ("no, incorrect"), or halves it."""
+        if _PARTLY.match(text, start):
+            return Reading(status=Status.AMBIGUOUS)
+        pattern = re.compile(rf"{_REVISED}(?i:{self._word})\b{_END}")
+        match = pattern.search(text, start, end)
+        return self._named(match, Rank.OTHER) if match else None
+
+    @staticmethod
+    def _named(match: re.Match[str], rank: Rank) -> Reading:
+        return _reading(match, match["name"].lower(), rank=rank, label=rank is Rank.FINAL)

@@ -1,0 +1,218 @@
+"""The quantities that a bound can name: rows of a screen, estimands, and metrics of a run.
+
+`check`, the marks of a screen, the pytest fixture and the GitHub Action read names here, and ask
+here which side of a quantity speaks for a judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from judgestats.errors import InputError
+from judgestats.results.quantities import ESTIMANDS, estimand_of, name_of
+from judgestats.results.quantities.entry import Direction
+from judgestats.results.records import Row
+
+
+class Quantity(NamedTuple):
+    """An estimand, and which end of it speaks for a judge where it is named."""
+
+    estimand: str
+    better: Direction
+
+
+METRICS: Mapping[str, str] = {
+    "agreement/ac1": "gwet_ac1",
+    "agreement/accuracy_without_ties": "accuracy_exclude_ties",
+    "agreement/alignment": "alignment_score",
+    "agreement/kappa": "cohen_kappa",
+    "agreement/people": "human_ceiling",
+    "claims/*": "n_claims",
+    "cost/latency_s": "latency_mean_s",
+    "cost/requests": "n_requests",
+    "cost/tokens_out": "tokens_out_mean",
+    "cost/tokens_per_verdict": "tokens_per_verdict",
+    "cost/usd": "cost_usd",
+    "cost/usd_per_chosen": "cost_per_item",
+    "length/words": "words_mean",
+    "order/circular_triads": "intransitive_triads",
+    "order/first_place_share": "first_position_share",
+    "order/first_preference": "first_position_preference",
+    "order/unrelated_wins": "option_win_rate",
+    "people/alignment": "alignment_score",
+    "people/chosen_preferred": "choices_of_the_preferred_answer",
+    "people/chosen_right": "chosen_answers_that_are_right",
+    "people/gain_over_random": "rate_difference",
+    "people/pearson": "pearson_with_human",
+    "quality/answered": "n_judgments",
+    "quality/equal_points": "undecided_share",
+    "reliability/icc1": "icc_1_1",
+    "reliability/self_agreement": "percent_agreement",
+    "reliability/vote_share": "vote_share_reliability",
+    "reliability/vote_share_all": "vote_share_reliability",
+    "reliability/vote_share_kappa": "vote_share_reliability",
+    "score/sd_between_items": "sd_between",
+    "spread/variance": "pooled_within_variance",
+    "validity/corrected": "poststratified",
+    "verdicts/pass_rate": "proportion",
+}
+"""Estimands of metrics; any other metric ends in the key of its own: ``spread/sem``."""
+
+ALIASES: Mapping[str, str] = {
+    "cost": "cost/usd",
+    "icc": "icc_1_1",
+    "icc1": "icc_1_1",
+    "npv": "negative_predictive_value",
+    "pass_rate": "passes",
+    "ppv": "precision",
+    "recall": "sensitivity",
+    "tnr": "specificity",
+    "tpr": "sensitivity",
+    "unanswered": "unanswered_share",
+    "unparsed": "unread_share",
+    "unparsed_share": "unread_share",
+    "unread": "unread_share",
+}
+"""Further names of rows, estimands and metrics."""
+
+_CONTROL = "right_"
+"""What the key of a row begins with whose change makes an answer worse: it must score lower."""
+_OF_ROWS: Mapping[tuple[str, str], Direction] = {
+    ("gain", "rate_difference"): "higher",
+    ("wins", "option_win_rate"): "lower",
+}
+"""Directions of rows whose estimand has none by itself."""
+_OF_METRICS: Mapping[str, Direction] = {
+    "order/unrelated_wins": "lower",
+    "people/gain_over_random": "higher",
+}
+_KEYS: Mapping[str, str] = {
+    "flips": "flip_rate",
+    "passes": "proportion",
+    "reliability": "icc_1_1",
+    "repeats": "k_needed",
+    "swap": "swap_consistency",
+    "verdicts": "change_of_verdicts",
+}
+"""Estimands of the commonest rows by their keys, before any row is there."""
+
+
+def quantity_of_row(row: Row) -> Quantity:
+    """What a row shows, and which end of it speaks for a judge.
+
+    Examples
+    --------
+    >>> row = Row(key="right_shuffled", ask="", short="", estimand="probe_shift", cells={})
+    >>> quantity_of_row(row)
+    Quantity(estimand='probe_shift', better='lower')
+    """
+    better = _OF_ROWS.get((row.key, row.estimand), estimand_of(row.estimand).better)
+    if row.key.startswith(_CONTROL) and better == "nothing":
+        better = "lower"
+    return Quantity(row.estimand, better)
+
+
+def quantity_of_metric(metric: str) -> Quantity | None:
+    """What a metric of a run is; None where no entry declares it.
+
+    Parameters
+    ----------
+    metric : str
+        ``group/name``, or ``group/name/JUDGE``.
+
+    Examples
+    --------
+    >>> quantity_of_metric("spread/p_value/sim-typical"), quantity_of_metric("spread/none")
+    (Quantity(estimand='p_value', better='none'), None)
+    """
+    name = "/".join(metric.split("/")[:2])
+    group, _, last = name.rpartition("/")
+    try:
+        entry = estimand_of(METRICS.get(name) or METRICS.get(f"{group}/*") or last)
+    except InputError:
+        return None
+    return Quantity(entry.key, _OF_METRICS.get(name, entry.better))
+
+
+def is_called(row: Row, name: str) -> bool:
+    """Whether a name is one of this row's: its key, its words, its estimand, its metric.
+
+    Examples
+    --------
+    >>> row = Row(key="reliability", ask="one score's reliability", short="", estimand="icc_1_1",
+    ...           cells={"a": "reliability.icc1.a"})
+    >>> [is_called(row, n) for n in ("reliability", "icc", "ICC(1,1)", "one score's reliability")]
+    [True, True, True, True]
+    >>> is_called(row, "reliability/icc1"), is_called(row, "spread/sem")
+    (True, False)
+    """
+    name = ALIASES.get(name.casefold(), name)
+    if not name:
+        return False
+    label = name_of(row.estimand)
+    if name in {row.key, row.estimand, row.ask, row.short, f"{row.ask}, {label}"}:
+        return True
+    if name.casefold() == label.casefold():
+        return True
+    group, sign, last = name.partition("/")
+    began = f"{group}.{last}."
+    return bool(sign) and (
+        last == row.estimand or any(i.startswith(began) for i in row.cells.values())
+    )
+
+
+def metric_called(name: str, metrics: Iterable[str]) -> str:
+    """The metric that a name stands for; empty where none does.
+
+    Examples
+    --------
+    >>> known = ["quality/unread_share", "reliability/alpha", "ci/reliability/alpha.lo"]
+    >>> metric_called("unread", known), metric_called("alpha", known), metric_called("x", known)
+    ('quality/unread_share', 'reliability/alpha', '')
+    """
+    name = ALIASES.get(name.casefold(), name)
+    known = sorted({m for m in metrics if not m.startswith(("ci/", "null/"))})
+    if name in known:
+        return name
+    plain = [m for m in known if m.count("/") == 1]
+    named = [m for m in plain if m.rpartition("/")[2] == name]
+    named += [m for m in plain if (q := quantity_of_metric(m)) and q.estimand == name]
+    labels = {m: name_of(q.estimand) for m in plain if (q := quantity_of_metric(m))}
+    named += [m for m, label in labels.items() if label.casefold() == name.casefold()]
+    return named[0] if named else ""
+
+
+def quantities_of(
+    name: str, rows: Sequence[Row] = (), metrics: Iterable[str] = ()
+) -> list[Quantity]:
+    """What a name stands for in these rows, else in these metrics, else wherever it is known.
+
+    Parameters
+    ----------
+    name : str
+    rows : sequence of Row
+    metrics : iterable of str
+        Names of metrics.
+
+    Examples
+    --------
+    >>> quantities_of("sem")
+    [Quantity(estimand='sem', better='lower')]
+    >>> quantities_of("no such")
+    []
+    """
+    shown = [quantity_of_row(row) for row in rows if is_called(row, name)]
+    if shown:
+        return shown
+    if metric := metric_called(name, metrics):
+        quantity = quantity_of_metric(metric)
+        return [quantity] if quantity else []
+    name = ALIASES.get(name.casefold(), name)
+    key = _KEYS.get(name, name)
+    labelled = [e.key for e in ESTIMANDS.values() if e.label.casefold() == name.casefold()]
+    if key in ESTIMANDS or labelled:
+        keys = [key] if key in ESTIMANDS else labelled
+        return [Quantity(k, ESTIMANDS[k].better) for k in keys]
+    quantity = quantity_of_metric(name) if "/" in name else None
+    return [quantity] if quantity else []

@@ -1,0 +1,179 @@
+"""The registry of estimands: what each number is, how it is written, where it is computed.
+
+One entry an estimand. Whatever shows a number asks here; nothing is decided by the words of a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import TypeVar
+
+from judgestats.errors import InputError
+from judgestats.results.quantities import (
+    agreement,
+    comparison,
+    reliability,
+    robustness,
+    validity,
+)
+from judgestats.results.quantities.entry import UNITS, Estimand, TestKind
+
+__all__ = [
+    "ESTIMANDS",
+    "TESTS",
+    "UNITS",
+    "Estimand",
+    "TestKind",
+    "estimand_of",
+    "kind_of_test",
+    "labelled",
+    "name_of",
+    "symbol_of",
+    "without_zero",
+]
+
+Entry = TypeVar("Entry", Estimand, TestKind)
+
+
+def _by_key(*parts: Sequence[Entry]) -> dict[str, Entry]:
+    entries = [entry for part in parts for entry in part]
+    table = {entry.key: entry for entry in entries}
+    if len(table) < len(entries):
+        keys = [entry.key for entry in entries]
+        twice = sorted({key for key in keys if keys.count(key) > 1})
+        raise ValueError(f"registry: entries stand twice: {', '.join(twice)}")
+    return table
+
+
+ESTIMANDS: Mapping[str, Estimand] = _by_key(
+    reliability.ENTRIES,
+    agreement.ENTRIES,
+    validity.ENTRIES,
+    robustness.ENTRIES,
+    comparison.ENTRIES,
+)
+"""All estimands by key."""
+
+TESTS: Mapping[str, TestKind] = _by_key(comparison.TESTS_ENTRIES)
+"""All tests by key."""
+
+
+@cache
+def estimand_of(key: str) -> Estimand:
+    """The entry of an estimand.
+
+    Parameters
+    ----------
+    key : str
+        Its machine name, numbers and words filled in.
+
+    Returns
+    -------
+    Estimand
+        With the key and label of this name.
+
+    Raises
+    ------
+    InputError
+        It is not registered.
+
+    Examples
+    --------
+    >>> estimand_of("icc_1_1").label, estimand_of("icc_1_1").bounded
+    ('ICC(1,1)', True)
+    >>> estimand_of("position_3_share").label
+    'share of place 3'
+    """
+    return _entry(key, ESTIMANDS, "estimand")
+
+
+@cache
+def kind_of_test(key: str) -> TestKind:
+    """The entry of a test.
+
+    Examples
+    --------
+    >>> kind_of_test("friedman_test").label
+    "Friedman's test"
+    """
+    return _entry(key, TESTS, "test")
+
+
+def _entry(key: str, table: Mapping[str, Entry], what: str) -> Entry:
+    if key in table:
+        return table[key]
+    for pattern, entry in table.items():
+        if "{" not in pattern:
+            continue
+        names = re.findall(r"\{(\w+)\}", pattern)
+        match = re.fullmatch(re.sub(r"\\\{\w+\\\}", r"(\\w+?)", re.escape(pattern)), key)
+        if match:
+            words = {n: v.replace("_", " ") for n, v in zip(names, match.groups(), strict=True)}
+            return replace(entry, key=key, label=entry.label.format(**words))
+    raise InputError(
+        f"{what}: {key!r} is not in the registry. Add one entry to judgestats/results/quantities."
+    )
+
+
+def labelled(name: str) -> str:
+    """The key of an estimand that is named by its key or its label.
+
+    Examples
+    --------
+    >>> labelled("difference of means"), labelled("cohens_d")
+    ('mean_difference', 'cohens_d')
+    """
+    return name if name in ESTIMANDS else _by_label().get(name, name)
+
+
+@cache
+def _by_label() -> dict[str, str]:
+    labels = [entry.label for entry in ESTIMANDS.values()]
+    return {e.label: e.key for e in ESTIMANDS.values() if labels.count(e.label) == 1}
+
+
+def without_zero(name: str) -> bool:
+    """Whether a number of this estimand is written without a leading zero: it cannot exceed 1.
+
+    An estimand of the user's own, which no entry tells of, may exceed it.
+
+    Examples
+    --------
+    >>> without_zero("icc_1_1"), without_zero("difference of means"), without_zero("my_own")
+    (True, False, False)
+    """
+    try:
+        return estimand_of(labelled(name)).bounded
+    except InputError:
+        return False
+
+
+def symbol_of(name: str, label: str) -> str:
+    """The symbol of an estimand, or the label given where it has none.
+
+    Examples
+    --------
+    >>> symbol_of("partial_eta_squared", "x"), symbol_of("icc_1_1", "ICC(1,1)")
+    ('ηp²', 'ICC(1,1)')
+    """
+    try:
+        return estimand_of(name).symbol or label
+    except InputError:
+        return label
+
+
+def name_of(name: str) -> str:
+    """The label of an estimand for a table's reader; words of its key where none is registered.
+
+    Examples
+    --------
+    >>> name_of("kendalls_w"), name_of("position_1_share"), name_of("my_own")
+    ("Kendall's W", 'share of place 1', 'my own')
+    """
+    try:
+        return estimand_of(name).label
+    except InputError:
+        return name.replace("_", " ")

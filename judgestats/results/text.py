@@ -1,0 +1,562 @@
+"""Records as sentences, prints, and APA strings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from judgestats.results.numbers import (
+    adjusted_p,
+    apa_estimate,
+    apa_number,
+    apa_p,
+    as_sentence,
+    counted,
+    format_number,
+    printed_p,
+)
+from judgestats.results.quantities import name_of, symbol_of, without_zero
+from judgestats.results.records import (
+    LOST,
+    Comparison,
+    Estimate,
+    Interval,
+    Record,
+    ResultSet,
+    Table,
+    Test,
+)
+from judgestats.results.results import Results
+
+_MOST_NAMED = 6
+_MOST_OF_A_FAMILY = 8
+_CORRELATIONS = frozenset({"r", "rho", "tau", "rs"})
+_CONTROLS = {
+    "BH": "false discovery rate",
+    "BY": "false discovery rate under any dependence",
+    "none": "nothing (unadjusted)",
+}
+
+
+class Worded(NamedTuple):
+    """A result in words: what was found, why this test, and what follows.
+
+    Results that share `why` or `verdict` can say it once.
+    """
+
+    numbers: str
+    why: str = ""
+    verdict: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(part for part in self if part)
+
+
+def sample_text(sample: Any) -> str:
+    """``30 items, 10 clusters, 5 replications``: what a number was computed from."""
+
+    def some(number: int, noun: str) -> str:
+        return f"{number} {noun}" + ("" if number == 1 else "s")
+
+    parts = [some(sample.n_items, "item")]
+    if sample.n_clusters is not None and sample.n_clusters != sample.n_items:
+        parts.append(some(sample.n_clusters, "cluster"))
+    if sample.n_replications is not None:
+        top = sample.n_replications_max
+        span = f"{sample.n_replications}-{top}" if top and top != sample.n_replications else ""
+        noun = sample.repeated
+        parts.append(f"{span} {noun}s" if span else some(sample.n_replications, noun))
+    if sample.n_excluded:
+        why = "; ".join(f"{k}: {v}" for k, v in sample.excluded.items())
+        parts.append(f"{sample.n_excluded} excluded" + (f" ({why})" if why else ""))
+    return ", ".join(parts)
+
+
+def statistic_text(
+    symbol: str,
+    value: float,
+    df: Mapping[str, float],
+    *,
+    n_items: int | None = None,
+    digits: int = 2,
+) -> str:
+    """A statistic with its degrees of freedom; a chi-squared one with the number of items.
+
+    Examples
+    --------
+    >>> statistic_text("F", 4.213, {"df": 3, "df_residual": 57})
+    'F(3, 57) = 4.21'
+    >>> statistic_text("Friedman chi-squared", 9.1, {"df": 3}, n_items=20)
+    'χ²(3, N = 20) = 9.10'
+    >>> statistic_text("V", 21.0, {}), statistic_text("rho", 0.5, {})
+    ('V = 21', 'rho = .50')
+    """
+    squared = symbol.lower().endswith(("chi-squared", "x-squared", "χ²"))
+    name = "χ²" if squared else symbol
+    defined = [float(v) for v in df.values() if not math.isnan(v)]
+    inside = [apa_number(v, digits=0 if v.is_integer() else 2) for v in defined]
+    if squared and inside and n_items is not None:
+        inside.append(f"N = {n_items}")
+    whole = not defined and not squared and float(value).is_integer()
+    shown = apa_number(value, digits=0 if whole else digits, bounded=name in _CORRELATIONS)
+    if not name:
+        return shown
+    return f"{name}({', '.join(inside)}) = {shown}" if inside else f"{name} = {shown}"
+
+
+def adjusted_by(method: str) -> str:
+    """The name of an adjustment before ``-adjusted``."""
+    return {"holm": "Holm", "bonferroni": "Bonferroni", "hommel": "Hommel"}.get(method, method)
+
+
+def words_of_test(
+    *,
+    method: str,
+    numbers: str,
+    sample: str,
+    p: float,
+    p_adjusted: float = math.nan,
+    null_hypothesis: str = "",
+    why: str = "",
+    has_effect: bool = False,
+) -> Worded:
+    """A test in words, its verdict by the adjusted p where there is one.
+
+    Parameters
+    ----------
+    method, numbers, sample : str
+        What it is, its statistic with p and effect, and what it was computed from.
+    p, p_adjusted : float
+    null_hypothesis, why : str
+    has_effect : bool
+        Whether an effect is given that can be read.
+    """
+    head = f"{method}: {numbers}" + (f" ({sample})." if sample else ".")
+    verdict = ""
+    if null_hypothesis and p >= 0.05:
+        verdict = f"This does not show that {null_hypothesis}; it only fails to rule it out."
+    elif null_hypothesis and p_adjusted >= 0.05:
+        verdict = (
+            f"Taken alone it speaks against the hypothesis that {null_hypothesis}; "
+            "adjusted for the other tests of its family it does not."
+        )
+    elif null_hypothesis:
+        verdict = (
+            f"The data speak against the hypothesis that {null_hypothesis}; how large "
+            "the departure is, and whether it matters, p does not say"
+            + (": read the effect." if has_effect else ".")
+        )
+    return Worded(head, as_sentence(why), verdict)
+
+
+def estimate_text(
+    label: str,
+    value: float,
+    interval: Any,
+    *,
+    bounded: bool = False,
+    reason: str = "",
+    digits: int = 2,
+    lost: bool = False,
+) -> str:
+    """``ICC(1,1) = .81, 95% CI [.75, .87]``, or why it is undefined.
+
+    `lost`: its interval is not estimable.
+    """
+    if math.isnan(value):
+        return f"{label} undefined ({reason})"
+    text = f"{label} = {apa_estimate(value, interval, digits=digits, bounded=bounded)}"
+    return f"{text} {LOST}" if lost else text
+
+
+def null_text(
+    mean: float,
+    q95: float,
+    p: float,
+    *,
+    bounded: bool,
+    reason: str = "",
+    smallest: float = 0.0,
+) -> str:
+    """What the same number yields when there is nothing to find, as the end of a sentence."""
+    if reason:
+        return f"; whether this is more than nothing cannot be tested: {reason}"
+    return (
+        f"; with nothing to find it would average {apa_number(mean, bounded=bounded)} "
+        f"(95th percentile {apa_number(q95, bounded=bounded)}), {apa_p(p, smallest=smallest)}"
+    )
+
+
+def pairs_text(
+    method: str,
+    adjust: str,
+    family: str,
+    rows: Sequence[tuple[str, float, str]],
+    *,
+    sample: str,
+    largest: str = "",
+    margin: str = "",
+) -> str:
+    """A family of comparisons in words: which pairs are told apart, and by what.
+
+    Parameters
+    ----------
+    method, adjust, family : str
+    rows : sequence of (str, float, str)
+        Of each pair: its names with what was found, the adjusted p, why it is undefined.
+    sample : str
+    largest : str
+        Names of the pair that lies furthest apart, with what was found.
+    margin : str
+        Whether the declared margin is ruled out for it.
+    """
+    size = counted(len(rows), "comparison", "comparisons")
+    head = f"{method} ({adjusted_by(adjust)}, family: {family}, {size})"
+    unknown = [reason for _, p, reason in rows if math.isnan(p)]
+    if unknown and len(unknown) == len(rows):
+        why = next((reason for reason in unknown if reason), "undefined")
+        return f"{head}: not computed ({why})."
+    if unknown:
+        head += f", {len(unknown)} of them not computed"
+    below = [row for row, p, _ in rows if p < 0.05]
+    if not below:
+        far = f"; furthest apart {largest}{margin}" if largest else ""
+        return (
+            f"{head}: no pair is told apart at the .05 level, which does not show that the "
+            f"conditions are equal{far} ({sample})."
+        )
+    named = "; ".join(below[:_MOST_NAMED])
+    more = f"; and {len(below) - _MOST_NAMED} more" if len(below) > _MOST_NAMED else ""
+    return f"{head}: {len(below)} told apart: {named}{more} ({sample})."
+
+
+FEW_CLUSTERS = 10
+"""With fewer effective clusters an interval of variances was seen to cover below .93."""
+_MUCH = 0.25
+
+
+def hangs_on(details: Mapping[str, Any], *, clusters: str = "{:.1f} effective clusters") -> str:
+    """On how few clusters, and how much on one item, a ratio of spreads hangs; empty where not.
+
+    Parameters
+    ----------
+    details : mapping
+        ``effective_clusters``; ``largest_share`` and ``largest_item`` of the item that holds most,
+        by name or number.
+    clusters : str
+        How few clusters are told.
+
+    Examples
+    --------
+    >>> hangs_on({"effective_clusters": 3.14, "largest_share": 0.52, "largest_item": "q7"})
+    ' (3.1 effective clusters; q7 alone holds 52 % of one side)'
+    >>> hangs_on({"effective_clusters": 40.0, "largest_share": 0.06, "largest_item": "q7"})
+    ''
+    """
+    parts = []
+    if (effective := details.get("effective_clusters", math.nan)) < FEW_CLUSTERS:
+        parts.append(clusters.format(effective))
+    if (share := details.get("largest_share", math.nan)) >= _MUCH:
+        item = details["largest_item"]
+        name = f"item {item}" if isinstance(item, int) else item
+        parts.append(f"{name} alone holds {100 * share:.0f} % of one side")
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def furthest(estimates: Sequence[float], *, ratios: bool) -> int | None:
+    """Place of the estimate furthest from no difference; None where none is known.
+
+    Examples
+    --------
+    >>> furthest([0.2, -0.9, math.nan], ratios=False), furthest([0.2, 3.0], ratios=True)
+    (1, 0)
+    """
+    far = {}
+    for i, value in enumerate(estimates):
+        if math.isfinite(value) and (value > 0 or not ratios):
+            far[i] = abs(math.log(value)) if ratios else abs(value)
+    return max(far, key=lambda i: far[i]) if far else None
+
+
+def family_text(name: str, adjust: str, tests: Mapping[str, tuple[float, str]]) -> str:
+    """Which tests of a family stand after adjustment: by label their adjusted p, and as told."""
+    stands = [k for k, (p, _) in tests.items() if p < 0.05]
+    controls = _CONTROLS.get(adjust, "chance of any false claim in the family")
+    head = f"Family '{name}' ({len(tests)} tests, {adjust}, which controls the {controls})"
+    if not stands:
+        return (
+            f"{head}: no test stands at the .05 level, which does not show that nothing is there."
+        )
+    named = stands if len(stands) <= _MOST_OF_A_FAMILY else stands[: _MOST_OF_A_FAMILY - 1]
+    each = "; ".join(f"{k} (adjusted p {tests[k][1]})" for k in named)
+    more = len(stands) - len(named)
+    also = f"; and {more} more, in the table of the family" if more else ""
+    verb = "stands" if len(stands) == 1 else "stand"
+    return f"{head}: {len(stands)} {verb} at the .05 level: {each}{also}."
+
+
+def words_of(record: Record, results: Results) -> Worded:
+    """A record in words; empty where there is nothing to say beyond a table.
+
+    Parameters
+    ----------
+    record : Record
+    results : Results
+        Holds its family, effects and members.
+
+    Returns
+    -------
+    Worded
+
+    Examples
+    --------
+    >>> from judgestats.results import Family, Statistic
+    >>> t = Test(id="t", hypothesis="h", role="primary", title="T", test="friedman_test",
+    ...          method="F test", statistic=Statistic(symbol="F", value=1.0, df={"df": 2}),
+    ...          p=0.388, p_adjusted=0.775, family="f", null_hypothesis="all are alike")
+    >>> f = Family(id="f", hypothesis="h", label="f", method="holm", members=("t", "u"))
+    >>> words_of(t, Results(experiment="", question="", results=(t,), families=(f,))).numbers
+    'F test: F(2) = 1.00, p = .388 (Holm-adjusted over 2 tests, p = .775).'
+    """
+    sample = sample_text(record.sample) if record.sample is not None else ""
+    if isinstance(record, Test):
+        if math.isnan(record.p):
+            return Worded(f"{record.method}: not computed ({record.reason}).")
+        return words_of_test(
+            method=record.method,
+            numbers=apa_of(record, results),
+            sample=sample,
+            p=record.p,
+            p_adjusted=record.p_adjusted,
+            null_hypothesis=record.null_hypothesis,
+            why=record.why,
+            has_effect=bool(record.effects),
+        )
+    if isinstance(record, Estimate):
+        if math.isnan(record.estimate):
+            return Worded(f"{_label(record)} is undefined: {record.reason}.")
+        text, null = _estimate(record, _label(record)), record.null
+        if null is not None:
+            bounded = without_zero(record.estimand)
+            text += null_text(
+                null.mean, null.q95, null.p,
+                bounded=bounded, reason=null.reason, smallest=null.p_floor,
+            )  # fmt: skip
+        return Worded(text + (f" ({sample})." if sample else "."))
+    if isinstance(record, (ResultSet, Table)) and record.text:
+        return Worded(record.text)
+    if isinstance(record, ResultSet):
+        rows = [r for r in results.members(record) if isinstance(r, Comparison)]
+        if rows:
+            adjust, family = (str(record.details.get(k, "")) for k in ("adjust", "family"))
+            worded = [(_pair(r), r.p_adjusted if r.family else r.p, r.reason) for r in rows]
+            ratios = "ratio" in rows[0].estimand
+            far = furthest([r.estimate for r in rows], ratios=ratios)
+            largest = "" if far is None else worded[far][0]
+            margin = "" if far is None else _margin(rows[far], results)
+            return Worded(
+                pairs_text(
+                    record.method, adjust, family, worded,
+                    sample=sample, largest=largest, margin=margin,
+                )
+            )  # fmt: skip
+    return Worded("")
+
+
+def _margin(row: Comparison, results: Results) -> str:
+    """Whether the margin declared for the pair is ruled out, as its test of equivalence says."""
+    for other in results.results:
+        same = isinstance(other, Comparison) and other.margin is not None and (
+            other.estimand == row.estimand
+            and {other.a, other.b} == {row.a, row.b}
+            and other.about.stratum == row.about.stratum
+        )  # fmt: skip
+        if isinstance(other, Comparison) and other.margin is not None and same:
+            low, high = (apa_number(v) for v in (other.margin.low, other.margin.high))
+            alone = other.p <= other.margin.alpha
+            joint = not other.family or other.p_adjusted <= other.margin.alpha
+            out = "ruled out" if alone and joint else (
+                "ruled out for it alone, not with all comparisons together" if alone
+                else "not ruled out"
+            )  # fmt: skip
+            return f"; more than the declared margin ({low} to {high}) is {out}"
+    return ""
+
+
+def apa_of(record: Test | Estimate, results: Results) -> str:
+    """A test or estimate in the style of the APA manual, the p adjusted in its family behind p."""
+    if isinstance(record, Estimate):
+        return _estimate(record, symbol_of(record.estimand, _label(record)))
+    if math.isnan(record.p):
+        return f"{record.method}: not computed ({record.reason})"
+    n = record.sample.n_items if record.sample is not None else None
+    s = record.statistic
+    text = f"{statistic_text(s.symbol, s.value, s.df, n_items=n)}, {p_of(record, results)}"
+    effects = results.effects(record)
+    if effects and not math.isnan(effects[0].estimate):
+        text += f", {apa_of(effects[0], results)}"
+    return text
+
+
+def p_of(record: Test | Comparison, results: Results) -> str:
+    """``p = .388 (Holm-adjusted over 7 tests, p = .775)``: a p with that of its own family."""
+    text = apa_p(record.p, smallest=record.p_floor)
+    if not record.family or math.isnan(record.p_adjusted):
+        return text
+    family = results.family(record.family)
+    defined = len(family.members) - family.n_undefined
+    if family.method in {"", "none"} or defined < 2:
+        return text
+    how = f"{adjusted_by(family.method)}-adjusted over {defined} tests"
+    return f"{text} ({how}, p {adjusted_p(record)})"
+
+
+def family_sentence(family_id: str, results: Results) -> str:
+    """Which tests of a family stand after adjustment, by their titles."""
+    family = results.family(family_id)
+    p = {}
+    for record in results.members(family):
+        if isinstance(record, (Test, Comparison)):
+            p_values = (record.p_adjusted, adjusted_p(record))
+            p[record.title if record.title not in p else record.id] = p_values
+    return family_text(family.label, family.method, p)
+
+
+def _label(record: Estimate) -> str:
+    return record.label or name_of(record.estimand)
+
+
+def _estimate(record: Estimate, label: str) -> str:
+    bounded = without_zero(record.estimand)
+    return estimate_text(
+        label, record.estimate, record.interval, bounded=bounded, reason=record.reason,
+        lost=record.not_estimable,
+    )  # fmt: skip
+
+
+def _pair(row: Comparison) -> str:
+    bounded = without_zero(row.estimand)
+    shown = apa_estimate(row.estimate, row.interval, bounded=bounded)
+    shown += f" {LOST}" if row.not_estimable else ""
+    p = f"adjusted p {adjusted_p(row)}" if row.family else apa_p(row.p, smallest=row.p_floor)
+    return f"{row.a} against {row.b} ({name_of(row.estimand)} {shown}{hangs_on(row.details)}, {p})"
+
+
+_MOST_ROWS = 40
+
+
+def print_of(record: Record, results: Results) -> str:
+    """A record as R would print it, with its effects or members.
+
+    Examples
+    --------
+    >>> e = Estimate(id="e", hypothesis="h", role="primary", title="T", estimand="icc_1_1",
+    ...              estimate=0.5, interval=Interval(low=0.25, high=0.75, method="F"))
+    >>> print(print_of(e, Results(experiment="", question="", results=(e,))))
+    ICC(1,1) = 0.5
+    95 percent confidence interval: [0.25, 0.75] (F)
+    """
+    lines: list[str] = []
+    match record:
+        case Test():
+            lines += _test(record, results)
+        case Estimate():
+            lines += _prints_estimate(record)
+        case ResultSet():
+            lines += [record.method, "", *_rows(results.members(record))]
+        case Table():
+            head = [column.label for column in record.columns]
+            lines += _columns([head, *([_cell(v) for v in row] for row in record.rows)])
+        case _:
+            lines += _rows([record])
+    if record.reason:
+        lines.append(f"undefined: {record.reason}")
+    if record.sample is not None:
+        lines.append(f"({sample_text(record.sample)})")
+    return "\n".join([*lines, *(f"note: {note.message}" for note in record.notes)])
+
+
+def _test(record: Test, results: Results) -> Iterator[str]:
+    yield from (record.method, "")
+    if record.data_name:
+        yield f"data:  {record.data_name}"
+    parts = [f"{record.statistic.symbol} = {format_number(record.statistic.value, digits=5)}"]
+    parts += [f"{k} = {format_number(v, digits=5)}" for k, v in record.statistic.df.items()]
+    parts.append(f"p-value {printed_p(record.p, smallest=record.p_floor)}")
+    if not math.isnan(record.p_adjusted):
+        parts.append(f"adjusted {_adjusted(record)}")
+    yield ", ".join(parts)
+    if record.alternative:
+        yield f"alternative hypothesis: {record.alternative}"
+    for effect in results.effects(record):
+        yield from _prints_estimate(effect)
+    if record.groups:
+        yield "sample estimates:"
+        width = max(len(k) for k in record.groups)
+        for level, value in record.groups.items():
+            yield f"  {level:<{width}}  {format_number(value, digits=5)}"
+
+
+def _adjusted(record: Test | Comparison) -> str:
+    p = record.p_adjusted
+    return printed_p(p, smallest=p if record.p_bound else 0.0)
+
+
+def _prints_estimate(record: Estimate) -> Iterator[str]:
+    yield f"{record.label or name_of(record.estimand)} = {format_number(record.estimate, digits=5)}"
+    if record.interval is not None:
+        method = f" ({record.interval.method})" if record.interval.method else ""
+        level = f"{100 * record.interval.level:g}"
+        yield f"{level} percent confidence interval: {_bounds(record.interval)}{method}"
+    if record.null is not None:
+        null = record.null
+        if null.reason:
+            yield f"null ({null.hypothesis}): says nothing, {null.reason}"
+        else:
+            yield (
+                f"null ({null.hypothesis}): mean {format_number(null.mean)}, 95th percentile "
+                f"{format_number(null.q95)}, p {printed_p(null.p, smallest=null.p_floor)} "
+                f"({null.draws} {'draws' if null.drawn else 'permutations'} of {null.permuted})"
+            )
+
+
+def _bounds(interval: Interval | None) -> str:
+    if interval is None:
+        return ""
+    return f"[{format_number(interval.low)}, {format_number(interval.high)}]"
+
+
+def _rows(records: tuple[Record, ...] | list[Record]) -> list[str]:
+    """Members as a table: pairs with p and adjusted p, estimates with their intervals."""
+    pairs = [r for r in records if isinstance(r, Comparison)]
+    if pairs:
+        rows = [["pair", "estimate", "interval", "statistic", "p", "p adjusted"]]
+        for r in pairs:
+            p = (printed_p(r.p, smallest=r.p_floor), _adjusted(r))
+            shown = [format_number(r.statistic.value), *(text.removeprefix("= ") for text in p)]
+            rows.append([f"{r.a} - {r.b}", format_number(r.estimate), _bounds(r.interval), *shown])
+    else:
+        rows = [["estimate of", "estimate", "interval"]]
+        for record in records:
+            if isinstance(record, Estimate):
+                name = record.label or name_of(record.estimand)
+                rows.append([name, format_number(record.estimate), _bounds(record.interval)])
+    return _columns(rows)
+
+
+def _cell(value: object) -> str:
+    return format_number(value) if isinstance(value, float) else "" if value is None else str(value)
+
+
+def _columns(rows: list[list[str]]) -> list[str]:
+    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
+    lines = [
+        "  ".join(
+            text.ljust(w) if j == 0 else text.rjust(w)
+            for j, (text, w) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows[: _MOST_ROWS + 1]
+    ]
+    left = len(rows) - 1 - _MOST_ROWS
+    return [*lines, f"... {left} more rows"] if left > 0 else lines

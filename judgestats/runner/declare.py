@@ -1,0 +1,132 @@
+"""Declaring an experiment: what its run holds before the first call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from judgestats.items.readers import write_items
+from judgestats.items.sets import item_set_sha
+from judgestats.runner.common_parameters import templates_of
+from judgestats.runner.display import shown_texts
+from judgestats.runner.prompts import rendered
+from judgestats.runner.record import file_name, session, write_json
+from judgestats.runner.sources import source_name
+
+if TYPE_CHECKING:
+    from judgestats.runner.prepare import Prepared
+    from judgestats.tracking.runs import RunWriter
+
+
+def run_name(prepared: Prepared) -> str:
+    """The experiment and its first judge; how many more there are."""
+    judges = [s.model for s in prepared.judges.values()]
+    more = f" +{len(judges) - 1}" if len(judges) > 1 else ""
+    return f"{prepared.design.name}: {judges[0]}{more}"
+
+
+def tags(prepared: Prepared) -> dict[str, str]:
+    """What MLflow shows of a run before it is opened."""
+    return {
+        "judgestats.kind": "experiment",
+        "judgestats.runner": prepared.design.name,
+        "judgestats.simulated": str(prepared.simulated).lower(),
+        "mlflow.note.content": (
+            f"**{prepared.design.title}**\n\n{prepared.design.question}\n\n"
+            + _simulated(prepared)
+            + "Open `report.html` under Artifacts; the child runs are the conditions."
+        ),
+    }
+
+
+def _simulated(prepared: Prepared) -> str:
+    names = [name for name, spec in prepared.asked.items() if spec.simulated]
+    if not names:
+        return ""
+    return (
+        f"SIMULATED: {'all judges' if len(names) == len(prepared.asked) else ', '.join(names)}.\n\n"
+    )
+
+
+def declare(prepared: Prepared, run: RunWriter, folder: Path, command: str) -> None:
+    """Write design, plan, prompts and items to the run before the first call.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    run : RunWriter
+    folder : Path
+        The run's files, as far as they are made.
+    command : str
+        The command that repeats the run.
+    """
+    p, first = prepared.parameters, next(iter(prepared.protocols.values()))
+    sha = item_set_sha(prepared.items)
+    templates = {
+        template.sha: template.text
+        for pr in prepared.protocols.values()
+        for template in templates_of(pr)
+    }
+    write_json(folder / "plan.json", prepared.plan)
+    name = p.run_name or run_name(prepared)
+    kept = session(command=command, run_name=name)
+    asked = {"experiment": prepared.design.name, "parameters": dict(prepared.given)}
+    write_json(folder / "session.json", {**kept, **asked})
+    (folder / "prompts").mkdir(exist_ok=True)
+    for prompt_sha, text in templates.items():
+        (folder / "prompts" / f"{prompt_sha}.txt").write_text(text, encoding="utf-8")
+    write_json(folder / "prompts" / "rendered.json", [r.record() for r in rendered(prepared)])
+    if cards := _cards(prepared, run, folder):
+        run.tags(cards)
+    (folder / "data").mkdir(exist_ok=True)
+    write_items(prepared.items, folder / "data" / "items.jsonl")
+    run.params(
+        {
+            **p.logged(),
+            **{f"parameter/{name}": text for name, text in shown_texts().items()},
+            "judge/models": ", ".join(s.model for s in prepared.judges.values()),
+            "judge/prompt_sha": ", ".join(templates),
+            "judge/protocol": first.name,
+            "design/experiment": prepared.design.name,
+            "design/items": len({u.item_id for u in next(iter(prepared.units.values()))}),
+            "design/conditions": len(prepared.conditions),
+            "data/items": source_name(p.items),
+            "data/sha256": sha,
+            **(prepared.answers.params if prepared.answers else {}),
+        }
+    )
+    table = pd.DataFrame(
+        [
+            {
+                "item_id": u.item_id,
+                "cluster": u.cluster,
+                "category": u.category,
+                "question": u.item.question[:500],
+            }
+            for u in next(iter(prepared.units.values()))
+        ]
+    )
+    run.dataset(
+        table,
+        name=file_name(source_name(p.items)),
+        digest=sha,
+        source=source_name(p.items),
+        context="judged",
+    )
+    run.artifacts(folder)
+
+
+def _cards(prepared: Prepared, run: RunWriter, folder: Path) -> dict[str, str]:
+    """Put the newest endpoint card of every judge beside the judgments; tags say of which day."""
+    from judgestats.tracking.runs import key, last_card
+    from judgestats.tracking.writer_process import asked
+
+    tags = {}
+    for name, spec in prepared.asked.items():
+        card = None if spec.in_process else asked(run.store, last_card, *spec.address)
+        if card is not None:
+            write_json(folder / "endpoints" / f"{file_name(name)}.json", card)
+            tags[f"judgestats.endpoint.{key(name)}"] = str(card.get("asked_at", ""))
+    return tags

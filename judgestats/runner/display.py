@@ -1,0 +1,573 @@
+"""Output of a run on the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import textwrap
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
+
+from judgestats.collection.account import token_parts
+from judgestats.errors import printable
+from judgestats.results import Results, to_plain
+from judgestats.results.records import plain
+from judgestats.results.screen import HEIGHT, WIDTH, Lines, framed, full_text, next_line, screen_of
+from judgestats.results.summary import Brief, brief_of
+from judgestats.results.thresholds import read_thresholds
+from judgestats.style import as_typed
+from judgestats.terminal import can_show, emit, is_terminal
+
+if TYPE_CHECKING:
+    from judgestats.collection.spec import JudgeSpec
+    from judgestats.tracking.store import Place
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownAs:
+    """How results are to be shown: as a screen, in full, or as JSON; and what they are held to.
+
+    `least` and `most` are thresholds as they were typed, ``reliability=.8``.
+    """
+
+    form: Literal["screen", "full", "json"] = "full"
+    least: tuple[str, ...] = ()
+    most: tuple[str, ...] = ()
+
+
+_SHOWN_AS: ContextVar[ShownAs | None] = ContextVar("shown_as", default=None)
+
+
+def shown_as() -> ShownAs:
+    """What the user asked for; in full where nobody did."""
+    return _SHOWN_AS.get() or ShownAs()
+
+
+def asked_for(arguments: Any) -> ShownAs:
+    """What the options ``--full``, ``--json``, ``--min`` and ``--max`` of a command say.
+
+    Raises
+    ------
+    InputError
+        A bound that can be read by its name alone is wrong, before anything is read or asked.
+    """
+    form: Literal["screen", "full", "json"] = "screen"
+    if arguments.json:
+        form = "json"
+    elif arguments.full:
+        form = "full"
+    least = tuple(getattr(arguments, "at_least", ()))
+    most = tuple(getattr(arguments, "at_most", ()))
+    if least or most:
+        from judgestats.results.thresholds import read_thresholds
+
+        read_thresholds(least, most)
+    return ShownAs(form=form, least=least, most=most)
+
+
+def shown_texts() -> dict[str, str]:
+    """How results are shown, and what they are held to, as a run records it."""
+    chosen = shown_as()
+    return {
+        "full": str(chosen.form == "full").lower(),
+        "json": str(chosen.form == "json").lower(),
+        "min": ", ".join(chosen.least) or "default",
+        "max": ", ".join(chosen.most) or "default",
+    }
+
+
+@contextmanager
+def showing(chosen: ShownAs) -> Iterator[None]:
+    """Show results so while a command works."""
+    token = _SHOWN_AS.set(chosen)
+    try:
+        yield
+    finally:
+        _SHOWN_AS.reset(token)
+
+
+def say(*lines: str) -> None:
+    """Print lines on standard output at once, so that they stay in order with the progress bar.
+
+    Names of items, conditions and judges come from files: they must not move the cursor. Where
+    standard output is for one JSON document, standard error.
+    """
+    _print(lines, error=shown_as().form == "json")
+
+
+def tell(*lines: str) -> None:
+    """Print what is said on the way: on standard error, unless all is to be shown.
+
+    What it says that matters stands in the results too: nothing of it is lost to a screen.
+    """
+    _print(lines, error=shown_as().form != "full")
+
+
+def at_length(*lines: str) -> None:
+    """Print what only those want who asked for everything."""
+    if shown_as().form == "full":
+        say(*lines)
+
+
+def _print(lines: Sequence[str], *, error: bool) -> None:
+    emit(printable(as_typed("\n".join(lines))) + "\n", error=error)
+
+
+def judges_lines(specs: Mapping[str, JudgeSpec]) -> list[str]:
+    """Which judges are used, that simulated ones are simulated, and how to use a real one."""
+    lines = ["Judges:"]
+    for name, spec in specs.items():
+        at = "" if spec.in_process or spec.simulated else "at "
+        lines.append(f"  {name}  ({at}{spec.where})")
+    simulated = [name for name, s in specs.items() if s.simulated]
+    if simulated:
+        whole = len(simulated) == len(specs)
+        which = "These judges are" if whole else f"{', '.join(simulated)}:"
+        lines += [
+            "",
+            f"  {which} SIMULATED: no model was asked{', nothing was paid' * whole}.",
+            "  The numbers show what judgestats reports, not how any real judge behaves.",
+            "  For a real judge:",
+            "    export OPENAI_API_KEY=...   and add   judges=gpt-4o-mini",
+            "    base_url=http://localhost:8000/v1 judges=MODEL   for any OpenAI-compatible",
+            "    server: vLLM, Ollama, llama.cpp, LM Studio",
+        ]
+    return [*lines, ""]
+
+
+def judges_line(specs: Mapping[str, JudgeSpec]) -> str:
+    """Which judges are asked, in one line.
+
+    Examples
+    --------
+    >>> from judgestats.collection.spec import parse_judge
+    >>> judges_line({"sim-typical": parse_judge("sim-typical")})
+    'Judging: sim-typical (SIMULATED)'
+    """
+    named = [f"{name} ({s.where})" for name, s in specs.items()]
+    more = f" and {len(named) - 4} more" if len(named) > 4 else ""
+    return f"Judging: {', '.join(named[:4])}{more}"
+
+
+def account_lines(
+    account: Mapping[str, Any], *, unknown_price: bool, what: str = "judgments"
+) -> list[str]:
+    """What was asked, answered, found in the journal, and paid."""
+    spent = account["cost_usd"] + account["cost_in_vain_usd"]
+    cost = f"${spent:.4f}"
+    if unknown_price and account.get("cost_estimated_usd"):
+        cost = f"about ${spent + account['cost_estimated_usd']:.4f}, partly estimated"
+    elif unknown_price:
+        cost = f"{cost} and what models of unknown price cost" if spent else "unknown"
+    parts = [
+        f"{account['asked']} {what} asked",
+        f"{account['answered']} answered",
+        f"{account['failed']} failed",
+        f"{account['cached']} taken from the journal",
+        f"{account['requests']} requests",
+        f"{account['tokens_in']:.0f} + {account['tokens_out']:.0f} tokens{token_parts(account)}",
+        f"cost {cost}",
+    ]
+    if account.get("invalid"):
+        parts.append(f"{account['invalid']} not asked: the judge refuses the setting")
+    if account.get("possibly_billed_twice"):
+        parts.append(f"{account['possibly_billed_twice']} possibly billed twice")
+    return [f"Account: {', '.join(parts)}.", ""]
+
+
+def note_lines(notes: Sequence[str]) -> list[str]:
+    """What the judges' servers had to say, and what was made of it; nothing where they did not.
+
+    Examples
+    --------
+    >>> note_lines(())
+    []
+    >>> note_lines(["m: Unsupported parameter: 'seed' (asked without a seed)"])[0]
+    'What the servers said:'
+    """
+    if not notes:
+        return []
+    more = [f"  and {len(notes) - _MOST_NOTES} more"] if len(notes) > _MOST_NOTES else []
+    return ["What the servers said:", *(f"  {note}" for note in notes[:_MOST_NOTES]), *more, ""]
+
+
+def notice_lines(notices: Sequence[str]) -> list[str]:
+    """What a run leaves open by its design, before the first call; nothing where it does not.
+
+    Examples
+    --------
+    >>> notice_lines(())
+    []
+    >>> notice_lines(["One scale: scales are not compared."])[0]
+    'Note: One scale: scales are not compared.'
+    """
+    lines = [line for notice in notices for line in wrapped(f"Note: {notice}")]
+    return [*lines, ""] if lines else []
+
+
+def wrapped(text: str, *, indent: str = "") -> list[str]:
+    """Text in lines of at most 96 columns, the further ones set in."""
+    return textwrap.wrap(
+        text,
+        width=96,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+SHORT = 8
+"""Characters of a run's id that name it."""
+_MOST_NOTES = 12
+_MOST_COMPARED = 40
+_RUN_ID = re.compile(r"[0-9a-f]{32}")
+
+
+def file_called(path: Path) -> str:
+    """What a title calls a file or folder: its name, of a run's folder the id's beginning.
+
+    Examples
+    --------
+    >>> file_called(Path("mlruns/1/62ed6b8a7cf14f2f81f3b819d295dcd5/artifacts"))
+    '62ed6b8a'
+    >>> file_called(Path("my.csv"))
+    'my.csv'
+    """
+    path = path.resolve()
+    name = path.parent.name if path.name == "artifacts" else path.name
+    return name[:SHORT] if _RUN_ID.fullmatch(name) else name
+
+
+def store_lines(
+    *,
+    run_id: str,
+    experiment_id: str,
+    experiment_name: str,
+    uri: str,
+    conditions: Sequence[str] = (),
+    reported: bool = True,
+) -> list[str]:
+    """The MLflow run, and how to open the UI at the page that compares its conditions.
+
+    Parameters
+    ----------
+    run_id, experiment_id, experiment_name, uri : str
+    conditions : sequence of str
+        Ids of the child runs, one a condition.
+    reported : bool
+        Whether a report lies among the run's artifacts.
+
+    Returns
+    -------
+    list of str
+    """
+    if uri.startswith("http"):
+        base, command = uri.rstrip("/"), []
+    else:
+        base = "http://127.0.0.1:5000"
+        command = [f"  {ui_command(uri)}      then open:"]
+    page = (
+        f"{base}/#/experiments/{experiment_id}/runs"
+        "?workflowType=machine_learning&compareRunsMode=CHART"
+    )
+    if 1 < len(conditions) <= _MOST_COMPARED:
+        listed = quote(json.dumps(list(conditions), separators=(",", ":")), safe=",")
+        page = f"{base}/#/compare-runs?runs={listed}&experiments=%5B%22{experiment_id}%22%5D"
+    return [
+        f"MLflow run {run_id} in experiment {experiment_name!r}",
+        *command,
+        f"  {page}",
+        "  (the conditions side by side)",
+        f"  {run_page(base, experiment_id, run_id)}",
+        "  (this run, with the report under Artifacts)" if reported else "  (this run)",
+        "",
+    ]
+
+
+def run_page(base: str, experiment_id: str, run_id: str) -> str:
+    """The page of a run on a tracking server, among runs rather than traces.
+
+    MLflow's pages begin with traces, whatever kind an experiment is said to be, unless a link asks
+    for the other layout (seen in 3.17).
+
+    Examples
+    --------
+    >>> run_page("http://h", "1", "d3fc")
+    'http://h/#/experiments/1/runs/d3fc?workflowType=machine_learning'
+    """
+    return f"{base}/#/experiments/{experiment_id}/runs/{run_id}?workflowType=machine_learning"
+
+
+def show_command(run_id: str) -> str:
+    """The command that shows a run again, by the beginning of its id; all with ``--full``.
+
+    Examples
+    --------
+    >>> show_command("d3fce2f6a0")
+    'judgestats show d3fce2f6'
+    """
+    return f"judgestats show {run_id[:SHORT]}"
+
+
+def ui_command(uri: str) -> str:
+    """The command that opens a store in the browser.
+
+    Examples
+    --------
+    >>> ui_command("sqlite:////data/runs.db")
+    'mlflow ui --backend-store-uri sqlite:////data/runs.db'
+    """
+    beside = uri.endswith("/mlflow.db") and _beside(uri)
+    return "mlflow ui" if beside else f"mlflow ui --backend-store-uri {uri}"
+
+
+def _beside(uri: str) -> bool:
+    """Whether an sqlite store is the default one of the current folder."""
+    return Path(uri.removeprefix("sqlite:///")).resolve() == Path("mlflow.db").resolve()
+
+
+def repeat_command(name: str, given: Mapping[str, str], *, mlflow: bool) -> str:
+    """The command that repeats a run.
+
+    Examples
+    --------
+    >>> repeat_command("temperature", {"replicates": "20"}, mlflow=True)
+    'mlflow run . -e temperature -P replicates=20'
+    >>> repeat_command("temperature", {"prompt": "my prompt.txt"}, mlflow=False)
+    "judgestats run temperature --prompt 'my prompt.txt'"
+    """
+    if mlflow:
+        words: Sequence[str] = [f"-P {shlex.quote(f'{k}={v}')}" for k, v in given.items()]
+        return " ".join(["mlflow run . -e", name, *words])
+    words = [f"--{k.replace('_', '-')} {shlex.quote(v)}" for k, v in given.items()]
+    return " ".join(["judgestats run", name, *words])
+
+
+_STYLES = {"bold": "1", "dim": "2", "good": "32", "bad": "31"}
+_LATE_S = 2.0
+"""Seconds after which one is told what is being done."""
+
+
+class Links:
+    """Where a run's things are, for what is printed last.
+
+    Parameters
+    ----------
+    run_id : str
+    store : Place
+    conditions : sequence of str
+        Ids of the child runs.
+    reports : mapping of format to path
+    files : sequence of str
+        Further files, as they are to be named.
+    """
+
+    def __init__(
+        self,
+        run_id: str,
+        store: Place,
+        *,
+        conditions: Sequence[str] = (),
+        reports: Mapping[str, Path | str] | None = None,
+        files: Sequence[str] = (),
+    ) -> None:
+        self.run_id, self.store = run_id, store
+        self.conditions, self.reports = tuple(conditions), dict(reports or {})
+        self.files = tuple(files)
+
+    def full(self) -> list[str]:
+        """All of them, one a line."""
+        return [
+            *store_lines(
+                run_id=self.run_id,
+                experiment_id=self.store.experiment_id,
+                experiment_name=self.store.experiment_name,
+                uri=self.store.uri,
+                conditions=self.conditions,
+                reported=bool(self.reports),
+            ),
+            *(f"Report ({kind}): {path}" for kind, path in self.reports.items()),
+            *(["Files:", *(f"  {name}" for name in self.files)] if self.files else []),
+        ]
+
+    def short(self) -> list[str]:
+        """The commands and the page that come next."""
+        command = show_command(self.run_id)
+        if self.store.uri.startswith("http"):  # reports and files are on the run's page
+            base, experiment = self.store.uri.rstrip("/"), self.store.experiment_id
+            return [command, run_page(base, experiment, self.run_id)]
+        beside = [*_paths(self.reports), *map(_from_here, self.files[:1])]
+        return [command, ui_command(self.store.uri), *beside]
+
+
+def _from_here(path: Path | str) -> str:
+    """A path, relative where it lies below the current folder."""
+    whole = Path(path).resolve() if "://" not in str(path) else None
+    if whole is not None and whole.is_relative_to(Path.cwd()):
+        return str(whole.relative_to(Path.cwd()))
+    return str(path)
+
+
+def _paths(reports: Mapping[str, Path | str]) -> list[str]:
+    """The first report, seen from here, and which others lie beside it."""
+    if not reports:
+        return []
+    first, *others = reports.values()
+    shown = _from_here(first)
+    beside = [Path(str(path)).suffix for path in others]
+    return [f"{shown} (and {', '.join(beside)})" if beside else shown]
+
+
+def show(
+    results: Results,
+    *,
+    first: Sequence[str] = (),
+    more: str = "",
+    following: Sequence[str] = (),
+) -> None:
+    """Print what was found, once it is recorded.
+
+    Parameters
+    ----------
+    results : Results
+    first : sequence of str
+        Lines that go before everything where everything is shown.
+    more : str
+        The command that shows what a screen cuts.
+    following : sequence of str
+        What `finish` will be given, where that is known and all: the screen leaves room for it.
+    """
+    chosen = shown_as()
+    thresholds = read_thresholds(chosen.least, chosen.most, [results])
+    if chosen.form == "full":
+        say(*first, full_text(results))
+    elif chosen.form == "screen":
+        closing = len(next_line(following, _size()[0])) if following else 2
+        brief = brief_of(results, thresholds=thresholds)
+        show_brief(brief, more=more or "--full shows all", closing=closing)
+
+
+def show_brief(brief: Brief, *, more: str, closing: int = 2) -> None:
+    """Print an abstract as a screen."""
+    width, height = _size()
+    _write(screen_of(brief, width=width, height=height, more=more, closing=closing))
+
+
+def show_framed(brief: Brief, body: Lines, *, following: Sequence[str]) -> None:
+    """Print lines in the frame of a screen: what was judged above, MIND and NEXT below.
+
+    Parameters
+    ----------
+    brief : Brief
+    body : list of list of Span
+        Printed whole.
+    following : sequence of str
+        Commands that come next.
+    """
+    width = _size()[0]
+    _write([*framed(brief, body, width=width), *next_line(following, width)])
+
+
+def finish(
+    results: Results | None, links: Links | None = None, *, following: Sequence[str] = ()
+) -> None:
+    """Print where things are and what comes next; or, for programs, the one JSON document.
+
+    Parameters
+    ----------
+    results : Results or None
+    links : Links, optional
+        Where nothing was logged there are none.
+    following : sequence of str
+        Commands that come next.
+    """
+    chosen = shown_as()
+    if chosen.form == "json":
+        if results is not None:
+            _json(results, links)
+        return
+    if chosen.form == "full":
+        after = links.full() if links else ["Next:", *(f"  {part}" for part in following)]
+        say(*(after if links or following else ()))
+        return
+    parts = [*(links.short() if links else ()), *following]
+    if links is not None and results is not None and results.all_simulated:
+        parts.append(as_typed("judges=gpt-4o-mini asks a real judge"))
+    if parts:
+        _write(next_line(parts, _size()[0]))
+
+
+def _json(results: Results, links: Links | None) -> None:
+    chosen = shown_as()
+    thresholds = read_thresholds(chosen.least, chosen.most, [results])
+    document: dict[str, Any] = {
+        "brief": plain(brief_of(results, thresholds=thresholds)),
+        "results": to_plain(results),
+    }
+    if links is not None:
+        document["run_id"] = links.run_id
+        document["reports"] = {kind: str(path) for kind, path in links.reports.items()}
+    write_json(document)
+
+
+def write_json(document: Mapping[str, Any]) -> None:
+    """The one document of ``--json``; NaN is null."""
+    values = plain(document)
+    text = json.dumps(values, ensure_ascii=False, indent=1, allow_nan=False)
+    if not can_show(text):
+        text = json.dumps(values, indent=1, allow_nan=False)
+    emit(text + "\n")
+
+
+def _size() -> tuple[int, int]:
+    """Columns and lines of the screen; what is piped is as wide as COLUMNS says, or may be."""
+    if not is_terminal() and not os.environ.get("COLUMNS"):
+        return WIDTH, HEIGHT
+    return min(WIDTH, shutil.get_terminal_size((WIDTH, HEIGHT)).columns), HEIGHT
+
+
+def _write(lines: Lines) -> None:
+    colour = (
+        is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") != "dumb"
+    )
+    out = []
+    for line in lines:
+        text = ""
+        for span in line:
+            own = printable(span.text)
+            styled = colour and span.style and own.strip()
+            text += f"\x1b[{_STYLES[span.style]}m{own}\x1b[0m" if styled else own
+        out.append(text if colour else text.rstrip())
+    emit("\n".join(out) + "\n")
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Say on standard error what is being done, where it takes more than two seconds.
+
+    Parameters
+    ----------
+    what : str
+        ``Analysing 4,800 judgments``.
+    """
+
+    def say() -> None:
+        emit(f"{printable(what, one_line=True)} ...\n", error=True)
+
+    timer = threading.Timer(_LATE_S, say)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -1,0 +1,480 @@
+"""Preparation of an experiment: items, judges, tasks."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
+
+from judgestats.analysis.families import AnalysisPlan, with_omega_model
+from judgestats.collection.answers import AnswerPlan, foreseen_answers
+from judgestats.collection.spec import JudgeSpec
+from judgestats.data.request_fields import heat
+from judgestats.data.schema import Condition, Task
+from judgestats.data.stages import Staging
+from judgestats.errors import InputError
+from judgestats.items.published import GIVEN
+from judgestats.items.records import Item
+from judgestats.items.sets import layout_of
+from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit
+from judgestats.protocols.strategies import Strategy
+from judgestats.runner.answers import Given, answer_plan
+from judgestats.runner.common_parameters import (
+    CommonParameters,
+    check_own_prompts,
+    parse_parameters,
+)
+from judgestats.runner.design import Design, at_own_settings, check_levels, project_folder
+from judgestats.runner.sources import one_source, source_name
+
+_MOST_PROMPTS = 1_000
+"""Kept at a time: those of a larger plan are written again for every replication."""
+
+STAGE_JUDGES = {"remover": "removal", "points_judge": "points"}
+"""Parameters that name a model for one stage, and the stage."""
+
+
+def units_of(
+    protocols: Mapping[Condition, JudgingProtocol],
+    items: Sequence[Item],
+    *,
+    per_item: int | None,
+    seed: int,
+    source: str,
+    may_lack: bool = False,
+) -> dict[Condition, tuple[Unit, ...]]:
+    """What is judged under each condition, drawn once for every protocol.
+
+    Parameters
+    ----------
+    protocols : mapping of Condition to protocol
+    items : sequence of Item
+    per_item, seed
+        As `draw_units`.
+    source : str
+        What the user gave as items, for messages.
+    may_lack : bool
+        Whether conditions under which fewer than two things are judged are left out.
+
+    Returns
+    -------
+    dict of Condition to tuple of Unit
+
+    Raises
+    ------
+    InputError
+        Fewer than two things are judged under some condition; or under all, where some may lack.
+    """
+    drawn: dict[int, tuple[Unit, ...]] = {}
+    units: dict[Condition, tuple[Unit, ...]] = {}
+    for condition, protocol in protocols.items():
+        if id(protocol) not in drawn:
+            drawn[id(protocol)] = draw_units(
+                protocol.units(tuple(items)), per_item=per_item, seed=seed
+            )
+        units[condition] = drawn[id(protocol)]
+    n_items = {c: len({u.item_id for u in listed}) for c, listed in units.items()}
+    fewest = (max if may_lack else min)(n_items.values())
+    if fewest >= 2:
+        return {c: listed for c, listed in units.items() if n_items[c] >= 2}
+    raise InputError(
+        "items: at least two things to be judged are needed; with one item nothing can be said "
+        f"about differences between items. {source!r} gave {fewest}."
+    )
+
+
+def draw_units(units: Sequence[Unit], *, per_item: int | None, seed: int) -> tuple[Unit, ...]:
+    """Keep at most `per_item` things to be judged of every item, drawn by seed.
+
+    A pair that is shown in two orders is one thing: its orders stay together. The draw of an item
+    depends on the seed and its id alone, so that further items in the file do not change which
+    responses of the others are judged.
+
+    Parameters
+    ----------
+    units : sequence of Unit
+    per_item : int or None
+        None keeps all.
+    seed : int
+
+    Returns
+    -------
+    tuple of Unit
+        In the order given.
+    """
+    seen: dict[str, str] = {}
+    for unit in units:
+        key = f"{unit.item_id}\0{unit.order}"
+        if key in seen:
+            raise InputError(
+                f"items: two things to be judged are both called {unit.item_id!r}. Give every item "
+                "its own id."
+            )
+        seen[key] = unit.item.id
+    if per_item is None:
+        return tuple(units)
+
+    def place(unit: Unit) -> str:
+        return hashlib.sha256(f"{seed}\0{unit.item_id}".encode()).hexdigest()
+
+    kept: set[str] = set()
+    by_item: dict[str, dict[str, Unit]] = {}
+    for unit in units:
+        by_item.setdefault(unit.item.id, {})[unit.item_id] = unit
+    for group in by_item.values():
+        kept |= {u.item_id for u in sorted(group.values(), key=place)[:per_item]}
+    return tuple(u for u in units if u.item_id in kept)
+
+
+def tasks_of(
+    units: Mapping[Condition, Sequence[Unit]],
+    protocols: Mapping[Condition, JudgingProtocol],
+    *,
+    replicates: int | Mapping[Condition, int],
+) -> Iterator[Task]:
+    """Every judgment of the plan, replication by replication.
+
+    An interrupted run then has whole replications of all conditions rather than all replications
+    of the first condition.
+
+    Parameters
+    ----------
+    units : mapping of Condition to units
+    protocols : mapping of Condition to protocol
+    replicates : int or mapping of Condition to int
+
+    Yields
+    ------
+    Task
+    """
+    times = dict.fromkeys(units, replicates) if isinstance(replicates, int) else replicates
+    prompts = _Prompts()
+    for replicate in range(max(times.values(), default=0)):
+        for condition, listed in units.items():
+            if replicate >= times[condition]:
+                continue
+            protocol = protocols[condition]
+            for unit in listed:
+                yield Task(
+                    condition=condition,
+                    item_id=unit.item_id,
+                    cluster=unit.cluster,
+                    category=unit.category,
+                    replicate=replicate,
+                    order=unit.order,
+                    build=partial(prompts.of, protocol, unit),
+                    unit=unit,
+                )
+
+
+def staged(
+    units: Mapping[Condition, Sequence[Unit]],
+    protocols: Mapping[Condition, JudgingProtocol],
+    parameters: CommonParameters,
+    own: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Staging | None:
+    """The stages of a design whose protocols are strategies; None where each judgment is one call.
+
+    Parameters
+    ----------
+    units : mapping of Condition to units
+    protocols : mapping of Condition to protocol
+    parameters : CommonParameters
+        ``replicates``, ``raised`` (the temperature of votes), and those of `STAGE_JUDGES`.
+    own : mapping of judge to settings, optional
+        What a file of judges fixes for each.
+
+    Returns
+    -------
+    Staging or None
+    """
+    if not all(hasattr(protocol, "calls") for protocol in protocols.values()):
+        return None
+    from judgestats.data.stages import Staging
+
+    return Staging(
+        cast("Mapping[Condition, Strategy]", protocols),
+        units,
+        replicates=parameters.replicates,
+        raised=parameters["raised"],
+        asked_by={
+            stage: parameters[name] for name, stage in STAGE_JUDGES.items() if parameters.get(name)
+        },
+        own={
+            judge: settings["temperature"]
+            for judge, settings in (own or {}).items()
+            if "temperature" in settings
+        },
+    )
+
+
+class _Prompts:
+    """The prompts of a plan, each written once for all its replications.
+
+    What another process gets is without them.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[int, int, ReplyMode], Prompted] = {}
+
+    def __reduce__(self) -> tuple[type[_Prompts], tuple[()]]:
+        return type(self), ()
+
+    def of(self, protocol: JudgingProtocol, unit: Unit, mode: ReplyMode) -> Prompted:
+        """The prompt of a unit; the plan keeps protocols and units, and so their ids, alive."""
+        key = (id(protocol), id(unit), mode)
+        if key not in self._kept:
+            if len(self._kept) >= _MOST_PROMPTS:
+                self._kept.clear()
+            self._kept[key] = protocol.prompt(unit, mode)
+        return self._kept[key]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A checked plan: nothing has been sent or written yet.
+
+    Where models answer first, `items` hold stand-ins until `answers` are there. `notices` say what
+    the run will not answer and what a preset leaves to the user: before the first call, and in the
+    report. `stage_judges` are asked at single stages, for all judges.
+    """
+
+    design: Design[Any]
+    given: Mapping[str, str]
+    parameters: CommonParameters
+    items: tuple[Item, ...]
+    conditions: tuple[Condition, ...]
+    protocols: Mapping[Condition, JudgingProtocol]
+    units: Mapping[Condition, tuple[Unit, ...]]
+    judges: Mapping[str, JudgeSpec]
+    tasks: Sequence[Task]
+    staging: Staging | None
+    analysis: ModuleType
+    plan: AnalysisPlan
+    questions: tuple[Item, ...]
+    answering: AnswerPlan | None
+    notices: tuple[str, ...] = ()
+    answers: Given | None = None
+    stage_judges: Mapping[str, JudgeSpec] = field(default_factory=dict)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any judge, or model that answers, is simulated."""
+        return any(s.simulated for s in self.asked.values())
+
+    @property
+    def asked(self) -> Mapping[str, JudgeSpec]:
+        """All models that are asked: the judges, and who answers first or works at a stage."""
+        answering = self.answering.answerers if self.answering else {}
+        return {**answering, **self.judging}
+
+    @property
+    def judging(self) -> Mapping[str, JudgeSpec]:
+        """The judges, and who is asked at single stages."""
+        named = [self.parameters[name] for name in self.stage_judges]
+        return {**dict(zip(named, self.stage_judges.values(), strict=True)), **self.judges}
+
+
+def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
+    """Check everything that can be checked without asking a judge.
+
+    Parameters
+    ----------
+    design : Design
+    given : mapping of parameter to text
+
+    Returns
+    -------
+    Prepared
+
+    Raises
+    ------
+    InputError
+        An unknown judge or parameter, an unusable file, prompt or value.
+    """
+    from judgestats.collection.spec import PROVIDER_KEYS, is_judges_file, parse_judge, read_judges
+
+    parameters = parse_parameters(
+        given,
+        design.parameters,
+        experiment=design.name,
+        defaults=design.defaults,
+        presets=design.presets,
+    )
+    # A dry run and what the journal holds send nothing, and need no key.
+    stand_ins = dict.fromkeys(PROVIDER_KEYS.values(), "not-needed")
+    silent = parameters.dry_run or parameters.mode == "offline"
+    environ = stand_ins | dict(os.environ) if silent else None
+    judges = read_judges(
+        (str(_shipped(n)) if is_judges_file(n) else n for n in parameters.judges),
+        base_url=parameters.base_url,
+        environ=environ,
+    )
+    parameters = parameters.changed(judges=tuple(judges))
+    stage_judges = {
+        name: judges.get(model)
+        or parse_judge(model, base_url=parameters.base_url or None, environ=environ)
+        for name in STAGE_JUDGES
+        if (model := parameters.get(name))
+    }
+    notices = check_levels(design.compares, parameters)
+    if parameters.base_url and all(spec.in_process for spec in judges.values()):
+        unused = f"base_url={parameters.base_url} is not used: every judge is in this process."
+        notices = (*notices, unused)
+    answering = answer_plan(parameters, given, environ=environ)
+    items = questions = (design.items or one_source)(parameters)
+    if answering is not None and parameters.mode == "offline":
+        raise InputError(
+            "mode=offline: the models that answer first are asked online. Let them answer in a run "
+            "of mode=online, and judge that run's data/items.jsonl (items=FILE)."
+        )
+    if answering is not None:
+        journal = parameters.journal if parameters.dry_run else None
+        items = _joined(design, questions, foreseen_answers(questions, answering, journal=journal))
+    own = {name: spec.settings for name, spec in judges.items() if spec.settings}
+    conditions = at_own_settings(design.conditions(parameters), own)
+    protocols = {c: design.protocol(parameters, c) for c in conditions}
+    units = _units(design, parameters, protocols, items)
+    conditions = tuple(c for c in conditions if c in units)
+    protocols = {c: protocols[c] for c in conditions}
+    check_own_prompts(
+        parameters, protocols, items, judges, answering.protocol if answering else None
+    )
+    analysis = importlib.import_module(f"judgestats.analysis.{design.analysis}")
+    staging = staged(units, protocols, parameters, own)
+    if staging is not None and parameters.reply == ReplyMode.LOGPROBS:
+        raise InputError(
+            "reply: replies that later calls are built on cannot carry log-probabilities; leave "
+            f"reply=logprobs to experiments of one call ({design.name} judges in stages)."
+        )
+    return Prepared(
+        design=design,
+        given=given,
+        parameters=parameters,
+        items=tuple(items),
+        conditions=conditions,
+        protocols=protocols,
+        units=units,
+        judges=judges,
+        tasks=_tasks(design, parameters, protocols, units, staging),
+        staging=staging,
+        analysis=analysis,
+        plan=with_omega_model(
+            analysis.plan(parameters.values(), conditions), parameters.omega_model
+        ),
+        questions=tuple(questions),
+        answering=answering,
+        stage_judges=stage_judges,
+        notices=(
+            *_other_items(design, given, parameters, len(questions)),
+            *_further_temperatures(given, parameters, conditions),
+            *notices,
+        ),
+    )
+
+
+def _shipped(name: str) -> Path:
+    """A file of judges: a user's own, else the one that ships with the experiments."""
+    own = Path(name)
+    shipped = project_folder("experiments") / name
+    return shipped if own.name == name and not own.exists() and shipped.is_file() else own
+
+
+def _further_temperatures(
+    given: Mapping[str, str], parameters: CommonParameters, conditions: Sequence[Condition]
+) -> tuple[str, ...]:
+    """That the design asks at temperatures beside those that the user named."""
+    if "temperatures" not in given:
+        return ()
+    named = set(parameters.temperatures)
+    others = sorted({c.temperature for c in conditions if c.temperature is not None} - named)
+    if not others:
+        return ()
+    also = ", ".join(heat(t) for t in others)
+    how = f" (methods_at={others[0]:g} sets it)" if "methods_at" in parameters else ""
+    return (f"Beside the temperatures named, {also} is asked too: all are compared there{how}.",)
+
+
+def _other_items(
+    design: Design[Any], given: Mapping[str, str], parameters: CommonParameters, n_items: int
+) -> tuple[str, ...]:
+    """That a preset is the study's procedure on other items, where its own were not taken."""
+    preset = design.presets.get(given.get("preset", ""), {})
+    theirs = preset.get("items", "")
+    if not design.study_items or not preset or "items" not in given:
+        return ()
+    own = [layout_of(source) or source for source in given["items"].split(",")]
+    if own == [layout_of(source) or source for source in theirs.split(",")]:
+        return ()
+    if theirs in GIVEN and own != ["bank"]:
+        return ()  # only the user can know whether the file is the study's
+    text = (
+        f"preset={given['preset']} on other items: {n_items} questions of "
+        f"{source_name(parameters['items'])} are judged as the study judged {design.study_items} "
+        f"(items={theirs}). What is found is not a repetition of the study."
+    )
+    return (text,)
+
+
+def with_given_answers(prepared: Prepared, given: Given) -> Prepared:
+    """The plan with the models' answers in place of the stand-ins."""
+    p = prepared.parameters
+    items = _joined(prepared.design, prepared.questions, given.items)
+    units = _units(prepared.design, p, prepared.protocols, items)
+    own = {name: spec.settings for name, spec in prepared.judges.items()}
+    staging = staged(units, prepared.protocols, p, own)
+    return replace(
+        prepared,
+        items=items,
+        units=units,
+        tasks=_tasks(prepared.design, p, prepared.protocols, units, staging),
+        staging=staging,
+        answers=given,
+    )
+
+
+def _joined(
+    design: Design[Any], questions: Sequence[Item], answered: Sequence[Item]
+) -> tuple[Item, ...]:
+    """The items with the models' answers, instead of their own or as the design joins them."""
+    return tuple(answered) if design.join is None else design.join(questions, answered)
+
+
+def _tasks(
+    design: Design[Any],
+    parameters: CommonParameters,
+    protocols: Mapping[Condition, JudgingProtocol],
+    units: Mapping[Condition, tuple[Unit, ...]],
+    staging: Staging | None,
+) -> Sequence[Task]:
+    """What is asked first: all judgments, or the first stage of each.
+
+    A dry run walks through the stages on its own, on a sample where there are many.
+    """
+    if staging is not None:
+        return () if parameters.dry_run else staging.first()
+    trials = design.trials or (lambda read, _: read.replicates)
+    times = {condition: trials(parameters, condition) for condition in protocols}
+    return list(tasks_of(units, protocols, replicates=times))
+
+
+def _units(
+    design: Design[Any],
+    parameters: CommonParameters,
+    protocols: Mapping[Condition, JudgingProtocol],
+    items: Sequence[Item],
+) -> dict[Condition, tuple[Unit, ...]]:
+    return units_of(
+        protocols,
+        items,
+        per_item=None if design.draws_itself else parameters.responses,
+        seed=parameters.seed,
+        source=parameters.items,
+        may_lack=design.may_lack,
+    )

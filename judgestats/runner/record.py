@@ -1,0 +1,360 @@
+"""Records of a run: files, runs, and traces."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from judgestats.analysis.agreement import with_systems
+from judgestats.analysis.records import Analysis
+from judgestats.analysis.supplements import supplemented
+from judgestats.analysis.text_flags import with_flagged_texts
+from judgestats.analysis.validity import texts_of
+from judgestats.analysis.validity_error import with_people_error
+from judgestats.analysis.validity_systems import with_disagreements
+from judgestats.collection.account import Collected
+from judgestats.collection.spec import JudgeSpec
+from judgestats.data.request_fields import as_text
+from judgestats.data.schema import PARSED_COLUMNS, RAW_COLUMNS
+from judgestats.protocols.probes import ORIGINAL
+from judgestats.protocols.replies import READER_VERSION
+from judgestats.protocols.strategies.base import stage_kind
+from judgestats.results import Results, write_csv
+from judgestats.results import write_results as write_records
+from judgestats.results.records import spreadsheet_cell
+from judgestats.runner.common_parameters import settings_of
+from judgestats.runner.display import shown_texts
+from judgestats.runner.prepare import STAGE_JUDGES
+from judgestats.stats.inference.estimate import to_plain
+from judgestats.tracking.runs import INCOMPLETE, RunWriter, metrics_of
+from judgestats.version import __version__
+
+if TYPE_CHECKING:
+    from judgestats.runner.prepare import Prepared
+
+
+_PACKAGES = (
+    "mlflow",
+    "openai",
+    "statsmodels",
+    "scipy",
+    "pingouin",
+    "factor-analyzer",
+    "numpy",
+    "pandas",
+    "pandera",
+)
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.=-]+")
+
+
+def file_name(text: str) -> str:
+    """A name that is safe as a file's.
+
+    Examples
+    --------
+    >>> file_name("gpt-4o, T=0.5")
+    'gpt-4o_T=0.5'
+    """
+    return _UNSAFE.sub("_", text).strip("_.")[:120] or "unnamed"
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write plain JSON, keys in their order, NaN as null."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(to_plain(value), indent=1, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def session(**more: str) -> dict[str, Any]:
+    """What the numbers were computed with, and `more`; no name of a machine, user or folder."""
+    return {
+        "judgestats": __version__,
+        "reader": READER_VERSION,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "packages": _loaded(tracked=bool(more.get("run_id"))),
+        **{name: value for name, value in more.items() if value},
+    }
+
+
+def _loaded(*, tracked: bool) -> dict[str, str]:
+    """Versions of the packages in use so far: what is merely installed computed nothing.
+
+    MLflow may be in use in another process.
+    """
+    return {
+        package: metadata.version(package)
+        for package in _PACKAGES
+        if package.replace("-", "_") in sys.modules or (tracked and package == "mlflow")
+    }
+
+
+def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
+    """Write tables as CSV at full precision; no text in them is a formula of a spreadsheet."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, table in tables.items():
+        safe = table.rename(columns=spreadsheet_cell).map(spreadsheet_cell)
+        safe.to_csv(folder / f"{file_name(name)}.csv", index=False)
+
+
+def write_results(
+    folder: Path, analysis: Analysis, about: Mapping[str, Any], *, run_id: str = ""
+) -> None:
+    """Write results.json, the tables behind it, and what computed them in session.json.
+
+    Parameters
+    ----------
+    folder : Path
+        The run's folder.
+    analysis : Analysis
+    about : mapping
+        What the analysis does not know: judges, design, account, command.
+    run_id : str
+        The run of MLflow that keeps them.
+    """
+    records = analysis.records(about)
+    write_records(folder / "results.json", records)
+    write_csv(folder / "results.csv", records)
+    frames = [
+        named.result.tidy().assign(result=named.id, role=named.role) for named in analysis.results
+    ]
+    rows = [frame.astype(object) for frame in frames if len(frame)]
+    tables = {"conditions": analysis.conditions}
+    if rows:
+        tables["results"] = pd.concat(rows, ignore_index=True)
+    write_tables(folder / "tables", tables)
+    kept = folder / "session.json"
+    if kept.is_file():  # written before the first judgment, when no analysis was imported yet
+        before = json.loads(kept.read_text(encoding="utf-8"))
+        write_json(kept, before | session(run_id=run_id))
+    for name, text in analysis.files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+def record(
+    prepared: Prepared,
+    run: RunWriter,
+    folder: Path,
+    frame: pd.DataFrame,
+    analysis: Analysis,
+    collected: Collected,
+    facts: Mapping[str, Any],
+) -> None:
+    """Write results and judgments to the run's files, results and children to the run.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    run : RunWriter
+    folder : Path
+        The run's files, as `judgestats.runner.declare.declare` left them.
+    frame : DataFrame
+        The parsed judgments.
+    analysis : Analysis
+        As `completed` leaves it.
+    collected : Collected
+    facts : mapping
+        From `about`.
+    """
+    account = facts["account"]
+    analysis = replace(
+        analysis,
+        metrics={
+            **analysis.metrics,
+            "cost/usd": account["cost_usd"]
+            + (prepared.answers.cost_usd if prepared.answers else 0.0),
+            "cost/requests": account["requests"],
+            "quality/answered": account["answered"] + account["cached"],
+        },
+    )
+    p = prepared.parameters
+    if p.detail == "full":
+        # pingouin and statsmodels, which a brief run need not wait for
+        from judgestats.analysis.crosscheck import with_second_opinion
+
+        analysis = with_second_opinion(
+            analysis, frame, items=prepared.items, own=p.get("own", None)
+        )
+    results = analysis.records(facts)
+    try:  # first, for another process writes it meanwhile
+        run.answered(results)
+        if not collected.complete:
+            run.tags({INCOMPLETE: "true"})
+        run.numbers(results.metrics, params=analysis.params, curves=analysis.curves)
+        log_children(prepared, run, results)
+    finally:  # where the store has gone away they are what is kept
+        write_results(folder, analysis, facts, run_id=run.run_id)
+        read = set(PARSED_COLUMNS) - set(RAW_COLUMNS)
+        raw_columns = [c for c in frame.columns if c not in read]
+        frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
+        frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
+
+
+def completed(
+    prepared: Prepared,
+    frame: pd.DataFrame,
+    analysis: Analysis,
+    again: Callable[[pd.DataFrame], Analysis],
+) -> Analysis:
+    """The analysis with what stands beside every answer, and with texts that need care named.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    frame : DataFrame
+        The parsed judgments.
+    analysis : Analysis
+    again : callable
+        The same analysis of part of the judgments.
+    """
+    scale = prepared.parameters.scale
+    analysis = supplemented(
+        analysis,
+        with_systems(frame, prepared.items),
+        level=prepared.plan.level,
+        scale=(float(scale.low), float(scale.high)),
+    )
+    units = {
+        condition.label: listed
+        for condition, listed in prepared.units.items()
+        # What the probes put into a text is no finding.
+        if prepared.design.name != "probe" or condition.factors["probe"] == ORIGINAL
+    }
+    analysis = with_flagged_texts(analysis, units, frame=frame, again=again)
+    analysis = with_people_error(
+        analysis, frame, prepared.items, people=prepared.parameters.get("people", ""),
+        scale=prepared.parameters.scale, level=prepared.plan.level,
+    )  # fmt: skip
+    return with_disagreements(
+        analysis, frame, texts_of(prepared.items), texts=prepared.parameters.texts == "on"
+    )
+
+
+def about(
+    prepared: Prepared, frame: pd.DataFrame, collected: Collected, command: str
+) -> dict[str, Any]:
+    """What results.json says beyond the analysis: judges, design, account, command.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    frame : DataFrame
+        The parsed judgments.
+    collected : Collected
+    command : str
+        The command that repeats the run.
+
+    Returns
+    -------
+    dict
+    """
+    from judgestats.runner.sources import source_name
+
+    p = prepared.parameters
+    elsewhere = {STAGE_JUDGES[name] for name in prepared.stage_judges}
+    stage = frame["stage"].map(stage_kind)
+    judges = [
+        _judge(name, spec, frame[(frame["judge"] == name) & ~stage.isin(elsewhere)])
+        for name, spec in prepared.judges.items()
+    ]
+    at_stages = [
+        {"stage": STAGE_JUDGES[name], **_judge(p[name], spec, frame[stage == STAGE_JUDGES[name]])}
+        for name, spec in prepared.stage_judges.items()
+    ]
+    first = next(iter(prepared.protocols.values()))
+    return {
+        "kind": "experiment",
+        "title": prepared.design.title,
+        "simulated": prepared.simulated,
+        "judges": judges,
+        **({"stage_judges": at_stages} if at_stages else {}),
+        "design": {
+            "experiment": prepared.design.name,
+            "protocol": first.name,
+            "conditions": [c.label for c in prepared.conditions],
+            "temperatures": list(p.temperatures),
+            "settings": settings_of(p),
+            "varied": {k: list(v) for k, v in (p.get("vary") or {}).items()},
+            "replicates": p.replicates,
+            "items": len({u.item_id for u in next(iter(prepared.units.values()))}),
+            "clusters": len({u.cluster for u in next(iter(prepared.units.values()))}),
+            "item_source": source_name(p.items),
+            "scale": [p.scale.low, p.scale.high],
+            "choices_per_request": p.choices,
+            "seed": p.seed,
+            "resamples": p.resamples,
+        },
+        "parameters": {**p.as_texts(), **shown_texts()},
+        "families": to_plain(prepared.plan.hypotheses),
+        "account": to_plain(collected.account.as_dict()),
+        **({"answers": to_plain(prepared.answers.record)} if prepared.answers else {}),
+        "complete": collected.complete,
+        "judge_notes": list(collected.notes),
+        "command": command,
+    }
+
+
+def _judge(name: str, spec: JudgeSpec, own: pd.DataFrame) -> dict[str, Any]:
+    """A judge as asked for, and as its server reported itself in its own judgments."""
+    return {
+        "name": name,
+        "model": spec.model,
+        "simulated": spec.simulated,
+        "endpoint": "in this process" if spec.in_process else spec.base_url,
+        "settings": {
+            **to_plain(spec.settings),
+            **({"reply": spec.reply_mode.value} if spec.reply_mode else {}),
+            **({"concurrency": spec.concurrency} if spec.concurrency else {}),
+            **({"price": to_plain(spec.price)} if spec.price else {}),
+        },
+        "model_reported": sorted(set(own["model_reported"]) - {""}),
+        "fingerprints": sorted(set(own["fingerprint"]) - {""})[:20],
+        "reply_mode": sorted(set(own["reply_mode"]) - {""}),
+        "prompt_sha": sorted(set(own["prompt_sha"]) - {""}),
+    }
+
+
+def log_children(prepared: Prepared, run: RunWriter, results: Results) -> None:
+    """One child run a condition, so that MLflow's comparison page has rows to compare.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    run : RunWriter
+        The parent.
+    results : Results
+    """
+    by_label = {c.label: c for c in prepared.conditions}
+    numbers = metrics_of(results)
+    for label in (c.label for c in results.conditions):
+        if label not in by_label:
+            continue  # made from the judgments of other conditions, such as a mean of them
+        condition = by_label[label]
+        spec = prepared.judges[condition.judge]
+        protocol = prepared.protocols[condition]
+        tags = {
+            "judgestats.kind": "condition",
+            "judgestats.runner": prepared.design.name,
+            "judgestats.simulated": str(spec.simulated).lower(),
+        }
+        with run.child(name=label, tags=tags) as child:
+            child.numbers(
+                numbers.get(label, {}),
+                params={
+                    "judge/model": spec.model,
+                    "judge/temperature": as_text(condition.temperature),
+                    "judge/prompt_sha": getattr(getattr(protocol, "template", None), "sha", ""),
+                    "design/replicates": prepared.parameters.replicates,
+                    **{f"factor/{k}": v for k, v in condition.levels.items()},
+                },
+            )

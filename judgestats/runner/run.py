@@ -1,0 +1,503 @@
+"""One experiment: items, judgments, statistics, and records."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import pandas as pd
+
+from judgestats.analysis.limits import Limit
+from judgestats.analysis.records import Analysis
+from judgestats.collection.account import Collected, Stop
+from judgestats.collection.answers import AnswerPlan
+from judgestats.collection.offline import missing_requests
+from judgestats.data.parse import parse_judgments, unread_causes
+from judgestats.data.schema import validate_pipelines
+from judgestats.engine import Engine
+from judgestats.errors import BudgetError, InputError, JudgeError, guard_output
+from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
+from judgestats.results.numbers import counted
+from judgestats.runner import display as console
+from judgestats.runner.answers import answer_lines, answers_of, priced
+from judgestats.runner.common_parameters import settings_of
+from judgestats.runner.declare import declare, run_name, tags
+from judgestats.runner.design import Design
+from judgestats.runner.display import Links, finish, show, working
+from judgestats.runner.prepare import STAGE_JUDGES, Prepared, prepare, with_given_answers
+from judgestats.runner.prompts import prompt_lines, rendered
+from judgestats.runner.record import about, completed, file_name, record
+from judgestats.runner.traces import cells_warmed, rendering
+from judgestats.studies.published import with_published
+
+if TYPE_CHECKING:
+    from judgestats.collection.ask import Ask
+    from judgestats.collection.journal import Journal
+    from judgestats.collection.prices import PriceTable
+    from judgestats.collection.spec import JudgeSpec
+    from judgestats.runner.traces import CallTraces
+    from judgestats.tracking.runs import RunWriter
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a finished run left behind."""
+
+    run_id: str
+    experiment_id: str
+    analysis: Analysis
+    reports: Mapping[str, Path | str]
+
+
+def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | None:
+    """Run an experiment and print what a user wants to see, in order.
+
+    Parameters
+    ----------
+    design : Design
+    given : mapping of parameter to text
+
+    Returns
+    -------
+    Outcome or None
+        None after a dry run.
+
+    Raises
+    ------
+    InputError, JudgeError, BudgetError, StoreError
+        One clear sentence each; a run that was opened is marked FAILED.
+    KeyboardInterrupt
+        After Ctrl-C; everything answered is in the journal.
+    """
+    prepared = prepare(design, given)
+    _announce(prepared)
+    if prepared.parameters.dry_run:
+        _dry_run(prepared)
+        return None
+    from judgestats.collection.journal import Journal
+    from judgestats.collection.journal_file import check_file
+    from judgestats.collection.plan import check_judges
+
+    check_file(Path(prepared.parameters.journal))
+    _check_prices(prepared)  # before anything is asked
+    if prepared.parameters.mode != "offline":
+        check_judges(prepared.asked, timeout_s=min(20.0, prepared.parameters.timeout))
+    engine: Engine = prepared.parameters.engine
+    with engine.running():  # a cluster that is not there is named before anything is asked
+        if engine.kind != "local":
+            console.tell(
+                f"Engine: {engine} with {engine.size()} workers."
+                if _is_shared_out(prepared)
+                else f"Engine: {engine} with {engine.size()} workers, for resampling. Batches and "
+                "calls that follow from answers are collected by this process."
+            )
+    from judgestats.tracking.runs import run_files
+    from judgestats.tracking.writer_process import open_apart, write_run
+
+    store = open_apart(here=prepared.parameters.traces == "on")
+    simulated = all(spec.in_process for spec in prepared.asked.values())
+    if not simulated:
+        _ = store.uri  # a store that cannot be opened is named before anything is paid for
+    name = prepared.parameters.run_name or run_name(prepared)
+    command = console.repeat_command(design.name, given, mlflow=bool(store.adopted_run))
+    p = prepared.parameters
+    with (
+        Journal(Path(p.journal)) as journal,  # ours before a run is opened
+        cells_warmed(formats=p.report, detail=p.detail) as begin_cells,
+        run_files() as folder,
+        write_run(store, name=name, tags=tags(prepared), run_id=store.adopted_run) as run,
+    ):
+        if prepared.answering is not None:
+            prepared = _answered(prepared, prepared.answering, folder, journal)
+        declare(prepared, run, folder, command)
+        if simulated:
+            begin_cells()
+        collected = _collect(prepared, journal, run)
+        begin_cells()
+        journal.close()  # another process may go on while this one analyses
+        raw = _checked(collected, prepared.asked)
+        account = collected.account.as_dict()
+        frame = _parsed(prepared, raw)
+        extras: dict[str, Any] = {"items": prepared.items} if design.uses_items else {}
+        if prepared.staging is not None:
+            extras["pipelines"] = validate_pipelines(prepared.staging.table(frame))
+            extras["pipelines"].to_parquet(folder / "data" / "pipelines.parquet", index=False)
+
+        def again(part: pd.DataFrame) -> Analysis:
+            analysis: Analysis = prepared.analysis.analyse(part, prepared.plan, **extras)
+            return analysis
+
+        with engine.running(), working(f"Analysing {len(frame):,} judgments"):
+            analysis = again(frame)
+            analysis = with_published(analysis, frame, preset=given.get("preset", ""))
+        if prepared.answers:
+            limits = (*prepared.answers.limitations, *analysis.limitations)
+            analysis = dataclasses.replace(analysis, limitations=limits)
+        notices = (*prepared.notices, *_not_answered(raw))
+        analysis = dataclasses.replace(analysis, limitations=(*notices, *analysis.limitations))
+        if without := _asked_without(collected.notes):
+            limits = (*analysis.limitations, *without)
+            analysis = dataclasses.replace(analysis, limitations=limits)
+        if not collected.complete:
+            analysis = _incomplete(analysis, collected, prepared)
+        analysis = completed(prepared, frame, analysis, again)
+        facts = about(prepared, frame, collected, command)
+        unknown = bool(account.get("cost_unknown"))
+        lines = console.account_lines(account, unknown_price=unknown)
+        console.at_length(*lines)
+        if collected.notes:
+            console.tell(*console.note_lines(collected.notes))
+        replies = frame[frame["transport"].eq("answered")]
+        limit = settings_of(prepared.parameters).get("max_tokens")
+        if causes := unread_causes(replies, limit):
+            console.tell(f"Replies not read: {causes}.")
+        results = analysis.records(facts)
+        record(prepared, run, folder, frame, analysis, collected, facts)
+        with rendering(folder, formats=p.report, detail=p.detail) as attach:
+            run.artifacts(folder)
+            run.finish("FINISHED")  # before the screen: nothing that is printed changes it
+            show(results, more=f"{console.show_command(run.run_id)} --full")
+            reports = attach(run)
+        links = Links(
+            run.run_id,
+            store,
+            conditions=run.children,
+            reports=reports,
+            files=_further_files(run, analysis),
+        )
+        finish(results, links)
+    return Outcome(
+        run_id=run.run_id,
+        experiment_id=store.experiment_id,
+        analysis=analysis,
+        reports=reports,
+    )
+
+
+def _announce(prepared: Prepared) -> None:
+    """Who is asked, and what the design leaves open: all that is asked of a dry run."""
+    dry = bool(prepared.parameters.dry_run)
+    tell = console.say if dry else console.tell
+    for name in prepared.stage_judges:
+        tell(f"At the stage {STAGE_JUDGES[name]} {prepared.parameters[name]} is asked, for all.")
+    if prepared.answering is not None:
+        tell(*answer_lines(prepared.answering))
+    if dry or console.shown_as().form == "full":
+        console.say(*console.judges_lines(prepared.judges))
+    else:
+        tell(console.judges_line(prepared.judges))
+    if prepared.notices:
+        tell(*console.notice_lines(prepared.notices))
+
+
+def _answered(
+    prepared: Prepared, answering: AnswerPlan, folder: Path, journal: Journal
+) -> Prepared:
+    """The plan with the models' answers in place of the stand-ins."""
+    given = answers_of(
+        prepared.questions,
+        answering,
+        prepared.parameters,
+        folder=folder,
+        journal=journal,
+        prices=_prices(prepared),
+    )
+    account = given.record["account"]
+    unknown = bool(account.get("cost_unknown"))
+    console.at_length(*console.account_lines(account, unknown_price=unknown, what="answers"))
+    if given.record["notes"]:
+        console.tell(*console.note_lines(given.record["notes"]))
+    return with_given_answers(prepared, given)
+
+
+def _further_files(run: RunWriter, analysis: Analysis) -> list[str]:
+    """Where files are that an analysis made beyond the report."""
+    if not analysis.files:
+        return []
+    from judgestats.tracking.runs import artifact_place
+    from judgestats.tracking.writer_process import asked
+
+    place = asked(run.store, artifact_place, run.run_id)
+    return [f"{place}/{name}" for name in analysis.files]
+
+
+def _dry_run(prepared: Prepared) -> None:
+    from judgestats.collection.plan import price_plan
+
+    p = prepared.parameters
+    console.say(*prompt_lines(rendered(prepared)))
+    if prepared.answering is not None:
+        console.say(priced(prepared.questions, prepared.answering, p, prices=_prices(prepared)))
+    ask = ask_of(prepared, p.journal)
+    console.say(str(price_plan(prepared.tasks, ask, stages=prepared.staging)))
+
+
+def ask_of(prepared: Prepared, journal: Journal | str | Path | None) -> Ask:
+    """What the run's parameters ask of its judges, and what they may spend."""
+    from judgestats.collection.ask import Ask
+    from judgestats.collection.ledger import Budget
+
+    p, staging = prepared.parameters, prepared.staging
+    return Ask.of(
+        journal=journal,
+        mode=p.mode,
+        base_url=p.base_url or None,
+        judges=dict(prepared.judging),
+        experiment=prepared.design.name,
+        concurrency=p.concurrency,
+        choices_per_request=p.choices,
+        seed=p.judge_seed,
+        settings=settings_of(p),
+        reply_mode=None if p.reply == "auto" else ReplyMode(p.reply),
+        budget=prepared.answers.budget
+        if prepared.answers
+        else Budget(max_cost=p.max_cost, max_requests=p.max_requests),
+        prices=_prices(prepared),
+        timeout_s=p.timeout,
+        progress=True,
+        follow_up=staging.follow_up if staging is not None else None,
+    )
+
+
+def _prices(prepared: Prepared) -> PriceTable | None:
+    from judgestats.collection.prices import load_prices
+
+    file = prepared.parameters.prices
+    return load_prices(file) if file else None
+
+
+def _check_prices(prepared: Prepared) -> None:
+    """Name a wrong price file, and a limit that cannot be held for want of a price."""
+    from judgestats.collection.ledger import unknown_price
+    from judgestats.collection.prices import default_prices
+
+    table = _prices(prepared) or default_prices()
+    unknown = [name for name, spec in prepared.asked.items() if not table.price(spec).is_known]
+    if unknown and prepared.parameters.max_cost is not None:
+        raise unknown_price(unknown)
+
+
+def _collect(prepared: Prepared, journal: Journal, run: RunWriter) -> Collected:
+    from judgestats.collection.single_answers import collect_judgments
+
+    ask = ask_of(prepared, journal)
+    traces = _traces(prepared, run)
+    try:
+        if not _is_shared_out(prepared):
+            return collect_judgments(prepared.tasks, traces.heeding(ask) if traces else ask)
+        from judgestats.collection.cluster import collect_distributed
+
+        collected = collect_distributed(prepared.tasks, ask, engine=prepared.parameters.engine)
+        if traces:
+            for row in collected.read().astype(object).to_dict("records"):
+                traces.add({str(name): value for name, value in row.items()})
+        return collected
+    finally:
+        if traces:
+            traces.close()
+
+
+def _traces(prepared: Prepared, run: RunWriter) -> CallTraces | None:
+    """What writes the calls as traces, where that is asked for."""
+    if prepared.parameters.traces == "off":
+        return None
+    from judgestats.runner.traces import CallTraces
+    from judgestats.tracking.store import Store
+
+    assert isinstance(run.store, Store)  # opened in this process, where traces are wanted
+    return CallTraces(prepared.tasks, *_readers(prepared), run.store, run.run_id)
+
+
+def _is_shared_out(prepared: Prepared) -> bool:
+    """Whether several workers collect; calls that follow from answers and batches stay here."""
+    p = prepared.parameters
+    return p.engine.kind != "local" and prepared.staging is None and p.mode == "online"
+
+
+def _checked(collected: Collected, asked: Mapping[str, JudgeSpec]) -> pd.DataFrame:
+    """The raw frame, or the reason why there is nothing to analyse."""
+    if collected.stopped_because is Stop.INTERRUPTED:
+        raise KeyboardInterrupt(collected.message)
+    raw = collected.read()
+    answered = raw["transport"].eq("answered") if len(raw) else pd.Series(dtype=bool)
+    if not answered.any():
+        if collected.message and not collected.complete:
+            raise BudgetError(collected.message)
+        reasons = _reasons(raw) if len(raw) else ""
+        heard = "".join(f" {note}." for note in collected.notes[:3])
+        raise JudgeError(
+            f"no judgment was answered: {reasons or 'nothing was asked'}.{heard} "
+            + _advice(asked.values())
+        )
+    for sentence in (collected.message, *_not_answered(raw)):
+        if sentence:
+            console.tell(sentence, "")
+    return raw
+
+
+def _advice(asked: Iterable[JudgeSpec]) -> str:
+    """Where to look when nothing was answered: a function has no address and no key."""
+    functions = [s.function.name for s in asked if s.function is not None]
+    if not functions:
+        return "Check the judge's name, its address and its key with `judgestats doctor`."
+    return (
+        f"What {' and '.join(functions)} itself raised is said here: call it in Python on one "
+        "question and answer, and mend it there."
+    )
+
+
+def _not_answered(raw: pd.DataFrame) -> tuple[str, ...]:
+    """Which conditions a judge refused or never answered, as sentences; nothing where none."""
+    sentences = []
+    refused = raw["transport"].eq("invalid_condition")
+    if refused.any():
+        invalid = sorted(set(raw.loc[refused, "condition"]))
+        sentences.append(
+            f"Left out, since the judge refuses {_refused_fields(raw)}: {'; '.join(invalid)}. "
+            "Nothing was asked otherwise instead."
+        )
+    answered = set(raw.loc[raw["transport"].eq("answered"), "condition"])
+    mute = raw[~refused & ~raw["condition"].isin(answered)]
+    for condition, rows in mute.groupby("condition", sort=False):
+        sentences.append(f"No judgment was answered under {condition}: {_reasons(rows)}.")
+    return tuple(sentences)
+
+
+def _refused_fields(raw: pd.DataFrame) -> str:
+    """``the temperature``: the fields for which conditions are invalid."""
+    failures = raw.loc[raw["transport"].eq("invalid_condition"), "failure"]
+    return " and ".join(f"the {f.removesuffix('_refused')}" for f in dict.fromkeys(failures))
+
+
+def _reasons(rows: pd.DataFrame) -> str:
+    """Why judgments failed: the commonest kinds."""
+    kinds = rows["failure"].value_counts().head(3)
+    return "; ".join(f"{why} ({counted(n, 'time', 'times')})" for why, n in kinds.items())
+
+
+def _asked_without(notes: Sequence[str]) -> list[str]:
+    """Settings that a judge refused, so that it was asked without them, as limitations."""
+    return [f"Judgments: {note}." for note in notes if "(asked without " in note]
+
+
+def _parsed(prepared: Prepared, raw: pd.DataFrame) -> pd.DataFrame:
+    """Every reply read, by the protocol of its condition or of its stage."""
+    protocols, units = _readers(prepared)
+    return parse_judgments(raw, protocols=protocols, units=units)
+
+
+def _readers(
+    prepared: Prepared,
+) -> tuple[Mapping[str, JudgingProtocol], Mapping[tuple[str, str], Unit]]:
+    """Who reads the replies of a condition, and what was judged."""
+    if prepared.staging is not None:
+        return prepared.staging.protocols, prepared.staging.units
+    units = {(u.item_id, u.order): u for listed in prepared.units.values() for u in listed}
+    return {c.label: p for c, p in prepared.protocols.items()}, units
+
+
+def _incomplete(analysis: Analysis, collected: Collected, prepared: Prepared) -> Analysis:
+    done = collected.account.answered + collected.account.cached
+    what = f"{done} of {len(prepared.tasks)} planned judgments"
+    if prepared.staging is not None:
+        what = f"{prepared.staging.settled} of {len(prepared.staging)} planned verdicts"
+    text = Limit(
+        f"Incomplete: {what}. {collected.message}", code="incomplete", short=f"INCOMPLETE: {what}"
+    )
+    return dataclasses.replace(analysis, limitations=(text, *analysis.limitations))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """The files that were written.
+
+    Attributes
+    ----------
+    files : mapping of path to int
+        How many requests each holds.
+    models : mapping of path to str
+        The model that each asks.
+    planned : int
+        Judgments of the plan, as far as it is known.
+    journal : str
+    given : mapping of parameter to text
+        With which the same run reads the answers.
+    """
+
+    files: Mapping[Path, int]
+    models: Mapping[Path, str]
+    planned: int
+    journal: str
+    given: Mapping[str, str]
+
+
+def write_requests(
+    design: Design[Any], given: Mapping[str, str], to: Path, *, parts: int = 1
+) -> Written:
+    """Write what the journal does not hold of a run: a file a judge, in as many parts as asked for.
+
+    All requests of a question stand in one part, so that a runner's cache of prefixes pays.
+
+    Parameters
+    ----------
+    design : Design
+    given : mapping of parameter to text
+    to : Path
+        ``requests.jsonl``; several judges, or parts, add to its name.
+    parts : int
+
+    Returns
+    -------
+    Written
+
+    Raises
+    ------
+    InputError
+        A parameter or file cannot be used; judges are functions; models answer first.
+    """
+    if parts < 1:
+        raise InputError(f"requests: --parts must be at least 1, got {parts}.")
+    prepared = prepare(design, {**given, "mode": "offline"})
+    with guard_output(to):
+        written = asyncio.run(_write(prepared, to, parts))
+    return Written(
+        files=dict(sorted(written.items())),
+        models={
+            _path(to, prepared, name, part, parts): spec.model
+            for name, spec in prepared.judging.items()
+            for part in range(parts)
+        },
+        planned=len(prepared.tasks),
+        journal=prepared.parameters.journal,
+        given=given,
+    )
+
+
+async def _write(prepared: Prepared, to: Path, parts: int) -> Counter[Path]:
+    ask = ask_of(prepared, prepared.parameters.journal)
+    written: Counter[Path] = Counter()
+    opened: dict[Path, BinaryIO] = {}
+    questions: dict[str, int] = {}
+    to.parent.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        async for one in missing_requests(prepared.tasks, ask):
+            part = questions.setdefault(one.cluster, len(questions)) % parts
+            path = _path(to, prepared, one.judge, part, parts)
+            if path not in opened:
+                opened[path] = stack.enter_context(path.open("wb"))
+            opened[path].write(one.line)
+            written[path] += 1
+    return written
+
+
+def _path(to: Path, prepared: Prepared, judge: str, part: int, parts: int) -> Path:
+    """``requests.jsonl``, or ``requests-JUDGE-1-of-4.jsonl``."""
+    named = [file_name(judge)] if len(prepared.judging) > 1 else []
+    numbered = [f"{part + 1}-of-{parts}"] if parts > 1 else []
+    return to.with_stem("-".join([to.stem, *named, *numbered]))

@@ -1,0 +1,209 @@
+"""Traces and report of a run."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judgestats import warm_kernel
+from judgestats.collection.ask import Ask
+from judgestats.data.parse import read_judgment, reader_of
+from judgestats.data.schema import Task
+from judgestats.errors import RenderError
+from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
+from judgestats.runner import display as console
+from judgestats.runner.display import working
+from judgestats.tracking.runs import RunWriter, artifact_place
+from judgestats.tracking.traces import Call, TraceWriter
+from judgestats.tracking.writer_process import asked
+
+if TYPE_CHECKING:
+    from judgestats.tracking.store import Store
+
+
+class CallTraces:
+    """Heeds every call that a collection finishes, and writes it as a trace.
+
+    Parameters
+    ----------
+    tasks : iterable of Task
+        The plan; what follows from answers is learned on the way.
+    protocols, units : mapping
+        Who reads the replies of a condition, and what is judged; both may grow.
+    store : Store
+    run_id : str
+    """
+
+    def __init__(
+        self,
+        tasks: Iterable[Task],
+        protocols: Mapping[str, JudgingProtocol],
+        units: Mapping[tuple[str, str], Unit],
+        store: Store,
+        run_id: str,
+    ) -> None:
+        self._tasks = {task.key: task for task in tasks}
+        self._protocols, self._units = protocols, units
+        self._seen: set[tuple[Any, ...]] = set()
+        self._writer = TraceWriter(store, run_id, self._call)
+
+    def heeding(self, ask: Ask) -> Ask:
+        """The same collection, whose finished calls are heeded."""
+        following = ask.follow_up
+
+        def follow_up(row: Mapping[str, Any]) -> Iterable[Task]:
+            self.add(row)
+            tasks = list(following(row)) if following is not None else []  # type: ignore[arg-type]
+            self._tasks.update({task.key: task for task in tasks})
+            return tasks
+
+        return replace(ask, follow_up=follow_up)
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Take a call that is done, once."""
+        key = _key(row)
+        if key in self._tasks and key not in self._seen:
+            self._seen.add(key)
+            self._writer.add(row)
+
+    def close(self) -> None:
+        """Write what waits, and say where it is, or why it is not there."""
+        with working("Writing traces"):
+            self._writer.close()
+        if self._writer.fault:
+            console.tell(f"Traces: {self._writer.written} written, then {self._writer.fault}.")
+        else:
+            console.tell(f"Traces: {self._writer.written}, under Traces on the run's MLflow page.")
+
+    def _call(self, row: Mapping[str, Any]) -> Call:
+        task = self._tasks[_key(row)]
+        verdict = read_judgment(
+            reader_of(self._protocols[row["condition"]], row["stage"]),
+            self._units[row["item_id"], row["order"]],
+            transport=row["transport"],
+            mode=row["reply_mode"],
+            text=row["raw_text"],
+            finish_reason=row["finish_reason"],
+            failure=row["failure"],
+        )
+        value: float | str | None = verdict.choice or None
+        if verdict.score is not None and math.isfinite(verdict.score):
+            value = float(verdict.score)
+        counts = {"input_tokens": row["tokens_in"], "output_tokens": row["tokens_out"]}
+        return Call(
+            key=tuple(map(str, _key(row))),
+            judge=row["judge"],
+            condition=row["condition"],
+            model=row["model_reported"],
+            messages=task.build(ReplyMode(row["reply_mode"])).messages,
+            reply=row["raw_text"],
+            value=value,
+            rationale=verdict.explanation,
+            status=verdict.status.value,
+            reason=verdict.reason,
+            tokens={k: int(v) for k, v in counts.items() if _known(v)},
+            asked_at=row["asked_at"],
+            latency_s=float(row["latency_s"]) if _known(row["latency_s"]) else 0.0,
+        )
+
+
+def _known(value: Any) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (row["condition"], row["item_id"], row["order"], row["stage"], row["replicate"])
+
+
+@contextmanager
+def cells_warmed(*, formats: Sequence[str], detail: str = "brief") -> Iterator[Callable[[], None]]:
+    """Gives what begins to import what the report's cells need, where there will be a report."""
+
+    def begin() -> None:
+        if formats and detail == "brief":
+            warm_kernel.warm_up("brief")
+
+    with warm_kernel.warmed():
+        yield begin
+
+
+Attach = Callable[[RunWriter], dict[str, Path | str]]
+"""Waits for the report, attaches it to a run, and says where it is.
+
+By format: a local path where the artifacts are local, else the artifact's name; empty where no
+report could be rendered, which is said and fails no run: its results are complete.
+"""
+
+
+@contextmanager
+def rendering(folder: Path, *, formats: Sequence[str], detail: str = "brief") -> Iterator[Attach]:
+    """Begin to render report and figures, most of which other processes do.
+
+    Parameters
+    ----------
+    folder : Path
+        The run's files, already complete.
+    formats : sequence of str
+        Without any, nothing is rendered.
+    detail : {"brief", "full"}
+
+    Yields
+    ------
+    Attach
+    """
+    if not formats:
+        yield _nothing
+        return
+    with (
+        tempfile.TemporaryDirectory(prefix="judgestats-report-") as scratch,
+        ThreadPoolExecutor(1) as beside,
+    ):
+        made = beside.submit(_render, folder, tuple(formats), Path(scratch), detail)
+        yield partial(_attach, made, Path(scratch))
+
+
+def _nothing(run: RunWriter) -> dict[str, Path | str]:
+    del run
+    return {}
+
+
+def _render(
+    folder: Path, formats: tuple[str, ...], scratch: Path, detail: str
+) -> Mapping[str, Path]:
+    from judgestats.reporting.render import render_report
+
+    asyncio.set_event_loop(own := asyncio.new_event_loop())
+    try:
+        return render_report(folder, to=formats, out_dir=scratch, detail=detail, figures=True)
+    finally:
+        asyncio.get_event_loop().close()  # Jupyter sets one of its own, and leaves it open
+        own.close()
+
+
+def _attach(
+    made: Future[Mapping[str, Path]], scratch: Path, run: RunWriter
+) -> dict[str, Path | str]:
+    with working("Rendering the report"):
+        try:
+            paths = made.result()
+        except RenderError as error:
+            console.tell(
+                f"No report was made: {error} The run is complete without it; "
+                f"`judgestats report {run.run_id}` tries again.",
+                "",
+            )
+            return {}
+    run.artifacts(scratch)
+    place = asked(run.store, artifact_place, run.run_id)
+    return {
+        kind: place / path.name if isinstance(place, Path) else f"{place}/{path.name}"
+        for kind, path in paths.items()
+    }

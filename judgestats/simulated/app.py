@@ -1,0 +1,584 @@
+"""Simulated OpenAI-compatible server."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+import socket
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from threading import Thread
+from typing import Any
+
+import uvicorn
+
+from judgestats.errors import InputError, JudgeError
+from judgestats.simulated.batch_api import BatchApi
+from judgestats.simulated.faults import (
+    MAX_FILE_BYTES,
+    Faults,
+    Receive,
+    RefusedError,
+    Send,
+    error,
+    lifespan,
+    misbehaved,
+    read_body,
+    send_bytes,
+    send_json,
+)
+from judgestats.simulated.judges import simulated_judges
+from judgestats.simulated.replies import (
+    Distribution,
+    answer_text,
+    cut_to,
+    distribution,
+    effort_of,
+    heeded,
+    reply_text,
+    simulated_answerer,
+    simulated_answerers,
+    weigher,
+)
+from judgestats.simulated.request_reader import asked_question, read_request
+from judgestats.simulated.truth import truth
+from judgestats.terminal import emit
+
+_MAX_CHOICES = 128
+_REMEMBERED = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A request's reading, remembered: repeated judging repeats the request.
+
+    `say` gives the reply's text for the seed of a draw.
+    """
+
+    model: str
+    say: Callable[[str], str]
+    tool: str
+    messages: str
+    prompt_tokens: int
+    thoughts: int
+    weigh: Callable[[str], dict[str, Any]] | None
+
+
+class Completions:
+    """Makes replies; remembers what requests ask, since repeated judging repeats the request."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[bytes, _Known] = OrderedDict()
+
+    def reply(
+        self,
+        request: dict[str, Any],
+        draw: bytes,
+        *,
+        identity: bytes,
+        times: int,
+        fault: str,
+        faults: Faults,
+    ) -> dict[str, Any]:
+        """The body of a reply.
+
+        Parameters
+        ----------
+        request : dict
+        draw : bytes
+            The header ``X-Judgestats-Draw``; empty without one.
+        identity : bytes
+            Of body and header.
+        times : int
+            How often this very request came before.
+        fault : str
+            What befalls the choices (``refusal``, ``filtered``, ``cut_off``).
+        faults : Faults
+
+        Raises
+        ------
+        RefusedError
+            An unknown model, a parameter out of range.
+        """
+        wanted = 1 if request.get("n") is None else request["n"]
+        if not isinstance(wanted, int) or not 1 <= wanted <= _MAX_CHOICES:
+            raise RefusedError(400, f"'n' must be a whole number of 1-{_MAX_CHOICES}", param="n")
+        count = 1 if faults.ignore_n else wanted
+        reading = self._read(request, faults)
+        seeds = _seeds(request, draw, identity, times, count)
+        choices: list[dict[str, Any]] = []
+        tokens = 0
+        for index in range(count):
+            text = reading.say(f"{reading.model}|{reading.messages}|{seeds[index]}")
+            choice = _choice(index, text, reading.tool, fault)
+            if reading.weigh is not None:
+                choice["logprobs"] = reading.weigh(choice["message"]["content"] or "")
+            tokens += len(text) // 4 + 1 + reading.thoughts
+            choices.append(choice)
+        return {
+            "id": f"chatcmpl-{identity.hex()}",
+            "object": "chat.completion",
+            "created": int(time.time()),
+            "model": reading.model,
+            "system_fingerprint": "fp_simulated_1",
+            "choices": choices,
+            "usage": {
+                "prompt_tokens": reading.prompt_tokens,
+                "completion_tokens": tokens,
+                "total_tokens": reading.prompt_tokens + tokens,
+                "completion_tokens_details": {"reasoning_tokens": count * reading.thoughts},
+            },
+        }
+
+    def _read(self, request: dict[str, Any], faults: Faults) -> _Known:
+        """What the request asks, and the chances of each verdict; remembered."""
+        temperature = request.get("temperature")
+        if temperature is not None and (
+            isinstance(temperature, bool)
+            or not isinstance(temperature, int | float)
+            or not 0 <= temperature <= 2
+        ):
+            raise RefusedError(400, "temperature must be a number of 0-2", param="temperature")
+        temperature = None if faults.ignore_temperature else temperature
+        settings = heeded(request)
+        fixed = [
+            request.get("model"),
+            temperature,
+            request.get("messages"),
+            request.get("response_format"),
+            request.get("tools"),
+            faults.ignore_schema,
+            settings,
+            *([request.get("top_logprobs")] if request.get("logprobs") else []),
+        ]
+        key = hashlib.blake2b(json.dumps(fixed).encode(), digest_size=16).digest()
+        reading = self._known.get(key)
+        if reading is not None:
+            self._known.move_to_end(key)
+            return reading
+        model = _model(request)
+        messages = request.get("messages")
+        length = len(json.dumps(messages))
+        text = json.dumps([temperature, messages, *([settings] if settings else [])])
+        factor, thoughts = effort_of(settings)
+        heat = temperature
+        if factor != 1:
+            heat = factor * (1.0 if temperature is None else temperature)
+        say, tool, chances = _speaker(
+            model, request, heat, settings, schema=not faults.ignore_schema
+        )
+        reading = _Known(
+            model=model,
+            say=say,
+            tool=tool,
+            messages=hashlib.blake2b(text.encode(), digest_size=16).hexdigest(),
+            prompt_tokens=length // 4 + 8,
+            thoughts=thoughts,
+            weigh=weigher(chances, request) if request.get("logprobs") else None,
+        )
+        self._known[key] = reading
+        if len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+        return reading
+
+
+def _model(request: Mapping[str, Any]) -> str:
+    name = request.get("model")
+    models = (*simulated_judges(), *simulated_answerers())
+    if not isinstance(name, str) or name not in models:
+        names = ", ".join(models)
+        raise RefusedError(
+            404,
+            f"The model {str(name)[:60]!r} does not exist. There are: {names}.",
+            param="model",
+            code="model_not_found",
+        )
+    if not isinstance(request.get("messages"), list) or not request["messages"]:
+        raise RefusedError(
+            400, "'messages' must be a list of at least one message", param="messages"
+        )
+    return name
+
+
+def _speaker(
+    model: str,
+    request: Mapping[str, Any],
+    temperature: float | None,
+    settings: Mapping[str, Any],
+    *,
+    schema: bool,
+) -> tuple[Callable[[str], str], str, Distribution]:
+    """What gives the reply's text for a draw, the tool that is called (empty if none), and the
+    chances of its verdicts before temperature.
+    """
+    if model in simulated_answerers():
+
+        def say(seed: str) -> str:
+            return answer_text(
+                simulated_answerer(model),
+                asked_question(request.get("messages")),
+                temperature=temperature,
+                seed=seed,
+            )
+
+        return say, "", ((), ())
+    judge = truth(model)
+    asked = read_request(request, schema=schema)
+    chances = cut_to(distribution(judge, asked, temperature), settings)
+    say_verdict = partial(reply_text, judge, asked, chances)
+    return say_verdict, asked.tool, distribution(judge, asked, None)
+
+
+def _seeds(
+    request: Mapping[str, Any], draw: bytes, identity: bytes, times: int, count: int
+) -> list[str]:
+    """What each choice's draw hangs on, besides judge, messages and temperature."""
+    if draw:
+        parts = draw.decode("latin-1").split(":")
+        replicates = parts[2].split(",") if len(parts) == 3 else []
+        if len(replicates) < count:
+            raise RefusedError(
+                400, "X-Judgestats-Draw: expected seed:group:replicates, one a choice"
+            )
+        return [f"{parts[0]}:{parts[1]}:{replicates[i]}" for i in range(count)]
+    seed = request.get("seed")
+    if seed is not None:
+        return [f"seed {seed} {i}" for i in range(count)]
+    return [f"{identity.hex()} {times} {i}" for i in range(count)]
+
+
+def _choice(index: int, text: str, tool: str, fault: str) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
+    finish = "stop"
+    if fault == "refusal":
+        message["content"], message["refusal"] = None, "I'm sorry, but I can't help with that."
+    elif fault == "filtered":
+        message["content"], finish = "", "content_filter"
+    elif fault == "cut_off":
+        message["content"], finish = text[: len(text) // 2], "length"
+    elif tool:
+        message["content"] = None
+        function = {"name": tool, "arguments": text}
+        message["tool_calls"] = [{"id": f"call_{index}", "type": "function", "function": function}]
+    return {"index": index, "message": message, "finish_reason": finish, "logprobs": None}
+
+
+_COUNTED = 1_000_000
+_OF_BATCHES = re.compile(r"/(?:files|batches)(?:/|$)")
+_DRAW = b"x-judgestats-draw"
+_FAULTS = b"x-judgestats-faults"
+
+
+class SimulatedServer:
+    """The ASGI application.
+
+    Parameters
+    ----------
+    faults : Faults, optional
+        How it misbehaves. A request's header ``X-Judgestats-Faults`` overrules it.
+
+    Attributes
+    ----------
+    received, answered : int
+        Requests received and answered with a verdict or a billed reply.
+    billed_tokens : int
+        Tokens of all replies that a provider would have billed.
+    """
+
+    def __init__(self, faults: Faults | None = None) -> None:
+        self.faults = faults or Faults()
+        self.received = 0
+        self.answered = 0
+        self.billed_tokens = 0
+        self.in_flight = 0
+        self.batch_api = BatchApi(self._answered_in_batch)
+        self.peak_in_flight = 0
+        self._completions = Completions()
+        self._times: OrderedDict[bytes, int] = OrderedDict()
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] == "lifespan":
+            await lifespan(receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        path, method = scope["path"].rstrip("/"), scope["method"]
+        if method == "GET" and path.endswith("/models"):
+            if not _key_accepted(self.faults, dict(scope["headers"])):
+                await send_json(send, 401, error("Incorrect API key provided."))
+                return
+            data = [
+                {"id": n, "object": "model", "owned_by": "judgestats"}
+                for n in (*simulated_judges(), *simulated_answerers())
+            ]
+            await send_json(send, 200, {"object": "list", "data": data})
+            return
+        if await self._answers_batches(scope, path, receive, send):
+            return
+        if method != "POST" or not path.endswith("/chat/completions"):
+            message = f"unknown path: {method} {path[:60]}; there is POST /v1/chat/completions"
+            await send_json(send, 404, error(message, code="not_found"))
+            return
+        self.received += 1
+        self.in_flight += 1
+        self.peak_in_flight = max(self.peak_in_flight, self.in_flight)
+        try:
+            await self._complete(scope, receive, send, self.faults)
+        except RefusedError as refused:
+            value = error(refused.message, param=refused.param, code=refused.code)
+            await send_json(send, refused.status, value)
+        finally:
+            self.in_flight -= 1
+
+    # ------------------------------------------------------------------ files and batches
+
+    async def _answers_batches(
+        self, scope: MutableMapping[str, Any], path: str, receive: Receive, send: Send
+    ) -> bool:
+        headers = dict(scope["headers"])
+        if self.faults.no_batches or not _OF_BATCHES.search(path):
+            return False
+        if not _key_accepted(self.faults, headers):
+            await send_json(send, 401, error("Incorrect API key provided."))
+            return True
+        try:
+            body = await read_body(receive, most=MAX_FILE_BYTES)
+            query = scope.get("query_string", b"")
+            return await self.batch_api.handle(
+                scope["method"], path, query, headers, body, self.faults, send
+            )
+        except RefusedError as refused:
+            value = error(refused.message, param=refused.param, code=refused.code)
+            await send_json(send, refused.status, value)
+            return True
+
+    async def _answered_in_batch(self, body: bytes, draw: bytes) -> tuple[int, bytes]:
+        """One request of a batch: what befalls online requests by chance does not befall it."""
+        got: list[MutableMapping[str, Any]] = []
+
+        async def receive() -> MutableMapping[str, Any]:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            got.append(message)
+
+        headers = [(_DRAW, draw)] if draw else []
+        try:
+            await self._complete({"headers": headers}, receive, send, self.faults.standing)
+        except RefusedError as refused:
+            value = error(refused.message, param=refused.param, code=refused.code)
+            await send_json(send, refused.status, value)
+        return int(got[0]["status"]), bytes(got[1]["body"])
+
+    # ------------------------------------------------------------------ one request
+
+    async def _complete(
+        self,
+        scope: MutableMapping[str, Any],
+        receive: Receive,
+        send: Send,
+        faults: Faults,
+    ) -> None:
+        headers = dict(scope["headers"])
+        body = await read_body(receive)
+        if _FAULTS in headers:
+            try:
+                faults = Faults.parse(headers[_FAULTS].decode("latin-1"))
+            except InputError as wrong:
+                raise RefusedError(400, str(wrong)) from None
+        if not _key_accepted(faults, headers):
+            raise RefusedError(401, "Incorrect API key provided.", code="invalid_api_key")
+        try:
+            request = json.loads(body)
+        except (ValueError, RecursionError):
+            raise RefusedError(400, "the body is not JSON") from None
+        if not isinstance(request, dict):
+            raise RefusedError(400, "the body is no JSON object")
+        draw = headers.get(_DRAW, b"")
+        identity = hashlib.blake2b(body + b"|" + draw, digest_size=12).digest()
+        times = self._count(identity)
+        delay = faults.delay(identity.hex(), times)
+        fault = faults.befalling(identity.hex(), times) if faults.random else ""
+        if fault == "stalled":
+            delay += faults.stall_s
+        if faults.capacity and self.in_flight > faults.capacity:
+            fault = "rate_limited"
+        if delay > 0 and fault not in {"rate_limited", "rate_limited_silent"}:
+            await asyncio.sleep(delay)
+        if await misbehaved(fault, faults, send):
+            return
+        _refuse(faults, request)
+        await self._answer(request, draw, identity, times, fault, faults, send)
+
+    def _count(self, identity: bytes) -> int:
+        """How many times this very request came before; the oldest are forgotten in the end."""
+        times = self._times.get(identity, 0)
+        self._times[identity] = times + 1
+        if len(self._times) > _COUNTED:
+            self._times.popitem(last=False)
+        return times
+
+    async def _answer(
+        self,
+        request: dict[str, Any],
+        draw: bytes,
+        identity: bytes,
+        times: int,
+        fault: str,
+        faults: Faults,
+        send: Send,
+    ) -> None:
+        reply = self._completions.reply(
+            request, draw, identity=identity, times=times, fault=fault, faults=faults
+        )
+        self.answered += 1
+        self.billed_tokens += reply["usage"]["total_tokens"]
+        encoded = json.dumps(reply).encode()
+        extra: list[tuple[bytes, bytes]] = []
+        if faults.quota_headers:
+            left = max(0, faults.capacity - self.in_flight) if faults.capacity else 1000
+            extra = [
+                (b"x-ratelimit-limit-requests", str(faults.capacity or 1000).encode()),
+                (b"x-ratelimit-remaining-requests", str(left).encode()),
+                (b"x-ratelimit-reset-requests", b"20ms"),
+            ]
+        if fault == "truncated_json":
+            encoded = encoded[: len(encoded) // 2]
+        await send_bytes(send, 200, encoded, b"application/json", extra)
+
+
+def _key_accepted(faults: Faults, headers: Mapping[bytes, bytes]) -> bool:
+    sent = headers.get(b"authorization", b"").decode("latin-1")
+    return not faults.require_key or sent == f"Bearer {faults.require_key}"
+
+
+def _refuse(faults: Faults, request: Mapping[str, Any]) -> None:
+    """Refuse what this server is told not to support, in OpenAI's words where it has them."""
+    temperature = request.get("temperature")
+    if faults.refuse_temperature and temperature not in {None, 1}:
+        raise RefusedError(
+            400,
+            f"Unsupported value: 'temperature' does not support {temperature} with this model. "
+            "Only the default (1) value is supported.",
+            param="temperature",
+            code="unsupported_value",
+        )
+    if faults.refuse_n and request.get("n", 1) != 1:
+        raise RefusedError(400, "Only n = 1 is supported", param="n", code="unsupported_value")
+    if faults.refuse_seed and request.get("seed") is not None:
+        raise RefusedError(
+            400, "Unsupported parameter: 'seed'", param="seed", code="unsupported_parameter"
+        )
+    if faults.refuse_field and request.get(faults.refuse_field) is not None:
+        raise RefusedError(400, f"Unrecognized request argument supplied: {faults.refuse_field}")
+    if faults.refuse_schema and request.get("response_format") is not None:
+        raise RefusedError(
+            400,
+            "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this "
+            "model.",
+            param="response_format",
+        )
+    if faults.refuse_tools and request.get("tools"):
+        raise RefusedError(400, "this model does not support tools")
+
+
+_START_S = 20.0
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    if not 0 <= port <= 65535:
+        raise InputError(f"simulate: expected a port of 0-65535 (0 = any free one), got {port}.")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise InputError(
+            f"simulate: {host}:{port} cannot be used ({error.strerror}). Name another port, or 0 "
+            "for any free one."
+        ) from None
+    listener.listen(2048)
+    return listener
+
+
+def _config(app: SimulatedServer) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        log_level="critical",
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        backlog=2048,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=1,
+    )
+
+
+def serve(port: int = 0, *, host: str = "127.0.0.1", faults: Faults | None = None) -> None:
+    """Serve the simulated judges until interrupted; prints the base URL.
+
+    Parameters
+    ----------
+    port : int
+        0 = any free one.
+    host : str
+        Loopback unless told otherwise: the server asks for no key.
+    faults : Faults, optional
+
+    Raises
+    ------
+    InputError
+        Where the port cannot be used.
+    """
+    with _bound(host, port) as listener:
+        shown = f"[{host}]" if ":" in host else host
+        url = f"http://{shown}:{listener.getsockname()[1]}/v1"
+        emit(f"Simulated judges at {url} (Ctrl-C ends).\n")
+        server = uvicorn.Server(_config(SimulatedServer(faults)))
+        asyncio.run(server.serve(sockets=[listener]))
+
+
+@contextmanager
+def serving(app: SimulatedServer | None = None, *, port: int = 0) -> Iterator[str]:
+    """A simulated server on loopback in a thread of this process, as a context manager.
+
+    Yields
+    ------
+    str
+        Its base URL.
+
+    Examples
+    --------
+    >>> with serving() as url:
+    ...     url.startswith("http://127.0.0.1:")
+    True
+    """
+    with _bound("127.0.0.1", port) as listener:
+        server = uvicorn.Server(_config(app or SimulatedServer()))
+        thread = Thread(
+            target=server.run,
+            kwargs={"sockets": [listener]},
+            name="judgestats-simulated",
+            daemon=True,
+        )
+        thread.start()
+        waited = 0.0
+        while not server.started:
+            if not thread.is_alive() or waited > _START_S:
+                raise JudgeError("simulate: the server did not start.")
+            thread.join(0.005)
+            waited += 0.005
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        finally:
+            server.should_exit = True
+            thread.join(_START_S)

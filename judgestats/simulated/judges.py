@@ -1,0 +1,563 @@
+"""Simulated judges and the quality of answers."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from statistics import NormalDist
+
+from judgestats.errors import InputError
+from judgestats.protocols.pairwise import unpadded
+from judgestats.protocols.probes.attacks import KEYS, OFF_TOPIC, without_injection
+from judgestats.protocols.probes.wording import ALONE
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulatedJudge:
+    """The parameters of a simulated judge. Points are points of a 1-10 scale.
+
+    Scores. An answer of quality q is centred at
+    ``floor + span * q ** curve + severity + question_effect * z1 + answer_effect * z2 +
+    verbosity * log(length / 600)`` points, with z1 and z2 standard normal, fixed per judge and
+    question or answer. A score k is drawn with probability proportional to
+    ``exp(-(k - centre)**2 / (2 * variance * T))``: a language model's softmax over the scale's
+    points, at temperature T. At T = 0 it is the nearest point. The variance itself varies
+    from answer to answer, log-normally with mean `noise` and log standard deviation
+    `noise_spread`, so that, averaged over answers, the within-item variance is close to
+    ``noise * T``.
+
+    Choices. Option i has the logit ``discrimination * (q_i + choice_effect * z_i + verbosity / 9 *
+    log(length_i / 600)) + position_bias * (1 - i / (k - 1))``, the last of three or more
+    `recency` more; a tie, where it may be named, has the mean logit plus `tie`. The choice is a
+    softmax of the logits at temperature T.
+
+    Pass or fail. Where `sensitivity` is stated, an answer of quality .5 or more passes with the
+    chance `sensitivity`, any other with ``1 - specificity``; `length_bias` times ``log(length /
+    250)`` is added to the chance's logit. The verdict is drawn once per judge and answer; at
+    temperature T a share `waver` * T of the judgments draws anew, so that the rates hold at any T.
+    Without a stated sensitivity the logit is ``discrimination * (q + choice_effect * z + verbosity
+    / 9 * log(length / 600) - .5)``, divided by T.
+
+    Attributes
+    ----------
+    stands_for : str
+        The real judge whose published figures it follows, if any.
+    temperature_matters : bool
+        If false, T = 1 whatever is asked: the null of every question about temperature.
+    reasoning_before, reasoning_after : float
+        Factors on T where the judge explains before, or after, its verdict.
+    guided : float
+        Factor on T where a scoring guideline is given.
+    lapse_share, lapse_weight : float
+        Share of answers on which the judge wavers between its score and the lowest one, and the
+        lowest one's weight there at T = 1.
+    crowd_gain : float
+        Growth of `discrimination` with k crowd judgments: the factor ``1 + gain * log2(1 + k)``.
+    favours : str
+        An author of the bundled bank whose answers it likes better than they are.
+    favour : float
+        By how many points; in choices by ``favour / 9`` of quality, as `verbosity`.
+    moved_by : mapping of str to float
+        Points that a variant of a probe (`judgestats.protocols.probes`) adds to a score; in choices
+        what a note adds to the answer that it names, by a ninth of quality a point, as `favour`.
+    wording : float
+        Standard deviation, in points, of what a wording of the prompt does to an answer's score;
+        in choices by a ninth of quality a point.
+    scale_effect : float
+        Standard deviation, in points, of what another scale than 1-10 does to an answer's score.
+    forgets_turn : float
+        Share of answers that it scores as usual where the lowest number is the best.
+    always_first : bool
+        Chooses the first option, whatever it is.
+    sensitivity, specificity : float
+        Of a verdict of pass or fail on an answer of 250 characters; 0: not stated.
+    length_bias, waver : float
+        See above.
+    nonresponse, malformed : float
+        Rates of replies without a verdict, and of replies that break the asked-for form.
+    """
+
+    name: str
+    about: str
+    stands_for: str = ""
+    floor: float = 2.2
+    span: float = 7.3
+    curve: float = 0.55
+    severity: float = 0.0
+    question_effect: float = 0.3
+    answer_effect: float = 0.5
+    noise: float = 0.25
+    noise_spread: float = 1.2
+    temperature_matters: bool = True
+    reasoning_before: float = 1.6
+    reasoning_after: float = 1.05
+    guided: float = 1.0
+    verbosity: float = 0.0
+    favours: str = ""
+    favour: float = 0.0
+    lapse_share: float = 0.0
+    lapse_weight: float = 0.0
+    discrimination: float = 12.0
+    choice_effect: float = 0.05
+    position_bias: float = 0.3
+    recency: float = 0.0
+    tie: float = -0.5
+    crowd_gain: float = 0.0
+    moved_by: Mapping[str, float] = field(default_factory=dict)
+    wording: float = 0.0
+    scale_effect: float = 0.0
+    forgets_turn: float = 0.0
+    always_first: bool = False
+    sensitivity: float = 0.0
+    specificity: float = 0.0
+    length_bias: float = 0.0
+    waver: float = 0.2
+    nonresponse: float = 0.0
+    malformed: float = 0.0
+
+
+_JUDGES = (
+    SimulatedJudge(
+        name="sim-typical",
+        about="steady at low temperature, uses the upper half of the scale",
+        stands_for="gpt-4o-mini",
+    ),
+    SimulatedJudge(
+        name="sim-discerning",
+        about="tells answers apart better when it compares them; its scores scatter about twice as "
+        "much as those of sim-typical",
+        stands_for="gpt-4o",
+        noise=0.55,
+        noise_spread=1.4,
+        reasoning_before=1.3,
+        discrimination=18.0,
+        position_bias=0.15,
+    ),
+    SimulatedJudge(
+        name="sim-coarse",
+        about="gives hardly anything but 8, 9 and 10, and lapses on a few answers",
+        stands_for="gpt-3.5-turbo",
+        floor=6.7,
+        span=2.7,
+        curve=1.0,
+        question_effect=0.2,
+        answer_effect=0.3,
+        noise=0.34,
+        noise_spread=1.2,
+        reasoning_before=1.4,
+        lapse_share=0.02,
+        lapse_weight=0.3,
+        discrimination=6.0,
+        position_bias=0.8,
+    ),
+    SimulatedJudge(
+        name="sim-null",
+        about="its spread does not depend on temperature or reasoning: every such test should be "
+        "non-significant",
+        noise=0.4,
+        temperature_matters=False,
+        reasoning_before=1.0,
+        reasoning_after=1.0,
+    ),
+    SimulatedJudge(
+        name="sim-guided",
+        about="scatters a third as much as soon as it is given a scoring guideline",
+        noise=0.4,
+        guided=1 / 3,
+    ),
+    SimulatedJudge(
+        name="sim-positional",
+        about="strongly prefers what stands first",
+        position_bias=2.0,
+    ),
+    SimulatedJudge(
+        name="sim-verbose",
+        about="prefers long answers",
+        verbosity=0.8,
+    ),
+    SimulatedJudge(
+        name="sim-partial",
+        about="likes the answers of author-a of the bundled bank better than they are",
+        favours="author-a",
+        favour=1.5,
+    ),
+    SimulatedJudge(
+        name="sim-swayed",
+        about="swayed by citations, a cheerful tone, what others are said to think, an expert's or "
+        "a famous model's name, and by author-b of the bundled bank",
+        moved_by={
+            "citation": 0.8,
+            "tone": 0.5,
+            "bandwagon: high": 1.2,
+            "author: expert": 0.7,
+            "famous name": 1.0,
+            "pair bandwagon": 1.5,
+        },
+        favours="author-b",
+        favour=1.5,
+    ),
+    SimulatedJudge(
+        name="sim-credulous",
+        about="does what an answer tells it to, passes some empty answers, and likes what stands "
+        "last of several",
+        moved_by={"order": 9.0, "forged verdict": 9.0, "authority": 4.0, "master key": 3.5},
+        position_bias=0.0,
+        recency=1.5,
+    ),
+    SimulatedJudge(
+        name="sim-fair",
+        about="as sim-typical, without its slight preference for the first place: nothing but "
+        "quality moves it, so every claim that it is moved should be missing",
+        position_bias=0.0,
+    ),
+    SimulatedJudge(
+        name="sim-parochial",
+        about="scores authors from Norway and those whose mother tongue is English higher, and a "
+        "final answer without its reasoning lower",
+        moved_by={
+            "nationality: Norway": 0.9,
+            "mother tongue: English": 0.6,
+            "reasoning left out": -1.2,
+        },
+        position_bias=0.0,
+    ),
+    SimulatedJudge(
+        name="sim-literal",
+        about="holds answers to the reference shown, right or not, scores translated and condensed "
+        "answers lower and likes another tone",
+        moved_by={
+            "wrong reference": -2.0,
+            "altered reference": -1.0,
+            "no reference": 0.5,
+            "translated": -0.8,
+            "condensed": -1.1,
+            "other tone": 0.6,
+        },
+        position_bias=0.0,
+    ),
+    SimulatedJudge(
+        name="sim-touchy",
+        about="scores another way as soon as its prompt is worded otherwise",
+        wording=0.8,
+    ),
+    SimulatedJudge(
+        name="sim-numeric",
+        about="puts answers in another order on another scale, and on one answer in five forgets "
+        "that the lowest number is the best",
+        scale_effect=1.2,
+        forgets_turn=0.2,
+    ),
+    SimulatedJudge(
+        name="sim-always-first",
+        about="always chooses the first option",
+        always_first=True,
+    ),
+    SimulatedJudge(
+        name="sim-noisy",
+        about="hardly repeats itself, and fails to answer now and then",
+        noise=2.0,
+        discrimination=4.0,
+        nonresponse=0.02,
+        malformed=0.02,
+    ),
+    SimulatedJudge(
+        name="sim-unreadable",
+        about="one reply in five holds no verdict",
+        nonresponse=0.2,
+    ),
+    SimulatedJudge(
+        name="sim-crowd",
+        about="sees more when it is shown other judgments",
+        discrimination=2.5,
+        crowd_gain=0.8,
+    ),
+    SimulatedJudge(
+        name="sim-crowd-deaf",
+        about="as sim-crowd, but other judgments do not help it",
+        discrimination=2.5,
+    ),
+    SimulatedJudge(
+        name="sim-stated",
+        about="passes 92 % of what should pass and fails 85 % of what should fail",
+        sensitivity=0.92,
+        specificity=0.85,
+    ),
+    SimulatedJudge(
+        name="sim-lenient",
+        about="passes 96 % of what should pass, fails 70 % of what should fail, and passes long "
+        "answers more readily",
+        severity=0.8,
+        verbosity=0.8,
+        sensitivity=0.96,
+        specificity=0.7,
+        length_bias=1.2,
+    ),
+    SimulatedJudge(
+        name="sim-blind",
+        about="its scores and its verdicts of pass or fail do not depend on how good an answer is: "
+        "every claim that it is right should be missing",
+        floor=6.0,
+        span=0.0,
+        answer_effect=1.5,
+        sensitivity=0.6,
+        specificity=0.4,
+    ),
+)
+_BY_NAME = {judge.name: judge for judge in _JUDGES}
+
+
+def simulated_judges() -> tuple[str, ...]:
+    """Names of the simulated judges.
+
+    Examples
+    --------
+    >>> "sim-typical" in simulated_judges()
+    True
+    """
+    return tuple(_BY_NAME)
+
+
+def simulated_judge(name: str) -> SimulatedJudge:
+    """The parameters of a simulated judge.
+
+    Raises
+    ------
+    InputError
+        Where there is none of that name.
+
+    Examples
+    --------
+    >>> simulated_judge("sim-typical").stands_for
+    'gpt-4o-mini'
+    """
+    if name not in _BY_NAME:
+        raise InputError(
+            f"simulated judge: there is none called {name!r}. There are: {', '.join(_BY_NAME)}."
+        )
+    return _BY_NAME[name]
+
+
+_NORMAL = NormalDist()
+_LOWEST, _HIGHEST = 0.15, 0.95
+_STATED = re.compile(r"\(A simulated answer of quality (0\.\d\d)(?:, ([a-z ]{1,40}))?\.\)")
+
+
+def uniform_of(*parts: object) -> float:
+    """A number in (0, 1) fixed by the parts: the same in every process.
+
+    Examples
+    --------
+    >>> uniform_of("a", 1) == uniform_of("a", 1)
+    True
+    """
+    text = "\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass")
+    digest = hashlib.blake2b(text, digest_size=8).digest()
+    return (int.from_bytes(digest, "big") + 0.5) / 2**64
+
+
+def normal_of(*parts: object) -> float:
+    """A standard normal number fixed by the parts."""
+    return _NORMAL.inv_cdf(min(max(uniform_of(*parts), 1e-12), 1 - 1e-12))
+
+
+@lru_cache(maxsize=1)
+def _designed() -> dict[str, float]:
+    """Quality of the bundled bank's answers, by text."""
+    from judgestats.items.bank import load_bank
+
+    return {
+        response.text.strip(): response.quality
+        for item in load_bank()
+        for response in item.responses
+        if response.quality is not None
+    }
+
+
+def stated_quality(quality: float, written: str = "") -> str:
+    """The line by which a simulated answer states its quality, and how it was written anew.
+
+    Examples
+    --------
+    >>> quality_of(f"Because. {stated_quality(0.62)}")
+    0.62
+    >>> seen_in("Why?", f"Darum. {stated_quality(0.62, 'translated')}").change
+    'translated'
+    """
+    return f"(A simulated answer of quality {quality:.2f}{f', {written}' * bool(written)}.)"
+
+
+@lru_cache(maxsize=1)
+def _authors() -> dict[str, str]:
+    """Authors of the bundled bank's answers, by text."""
+    from judgestats.items.bank import load_bank
+
+    return {r.text.strip(): r.author for item in load_bank() for r in item.responses}
+
+
+def author_of(answer: str) -> str:
+    """The author of an answer of the bundled bank; empty for any other text.
+
+    Examples
+    --------
+    >>> author_of("Some answer nobody wrote.")
+    ''
+    """
+    return _authors().get(answer.strip(), "")
+
+
+def quality_of(answer: str) -> float:
+    """Quality of an answer in 0-1.
+
+    Answers of the bundled bank have their designed quality, simulated answers the one that they
+    state; any other text has a pseudo-quality that its hash fixes, uniform on 0.15-0.95, so that
+    any data can be rehearsed.
+
+    Examples
+    --------
+    >>> 0.15 <= quality_of("Some answer nobody wrote.") <= 0.95
+    True
+    """
+    text = answer.strip()
+    designed = _designed().get(text)
+    if designed is not None:
+        return designed
+    stated = _STATED.search(text)
+    if stated is not None:
+        return float(stated.group(1))
+    return _LOWEST + (_HIGHEST - _LOWEST) * uniform_of("quality", text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What a simulated judge makes of a text.
+
+    Attributes
+    ----------
+    text : str
+        The answer in it, as it was before a probe changed it.
+    change : str
+        The variant of the probe; empty for an unchanged text.
+    quality : float
+        Of what is shown, in 0-1.
+    """
+
+    text: str
+    change: str
+    quality: float
+
+
+def seen_in(question: str, answer: str) -> Seen:
+    """What is shown as the answer to a question.
+
+    An answer of the bundled bank is known under whatever probe has changed it; put under another
+    question of the bank it is worth nothing, cut off what is left of it.
+
+    Parameters
+    ----------
+    question, answer : str
+        As shown.
+
+    Examples
+    --------
+    >>> seen_in("Why?", "Some answer nobody wrote.").change
+    ''
+    """
+    text, change = without_injection(answer)
+    if not change:
+        bare = unpadded(answer)
+        plain = (bare, _plain_change(bare, answer))
+        text, change = _changed().get(answer.strip(), plain)
+    if change == "master key" or is_elsewhere(question, text):
+        return Seen(text=text, change=change, quality=0.0)
+    left = len(answer) / len(text) if change == "cut off" else 1.0
+    return Seen(text=text, change=change, quality=quality_of(text) * left)
+
+
+def _plain_change(bare: str, answer: str) -> str:
+    """How a text of nobody's bank was changed: by padding, or to what a last line ends with."""
+    if bare != answer:
+        return "padding"
+    stated = _STATED.search(answer)
+    if stated is not None and stated.group(2):
+        return stated.group(2)
+    return "reasoning left out" if answer.startswith(ALONE) else ""
+
+
+@lru_cache(maxsize=1)
+def _references() -> dict[str, str]:
+    """The reference answer to each question of the bundled bank that has one."""
+    from judgestats.items.bank import load_bank
+
+    return {i.question.strip(): i.reference[-1].strip() for i in load_bank() if i.reference}
+
+
+def reference_shown(question: str, shown: str) -> str:
+    """Which probe's reference stands in the prompt; empty for the right one, and other questions.
+
+    Parameters
+    ----------
+    question, shown : str
+        The reference as shown; empty where there is none.
+
+    Examples
+    --------
+    >>> reference_shown("Why?", "Because.")
+    ''
+    """
+    right = _references().get(question.strip())
+    if right is None or shown.strip() == right:
+        return ""
+    if not shown.strip():
+        return "no reference"
+    other = shown.strip() in _references().values()
+    return "wrong reference" if other else "altered reference"
+
+
+def is_elsewhere(question: str, answer: str) -> bool:
+    """Whether an answer of the bundled bank stands under another question of the bank.
+
+    Examples
+    --------
+    >>> is_elsewhere("Why?", "Some answer nobody wrote.")
+    False
+    """
+    belongs = _questions().get(answer.strip())
+    return belongs is not None and question.strip() in _asked() and question.strip() != belongs
+
+
+@lru_cache(maxsize=1)
+def _questions() -> dict[str, str]:
+    """The question of each of the bundled bank's answers."""
+    from judgestats.items.bank import load_bank
+
+    return {r.text.strip(): i.question.strip() for i in load_bank() for r in i.responses}
+
+
+@lru_cache(maxsize=1)
+def _asked() -> frozenset[str]:
+    return frozenset(_questions().values())
+
+
+@lru_cache(maxsize=1)
+def _changed() -> dict[str, tuple[str, str]]:
+    """The bundled bank's answers as the probes show them: what they were, and the variant."""
+    from judgestats.items.bank import load_bank
+    from judgestats.protocols.probes import ORIGINAL, PROBES, ProbedPointwise, Variant, variants_of
+
+    def texts(variant: Variant) -> dict[str, str]:
+        units = ProbedPointwise(variant=variant).units(bank)
+        return {u.item_id: u.item.responses[u.shown[0]].text for u in units}
+
+    bank = load_bank()
+    own = texts(variants_of(())[ORIGINAL])
+    changed: dict[str, tuple[str, str]] = {}
+    for probe in PROBES.values():
+        changed_text = probe.asks == "scores" and not (probe.changed.needs or probe.changed.scale)
+        if not changed_text or OFF_TOPIC in probe.variants:
+            continue
+        for name, text in texts(probe.changed).items():
+            changed.setdefault(text.strip(), (own[name], probe.name))
+    return changed | dict.fromkeys((k.strip() for k in KEYS), ("", "master key"))

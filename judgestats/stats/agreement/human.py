@@ -1,0 +1,536 @@
+"""Accuracy and alignment of verdicts with human labels."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any, Literal, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.arrays import Bools, Floats, Ints
+from judgestats.errors import InputError, one_of
+from judgestats.stats.designs.count_table import encode_verdicts
+from judgestats.stats.inference.estimate import Estimate, NullReference, Sample
+from judgestats.stats.inference.keywords import (
+    ON_DEMAND,
+    Permutations,
+    Seeded,
+    SumInference,
+    SumResampled,
+    with_keywords,
+)
+from judgestats.stats.inference.permutation import relation_null
+from judgestats.stats.inference.sum_statistics import (
+    IntervalMethod,
+    SumStatistic,
+    estimate_from_sums,
+)
+
+OUTCOMES = ("a", "b", "tie")
+TIE = 2
+
+
+def outcome_codes(verdicts: ArrayLike, where: str, *, categories: Sequence[str] = OUTCOMES) -> Ints:
+    """Outcome codes 0 = a, 1 = b, 2 = tie (or by `categories`), -1 = missing."""
+    return encode_verdicts(verdicts, categories=categories, where=where)[0]
+
+
+def pair_credit(judge: Ints, human: Ints) -> Floats:
+    """1 for the same outcome, .5 when exactly one is a tie, 0 otherwise; NaN where missing."""
+    one_tie = (judge == TIE) != (human == TIE)
+    value = np.where(judge == human, 1.0, np.where(one_tie, 0.5, 0.0))
+    return np.where((judge >= 0) & (human >= 0), value, np.nan)
+
+
+def share_of_sums() -> SumStatistic:
+    """Sum of the second column over the sum of the first."""
+    return SumStatistic(per_item=lambda x: x, combine=lambda s: np.asarray(s[..., 1] / s[..., 0]))
+
+
+def alignment_credit(judge: ArrayLike, human: ArrayLike) -> Floats:
+    """Credit of each pair: 1 same outcome, .5 exactly one says tie, 0 opposite, NaN missing.
+
+    Parameters
+    ----------
+    judge, human : array-like of the same shape
+        ``"a"``, ``"b"`` or ``"tie"``; None, NaN or empty text where not read.
+
+    Returns
+    -------
+    ndarray of float
+        For tests paired by pair (two methods on the same pairs).
+
+    Raises
+    ------
+    InputError
+        If an outcome is none of the three, or the shapes differ.
+
+    Notes
+    -----
+    The score of the public study LLMasJudge.
+
+    References
+    ----------
+    STATISTICS section 7 of the project's design.
+
+    Examples
+    --------
+    >>> alignment_credit(["a", "a", "tie", None], ["a", "b", "b", "a"])
+    array([1. , 0. , 0.5, nan])
+    """
+    a, b = outcome_codes(judge, "alignment_credit"), outcome_codes(human, "alignment_credit")
+    if a.shape != b.shape:
+        raise InputError(
+            f"alignment_credit: judge and human must have the same shape, got {a.shape} and "
+            f"{b.shape}. Align them by pair."
+        )
+    return pair_credit(a, b)
+
+
+def labelled_pairs(
+    judge: ArrayLike, human: ArrayLike, where: str, *, categories: Sequence[str] = OUTCOMES
+) -> tuple[Ints, Ints, Bools, Sample]:
+    """Codes of judge and human per pair, which pairs have both, and the sample."""
+    a, b = (outcome_codes(v, where, categories=categories) for v in (judge, human))
+    if a.ndim != 1 or a.shape != b.shape or a.size == 0:
+        raise InputError(
+            f"{where}: judge and human must be one outcome for each pair, got shapes {a.shape} and "
+            f"{b.shape}. Align them by pair (one row for each human label)."
+        )
+    used = (a >= 0) & (b >= 0)
+    excluded = {
+        "no verdict of the judge": int(np.sum((a < 0) & (b >= 0))),
+        "no human label": int(np.sum(b < 0)),
+    }
+    sample = Sample(
+        n_items=int(used.sum()),
+        excluded=excluded,
+    )
+    return a, b, used, sample
+
+
+@with_keywords(permutations=ON_DEMAND)
+def alignment_score(
+    judge: ArrayLike,
+    human: ArrayLike,
+    *,
+    strata: ArrayLike | None = None,
+    **inference: Unpack[SumInference],
+) -> Estimate:
+    r"""Alignment score of a judge with human labels, beside its baselines on the same pairs.
+
+    Parameters
+    ----------
+    judge, human : array-like, shape (n_pairs,)
+        ``"a"``, ``"b"`` or ``"tie"`` for the same two responses; None, NaN or empty text where
+        not read.
+    cluster : array-like, shape (n_pairs,), optional
+        The question of each pair: pairs of one question share answers.
+    n_permutations : int
+        Permutations of the null (human labels over pairs, within `strata`); 0 for none.
+    strata : array-like, shape (n_pairs,), optional
+
+    Returns
+    -------
+    Estimate
+        ``details``: ``always_tie``, ``random_three`` (a, b, tie equally likely), ``random_two``
+        (a, b), all on the same pairs, ``above_always_tie`` (difference with interval), and the
+        3 x 3 ``table`` (rows judge, columns human; a, b, tie).
+
+    Raises
+    ------
+    InputError
+        If an outcome is none of the three, or the lengths differ.
+
+    Notes
+    -----
+    1 when judge and human say the same of {a, b, tie}, .5 when exactly one says tie, 0 otherwise;
+    the mean over pairs. Always saying tie earns .5 on every decided pair and 1 on every tied one,
+    so the score of a set depends on its share of human ties: read it beside its baselines.
+
+    References
+    ----------
+    The public study LLMasJudge (score and always-tie / random baselines).
+
+    Examples
+    --------
+    >>> out = alignment_score(["a", "a", "tie", "b"], ["a", "b", "b", "b"])
+    >>> out.estimate, out.details["always_tie"], out.details["random_two"]
+    (0.625, 0.5, 0.5)
+    """
+    where = "alignment_score"
+    a, b, used, sample = labelled_pairs(judge, human, where)
+    credit = np.where(used, pair_credit(a, b), 0.0)
+    tied = used & (b == TIE)
+    table = np.zeros((3, 3))
+    np.add.at(table, (a[used], b[used]), 1.0)
+    share = float(tied.sum() / used.sum()) if used.any() else math.nan
+    base = np.where(tied, 1.0, 0.5)
+
+    def mean(name: str, label: str, values: Floats, *, proportion: bool) -> Estimate:
+        return estimate_from_sums(
+            share_of_sums(),
+            np.column_stack([used, np.where(used, values, 0.0)]).astype(float),
+            name=name,
+            label=label,
+            estimator="mean credit over pairs: 1 same, .5 exactly one tie, 0 otherwise",
+            sample=sample,
+            reason="no pair has both a verdict and a human label",
+            where=where,
+            cluster=inference["cluster"],
+            level=inference["level"],
+            interval=inference["interval"],
+            scale="logit" if proportion else "identity",
+            n_resamples=inference["n_resamples"],
+            seed=inference["seed"],
+            proportion=proportion,
+        )
+
+    above = mean(
+        "alignment_above_always_tie", "Alignment above always tie", credit - base, proportion=False
+    )
+    result = mean(where, "Alignment score", credit, proportion=True).replace(
+        details={
+            "always_tie": 0.5 + 0.5 * share,
+            "random_three": 0.5 + share / 6,
+            "random_two": 0.5,
+            "human_tie_share": share,
+            "above_always_tie": above,
+            "table": table,
+            "outcomes": OUTCOMES,
+        }
+    )
+    if inference["n_permutations"] and math.isfinite(result.estimate):
+        null = _label_null(
+            a[used],
+            b[used],
+            *(None if v is None else np.asarray(v)[used] for v in (inference["cluster"], strata)),
+            n_permutations=inference["n_permutations"],
+            seed=inference["seed"],
+        )
+        result = result.replace(null=null)
+    return result
+
+
+def _label_null(
+    a: Ints,
+    b: Ints,
+    cluster: NDArray[Any] | None,
+    strata: NDArray[Any] | None,
+    **inference: Unpack[Permutations],
+) -> NullReference:
+    """Null of the score: human labels over pairs."""
+    return relation_null(
+        (b, a),
+        lambda labels, verdicts: pair_credit(np.broadcast_to(verdicts, labels.shape), labels).mean(
+            -1
+        ),
+        cluster=cluster,
+        strata=strata,
+        **inference,
+        vectorized=True,
+    )
+
+
+@with_keywords()
+def alignment_by_category(
+    judge: ArrayLike,
+    human: ArrayLike,
+    *,
+    category: ArrayLike,
+    interval: IntervalMethod = "jackknife",
+    **inference: Unpack[Seeded],
+) -> dict[str, Estimate]:
+    """Alignment score within each category of the pairs.
+
+    Parameters
+    ----------
+    judge, human : array-like, shape (n_pairs,)
+        See `alignment_score`.
+    category : array-like, shape (n_pairs,)
+        Label of each pair (writing, coding ...).
+    interval
+        See `alignment_score`.
+
+    Returns
+    -------
+    dict of str to Estimate
+        In the order of the sorted labels; each with its own baselines.
+
+    Raises
+    ------
+    InputError
+        If the lengths differ.
+
+    Notes
+    -----
+    Baselines differ between categories, because human ties do.
+
+    References
+    ----------
+    STATISTICS section 7 of the project's design.
+
+    Examples
+    --------
+    >>> out = alignment_by_category(["a", "b", "a"], ["a", "a", "a"], category=["x", "x", "y"])
+    >>> {k: e.estimate for k, e in out.items()}
+    {'x': 0.5, 'y': 1.0}
+    """
+    labels = np.asarray(category).astype(str)
+    a, b = np.asarray(judge, dtype=object), np.asarray(human, dtype=object)
+    if labels.shape != a.shape or a.shape != b.shape:
+        raise InputError(
+            f"alignment_by_category: category must be one label for each of the {a.size} pairs, "
+            f"got shape {labels.shape}. Align it with judge and human."
+        )
+    groups = None if inference["cluster"] is None else np.asarray(inference["cluster"])
+    out = {}
+    for name in np.unique(labels):
+        rows = labels == name
+        out[str(name)] = alignment_score(
+            a[rows],
+            b[rows],
+            cluster=None if groups is None else groups[rows],
+            level=inference["level"],
+            interval=interval,
+            seed=inference["seed"],
+        )
+    return out
+
+
+@with_keywords()
+def accuracy(
+    judge: ArrayLike,
+    human: ArrayLike,
+    *,
+    ties: Literal["include", "exclude", "half"] = "include",
+    categories: Sequence[str] = OUTCOMES,
+    **inference: Unpack[SumResampled],
+) -> Estimate:
+    """Share of pairs on which the judge says what the human said.
+
+    Parameters
+    ----------
+    judge, human : array-like, shape (n_pairs,)
+        See `alignment_score`.
+    ties : {"include", "exclude", "half"}
+        ``include``: a tie is an outcome like the others. ``exclude``: only pairs that both decide.
+        ``half``: only pairs the human decides, a judge's tie earns .5.
+    categories : sequence of str
+        The outcomes; others than a, b, tie (as pass, fail) have no tie, so `ties` is ``include``.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    InputError
+        If `ties` is unknown or has no meaning for the categories, an outcome is none of them, or
+        the lengths differ.
+
+    Notes
+    -----
+    ``exclude`` favours a judge that says tie whenever it is unsure: ``details["decided"]`` is the
+    share of the pairs it decides.
+
+    References
+    ----------
+    STATISTICS section 7 of the project's design.
+
+    Examples
+    --------
+    >>> judge, human = ["a", "a", "tie", "b"], ["a", "b", "b", "tie"]
+    >>> [round(accuracy(judge, human, ties=t).estimate, 4) for t in ("include", "exclude", "half")]
+    [0.25, 0.5, 0.5]
+    """
+    where = "accuracy"
+    one_of(where, "ties", ties, ("include", "exclude", "half"))
+    if tuple(categories) != OUTCOMES and ties != "include":
+        raise InputError(
+            f"{where}: ties={ties!r} needs the outcomes a, b and tie, got {list(categories)}. "
+            "Leave ties out."
+        )
+    a, b, used, sample = labelled_pairs(judge, human, where, categories=categories)
+    decided = used & (b != TIE)
+    kept = {"include": used, "exclude": decided & (a != TIE), "half": decided}[ties]
+    right = np.where(a == b, 1.0, 0.0)
+    if ties == "half":
+        right = np.where(a == TIE, 0.5, right)
+    n_tied = int(used.sum() - kept.sum())
+    excluded = {**sample.excluded, **({"a tie": n_tied} if n_tied else {})}
+    return estimate_from_sums(
+        share_of_sums(),
+        np.column_stack([kept, np.where(kept, right, 0.0)]),
+        name=f"accuracy_{ties}_ties" if ties != "half" else "accuracy_ties_half",
+        label="Accuracy"
+        if tuple(categories) != OUTCOMES
+        else {
+            "include": "Accuracy (a tie is an outcome)",
+            "exclude": "Accuracy on pairs that both decide",
+            "half": "Accuracy on pairs the human decides (a judge's tie counts half)",
+        }[ties],
+        estimator=f"ties: {ties}",
+        sample=Sample(
+            n_items=int(kept.sum()), n_excluded=int(a.size - kept.sum()), excluded=excluded
+        ),
+        reason="no pair is left",
+        where=where,
+        scale="logit",
+        **inference,
+        proportion=True,
+        details={
+            "decided": float(np.mean(a[decided] != TIE)) if decided.any() else math.nan,
+            "chance": 1 / len(categories) if ties == "include" else 0.5,
+        },
+    )
+
+
+@with_keywords()
+def human_ceiling(
+    labels: ArrayLike,
+    *,
+    score: Literal["alignment", "accuracy"] = "alignment",
+    **inference: Unpack[SumResampled],
+) -> Estimate:
+    """What one person scores against another on the same pairs: the ceiling for a judge.
+
+    Parameters
+    ----------
+    labels : array-like, shape (n_pairs, n_annotators)
+        ``"a"``, ``"b"`` or ``"tie"``; None, NaN or empty text where an annotator did not label.
+    score : {"alignment", "accuracy"}
+        The alignment score (ties count half) or plain equality of the three outcomes.
+
+    Returns
+    -------
+    Estimate
+        Mean over pairs of the mean over pairs of annotators. ``details``: ``by_annotators``.
+
+    Raises
+    ------
+    InputError
+        If an outcome is none of the three or there is one annotator only.
+
+    Notes
+    -----
+    Compare it with the judge's mean score against *single* annotators; a judge compared with the
+    annotators' majority has a higher ceiling than this.
+
+    References
+    ----------
+    STATISTICS section 7 of the project's design.
+
+    Examples
+    --------
+    >>> human_ceiling([["a", "a", "b"], ["tie", "a", "a"]]).estimate.__round__(4)
+    0.5
+    """
+    where = "human_ceiling"
+    codes = outcome_codes(labels, where)
+    if codes.ndim != 2 or codes.shape[1] < 2 or codes.shape[0] == 0:
+        raise InputError(
+            f"{where}: labels must have shape (pairs, annotators) with at least two annotators, "
+            f"got {codes.shape}. Put one pair in each row."
+        )
+    one_of(where, "score", score, ("alignment", "accuracy"))
+    both = list(itertools.combinations(range(codes.shape[1]), 2))
+    credit = np.column_stack([pair_credit(codes[:, i], codes[:, j]) for i, j in both])
+    if score == "accuracy":
+        credit = np.where(np.isnan(credit), np.nan, (credit == 1.0).astype(float))
+    n_read = np.sum(np.isfinite(credit), axis=1)
+    used = n_read > 0
+    value = np.where(used, np.nansum(credit, axis=1) / np.maximum(n_read, 1), 0.0)
+    n_out = int(np.sum(~used))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        column = np.nansum(credit, axis=0) / np.sum(np.isfinite(credit), axis=0)
+    return estimate_from_sums(
+        share_of_sums(),
+        np.column_stack([used, value]).astype(float),
+        name=where,
+        label=f"Human-human {score}",
+        estimator="pairs of annotators, mean over pairs of responses",
+        sample=Sample(
+            n_items=int(used.sum()),
+            n_replications=codes.shape[1],
+            excluded={"fewer than two annotators": n_out},
+        ),
+        reason="no pair was labelled by two annotators",
+        where=where,
+        scale="logit",
+        **inference,
+        proportion=True,
+        details={
+            "by_annotators": {
+                f"{i + 1}-{j + 1}": float(v) for (i, j), v in zip(both, column, strict=True)
+            }
+        },
+    )
+
+
+def attention_coverage(
+    attention: ArrayLike, *, threshold: float, counted: ArrayLike | None = None
+) -> float:
+    r"""Share of a target's tokens that another text attends to.
+
+    Parameters
+    ----------
+    attention : array-like, shape (n_heads, n_reading, n_target) or (n_reading, n_target)
+        Cross-attention of one layer: for every token of the reading text (the decoder's) its
+        weights over the target's tokens (the encoder's), which sum to 1.
+    threshold : float
+        A target token is covered if some reading token gives it more than this; in 0-1.
+    counted : array-like of bool, shape (n_target,), optional
+        Which target tokens count (not padding, not special tokens); all by default.
+
+    Returns
+    -------
+    float
+        NaN where no token counts or nothing is read.
+
+    Raises
+    ------
+    InputError
+        If the shape, the weights or the threshold are unusable.
+
+    Notes
+    -----
+    Heads are averaged first; then :math:`c = \frac1n \sum_j [\max_i \bar a_{ij} > t]`. Coverage
+    falls with the threshold and with the length of the target, over which weights are spread:
+    compare it at one threshold and with the coverage of unrelated texts.
+
+    References
+    ----------
+    arXiv 2502.12501 names the layer, the average over heads and a threshold; it does not say how
+    reading tokens are joined. The maximum is the convention here.
+
+    Examples
+    --------
+    >>> attention_coverage([[[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]]], threshold=0.5)
+    0.6666666666666666
+    """
+    where = "attention_coverage"
+    a = np.asarray(attention, dtype=float)
+    if a.ndim == 3 and a.shape[0]:
+        a = a.mean(axis=0)
+    if a.ndim != 2:
+        raise InputError(
+            f"{where}: attention must be heads x reading x target tokens, got shape "
+            f"{np.shape(attention)}. Give the weights of one layer."
+        )
+    if not 0 <= threshold < 1:
+        raise InputError(f"{where}: threshold must lie in 0-1, got {threshold}. Try 0.1.")
+    if a.size and not (np.isfinite(a).all() and a.min() >= 0 and a.max() <= 1 + 1e-4):
+        raise InputError(f"{where}: attention holds values outside 0-1. Give weights, not logits.")
+    use = np.ones(a.shape[1], dtype=bool) if counted is None else np.asarray(counted, dtype=bool)
+    if use.shape != (a.shape[1],):
+        raise InputError(
+            f"{where}: counted must have one entry for each of the {a.shape[1]} target tokens, got "
+            f"shape {use.shape}."
+        )
+    if not use.any() or a.shape[0] == 0:
+        return math.nan
+    return float(np.mean(a.max(axis=0)[use] > threshold))

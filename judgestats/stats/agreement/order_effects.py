@@ -1,0 +1,563 @@
+"""Accuracy by position of the options, and of orders."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.arrays import Floats, Ints
+from judgestats.errors import InputError
+from judgestats.stats.agreement.human import share_of_sums
+from judgestats.stats.agreement.position import OUTCOMES, both_orders, order_sample
+from judgestats.stats.designs.count_table import encode_verdicts
+from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference.estimate import Estimate, Note, Sample
+from judgestats.stats.inference.keywords import Clustered, Permuted, SumResampled, with_keywords
+from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
+
+
+def _ratio() -> SumStatistic:
+    """Share: sum of the second column over the sum of the first."""
+    return SumStatistic(per_item=lambda x: x, combine=lambda s: np.asarray(s[..., 1] / s[..., 0]))
+
+
+def _cyclic(n_items: int, n_columns: int, n_options: int) -> Ints:
+    """Option at each position when column s is rotation s: (p + s) mod N."""
+    one = (np.arange(n_options) + np.arange(n_columns)[:, None]) % n_options
+    return np.broadcast_to(one, (n_items, n_columns, n_options))
+
+
+@with_keywords()
+def position_test(
+    positions: ArrayLike,
+    *,
+    n_options: int | None = None,
+    orders: ArrayLike | None = None,
+    **inference: Unpack[Permuted],
+) -> TestResult:
+    r"""Are some positions chosen more often than the options standing there explain?
+
+    Parameters
+    ----------
+    positions : array-like, shape (n_items, n_orders)
+        Position chosen (0 = shown first) in each order; NaN or -1 where not read.
+    n_options : int, optional
+        Options shown, the same for all items; by default the number of orders.
+    orders : array-like of int, shape (n_items, n_orders, n_options), optional
+        The option standing at each position; by default the cyclic rotations: in order s position
+        p shows option (p + s) mod N.
+    cluster : array-like, shape (n_items,), optional
+        Cluster of each item; items of one cluster share their permutation, intervals resample
+        clusters.
+    level : float
+        Confidence level of the shares' intervals.
+
+    Returns
+    -------
+    TestResult
+        ``effects``: the share of each position with its interval. ``estimates``: the shares.
+
+    Raises
+    ------
+    InputError
+        If positions and orders do not fit.
+
+    Notes
+    -----
+    The statistic is Pearson's :math:`X^2 = \sum_p (O_p - M/N)^2 / (M/N)`. Its chi-squared
+    p-value would treat the orders of one item as independent; here the *options* chosen for an item
+    are exchanged between its orders, which leaves a judge without position preference unchanged
+    in distribution, and the positions follow.
+
+    References
+    ----------
+    STATISTICS sections 3 and 8 of the project's design.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> follows_option = (rng.integers(3, size=(30, 1)) - np.arange(3)) % 3
+    >>> always_first = np.zeros((30, 3))
+    >>> p = [position_test(x, n_permutations=199).p_value for x in (follows_option, always_first)]
+    >>> p
+    [1.0, 0.005]
+    """
+    where = "position_test"
+    values = np.asarray(positions, dtype=float)
+    if values.ndim != 2 or values.size == 0 or values.shape[1] < 2:
+        raise InputError(
+            f"{where}: positions must have shape (items, orders) with two or more orders, got "
+            f"{values.shape}. Put the orders of one item in one row."
+        )
+    n_items, n_orders = values.shape
+    q = n_orders if n_options is None else int(n_options)
+    if np.isinf(values).any():
+        raise InputError(
+            f"{where}: positions must be whole numbers from 0 to n_options - 1 = {q - 1}, got an "
+            "infinite value. Use NaN where no position was read."
+        )
+    chosen = np.where(np.isnan(values), -1, values).astype(np.int64)
+    if q < 2 or np.any(chosen >= q) or np.any(chosen < -1):
+        raise InputError(
+            f"{where}: positions must be whole numbers from 0 to n_options - 1 = {q - 1}, got "
+            f"values from {chosen.min()} to {chosen.max()}. Pass n_options=."
+        )
+    shown = _cyclic(n_items, n_orders, q) if orders is None else np.asarray(orders, dtype=np.int64)
+    if shown.shape != (n_items, n_orders, q) or np.any(np.sort(shown, axis=-1) != np.arange(q)):
+        raise InputError(
+            f"{where}: orders must give, for each item and order, the options 0 to {q - 1} by "
+            f"position, got shape {shown.shape}. Expected {(n_items, n_orders, q)}."
+        )
+    place = np.argsort(shown, axis=-1)  # position of each option
+    options = np.where(
+        chosen >= 0, np.take_along_axis(shown, np.maximum(chosen, 0)[..., None], -1)[..., 0], -1
+    )
+
+    def counts(opts: Ints) -> Floats:
+        """Chosen positions counted: (..., n_items, q) for options (..., n_items, n_orders)."""
+        index = np.broadcast_to(place, (*opts.shape, q))
+        at = np.take_along_axis(index, np.maximum(opts, 0)[..., None], -1)[..., 0]
+        at = np.where(opts >= 0, at, -1)
+        return np.stack([np.sum(at == p, axis=-1) for p in range(q)], axis=-1).astype(float)
+
+    def statistic(opts: Ints) -> Floats:
+        total = counts(opts).sum(axis=-2)
+        expected = total.sum(axis=-1, keepdims=True) / q
+        return np.asarray(np.sum((total - expected) ** 2 / expected, axis=-1))
+
+    per_item = counts(options)
+    m = float(per_item.sum())
+    read = per_item.sum(axis=1) > 0
+    groups = cluster_codes(inference["cluster"], n_items, where=where)
+    n_unread = int(np.sum(options < 0))
+    sample = Sample(
+        n_items=int(read.sum()),
+        n_clusters=int(np.unique(groups[read]).size) if inference["cluster"] is not None else None,
+        n_replications=n_orders,
+        excluded={"no order was read": int(np.sum(~read))},
+        repeated="order",
+    )
+    result = TestResult(
+        name=where,
+        method="Permutation test of the chosen positions (items as clusters)",
+        statistic=math.nan,
+        statistic_name="X-squared",
+        p_value=math.nan,
+        sample=sample,
+        null_hypothesis="the order in which options are shown does not matter",
+        alternative="some positions are chosen more often",
+        why="verdicts on one item in several orders are not independent, so whole items are the "
+        "unit and chosen options are exchanged between the orders of an item",
+    )
+    if m == 0:
+        return result.replace(reason="no verdict was read")
+    notes = []
+    if n_unread:
+        message = (
+            f"{n_unread} of {n_items * n_orders} orders {'was' if n_unread == 1 else 'were'} not "
+            "read; the shares are over those "
+            "read, so an option missing in some positions can imitate a position effect."
+        )
+        notes.append(Note(code="unread_orders", message=message))
+    null = permutation_distribution(
+        options,
+        statistic,
+        scheme="positions",
+        cluster=inference["cluster"],
+        n_permutations=inference["n_permutations"],
+        seed=inference["seed"],
+        vectorized=True,
+    )
+    effects = tuple(
+        estimate_from_sums(
+            _ratio(),
+            np.column_stack([per_item.sum(axis=1), per_item[:, p]]),
+            name=f"position_{p + 1}_share",
+            label=f"Share of verdicts for position {p + 1}",
+            estimator="verdicts read, cluster jackknife",
+            sample=sample,
+            reason="no verdict was read",
+            where=where,
+            cluster=inference["cluster"],
+            level=inference["level"],
+            scale="logit",
+            proportion=True,
+        )
+        for p in range(q)
+    )
+    return result.replace(
+        statistic=float(null.observed),
+        p_value=null.null.p_value,
+        effects=effects,
+        estimates={f"position {p + 1}": e.estimate for p, e in enumerate(effects)},
+        notes=(*notes, *null.notes),
+        details={
+            "expected_share": 1 / q,
+            "null_mean": null.null.mean,
+            "null_q95": null.null.q95,
+            "n_permutations": inference["n_permutations"],
+            "seed": inference["seed"],
+        },
+    )
+
+
+@with_keywords()
+def option_win_rate(
+    verdicts: ArrayLike,
+    *,
+    option: Any,
+    n_options: int | None = None,
+    **inference: Unpack[SumResampled],
+) -> Estimate:
+    """How often one option (a random extra answer, say) is chosen.
+
+    Parameters
+    ----------
+    verdicts : array-like, shape (n_items,) or (n_items, n_orders)
+        The option chosen (not its position); None, NaN or empty text where not read.
+    option : object
+        The option whose wins are counted; an array of shape (n_items,) where it differs by item.
+    n_options : int, optional
+        Options shown: its inverse is reported as the chance reference.
+
+    Returns
+    -------
+    Estimate
+        Share of the verdicts read. ``details``: wins, verdicts, chance.
+
+    Raises
+    ------
+    InputError
+        If the shape does not fit.
+
+    Notes
+    -----
+    A ratio of sums over clusters; verdicts of one item are not taken for independent.
+
+    References
+    ----------
+    STATISTICS section 8 of the project's design.
+
+    Examples
+    --------
+    >>> out = option_win_rate([["A", "A"], ["X", "B"], ["B", None]], option="X", n_options=3)
+    >>> out.estimate, round(out.details["chance"], 4)
+    (0.2, 0.3333)
+    """
+    where = "option_win_rate"
+    codes, named = encode_verdicts(verdicts, where=where)
+    if codes.ndim == 1:
+        codes = codes[:, None]
+    if codes.ndim != 2 or codes.shape[0] == 0:
+        raise InputError(
+            f"{where}: options must have shape (items,) or (items, orders), got {codes.shape}. "
+            "Put one item in each row."
+        )
+    if isinstance(option, (np.ndarray, list, tuple)):
+        if len(option) != codes.shape[0]:
+            raise InputError(
+                f"{where}: option must be one value or one per item ({codes.shape[0]}), got "
+                f"{len(option)}. Align it with the items."
+            )
+        wanted = np.array([named.index(o) if o in named else -2 for o in option])[:, None]
+    else:
+        wanted = np.array([[named.index(option) if option in named else -2]])
+    data = np.column_stack([np.sum(codes >= 0, axis=1), np.sum(codes == wanted, axis=1)])
+    n_read = data[data[:, 0] > 0, 0]
+    n_out = int(np.sum(data[:, 0] == 0))
+    return estimate_from_sums(
+        _ratio(),
+        data.astype(float),
+        name=where,
+        label="Share of verdicts for the option",
+        estimator="verdicts read",
+        sample=Sample(
+            n_items=codes.shape[0] - n_out,
+            n_replications=int(n_read.min()) if n_read.size else 0,
+            n_replications_max=int(n_read.max()) if n_read.size else 0,
+            excluded={"no verdict was read": n_out},
+            repeated="verdict",
+        ),
+        reason="no verdict was read",
+        where=where,
+        scale="logit",
+        **inference,
+        proportion=True,
+        details={
+            "wins": int(data[:, 1].sum()),
+            "verdicts": int(data[:, 0].sum()),
+            "chance": 1 / n_options if n_options else math.nan,
+        },
+    )
+
+
+@with_keywords()
+def pair_accuracy(
+    first_order: ArrayLike, second_order: ArrayLike, gold: ArrayLike, **inference: Unpack[Clustered]
+) -> Estimate:
+    """Share of pairs that are judged right in both orders.
+
+    Parameters
+    ----------
+    first_order, second_order : array-like, shape (n_pairs,) or (n_pairs, n_repetitions)
+        Response preferred, ``"a"``, ``"b"`` or ``"tie"``, with a shown first and with b shown
+        first; None, NaN or empty text where not read. With repetitions: the share of all
+        combinations of one judgment from each order that are both right.
+    gold : array-like, shape (n_pairs,)
+        The right outcome; missing where unknown.
+    cluster : array-like, shape (n_pairs,), optional
+        The question of each pair.
+
+    Returns
+    -------
+    Estimate
+        ``details``: ``one_order``, the accuracy of single judgments, and ``chance``, what a judge
+        who draws a or b at random each time would reach (1/4).
+
+    Raises
+    ------
+    InputError
+        If a verdict is none of the three, or the shapes differ.
+
+    Notes
+    -----
+    A judge that always prefers the first response is right in one order of every pair, half of all
+    judgments, and in both orders of none.
+
+    References
+    ----------
+    Zheng et al. (2023), Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena (both orders).
+
+    Examples
+    --------
+    >>> out = pair_accuracy(["a", "a", "b"], ["a", "b", "b"], ["a", "a", "b"])
+    >>> round(out.estimate, 3), round(out.details["one_order"], 3)
+    (0.667, 0.833)
+    """
+    where = "pair_accuracy"
+    a, b, both = both_orders(first_order, second_order, where)
+    right, _ = encode_verdicts(gold, categories=OUTCOMES, where=where)
+    if right.shape != (a.shape[0],):
+        raise InputError(
+            f"{where}: gold must be one outcome for each of the {a.shape[0]} pairs, got shape "
+            f"{right.shape}. Align it with the verdicts."
+        )
+    present = both & (right >= 0)
+    counts = [np.sum(v >= 0, axis=1) for v in (a, b)]
+    hits = [np.sum(v == right[:, None], axis=1) for v in (a, b)]
+    combinations = np.maximum(counts[0] * counts[1], 1)
+    share = np.where(present, hits[0] * hits[1] / combinations, 0.0)
+    judged = (counts[0] + counts[1])[present].sum()
+    one = float((hits[0] + hits[1])[present].sum() / judged) if judged else math.nan
+    n_unknown = int(np.sum(both & ~present))
+    sample = order_sample(present, a, b)
+    if n_unknown:
+        missing = {"no verdict in one of the orders": int(np.sum(~both)), "no label": n_unknown}
+        sample = Sample(
+            n_items=sample.n_items,
+            n_replications=sample.n_replications,
+            n_replications_max=sample.n_replications_max,
+            excluded=missing,
+        )
+    return estimate_from_sums(
+        share_of_sums(),
+        np.column_stack([present, share]).astype(float),
+        name=where,
+        label="Share of pairs judged right in both orders",
+        estimator="mean over pairs; right only where both orders are",
+        sample=sample,
+        reason="no pair has a verdict in both orders and a label",
+        where=where,
+        **inference,
+        scale="logit",
+        proportion=True,
+        details={"one_order": one, "chance": 0.25},
+    )
+
+
+@with_keywords()
+def accuracy_by_slot(
+    positions: ArrayLike,
+    gold: ArrayLike,
+    *,
+    item: ArrayLike,
+    n_options: int | None = None,
+    **inference: Unpack[Permuted],
+) -> TestResult:
+    r"""Does it matter at which place the right option stands?
+
+    Parameters
+    ----------
+    positions : array-like, shape (n,)
+        Place chosen in each judgment, 0 = shown first; NaN or -1 where not read.
+    gold : array-like of int, shape (n,)
+        Place at which the right option stood.
+    item : array-like, shape (n,)
+        The item of each judgment. Items judged with the right option at several places are
+        compared with themselves.
+    n_options : int, optional
+        Options shown; by default one more than the largest place.
+    cluster : array-like, shape (n,), optional
+        The question of each judgment; by default its item.
+
+    Returns
+    -------
+    TestResult
+        ``effects``: for each place the accuracy where the right option stands there, then the share
+        of choices that fall on it, each with its interval. ``estimates``: the same by name.
+
+    Raises
+    ------
+    InputError
+        If lengths differ or a place is out of range.
+
+    Notes
+    -----
+    :math:`X^2 = \sum_s n_s (a_s - a)^2 / (a (1 - a))` with the accuracies :math:`a_s` by place. p
+    exchanges the places of the right option between the judgments of an item; where no item had it
+    at several places, between all judgments, noted.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> item, gold = np.repeat(np.arange(40), 3), np.tile(np.arange(3), 40)
+    >>> out = accuracy_by_slot(np.zeros(120), gold, item=item, n_permutations=199)
+    >>> out.p_value, [round(out.estimates[f"accuracy at place {s}"], 2) for s in (1, 2, 3)]
+    (0.005, [1.0, 0.0, 0.0])
+    """
+    where = "accuracy_by_slot"
+    picked, right = np.asarray(positions, dtype=float), np.asarray(gold, dtype=float)
+    if picked.ndim != 1 or picked.shape != right.shape or picked.size == 0:
+        raise InputError(
+            f"{where}: chosen and gold must be one place for each judgment, got shapes "
+            f"{picked.shape} and {right.shape}. Give one row a judgment."
+        )
+    picked = np.where(np.isnan(picked), -1, picked)
+    if np.isinf(picked).any() or not np.isfinite(right).all():
+        raise InputError(
+            f"{where}: places must be whole numbers from 0, and gold may not be missing. Use NaN "
+            "where no choice was read."
+        )
+    k = int(max(picked.max(), right.max()) + 1) if n_options is None else n_options
+    whole = np.all(picked % 1 == 0) and np.all(right % 1 == 0)
+    if k < 2 or not whole or right.min() < 0 or max(picked.max(), right.max()) >= k:
+        raise InputError(
+            f"{where}: places must be whole numbers from 0 to n_options - 1 = {k - 1}, "
+            "and two or more. Count places from 0."
+        )
+    items = cluster_codes(item, picked.size, where=where)
+    read = picked >= 0
+    groups = (
+        items
+        if inference["cluster"] is None
+        else cluster_codes(inference["cluster"], picked.size, where=where)
+    )
+    lost = int(np.sum(~read))
+    slot, choice = right[read].astype(np.int64), picked[read].astype(np.int64)
+    items, groups = items[read], groups[read]
+    correct = (slot == choice).astype(float)
+    sample = Sample(
+        n_items=int(np.unique(items).size),
+        n_clusters=int(np.unique(groups).size) if inference["cluster"] is not None else None,
+        excluded={"judgments without a verdict": lost},
+    )
+    result = TestResult(
+        name=where,
+        method="Permutation test of the right option's place",
+        statistic=math.nan,
+        statistic_name="X-squared",
+        p_value=math.nan,
+        sample=sample,
+        null_hypothesis="the place of the right option does not matter",
+        alternative="accuracy differs between places",
+        why="judgments of one item are not independent, so places are exchanged within items",
+    )
+    if not read.any() or np.ptp(correct) == 0:
+        return result.replace(
+            reason="no judgment was read"
+            if not read.any()
+            else "every judgment is alike right"
+            if correct[0]
+            else "no judgment is right"
+        )
+    everywhere = np.ones(slot.size)
+    columns: list[tuple[str, int, NDArray[Any], NDArray[Any]]] = [
+        ("accuracy", s, slot == s, correct * (slot == s)) for s in range(k)
+    ]
+    columns += [("choices", s, everywhere, choice == s) for s in range(k)]
+    effects = tuple(
+        _share((there, hit), groups, kind, s, sample, inference["level"])
+        for kind, s, there, hit in columns
+    )
+    notes: list[Note] = []
+    several = np.bincount(np.unique(np.column_stack([items, slot]), axis=0)[:, 0]).max() > 1
+    if not several:
+        message = (
+            "No item was judged with the right option at several places: places are compared "
+            "between items, which may differ in difficulty."
+        )
+        notes.append(Note(code="between_items", message=message))
+    mean = float(correct.mean())
+
+    def statistic(places: Ints, hit: Floats) -> Floats:
+        total = np.zeros(places.shape[0])
+        for s in range(k):
+            here = places == s
+            n = here.sum(-1)
+            share = (here @ hit) / np.maximum(n, 1)
+            total = total + n * (share - mean) ** 2
+        return np.asarray(total / (mean * (1 - mean)), dtype=float)
+
+    null = permutation_distribution(
+        (slot, correct),
+        statistic,
+        scheme="labels",
+        strata=items if several else None,
+        n_permutations=inference["n_permutations"],
+        seed=inference["seed"],
+        vectorized=True,
+    )
+    names = [f"accuracy at place {s + 1}" for s in range(k)]
+    names += [f"choices of place {s + 1}" for s in range(k)]
+    return result.replace(
+        statistic=float(null.observed),
+        p_value=null.null.p_value,
+        reason=null.null.reason,
+        effects=effects,
+        estimates={n: e.estimate for n, e in zip(names, effects, strict=True)},
+        notes=(*notes, *null.notes),
+        details={
+            "n_permutations": inference["n_permutations"],
+            "seed": inference["seed"],
+            "expected_share": 1 / k,
+        },
+    )
+
+
+def _share(
+    data: tuple[Any, Any], groups: Ints, kind: str, s: int, sample: Sample, level: float
+) -> Estimate:
+    """One place's share with its interval over clusters."""
+    labels = {
+        "accuracy": f"Accuracy where the right option stands at place {s + 1}",
+        "choices": f"Share of choices of place {s + 1}",
+    }
+    return estimate_from_sums(
+        share_of_sums(),
+        np.column_stack(data).astype(float),
+        name=f"{kind}_place_{s + 1}",
+        label=labels[kind],
+        estimator="judgments read",
+        sample=sample,
+        reason="the right option never stood there",
+        where="accuracy_by_slot",
+        cluster=groups,
+        level=level,
+        scale="logit",
+        proportion=True,
+    )

@@ -1,0 +1,762 @@
+"""Preferences between systems: effects, win rates, round robins, transitivity."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Unpack
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.arrays import Floats, Ints
+from judgestats.errors import InputError, one_of
+from judgestats.stats.agreement.human import share_of_sums
+from judgestats.stats.designs.count_table import encode_verdicts
+from judgestats.stats.dispersion.equivalence import EquivalenceResult
+from judgestats.stats.dispersion.ratios import with_adjusted
+from judgestats.stats.inference import distributions
+from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference.estimate import Estimate, Interval, Result, Sample
+from judgestats.stats.inference.jackknife import effective_clusters, t_of_clusters
+from judgestats.stats.inference.keywords import Clustered, with_keywords
+from judgestats.stats.inference.multiplicity import Adjustment
+from judgestats.stats.inference.result import Comparison, Comparisons, Estimates
+from judgestats.stats.inference.sum_statistics import (
+    IntervalMethod,
+    SumStatistic,
+    estimate_from_sums,
+)
+
+_NAMES = {
+    "length": ("twice as long", "as long"),
+    "own": ("its own answer", "another's answer"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignedRegression:
+    """Least squares without intercept, errors over clusters; NaN with a reason where undefined."""
+
+    beta: Floats
+    errors: Floats
+    df: float
+    n: int
+    n_clusters: int
+    reason: str = ""
+
+
+def signed_regression(y: Floats, columns: Floats, codes: Ints) -> SignedRegression:
+    """Regression of a signed outcome on signed covariates.
+
+    Parameters
+    ----------
+    y : ndarray, shape (N,)
+        Changes sign when the names of the two responses are exchanged, as every column does; hence
+        no intercept.
+    columns : ndarray, shape (N, p)
+    codes : ndarray, shape (N,)
+        Cluster of each row.
+
+    Returns
+    -------
+    SignedRegression
+        Sandwich errors over clusters with the factor G / (G - 1), G - 1 df.
+    """
+    width = columns.shape[1]
+    _, compact = np.unique(codes, return_inverse=True)
+    n_clusters = int(compact.max()) + 1 if compact.size else 0
+    nothing = np.full(width, math.nan)
+    if n_clusters < width + 1 or np.linalg.matrix_rank(columns) < width:
+        return SignedRegression(
+            beta=nothing, errors=nothing, df=math.nan, n=y.size, n_clusters=n_clusters,
+            reason="too few questions, or what is compared does not vary",
+        )  # fmt: skip
+    bread = np.linalg.inv(columns.T @ columns)
+    beta = bread @ columns.T @ y
+    scores = np.zeros((n_clusters, width))
+    np.add.at(scores, compact, columns * (y - columns @ beta)[:, None])
+    factor = n_clusters / (n_clusters - 1)
+    errors = np.sqrt(np.diag(bread @ (scores.T @ scores) @ bread) * factor)
+    return SignedRegression(
+        beta=beta,
+        errors=errors,
+        df=max(effective_clusters(np.bincount(compact)) - 1.0, 1.0),
+        n=y.size,
+        n_clusters=n_clusters,
+    )
+
+
+@with_keywords()
+def preference_effects(
+    preference: ArrayLike,
+    human: ArrayLike,
+    *,
+    log_length_ratio: ArrayLike,
+    own: ArrayLike | None = None,
+    adjust: Adjustment = "holm",
+    **inference: Unpack[Clustered],
+) -> Mapping[str, Comparisons]:
+    r"""What length, and being the judge's own answer, add to a judge's preference.
+
+    Parameters
+    ----------
+    preference : array-like, shape (N,)
+        Share of the judge's verdicts for response a (a tie counts half), by pair.
+    human : array-like, shape (N,)
+        The same for people.
+    log_length_ratio : array-like, shape (N,)
+        Natural logarithm of length a / length b.
+    own : array-like, shape (N,), optional
+        1 where a is by the judge's own model and b is not, -1 the other way round, else 0.
+    cluster : array-like, shape (N,), optional
+        The question of each pair.
+    adjust : str
+
+    Returns
+    -------
+    mapping of {"length", "own"} to Comparisons
+        One row each: the change of the share where the response is twice as long, and where it is
+        the judge's own. ``"own"`` only where `own` is given.
+
+    Raises
+    ------
+    InputError
+        If the shapes differ, or `own` holds something else than -1, 0 and 1.
+
+    Notes
+    -----
+    Least squares of preference - 1/2 on human - 1/2, the log length ratio and `own`, *without
+    intercept*: exchanging the names of a and b changes the sign of all of them. Each effect is
+    held at equal length, authorship and preference of people. Sandwich errors over clusters, t with
+    effective df (G - 1 for equal clusters). People's preference is measured with error (few labels
+    a pair), so it is held constant incompletely: a judge that sees quality better than the labels
+    seems to prefer what is good.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> ratio, human = rng.normal(size=300), rng.choice([0, 0.5, 1], size=300)
+    >>> mine = rng.choice([-1, 0, 1], size=300)
+    >>> judge = 0.5 + 0.6 * (human - 0.5) + 0.1 * ratio + 0.15 * mine + rng.normal(0, 0.1, 300)
+    >>> found = preference_effects(judge, human, log_length_ratio=ratio, own=mine)
+    >>> [round(found[k].rows[0].estimate, 2) for k in ("length", "own")]
+    [0.07, 0.15]
+    """
+    where = "preference_effects"
+    given = [preference, human, log_length_ratio, *([] if own is None else [own])]
+    y, h, x, *rest = (np.asarray(v, dtype=float) for v in given)
+    if y.ndim != 1 or any(v.shape != y.shape for v in (h, x, *rest)):
+        raise InputError(
+            f"{where}: give one number a pair for each variable, got shapes "
+            f"{', '.join(str(v.shape) for v in (y, h, x, *rest))}."
+        )
+    if rest and not set(np.unique(rest[0])) <= {-1.0, 0.0, 1.0}:
+        raise InputError(f"{where}: own must hold -1, 0 and 1, got {sorted(set(rest[0]))[:5]}.")
+    used = ~np.isnan(np.column_stack([y, h, x, *rest])).any(axis=1)
+    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
+    # log_2 of the ratio: one unit is a response twice as long.
+    columns = np.column_stack([h[used] - 0.5, x[used] / math.log(2), *(v[used] for v in rest)])
+    fit = signed_regression(y[used] - 0.5, columns, codes)
+    lost = int(np.sum(~used))
+    sample = Sample(
+        n_items=int(used.sum()),
+        n_clusters=fit.n_clusters,
+        excluded={"no verdict or label": lost},
+    )
+    out = {}
+    for place, name in enumerate(("length", "own")[: columns.shape[1] - 1], start=1):
+        row = _row(fit, place, *_NAMES[name], level=inference["level"])
+        out[name] = Comparisons(
+            name=f"{name}_effect",
+            symbol="t",
+            method="Least squares on the preference, people's preference held constant",
+            adjust=adjust,
+            family=f"effect of {name}",
+            rows=with_adjusted([row], adjust),
+            sample=sample,
+            details={"human": float(fit.beta[0])},
+        )
+    return out
+
+
+def _row(fit: SignedRegression, place: int, a: str, b: str, *, level: float) -> Comparison:
+    value, error = float(fit.beta[place]), float(fit.errors[place])
+    defined = error > 1e-12
+    half = float(distributions.t.ppf((1 + level) / 2, fit.df)) * error if defined else math.nan
+    return Comparison(
+        a=a,
+        b=b,
+        estimate=value,
+        estimate_name="change of the preference",
+        statistic=value / error if defined else math.nan,
+        df=fit.df,
+        p_value=float(2 * distributions.t.sf(abs(value / error), fit.df)) if defined else math.nan,
+        p_adjusted=math.nan,
+        interval=Interval(
+            low=value - half,
+            high=value + half,
+            level=level,
+            method=f"sandwich over clusters, {t_of_clusters(fit.df)}",
+        )
+        if defined
+        else None,
+        n=fit.n,
+        reason=fit.reason or ("" if defined else "the preferences leave no residual"),
+    )
+
+
+def equivalence_of_effects(
+    effects: Comparisons, *, margin: float, alpha: float = 0.05, adjust: Adjustment = "holm"
+) -> EquivalenceResult:
+    r"""Are effects with t intervals shown to be smaller than a margin?
+
+    Parameters
+    ----------
+    effects : Comparisons
+        Differences with statistic, df and symmetric t interval, as of `preference_effects`.
+    margin : float
+        Declared before the data are seen.
+    alpha : float
+        Level of each one-sided test.
+    adjust : str
+
+    Returns
+    -------
+    EquivalenceResult
+
+    Raises
+    ------
+    InputError
+        If the margin is not positive.
+
+    Notes
+    -----
+    Two one-sided t tests (Schuirmann, 1987) with the standard error behind the interval.
+
+    Examples
+    --------
+    >>> from judgestats.stats.dispersion.condition_summary import mean_shift
+    >>> Y = [[7.1, 7.2], [5.0, 5.1], [8.4, 8.2], [6.0, 6.1], [4.9, 4.9], [7.7, 7.8]]
+    >>> out = equivalence_of_effects(mean_shift(Y, conditions=["plain", "anchored"]), margin=0.5)
+    >>> round(out.rows[0].p_value, 5)  # as equivalence_of_means
+    0.00011
+    """
+    if not margin > 0:
+        raise InputError(f"equivalence_of_effects: margin must be positive, got {margin!r}.")
+    rows = []
+    for row in effects.rows:
+        p = t = math.nan
+        interval = None
+        if row.interval is not None and not math.isnan(row.df):
+            quantile = float(distributions.t.ppf((1 + row.interval.level) / 2, row.df))
+            error = (row.interval.high - row.interval.low) / 2 / quantile
+            t = min(row.estimate + margin, margin - row.estimate) / error
+            p = float(distributions.t.sf(t, row.df))
+            half = float(distributions.t.ppf(1 - alpha, row.df)) * error
+            interval = Interval(
+                low=row.estimate - half,
+                high=row.estimate + half,
+                level=1 - 2 * alpha,
+                method=row.interval.method,
+            )
+        rows.append(
+            Comparison(
+                a=row.a, b=row.b, estimate=row.estimate, estimate_name=row.estimate_name,
+                statistic=t, df=row.df, p_value=p, p_adjusted=math.nan, interval=interval,
+                n=row.n, reason=row.reason,
+            )
+        )  # fmt: skip
+    return EquivalenceResult(
+        name="equivalence_of_effects",
+        symbol="t",
+        method="Two one-sided t tests of the effects",
+        adjust=adjust,
+        family=effects.family,
+        rows=with_adjusted(rows, adjust),
+        sample=effects.sample,
+        margin=(-margin, margin),
+        alpha=alpha,
+        quantity=rows[0].estimate_name if rows else "",
+    )
+
+
+_WORD = re.compile(r"\W+")
+"""What a system's name (gpt-4) has that the name of an estimate has not."""
+
+
+@with_keywords()
+def win_rates(
+    verdicts: ArrayLike, *, system_a: ArrayLike, system_b: ArrayLike, **inference: Unpack[Clustered]
+) -> Estimates:
+    """Share of its comparisons that each system wins, a tie counting half.
+
+    Parameters
+    ----------
+    verdicts : array-like, shape (n_pairs,)
+        ``"a"``, ``"b"`` or ``"tie"``; None, NaN or empty text where not read.
+    system_a, system_b : array-like, shape (n_pairs,)
+        Who wrote each response.
+    cluster : array-like, shape (n_pairs,), optional
+        The question of each pair.
+
+    Returns
+    -------
+    Estimates
+        One term a system, named ``win_rate_SYSTEM`` (letters, digits and underscores), the best
+        first; its label has the name as given.
+
+    Raises
+    ------
+    InputError
+        If the lengths differ, a verdict is none of the three, or a system meets itself.
+
+    Notes
+    -----
+    The rates hold for the opponents that were met: they are comparable where every system met every
+    other equally often. Systems share questions, so the intervals of two rates are not independent:
+    compare systems by `comparisons_with_best` on their credit by question.
+
+    Examples
+    --------
+    >>> out = win_rates(["a", "a", "tie", "b"], system_a=["x", "x", "x", "y"],
+    ...                 system_b=["y", "z", "z", "z"])
+    >>> [(t.name, round(t.estimate, 2)) for t in out.terms]
+    [('win_rate_x', 0.83), ('win_rate_z', 0.5), ('win_rate_y', 0.0)]
+    """
+    where = "win_rates"
+    codes, _ = encode_verdicts(verdicts, categories=("a", "b", "tie"), where=where)
+    first, second = (np.asarray(s).astype(str) for s in (system_a, system_b))
+    if codes.ndim != 1 or codes.size == 0 or not first.shape == codes.shape == second.shape:
+        raise InputError(
+            f"{where}: verdicts, system_a and system_b must be one entry a pair, got shapes "
+            f"{codes.shape}, {first.shape} and {second.shape}. Align them by pair."
+        )
+    if np.any(first == second):
+        raise InputError(
+            f"{where}: a system cannot meet itself, got {first[first == second][0]!r}."
+        )
+    groups = cluster_codes(inference["cluster"], codes.size, where=where)
+    credit = np.array([1.0, 0.0, 0.5, 0.0])[codes]
+    terms = []
+    for name in sorted({*first.tolist(), *second.tolist()}):
+        took_part = ((first == name) | (second == name)) & (codes >= 0)
+        gained = np.where(first == name, credit, 1 - credit) * took_part
+        unread = int(np.sum(((first == name) | (second == name)) & (codes < 0)))
+        terms.append(
+            estimate_from_sums(
+                share_of_sums(),
+                np.column_stack([took_part, gained]).astype(float),
+                name=f"win_rate_{_WORD.sub('_', name)}",
+                label=f"Win rate of {name}",
+                estimator="share of comparisons won, a tie counting half",
+                sample=Sample(
+                    n_items=int(took_part.sum()),
+                    excluded={"no verdict": unread},
+                ),
+                reason="no comparison was read",
+                where=where,
+                cluster=groups if inference["cluster"] is not None else None,
+                level=inference["level"],
+                scale="logit",
+                proportion=True,
+            )
+        )
+    lost = int(np.sum(codes < 0))
+    return Estimates(
+        name=where,
+        label="Win rates",
+        terms=tuple(sorted(terms, key=lambda t: -t.estimate)),
+        sample=Sample(
+            n_items=int(np.sum(codes >= 0)),
+            n_clusters=int(np.unique(groups).size) if inference["cluster"] is not None else None,
+            excluded={"no verdict": lost},
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundRobin(Result):
+    """Standing of candidates after a round robin.
+
+    Attributes
+    ----------
+    wins, ties, losses : ndarray of int, shape (n_candidates,)
+        Pairs won, tied, lost; a pair's verdict is what most of its judgments say.
+    points : ndarray, shape (n_candidates,)
+        Wins plus half the ties.
+    share : ndarray, shape (n_candidates,)
+        Of the judgments that a candidate took part in: those it won, a tie as a half, averaged over
+        its pairs. NaN where none of its pairs was read.
+    n_pairs_read, n_pairs : int
+        Pairs with a verdict, and all pairs.
+    """
+
+    wins: Ints
+    ties: Ints
+    losses: Ints
+    points: Floats
+    share: Floats
+    n_pairs_read: int
+    n_pairs: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether every pair has a verdict: otherwise points are not comparable."""
+        return self.n_pairs_read == self.n_pairs
+
+    def leaders(self, *, by_share: bool = False) -> tuple[int, ...]:
+        """The candidates with most points; among them those with the largest share, if asked."""
+        best = np.flatnonzero(self.points == self.points.max())
+        if by_share and len(best) > 1:
+            shares = np.nan_to_num(self.share[best], nan=-1.0)
+            best = best[shares >= shares.max() - 1e-9]
+        return tuple(int(i) for i in best)
+
+    def tidy(self) -> pd.DataFrame:
+        """One row a candidate."""
+        return pd.DataFrame(
+            {
+                "candidate": np.arange(len(self.points)),
+                "wins": self.wins,
+                "ties": self.ties,
+                "losses": self.losses,
+                "points": self.points,
+                "share": self.share,
+            }
+        )
+
+    def glance(self) -> pd.DataFrame:
+        """Who leads, and how much was read."""
+        return pd.DataFrame(
+            [
+                {
+                    "method": "round robin",
+                    "n": len(self.points),
+                    "leaders": "|".join(map(str, self.leaders())),
+                    "n_pairs_read": self.n_pairs_read,
+                    "n_pairs": self.n_pairs,
+                }
+            ]
+        )
+
+    def sentence(self) -> str:
+        """Who leads."""
+        who = ", ".join(str(i) for i in self.leaders())
+        return (
+            f"candidate {who} leads with {self.points.max():g} "
+            f"point{'' if self.points.max() == 1 else 's'} "
+            f"({self.n_pairs_read} of {self.n_pairs} pairs read)"
+        )
+
+    def __str__(self) -> str:
+        return f"\n\tRound robin\n\n{self.tidy().to_string(index=False)}\n\n{self.sentence()}"
+
+
+def round_robin(
+    first: ArrayLike, second: ArrayLike, verdict: ArrayLike, *, n_candidates: int
+) -> RoundRobin:
+    r"""Points of candidates that were all compared in pairs.
+
+    Parameters
+    ----------
+    first, second : array-like of int, shape (n_judgments,)
+        The two candidates compared, 0 to ``n_candidates - 1``.
+    verdict : array-like, shape (n_judgments,)
+        ``"a"`` (first wins), ``"b"``, ``"tie"``; None, NaN or empty where not read.
+    n_candidates : int
+
+    Returns
+    -------
+    RoundRobin
+
+    Raises
+    ------
+    InputError
+        If the lengths differ, a candidate is out of range or compared with itself, or a verdict is
+        unknown.
+
+    Notes
+    -----
+    A pair may be judged often (both orders, repetitions): it is won by the candidate that more of
+    its judgments prefer, and tied where as many prefer either. Points are Copeland's, a tie being a
+    half.
+
+    References
+    ----------
+    Copeland (1951), A reasonable social welfare function. University of Michigan, mimeographed.
+
+    Examples
+    --------
+    >>> found = round_robin([0, 0, 1], [1, 2, 2], ["a", "a", "tie"], n_candidates=3)
+    >>> found.points.tolist(), found.leaders()
+    ([2.0, 0.5, 0.5], (0,))
+    """
+    where = "round_robin"
+    i, j = (np.asarray(x) for x in (first, second))
+    verdicts = np.asarray(verdict, dtype=object)
+    if i.ndim != 1 or i.shape != j.shape or i.shape != verdicts.shape:
+        raise InputError(
+            f"{where}: first, second and verdict must be equally long lists, got shapes {i.shape}, "
+            f"{j.shape} and {verdicts.shape}. Give one entry for each judgment."
+        )
+    if n_candidates < 2 or (i.size and not _valid(i, j, n_candidates)):
+        raise InputError(
+            f"{where}: first and second must be different whole numbers from 0 to "
+            f"{n_candidates - 1}, at least two candidates. Number the candidates of one question."
+        )
+    net = np.zeros((n_candidates, n_candidates))
+    read = np.zeros((n_candidates, n_candidates))
+    for a, b, v in zip(i.tolist(), j.tolist(), verdicts.tolist(), strict=True):
+        if v is None or v == "" or v != v:  # noqa: PLR0124 - NaN
+            continue
+        if v not in _CREDIT:
+            raise InputError(f"{where}: a verdict must be a, b or tie, got {v!r}. Recode it.")
+        net[a, b] += _CREDIT[v]
+        net[b, a] -= _CREDIT[v]
+        read[a, b] += 1
+        read[b, a] += 1
+    has_read = read > 0
+    wins, losses = (has_read & (net > 0)).sum(axis=1), (has_read & (net < 0)).sum(axis=1)
+    ties = has_read.sum(axis=1) - wins - losses
+    with np.errstate(invalid="ignore", divide="ignore"):
+        by_pair = np.where(has_read, (net / read + 1) / 2, 0.0)
+        share = np.where(has_read.any(axis=1), by_pair.sum(axis=1) / has_read.sum(axis=1), np.nan)
+    return RoundRobin(
+        wins=wins.astype(np.int64),
+        ties=ties.astype(np.int64),
+        losses=losses.astype(np.int64),
+        points=wins + ties / 2,
+        share=share,
+        n_pairs_read=int(has_read.sum()) // 2,
+        n_pairs=n_candidates * (n_candidates - 1) // 2,
+    )
+
+
+_CREDIT = {"a": 1.0, "b": -1.0, "tie": 0.0}
+
+
+def _valid(i: NDArray[Any], j: NDArray[Any], n: int) -> bool:
+    if i.dtype.kind not in "iu" or j.dtype.kind not in "iu":
+        return False
+    return bool(np.all((i >= 0) & (j >= 0) & (i < n) & (j < n) & (i != j)))
+
+
+def pairwise_from_scores(
+    score_a: ArrayLike,
+    score_b: ArrayLike,
+    *,
+    margin: float = 0.0,
+    ties: Literal["tie", "missing", "random"] = "tie",
+    seed: int | None = 0,
+) -> NDArray[Any]:
+    """Turn pointwise scores of two responses into a pairwise verdict, from the same judgments.
+
+    Parameters
+    ----------
+    score_a, score_b : array-like, shape (n_pairs,) or (n_pairs, n_replications)
+        Scores of both responses; replications are averaged (those read). NaN where not read.
+    margin : float
+        Differences of the means up to this are ties (score points).
+    ties : {"tie", "missing", "random"}
+        What equal scores become: the verdict ``"tie"``, no verdict (None), or ``"a"`` or ``"b"`` by
+        a fair seeded coin.
+    seed : int or None
+
+    Returns
+    -------
+    ndarray of object, shape (n_pairs,)
+        ``"a"``, ``"b"``, ``"tie"`` or None (a score is missing).
+
+    Raises
+    ------
+    InputError
+        If the shapes, the margin or the policy are unusable.
+
+    Notes
+    -----
+    Integer scores tie often; averaging replications breaks most ties. State the policy with every
+    accuracy made from it.
+
+    References
+    ----------
+    STATISTICS section 7 of the project's design.
+
+    Examples
+    --------
+    >>> pairwise_from_scores([8, 7, 9, float("nan")], [7, 7, 9.5, 6]).tolist()
+    ['a', 'tie', 'b', None]
+    >>> pairwise_from_scores([[8, 9]], [[8, 8]], margin=0.5).tolist()
+    ['tie']
+    """
+    where = "pairwise_from_scores"
+    a, b = np.asarray(score_a, dtype=float), np.asarray(score_b, dtype=float)
+    a, b = (x[:, None] if x.ndim == 1 else x for x in (a, b))
+    if a.ndim != 2 or b.ndim != 2 or a.shape[0] != b.shape[0]:
+        raise InputError(
+            f"{where}: score_a and score_b must hold the same pairs, got shapes {a.shape} and "
+            f"{b.shape}. Align them by pair."
+        )
+    one_of(where, "ties", ties, ("tie", "missing", "random"))
+    if not margin >= 0:
+        raise InputError(f"{where}: margin must be 0 or more, got {margin}. The default is 0.")
+    read_a, read_b = np.isfinite(a).sum(axis=1), np.isfinite(b).sum(axis=1)
+    gap = np.nansum(a, axis=1) / np.maximum(read_a, 1) - np.nansum(b, axis=1) / np.maximum(
+        read_b, 1
+    )
+    # Means of equal scores can differ in the last bit: that is a tie.
+    tied = np.abs(gap) <= margin + 1e-9
+    verdict = np.where(gap > 0, "a", "b").astype(object)
+    if ties == "tie":
+        verdict[tied] = "tie"
+    elif ties == "missing":
+        verdict[tied] = None
+    else:
+        coin = np.random.default_rng(seed).integers(2, size=int(tied.sum()))
+        verdict[tied] = np.array(["a", "b"], dtype=object)[coin]
+    verdict[(read_a == 0) | (read_b == 0)] = None
+    return verdict
+
+
+def _beats(i: Hashable, j: Hashable, verdict: int, seen: dict[Any, set[int]]) -> None:
+    """Record what was said of a pair: 1 first wins, -1 second wins, 0 tie."""
+    key, sign = ((i, j), verdict) if str(i) <= str(j) else ((j, i), -verdict)
+    seen.setdefault(key, set()).add(sign)
+
+
+def intransitive_triads(
+    question: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
+    verdict: ArrayLike,
+    *,
+    ties: Literal["exclude", "weak"] = "exclude",
+    level: float = 0.95,
+    interval: IntervalMethod = "jackknife",
+    n_resamples: int = 2000,
+    seed: int | None = 0,
+) -> Estimate:
+    r"""Share of triads of responses on which pairwise verdicts go in a circle.
+
+    Parameters
+    ----------
+    question : array-like, shape (n_verdicts,)
+        The question; triads lie within one, and questions are the clusters.
+    first, second : array-like, shape (n_verdicts,)
+        Names of the two responses compared.
+    verdict : array-like, shape (n_verdicts,)
+        ``"a"`` (first wins), ``"b"`` (second wins), ``"tie"``; None, NaN or empty where not read.
+    ties : {"exclude", "weak"}
+        ``exclude``: triads with a tie are left out (counted). ``weak``: a triad is transitive if
+        some ranking with ties fits it (x = y and y = z ask for x = z).
+    level : float
+        Confidence level.
+    interval : {"jackknife", "linearised", "bca", "percentile", "none"}
+        Over questions.
+    n_resamples : int
+    seed : int or None
+
+    Returns
+    -------
+    Estimate
+        ``details``: triads counted, circular, left out, and ``chance`` (independent fair verdicts:
+        1/4 without ties, 14/27 for three equally likely outcomes under ``weak``).
+
+    Raises
+    ------
+    InputError
+        If the lengths differ, a response is compared with itself, or a verdict is unknown.
+
+    Notes
+    -----
+    A pair judged more than once with different outcomes is left out as contradictory: take the
+    majority first, or swap consistency will be counted as intransitivity.
+
+    References
+    ----------
+    Kendall & Babington Smith (1940), On the method of paired comparisons. Biometrika 31, 324-345.
+
+    Examples
+    --------
+    >>> q = ["q1"] * 3 + ["q2"] * 3
+    >>> first, second = ["x", "y", "x"] * 2, ["y", "z", "z"] * 2
+    >>> verdict = ["a", "a", "b", "a", "a", "a"]
+    >>> intransitive_triads(q, first, second, verdict).estimate
+    0.5
+    """
+    where = "intransitive_triads"
+    columns = [np.asarray(v, dtype=object) for v in (question, first, second)]
+    codes = encode_verdicts(verdict, categories=("a", "b", "tie"), where=where)[0]
+    if codes.ndim != 1 or any(c.shape != codes.shape for c in columns) or codes.size == 0:
+        raise InputError(
+            f"{where}: question, first, second and verdict must have the same length, got "
+            f"{[c.shape for c in columns]} and {codes.shape}. Give one row for each verdict."
+        )
+    one_of(where, "ties", ties, ("exclude", "weak"))
+    preferred_over: dict[Any, dict[Any, set[int]]] = {}
+    for q, i, j, code in zip(*columns, codes.tolist(), strict=True):
+        if i == j:
+            raise InputError(
+                f"{where}: first and second must differ, got {i!r} twice (question {q!r}). Drop "
+                "comparisons of a response with itself."
+            )
+        pairs = preferred_over.setdefault(q, {})
+        if code >= 0:
+            _beats(i, j, (1, -1, 0)[code], pairs)
+    counted, circular, left_out = np.zeros(len(preferred_over)), np.zeros(len(preferred_over)), 0
+    for g, pairs in enumerate(preferred_over.values()):
+        names = sorted({name for pair in pairs for name in pair}, key=str)
+        for triad in itertools.combinations(names, 3):
+            x, y, z = triad
+            sides = [pairs.get(pair) for pair in ((x, y), (y, z), (x, z))]
+            if any(s is None for s in sides):
+                continue
+            usable = [s for s in sides if s is not None and len(s) == 1]
+            if len(usable) < 3 or (ties == "exclude" and any(0 in s for s in usable)):
+                left_out += 1
+                continue
+            xy, yz, xz = (next(iter(s)) for s in usable)
+            counted[g] += 1
+            circular[g] += not _fits_a_ranking(xy, yz, xz)
+    judged = int(np.sum(counted > 0))
+    return estimate_from_sums(
+        SumStatistic(per_item=lambda s: s, combine=lambda s: np.asarray(s[..., 1] / s[..., 0])),
+        np.column_stack([counted, circular]),
+        name=where,
+        label="Share of intransitive triads",
+        estimator=f"triads judged in all three pairs; ties: {ties}",
+        sample=Sample(
+            n_items=judged,
+            n_excluded=len(preferred_over) - judged,
+            excluded={"no complete triad": len(preferred_over) - judged}
+            if len(preferred_over) > judged
+            else {},
+        ),
+        reason="no question has a triad judged in all three pairs",
+        where=where,
+        level=level,
+        interval=interval,
+        scale="logit",
+        n_resamples=n_resamples,
+        seed=seed,
+        proportion=True,
+        details={
+            "triads": int(counted.sum()),
+            "circular": int(circular.sum()),
+            "left_out": left_out,
+            "chance": 0.25 if ties == "exclude" else 14 / 27,
+        },
+    )
+
+
+def _fits_a_ranking(xy: int, yz: int, xz: int) -> bool:
+    """Whether some ranking with ties gives these three signs."""
+    for x, y, z in itertools.product(range(3), repeat=3):
+        signs = tuple(int(math.copysign(1, v)) if v else 0 for v in (x - y, y - z, x - z))
+        if signs == (xy, yz, xz):
+            return True
+    return False

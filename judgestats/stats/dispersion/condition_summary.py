@@ -1,0 +1,622 @@
+"""Summary of conditions: mean shift, scale use, and shape of the scores."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Any, Unpack
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.arrays import Bools, Floats
+from judgestats.errors import InputError
+from judgestats.results.numbers import counted, format_number
+from judgestats.stats.designs.cells import Cells, cell_statistics
+from judgestats.stats.dispersion.published import centred_scores
+from judgestats.stats.dispersion.ratios import (
+    chosen_pairs,
+    need_two_conditions,
+    pooled_of_column,
+    with_adjusted,
+)
+from judgestats.stats.inference import distributions
+from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample
+from judgestats.stats.inference.jackknife import mean_over_clusters
+from judgestats.stats.inference.keywords import Clustered, with_keywords
+from judgestats.stats.inference.multiplicity import Adjustment
+from judgestats.stats.inference.result import Comparison, Comparisons, TestResult
+from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
+from judgestats.stats.reliability.coefficient_intervals import MeanSquareRatio
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ConditionRow:
+    """One condition's scores in numbers.
+
+    Attributes
+    ----------
+    mean : Estimate
+        Mean over items of the cell means, in score points.
+    variance : Estimate
+        Pooled within-cell variance, in squared score points.
+    sem : Estimate
+        Standard error of measurement of one judgment, the root of `variance`, in score points.
+    between_item_variance : Estimate
+        Variance of the items' true means, by analysis of variance; negative values are kept.
+    icc : Estimate
+        ICC(1): share of the variance of one judgment that is between items.
+    distance : float
+        Mean over items of the mean |x - cell median|.
+    constant_share : float
+        Share of cells of two or more scores that are all alike.
+    mean_spread_correlation : float
+        Spearman's rho over items between cell mean and cell variance.
+    """
+
+    condition: str
+    sample: Sample
+    mean: Estimate
+    variance: Estimate
+    sem: Estimate
+    between_item_variance: Estimate
+    icc: Estimate
+    distance: float
+    constant_share: float
+    mean_spread_correlation: float
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ConditionSummary(Result):
+    """Means, spread and reliability of every condition."""
+
+    rows: tuple[ConditionRow, ...]
+    level: float
+    common_r: int
+    notes: tuple[Note, ...] = ()
+
+    def __getitem__(self, condition: str) -> ConditionRow:
+        """The row of one condition, by name."""
+        for row in self.rows:
+            if row.condition == condition:
+                return row
+        listed = ", ".join(row.condition for row in self.rows)
+        raise KeyError(f"no condition {condition!r}; the summary holds {listed}")
+
+    def tidy(self) -> pd.DataFrame:
+        """One row a condition and quantity, broom's columns."""
+        return pd.DataFrame(
+            [
+                {"condition": row.condition, **estimate.row()}
+                for row in self.rows
+                for estimate in (
+                    row.mean,
+                    row.variance,
+                    row.sem,
+                    row.between_item_variance,
+                    row.icc,
+                )
+            ]
+        )
+
+    def glance(self) -> pd.DataFrame:
+        """One row a condition."""
+        return pd.DataFrame(
+            [
+                {
+                    "condition": row.condition,
+                    "n": row.sample.n_items,
+                    "n_replications": row.sample.n_replications,
+                    "mean": row.mean.estimate,
+                    "variance": row.variance.estimate,
+                    "sem": row.sem.estimate,
+                    "between_item_variance": row.between_item_variance.estimate,
+                    "icc": row.icc.estimate,
+                    "distance": row.distance,
+                    "constant_share": row.constant_share,
+                    "mean_spread_correlation": row.mean_spread_correlation,
+                }
+                for row in self.rows
+            ]
+        )
+
+    def sentence(self) -> str:
+        """Every condition's mean, spread and ICC in one sentence."""
+        parts = [
+            f"{row.condition}: mean {row.mean.short()}, SEM {row.sem.short()}, ICC(1) "
+            f"{row.icc.short()}"
+            for row in self.rows
+        ]
+        return "; ".join(parts) + "."
+
+    def __str__(self) -> str:
+        table = self.glance().to_string(index=False, float_format=format_number)
+        return "\n".join(
+            [
+                "",
+                "\tScores by condition",
+                "",
+                table,
+                *(f"warning: {note.message}" for note in self.notes),
+                "",
+            ]
+        )
+
+
+@with_keywords()
+def condition_summary(
+    scores: ArrayLike | Cells,
+    *,
+    conditions: Sequence[object] | None = None,
+    **inference: Unpack[Clustered],
+) -> ConditionSummary:
+    r"""Mean, within-cell spread, between-item variance and ICC of every condition.
+
+    Parameters
+    ----------
+    scores : array-like, shape (N, k, R), or Cells
+        Scores: items x conditions x replications, NaN = missing.
+    conditions
+        As in `cell_statistics`; not used with `Cells`.
+
+    Returns
+    -------
+    ConditionSummary
+
+    Raises
+    ------
+    InputError
+
+    Notes
+    -----
+    One-way analysis of variance of a condition's scores with items as groups, over items with two
+    or more scores: :math:`\hat\sigma^2_b = (MS_b - MS_w)/n_0`, :math:`ICC(1) = (MS_b - MS_w) /
+    (MS_b + (n_0 - 1) MS_w)`, :math:`n_0 = (M - \sum n_i^2/M)/(N-1)`. The ICC has
+    the jackknife interval of log(MS_b/MS_w), over items or the clusters that they share.
+
+    Examples
+    --------
+    >>> X = [[[8, 9], [7, 9]], [[5, 6], [4, 7]], [[6, 7], [6, 6]]]
+    >>> s = condition_summary(X, conditions=["T=0", "T=1"])
+    >>> round(s["T=0"].icc.estimate, 3), round(s["T=0"].sem.estimate, 3)
+    (0.806, 0.707)
+    """
+    function = "condition_summary"
+    cells = (
+        scores
+        if isinstance(scores, Cells)
+        else cell_statistics(scores, conditions=conditions, cluster=inference["cluster"])
+    )
+    need_scores(cells, function=function)
+    rows = tuple(_row(cells, c, inference["level"]) for c in range(len(cells.conditions)))
+    notes = []
+    silent = [r.condition for r in rows if r.constant_share == 1.0]
+    if silent:
+        message = (
+            f"All replications agree under {', '.join(silent)}: reliability is 1 because one draw "
+            "is repeated, which says nothing about the judge's accuracy or another seed."
+        )
+        notes.append(Note(code="fixed_randomness", message=message))
+    return ConditionSummary(
+        rows=rows, level=inference["level"], common_r=cells.common_r, notes=tuple(notes)
+    )
+
+
+def need_scores(cells: Cells, *, function: str) -> None:
+    """Refuse cells that were made from variances only; nothing read at all is no such fault."""
+    if not cells.n_scores.any() and np.isfinite(cells.variance).any():
+        raise InputError(
+            f"{function}: needs scores, got cells without any. Give a 3-d array of scores, "
+            "items x conditions x replications."
+        )
+
+
+def _row(cells: Cells, c: int, level: float) -> ConditionRow:
+    name = cells.conditions[c]
+    filled = cells.n_scores[:, c] >= 1
+    several = cells.n_scores[:, c] >= 2
+    column = dataclasses.replace(
+        cells, conditions=(name,), **{k: getattr(cells, k)[:, [c]] for k in _PER_CELL}
+    )
+    sample = column.sample(filled, reason="no score")
+    variance = pooled_of_column(cells, np.ones(cells.variance.shape), c, level)
+    low_high = variance.interval
+    sem = variance.replace(
+        name="sem",
+        label=f"Standard error of measurement of one judgment under {name}",
+        estimator="root of the pooled within-cell variance",
+        estimate=math.sqrt(variance.estimate),
+        interval=dataclasses.replace(
+            low_high, low=math.sqrt(low_high.low), high=math.sqrt(low_high.high)
+        )
+        if low_high
+        else None,
+    )
+    mean_name = f"Mean score under {name}"
+    if filled.any():
+        m = mean_over_clusters(cells.mean[filled, c], cells.cluster[filled])
+        mean = Estimate(
+            name="mean",
+            label=mean_name,
+            estimator="mean of item means",
+            estimate=m.mean,
+            std_error=m.std_error,
+            interval=m.interval(level),
+            sample=sample,
+            notes=(Note(code="no_interval", message=f"No interval: {m.reason}."),)
+            if m.reason
+            else (),
+        )
+    else:
+        mean = Estimate(
+            name="mean", label=mean_name, estimate=math.nan, sample=sample, reason="no score"
+        )
+    between, icc = _between_items(column, several, level)
+    v = cells.variance[several, c]
+    return ConditionRow(
+        condition=name,
+        sample=sample,
+        mean=mean,
+        variance=variance,
+        sem=sem,
+        between_item_variance=between,
+        icc=icc,
+        distance=float(np.mean(cells.from_median[several, c])) if several.any() else math.nan,
+        constant_share=float(np.mean(v == 0)) if several.any() else math.nan,
+        mean_spread_correlation=_spearman(cells.mean[several, c], v),
+    )
+
+
+_PER_CELL = ("n_scores", "mean", "median", "variance", "from_mean", "from_median")
+
+
+def _spearman(x: Floats, y: Floats) -> float:
+    if x.size < 3 or np.all(x == x[0]) or np.all(y == y[0]):
+        return math.nan
+    return float(np.corrcoef(distributions.ranks(x), distributions.ranks(y))[0, 1])
+
+
+def _between_items(column: Cells, several: Bools, level: float) -> tuple[Estimate, Estimate]:
+    """Between-item variance and ICC(1) of one condition by one-way analysis of variance."""
+    name = column.conditions[0]
+    sample = column.sample(several, reason="fewer than 2 scores")
+    between = Estimate(
+        name="between_item_variance",
+        label=f"Between-item variance under {name}",
+        estimator="one-way ANOVA",
+        estimate=math.nan,
+        sample=sample,
+    )
+    icc = between.replace(name="icc1", label=f"ICC(1) under {name}")
+    n = column.n_scores[several, 0].astype(float)
+    n_items = n.size
+    if n_items < 2:
+        why = f"fewer than 2 items have 2 scores under {name}"
+        return between.replace(reason=why), icc.replace(reason=why)
+    mean = column.mean[several, 0]
+    within = column.variance[several, 0] * (n - column.ddof)
+    ratio = MeanSquareRatio.one_way(n=n, mean=mean, within=within, codes=column.cluster[several])
+    ms_b, ms_w, n0 = ratio.between, ratio.error, ratio.k
+    between = between.replace(estimate=(ms_b - ms_w) / n0, details={"ms_b": ms_b, "ms_w": ms_w})
+    if ms_b <= 1e-14 and ms_w == 0:
+        return between, icc.replace(reason="all scores are alike: there is no variance to share")
+    icc = icc.replace(estimate=(ms_b - ms_w) / (ms_b + (n0 - 1) * ms_w), details={"n0": n0})
+    if ms_w == 0:
+        message = "No interval: replications never differ, so that ICC is 1 by repetition."
+        return between, icc.replace(notes=(Note(code="fixed_randomness", message=message),))
+    interval, notes = ratio.icc_interval(single=True, level=level)
+    return between, icc.replace(interval=interval, notes=notes)
+
+
+@with_keywords()
+def mean_shift(
+    scores: ArrayLike | Cells,
+    *,
+    conditions: Sequence[object] | None = None,
+    reference: object | None = None,
+    adjust: Adjustment = "holm",
+    **inference: Unpack[Clustered],
+) -> Comparisons:
+    r"""Difference of mean scores between conditions, paired by item.
+
+    Parameters
+    ----------
+    scores : array-like, shape (N, k, R) or (N, k), or Cells
+        Scores (NaN = missing), or one mean score a cell.
+    conditions
+        As in `cell_statistics`; not used with `Cells`.
+    reference : optional
+        Compare every condition with this one; default every pair, the later minus the earlier.
+    adjust : str
+        Adjustment of the family of p-values (`p_adjust`). Intervals are not adjusted.
+
+    Returns
+    -------
+    Comparisons
+        ``estimate`` in score points, ``effect`` is d_z (mean over standard deviation of the item
+        differences).
+
+    Raises
+    ------
+    InputError
+
+    Notes
+    -----
+    Items that have a score under both conditions count alike. Without clusters this is the paired
+    t test; with clusters the standard error sums the deviations of each cluster, df = G - 1.
+
+    Examples
+    --------
+    >>> X = [[[8, 9], [7, 9]], [[5, 6], [4, 6]], [[6, 7], [6, 5]]]
+    >>> out = mean_shift(X, conditions=["T=0", "T=1"])
+    >>> out.rows[0].a, round(out.rows[0].estimate, 3), round(out.rows[0].p_value, 3)
+    ('T=1', -0.667, 0.057)
+    """
+    function = "mean_shift"
+    cells = (
+        scores
+        if isinstance(scores, Cells)
+        else cells_of_means(scores, conditions, inference["cluster"])
+    )
+    need_scores(cells, function=function)
+    need_two_conditions(cells.conditions, function=function)
+    rows = []
+    for a, b in chosen_pairs(cells.conditions, reference, function=function):
+        difference = cells.mean[:, a] - cells.mean[:, b]
+        both = ~np.isnan(difference)
+        d = difference[both]
+        m = mean_over_clusters(d, cells.cluster[both]) if d.size else None
+        sd = float(np.std(d, ddof=1)) if d.size > 1 else math.nan
+        rows.append(
+            Comparison(
+                a=cells.conditions[a],
+                b=cells.conditions[b],
+                estimate=m.mean if m else math.nan,
+                estimate_name="difference of means",
+                statistic=m.statistic() if m else math.nan,
+                df=m.df if m else math.nan,
+                p_value=m.p_value() if m else math.nan,
+                p_adjusted=math.nan,
+                interval=m.interval(inference["level"]) if m else None,
+                effect=m.mean / sd if m and not m.reason else math.nan,
+                effect_name="d_z",
+                n=int(both.sum()),
+                reason=m.reason if m else "no item has a score under both conditions",
+            )
+        )
+    used = np.sum(~np.isnan(cells.mean), axis=1) >= 2
+    return Comparisons(
+        name="mean_shift",
+        symbol="t",
+        method="Shift of the mean, paired by item",
+        adjust=adjust,
+        family="mean shifts of these conditions",
+        rows=with_adjusted(rows, adjust),
+        sample=sample_of(scores, cells, used),
+    )
+
+
+def sample_of(X: ArrayLike | Cells, cells: Cells, used: NDArray[np.bool_]) -> Sample:
+    """The items compared; a table of means does not say how many replications stand behind it."""
+    sample = cells.sample(used, reason="scored under fewer than 2 conditions")
+    if isinstance(X, Cells) or np.ndim(X) != 2:
+        return sample
+    return dataclasses.replace(sample, n_replications=None, n_replications_max=None)
+
+
+def cells_of_means(
+    X: ArrayLike, conditions: Sequence[object] | None, cluster: ArrayLike | None
+) -> Cells:
+    """Cells from scores, or from one mean a cell (2-d)."""
+    shape = np.shape(X)
+    if len(shape) == 2:
+        return cell_statistics(
+            np.asarray(X, dtype=float)[:, :, None], conditions=conditions, cluster=cluster
+        )
+    return cell_statistics(X, conditions=conditions, cluster=cluster)
+
+
+_LEAST = 20  # D'Agostino's approximation of the kurtosis' distribution
+_DISCRETE = Note(
+    code="discrete_scores",
+    message=(
+        "Scores are whole numbers, which a normal variable never is: with many judgments the test "
+        "rejects normality whatever the judge does. Read skewness and kurtosis."
+    ),
+)
+_POOLED = Note(
+    code="pooled_items",
+    message=(
+        "Items of unequal spread are pooled: a mixture of normal distributions has a positive "
+        "excess kurtosis."
+    ),
+)
+
+
+def _powers(x: NDArray[Any]) -> NDArray[Any]:
+    """Number of scores and sums of second to fourth powers, by item."""
+    filled = np.where(np.isnan(x), 0.0, x)
+    return np.stack(
+        [np.sum(~np.isnan(x), axis=-1), *((filled**p).sum(axis=-1) for p in (2, 3, 4))], axis=-1
+    ).astype(float)
+
+
+def _skewness(s: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray((s[..., 2] / s[..., 0]) / (s[..., 1] / s[..., 0]) ** 1.5)
+
+
+def _excess_kurtosis(s: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray((s[..., 3] / s[..., 0]) / (s[..., 1] / s[..., 0]) ** 2 - 3)
+
+
+@with_keywords()
+def normality_test(scores: ArrayLike, **inference: Unpack[Clustered]) -> TestResult:
+    r"""Are repeated scores, centred by item, normally distributed; and how do they depart?
+
+    Parameters
+    ----------
+    scores : array-like, shape (N, R)
+        Items x replications, NaN = missing. Items with fewer than two scores are left out.
+    cluster : array-like, shape (N,), optional
+        Clusters of the items, for the intervals.
+
+    Returns
+    -------
+    TestResult
+        ``effects``: excess kurtosis (0 for a normal distribution, -1.2 for a flat one) and
+        skewness, with jackknife intervals over clusters.
+
+    Raises
+    ------
+    InputError
+        If the scores are not a matrix.
+
+    Notes
+    -----
+    D'Agostino and Pearson's :math:`K^2` as ``scipy.stats.normaltest``, on the pooled scores less
+    their item's mean; it treats them as independent. Moments are :math:`g_1 = m_3 / m_2^{3/2}`,
+    :math:`g_2 = m_4 / m_2^2 - 3`, not corrected for bias (e1071, type 1). The mean of R scores is
+    subtracted, which draws the kurtosis of few replications to 0.
+
+    References
+    ----------
+    D'Agostino & Pearson (1973), Tests for departure from normality. Biometrika 60, 613-622.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> flat = np.random.default_rng(0).integers(1, 11, size=(40, 50))
+    >>> out = normality_test(flat)
+    >>> out.p_value < 0.001, round(out.effects[0].estimate, 1)
+    (True, -1.2)
+    """
+    from scipy import stats
+
+    where = "normality_test"
+    x = np.asarray(scores, dtype=float)
+    centred = centred_scores(x[:, None, :] if x.ndim == 2 else x)[:, 0, :]
+    cells = cell_statistics(x[:, None, :])
+    used = cells.n_scores[:, 0] >= 2
+    codes = cluster_codes(inference["cluster"], x.shape[0], where=where)[used]
+    sample = cells.sample(used, reason="fewer than 2 scores")
+    values = centred[used][~np.isnan(centred[used])]
+    reason = ""
+    if values.size < _LEAST:
+        reason = (
+            f"{counted(values.size, 'score is', 'scores are')} too few (at least {_LEAST} are "
+            "needed)"
+        )
+    elif np.ptp(values) == 0:
+        reason = "no score differs from the others of its item"
+    effects: list[Estimate] = []
+    for name, label, combine in (
+        ("excess_kurtosis", "Excess kurtosis (0 if normal)", _excess_kurtosis),
+        ("skewness", "Skewness (0 if symmetric)", _skewness),
+    ):
+        effects.append(
+            estimate_from_sums(
+                SumStatistic(per_item=_powers, combine=combine),
+                centred[used],
+                name=name,
+                label=label,
+                estimator="moments of scores centred by item",
+                sample=sample,
+                reason=reason or "no score differs from the others of its item",
+                where=where,
+                cluster=codes,
+                level=inference["level"],
+                scale="identity",
+            )
+        )
+    k2, p = (np.nan, np.nan) if reason else map(float, stats.normaltest(values))
+    return TestResult(
+        name=where,
+        method="D'Agostino-Pearson test of normality on scores centred by item",
+        statistic=k2,
+        statistic_name="K2",
+        df=MappingProxyType({"df": 2.0}),
+        p_value=p,
+        null_hypothesis="scores of an item are normally distributed",
+        alternative="skewness or kurtosis differ from a normal distribution's",
+        why="It asks whether repeated scores look normal.",
+        effects=tuple(effects),
+        sample=sample,
+        notes=(_DISCRETE, _POOLED),
+        reason=reason,
+    )
+
+
+@with_keywords()
+def kurtosis_change(
+    before: ArrayLike, after: ArrayLike, **inference: Unpack[Clustered]
+) -> Estimate:
+    r"""Change of the excess kurtosis of repeated scores between two conditions, paired by item.
+
+    Parameters
+    ----------
+    before, after : array-like, shape (N, R)
+        Scores of the same items under two conditions, NaN = missing; R may differ.
+
+    Returns
+    -------
+    Estimate
+        After minus before: negative where the distribution became flatter.
+
+    Raises
+    ------
+    InputError
+        If the scores are not matrices of as many items.
+
+    Notes
+    -----
+    Excess kurtosis as in `normality_test`, on scores less their item's mean; the jackknife leaves
+    an item out of both conditions at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> peaked, flat = rng.laplace(size=(40, 50)), rng.uniform(size=(40, 50))
+    >>> change = kurtosis_change(peaked, flat)
+    >>> change.estimate < -3, change.interval.high < 0
+    (True, True)
+    """
+    where = "kurtosis_change"
+    x, y = (np.asarray(v, dtype=float) for v in (before, after))
+    if x.ndim != 2 or y.ndim != 2 or x.shape[0] != y.shape[0]:
+        raise InputError(
+            f"{where}: before and after must be items x replications of the same items, got shapes "
+            f"{x.shape} and {y.shape}."
+        )
+    parts = [centred_scores(v[:, None, :])[:, 0, :] for v in (x, y)]
+    used = np.all([np.sum(~np.isnan(v), axis=1) >= 2 for v in (x, y)], axis=0)
+    sums = np.concatenate([_powers(v[used]) for v in parts], axis=-1)
+    vary = bool(sums.size) and bool(np.all(sums.sum(axis=0)[[1, 5]] > 0))
+    lost = int(np.sum(~used))
+    return estimate_from_sums(
+        SumStatistic(
+            per_item=lambda s: s,
+            combine=lambda s: np.asarray(
+                _excess_kurtosis(s[..., 4:]) - _excess_kurtosis(s[..., :4])
+            ),
+        ),
+        sums if vary else np.full((max(len(sums), 1), 8), np.nan),
+        name="kurtosis_change",
+        label="Change of the excess kurtosis",
+        estimator="moments of scores centred by item, paired",
+        sample=Sample(
+            n_items=int(used.sum()),
+            excluded={"fewer than 2 scores": lost},
+        ),
+        reason="" if vary else "the scores of an item never differ under one of the conditions",
+        where=where,
+        cluster=cluster_codes(inference["cluster"], x.shape[0], where=where)[used]
+        if vary
+        else None,
+        level=inference["level"],
+        scale="identity",
+    )

@@ -1,0 +1,390 @@
+"""Showing that a difference is small: two one-sided tests against a declared margin.
+
+A test that finds no difference never shows that there is none. Equivalence is shown where the whole
+interval lies inside a margin that was declared before the data were seen.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from judgestats.errors import InputError
+from judgestats.results.numbers import apa_estimate, counted, format_number, format_p
+from judgestats.results.records import NOT_ESTIMABLE
+from judgestats.stats.designs.cells import Cells
+from judgestats.stats.dispersion.condition_summary import cells_of_means, need_scores, sample_of
+from judgestats.stats.dispersion.ratios import (
+    Weighting,
+    cells_sample,
+    chosen_pairs,
+    compare_variances,
+    need_two_conditions,
+    variances_and_weights,
+    with_adjusted,
+)
+from judgestats.stats.inference import distributions
+from judgestats.stats.inference.estimate import Interval, Note
+from judgestats.stats.inference.jackknife import mean_over_clusters, useful_ratio
+from judgestats.stats.inference.multiplicity import Adjustment
+from judgestats.stats.inference.result import Comparison, Comparisons
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EquivalenceResult(Comparisons):
+    """Equivalence of pairs of conditions: shown or not shown, never assumed.
+
+    Attributes
+    ----------
+    rows : tuple of Comparison
+        ``p_value`` is the larger of the two one-sided p-values, ``interval`` the 1 - 2 alpha
+        interval that lies inside the margin exactly when ``p_value <= alpha``, ``statistic`` the
+        one-sided t nearer to zero.
+    margin : tuple of float
+        Lower and upper limit of what counts as equivalent.
+    alpha : float
+        Level of each one-sided test.
+    quantity : str
+        What is compared, in words.
+    """
+
+    margin: tuple[float, float]
+    alpha: float = 0.05
+    quantity: str = ""
+
+    @property
+    def shown(self) -> tuple[bool, ...]:
+        """For each pair: is equivalence shown, at the adjusted level?"""
+        return tuple(row.p_adjusted <= self.alpha for row in self.rows)
+
+    @property
+    def p_all(self) -> float:
+        """The p of 'all pairs are equivalent': the largest p, by intersection-union unadjusted."""
+        p = [row.p_value for row in self.rows]
+        return math.nan if any(math.isnan(v) for v in p) else max(p)
+
+    @property
+    def all_shown(self) -> bool:
+        """Is it shown that every pair is equivalent?"""
+        return self.p_all <= self.alpha
+
+    def tidy(self) -> pd.DataFrame:
+        """One row a pair, with the margin and the verdict."""
+        frame = super().tidy()
+        frame["margin_low"], frame["margin_high"] = self.margin
+        frame["equivalence_shown"] = self.shown
+        return frame
+
+    def glance(self) -> pd.DataFrame:
+        """One row: how many pairs are shown equivalent, and whether all are."""
+        frame = super().glance()
+        frame["n_shown"] = sum(self.shown)
+        frame["p_all"] = self.p_all
+        frame["all_shown"] = self.all_shown
+        return frame
+
+    def sentence(self) -> str:
+        """What is shown, and what is not: not shown means open, neither equal nor different."""
+        low, high = (format_number(m, digits=3) for m in self.margin)
+        head = f"Equivalence of {self.quantity} (margin {low} to {high}, "
+        if len(self.rows) == 1:
+            row = self.rows[0]
+            verdict = "is shown" if self.shown[0] else "is not shown"
+            where = self._where(row)
+            tail = "" if self.shown[0] or self._beyond(row) else f"; {_OPEN}"
+            return (
+                f"{head}two one-sided tests, p {format_p(row.p_value)}) {verdict} for {row.a} and "
+                f"{row.b}: {where}{tail} ({self.sample})."
+            )
+        n_shown = sum(self.shown)
+        text = f"{head}two one-sided tests a pair, {self.adjust}-adjusted) is shown for {n_shown} "
+        text += f"of {counted(len(self.rows), 'pair', 'pairs')}"
+        if self.all_shown:
+            text += (
+                f"; that all pairs are equivalent is shown (largest p {format_p(self.p_all)}, "
+                "intersection-union)"
+            )
+        else:
+            text += "; that all pairs are equivalent is not shown"
+        n_beyond = sum(self._beyond(row) for row in self.rows)
+        n_undefined = sum(math.isnan(row.p_value) for row in self.rows)
+        if n_beyond:
+            text += f"; for {n_beyond} the whole interval lies beyond the margin"
+        if n_undefined:
+            text += f"; {n_undefined} could not be computed"
+        if n_shown + n_beyond + n_undefined < len(self.rows):
+            text += f"; for the others {_OPEN}"
+        return f"{text} ({self.sample})."
+
+    def _beyond(self, row: Comparison) -> bool:
+        """Whether the interval lies wholly outside the margin: different, not merely undecided."""
+        if row.interval is None:
+            return False
+        return row.interval.high < self.margin[0] or row.interval.low > self.margin[1]
+
+    def _where(self, row: Comparison) -> str:
+        if row.interval is None:
+            wide = "its interval is not estimable at this size"
+            return row.reason or (wide if row.notes else "no interval is defined")
+        inside = self.margin[0] < row.interval.low and row.interval.high < self.margin[1]
+        place = "inside" if inside else "beyond" if self._beyond(row) else "not inside"
+        return f"{row.estimate_name} {apa_estimate(row.estimate, row.interval)} {place} the margin"
+
+
+_OPEN = "the data leave open whether they differ by more than the margin"
+
+
+def _check_alpha(alpha: float, *, function: str) -> None:
+    if not 0 < alpha < 0.5:
+        raise InputError(
+            f"{function}: alpha must lie in (0, 0.5), got {alpha!r}. Use 0.05 (a 90 % interval)."
+        )
+
+
+def _limits(margin: float | Sequence[float], *, ratio: bool, function: str) -> tuple[float, float]:
+    """Both limits from one number or two, or a readable refusal."""
+    given = np.atleast_1d(np.asarray(margin, dtype=float))
+    neutral = 1.0 if ratio else 0.0
+    if given.size == 1:
+        top = float(given[0])
+        low, high = (1 / top if ratio and top > 0 else -top, top)
+    elif given.size == 2:
+        low, high = float(given[0]), float(given[1])
+    else:
+        low = high = math.nan
+    if not (low < neutral < high) or (ratio and low <= 0) or not math.isfinite(high - low):
+        wanted = (
+            "a ratio above 1 (1.5 stands for 1/1.5 to 1.5) or two ratios around 1"
+            if ratio
+            else "a positive number of score points or two numbers around 0"
+        )
+        raise InputError(
+            f"{function}: margin must be {wanted}, got {margin!r}. Declare the largest difference "
+            "that would not matter, before looking at the data."
+        )
+    return low, high
+
+
+def _two_one_sided(
+    value: float, std_error: float, df: float, limits: tuple[float, float]
+) -> tuple[float, float]:
+    """The one-sided t nearer to zero and its p (the larger of both)."""
+    above = (value - limits[0]) / std_error
+    below = (limits[1] - value) / std_error
+    t = min(above, below)
+    return t, float(distributions.t.sf(t, df))
+
+
+def equivalence_of_spread(
+    scores: ArrayLike | Cells,
+    *,
+    margin: float | Sequence[float],
+    conditions: Sequence[object] | None = None,
+    cluster: ArrayLike | None = None,
+    reference: object | None = None,
+    weighting: Weighting = "items",
+    alpha: float = 0.05,
+    adjust: Adjustment = "holm",
+) -> EquivalenceResult:
+    r"""Is the spread under two conditions shown to be about the same?
+
+    Parameters
+    ----------
+    scores : array-like, shape (N, k, R) or (N, k), or Cells
+        Scores (NaN = missing), or a table of cell variances.
+    margin : float or (float, float)
+        Declared before the data are seen: the largest ratio of variances that does not matter
+        (1.5 stands for 1/1.5 to 1.5; its root is the ratio of standard deviations).
+    conditions, cluster, weighting
+        As in `variance_ratio`.
+    reference : optional
+        Compare every condition with this one; default every pair.
+    alpha : float
+        Level of each one-sided test; the interval has level 1 - 2 alpha.
+    adjust : str
+        Adjustment for claims about single pairs. That *all* pairs are equivalent needs none
+        (intersection-union): see `EquivalenceResult.p_all`.
+
+    Returns
+    -------
+    EquivalenceResult
+
+    Raises
+    ------
+    InputError
+
+    Notes
+    -----
+    Two one-sided t tests (Schuirmann, 1987) on the log ratio of pooled within-cell variances,
+    standard error and degrees of freedom as in `variance_ratio`. A pooled variance of 0 leaves the
+    ratio undefined, and equivalence not shown.
+
+    References
+    ----------
+    Schuirmann (1987), J. Pharmacokin. Biopharm. 15, 657-680; Berger & Hsu (1996), Statist. Sci. 11.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = 7 + np.random.default_rng(4).normal(size=(80, 2, 10))
+    >>> out = equivalence_of_spread(X, margin=1.5, conditions=["plain", "anchored"])
+    >>> out.shown, out.all_shown
+    ((True,), True)
+    """
+    function = "equivalence_of_spread"
+    _check_alpha(alpha, function=function)
+    limits = _limits(margin, ratio=True, function=function)
+    cells, weights = variances_and_weights(
+        scores, function=function, conditions=conditions, cluster=cluster, weighting=weighting
+    )
+    need_two_conditions(cells.conditions, function=function)
+    rows = []
+    notes: list[Note] = []
+    for a, b in chosen_pairs(cells.conditions, reference, function=function):
+        ratio, _, both = compare_variances(cells, weights, a, b)
+        t = p = math.nan
+        if not math.isnan(ratio.std_error):
+            log_limits = (math.log(limits[0]), math.log(limits[1]))
+            t, p = _two_one_sided(ratio.log, ratio.std_error, ratio.df, log_limits)
+        names = f"{cells.conditions[a]} / {cells.conditions[b]}"
+        interval, own = useful_ratio(
+            ratio, ratio.interval(1 - 2 * alpha), ratio.notes, degree=2, compared=True
+        )
+        lost = tuple(n for n in own if n.code == NOT_ESTIMABLE)
+        if not (lost or ratio.reason):
+            notes += [Note(code=n.code, message=f"{names}: {n.message}") for n in own]
+        rows.append(
+            Comparison(
+                a=cells.conditions[a],
+                b=cells.conditions[b],
+                estimate=math.exp(ratio.log),
+                estimate_name="ratio of pooled within-cell variances",
+                statistic=t,
+                df=ratio.df,
+                p_value=p,
+                p_adjusted=math.nan,
+                interval=interval,
+                notes=lost,
+                effect=math.exp(ratio.log / 2),
+                effect_name="ratio of standard deviations",
+                n=int(both.sum()),
+                reason=ratio.reason,
+            )
+        )
+    return EquivalenceResult(
+        symbol="t",
+        name=function,
+        method="Two one-sided tests of the ratio of pooled within-cell variances",
+        adjust=adjust,
+        family="pairs of these conditions",
+        rows=with_adjusted(rows, adjust),
+        sample=cells_sample(cells),
+        notes=tuple(notes),
+        details=MappingProxyType({"weighting": weighting}),
+        margin=limits,
+        alpha=alpha,
+        quantity="spread, as the ratio of variances",
+    )
+
+
+def equivalence_of_means(
+    scores: ArrayLike | Cells,
+    *,
+    margin: float | Sequence[float],
+    conditions: Sequence[object] | None = None,
+    cluster: ArrayLike | None = None,
+    reference: object | None = None,
+    alpha: float = 0.05,
+    adjust: Adjustment = "holm",
+) -> EquivalenceResult:
+    r"""Is the mean score under two conditions shown to be about the same, paired by item?
+
+    Parameters
+    ----------
+    scores : array-like, shape (N, k, R) or (N, k), or Cells
+        Scores (NaN = missing), or one mean a cell.
+    margin : float or (float, float)
+        Declared before the data are seen: the largest difference of means, in score points, that
+        does not matter (0.5 stands for -0.5 to 0.5).
+    conditions, cluster
+        As in `mean_shift`.
+    reference, alpha, adjust
+        As in `equivalence_of_spread`.
+
+    Returns
+    -------
+    EquivalenceResult
+
+    Raises
+    ------
+    InputError
+
+    Notes
+    -----
+    Two one-sided paired t tests on the items' differences; with clusters the standard error of
+    `mean_shift`. Without clusters the numbers are those of statsmodels' ``ttost_paired``.
+
+    References
+    ----------
+    Schuirmann (1987), J. Pharmacokin. Biopharm. 15, 657-680.
+
+    Examples
+    --------
+    >>> Y = [[7.1, 7.2], [5.0, 5.1], [8.4, 8.2], [6.0, 6.1], [4.9, 4.9], [7.7, 7.8]]
+    >>> out = equivalence_of_means(Y, margin=0.5, conditions=["plain", "anchored"])
+    >>> out.shown, round(out.rows[0].p_value, 5)
+    ((True,), 0.00011)
+    """
+    function = "equivalence_of_means"
+    _check_alpha(alpha, function=function)
+    limits = _limits(margin, ratio=False, function=function)
+    cells = scores if isinstance(scores, Cells) else cells_of_means(scores, conditions, cluster)
+    need_scores(cells, function=function)
+    need_two_conditions(cells.conditions, function=function)
+    rows = []
+    for a, b in chosen_pairs(cells.conditions, reference, function=function):
+        difference = cells.mean[:, a] - cells.mean[:, b]
+        both = ~np.isnan(difference)
+        estimate = t = p = df = math.nan
+        interval: Interval | None = None
+        reason = "no item has a score under both conditions"
+        if both.any():
+            m = mean_over_clusters(difference[both], cells.cluster[both])
+            estimate, df, reason = m.mean, m.df, m.reason
+            interval = m.interval(1 - 2 * alpha)
+            if not reason:
+                t, p = _two_one_sided(m.mean, m.std_error, m.df, limits)
+        rows.append(
+            Comparison(
+                a=cells.conditions[a],
+                b=cells.conditions[b],
+                estimate=estimate,
+                estimate_name="difference of means",
+                statistic=t,
+                df=df,
+                p_value=p,
+                p_adjusted=math.nan,
+                interval=interval,
+                n=int(both.sum()),
+                reason=reason,
+            )
+        )
+    used = np.sum(~np.isnan(cells.mean), axis=1) >= 2
+    return EquivalenceResult(
+        symbol="t",
+        name=function,
+        method="Two one-sided tests of the shift of the mean, paired by item",
+        adjust=adjust,
+        family="pairs of these conditions",
+        rows=with_adjusted(rows, adjust),
+        sample=sample_of(scores, cells, used),
+        margin=limits,
+        alpha=alpha,
+        quantity="mean scores, in score points",
+    )

@@ -1,0 +1,401 @@
+"""Adjustment of p-values, in one step and step-down."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.arrays import Floats as ArraysFloats
+from judgestats.errors import InputError, one_of
+from judgestats.results.numbers import format_p
+from judgestats.results.text import family_text
+from judgestats.stats.inference import distributions
+from judgestats.stats.inference.estimate import Result
+from judgestats.stats.inference.jackknife import cluster_sums, effective_clusters
+from judgestats.stats.inference.result import Comparison, TestResult
+
+Adjustment = Literal["holm", "hochberg", "hommel", "bonferroni", "BH", "BY", "none"]
+
+ADJUSTMENTS: tuple[str, ...] = get_args(Adjustment)
+
+
+def _holm(p: ArraysFloats) -> ArraysFloats:
+    m = p.size
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate((m - np.arange(m)) * p[order])
+    out = np.empty(m)
+    out[order] = stepped
+    return out
+
+
+def _step_up(p: ArraysFloats, factors: ArraysFloats) -> ArraysFloats:
+    """Cumulative minimum from the largest p down; `factors` belong to the descending order."""
+    order = np.argsort(-p, kind="stable")
+    out = np.empty(p.size)
+    out[order] = np.minimum.accumulate(factors * p[order])
+    return out
+
+
+def _hochberg(p: ArraysFloats) -> ArraysFloats:
+    return _step_up(p, np.arange(1, p.size + 1, dtype=float))
+
+
+def _benjamini_hochberg(p: ArraysFloats) -> ArraysFloats:
+    m = p.size
+    return _step_up(p, m / np.arange(m, 0, -1))
+
+
+def _benjamini_yekutieli(p: ArraysFloats) -> ArraysFloats:
+    m = p.size
+    return _step_up(p, np.sum(1 / np.arange(1, m + 1)) * m / np.arange(m, 0, -1))
+
+
+def _hommel(p: ArraysFloats) -> ArraysFloats:
+    """Hommel (1988) by the algorithm of Wright (1992), as R's p.adjust."""
+    m = p.size
+    order = np.argsort(p, kind="stable")
+    sorted_p = p[order]
+    rank = np.arange(1, m + 1)
+    best = np.full(m, np.min(m * sorted_p / rank))
+    adjusted = best.copy()
+    for j in range(m - 1, 1, -1):
+        lower, upper = slice(0, m - j + 1), slice(m - j + 1, m)
+        smallest = np.min(j * sorted_p[upper] / np.arange(2, j + 1))
+        adjusted[lower] = np.minimum(j * sorted_p[lower], smallest)
+        adjusted[upper] = adjusted[m - j]
+        best = np.maximum(best, adjusted)
+    out = np.empty(m)
+    out[order] = np.maximum(best, sorted_p)
+    return out
+
+
+_RULES: dict[str, Callable[[ArraysFloats], ArraysFloats]] = {
+    "holm": _holm,
+    "hochberg": _hochberg,
+    "hommel": _hommel,
+    "bonferroni": lambda p: p.size * p,
+    "BH": _benjamini_hochberg,
+    "BY": _benjamini_yekutieli,
+    "none": lambda p: p,
+}
+
+
+def p_adjust(p_values: ArrayLike, *, method: Adjustment = "holm") -> ArraysFloats:
+    r"""Adjust p-values for multiplicity within one family.
+
+    Parameters
+    ----------
+    p_values : array-like, shape (m,)
+        p-values in [0, 1]. NaN (a test that could not be computed) stays NaN and does not count,
+        as in R.
+    method : {"holm", "hochberg", "hommel", "bonferroni", "BH", "BY", "none"}
+        Holm, Hochberg, Hommel and Bonferroni control the chance of any false claim in the family
+        (Hochberg and Hommel under independence or positive dependence); BH and BY the expected
+        share of false claims (BY under any dependence).
+
+    Returns
+    -------
+    ndarray, shape (m,)
+        Adjusted p-values in the order given.
+
+    Raises
+    ------
+    InputError
+        If a p-value lies outside [0, 1] or the method is unknown.
+
+    Notes
+    -----
+    Holm: :math:`\tilde p_{(i)} = \max_{j \le i} \min\{1, (m - j + 1) p_{(j)}\}`. Same numbers as
+    R's ``p.adjust``.
+
+    References
+    ----------
+    Holm (1979), Scand. J. Statist. 6, 65-70; Hommel (1988), Biometrika 75, 383-386; Benjamini &
+    Yekutieli (2001), Ann. Statist. 29, 1165-1188.
+
+    Examples
+    --------
+    >>> p_adjust([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    >>> p_adjust([0.01, 0.04, 0.03], method="BH").round(3).tolist()
+    [0.03, 0.04, 0.04]
+    """
+    p = np.asarray(p_values, dtype=float)
+    if p.ndim != 1:
+        raise InputError(
+            f"p_adjust: p_values must be one-dimensional, got shape {p.shape}. "
+            "Give the p-values of one family as a list."
+        )
+    one_of("p_adjust", "method", method, ADJUSTMENTS)
+    present = ~np.isnan(p)
+    if np.any((p[present] < 0) | (p[present] > 1)):
+        bad = p[present][(p[present] < 0) | (p[present] > 1)][0]
+        raise InputError(
+            f"p_adjust: p_values must lie between 0 and 1, got {bad}. "
+            "Give p-values, not statistics."
+        )
+    out = np.full(p.size, np.nan)
+    if present.any():
+        out[present] = np.minimum(_RULES[method](p[present]), 1.0)
+    return out
+
+
+def with_adjusted(rows: Iterable[Comparison], adjust: Adjustment) -> tuple[Comparison, ...]:
+    """The rows of a family with their adjusted p-values filled in."""
+    listed = tuple(rows)
+    adjusted = p_adjust([row.p_value for row in listed], method=adjust)
+    return tuple(
+        dataclasses.replace(row, p_adjusted=float(p))
+        for row, p in zip(listed, adjusted, strict=True)
+    )
+
+
+def p_bounds(
+    p_values: Sequence[float], floors: Sequence[float], *, method: str = "holm"
+) -> list[bool]:
+    """Which adjusted p-values are upper bounds, since a p that they are made from is one.
+
+    A p at the floor of its permutations could be any smaller number: what would be smaller then is
+    known only as a bound.
+
+    Parameters
+    ----------
+    p_values : sequence of float
+        Of one family, not adjusted.
+    floors : sequence of float
+        The smallest p that each test can give; NaN or 0 where it has none.
+    method : str
+        See `p_adjust`; by any other the p-values are adjusted already, each by itself.
+
+    Examples
+    --------
+    >>> p_bounds([0.03, 0.001, 0.4], [0.001, 0.001, math.nan])
+    [False, True, False]
+    >>> p_bounds([0.0012, 0.001], [0.001, 0.001])  # the larger is held up by the smaller
+    [True, True]
+    """
+    p, floor = np.asarray(p_values, dtype=float), np.asarray(floors, dtype=float)
+    at = (p <= floor * (1 + 1e-9)) & (floor < 1)  # at a floor of 1 it is known
+    if method not in _RULES:
+        return [bool(b) for b in at]
+    present = ~np.isnan(p)
+    out = np.zeros(p.size, dtype=bool)
+    if at.any():
+        lower, now = (_RULES[method](v[present]) for v in (np.where(at, 0.0, p), p))
+        out[present] = np.minimum(lower, 1.0) < np.minimum(now, 1.0)
+    return [bool(b) for b in out]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Family(Result):
+    """The tests of one hypothesis of the analysis plan, adjusted together.
+
+    Attributes
+    ----------
+    name : str
+        The family: which hypothesis its tests answer.
+    adjust : str
+        The adjustment.
+    tests : mapping of str to TestResult
+        The tests by label.
+    p_adjusted : mapping of str to float
+        Adjusted p-values by label, NaN where a test was not computed.
+    p_bound : mapping of str to bool
+        Which of them are upper bounds: see `p_bounds`.
+    smallest : float
+        The smallest adjusted p that the draws of the adjustment can show; 0 where it has none.
+    """
+
+    name: str
+    adjust: str
+    tests: Mapping[str, TestResult]
+    p_adjusted: Mapping[str, float]
+    p_bound: Mapping[str, bool] = dataclasses.field(default_factory=dict)
+    smallest: float = 0.0
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per test: its `glance` with label, adjusted p and family."""
+        rows = [
+            test.glance().assign(
+                term=label,
+                test=test.name,
+                p_adjusted=self.p_adjusted[label],
+                adjust=self.adjust,
+                family=self.name,
+            )
+            for label, test in self.tests.items()
+        ]
+        return pd.concat(rows, ignore_index=True)
+
+    def apa(self, *, digits: int = 2) -> str:
+        """Every test with its adjusted p: see `Result.apa`."""
+        return "; ".join(
+            f"{label}: {test.apa(digits=digits)}"
+            + (
+                f", adjusted p {self.p_text(label)}"
+                if not math.isnan(self.p_adjusted[label])
+                else ""
+            )
+            for label, test in self.tests.items()
+        )
+
+    def p_text(self, label: str) -> str:
+        """The adjusted p of a test as it is written: ``= .031``, ``≤ .001``."""
+        p = self.p_adjusted[label]
+        return format_p(p, smallest=p if self.p_bound.get(label, False) else 0.0)
+
+    def sentence(self) -> str:
+        """Which tests of the family stand after adjustment."""
+        adjusted = {label: (p, self.p_text(label)) for label, p in self.p_adjusted.items()}
+        return family_text(self.name, self.adjust, adjusted)
+
+    def __str__(self) -> str:
+        frame = self.tidy()[["term", "statistic", "p_value", "p_adjusted"]]
+        table = frame.to_string(index=False, float_format=lambda v: f"{v:.4g}")
+        return f"\n\tFamily: {self.name} ({self.adjust})\n\n{table}\n"
+
+
+def adjust_family(
+    tests: Mapping[str, TestResult], *, family: str, method: Adjustment = "holm"
+) -> Family:
+    """Adjust the p-values of named tests that answer one declared hypothesis.
+
+    Parameters
+    ----------
+    tests : mapping of str to TestResult
+        Label -> test.
+    family : str
+        Name of the hypothesis of the analysis plan that these tests answer together.
+    method : str
+        See `p_adjust`.
+
+    Returns
+    -------
+    Family
+
+    Raises
+    ------
+    InputError
+        If there is no test or the method is unknown.
+
+    Examples
+    --------
+    >>> from judgestats.stats.comparison.paired import wilcoxon_signed_rank
+    >>> a = wilcoxon_signed_rank([1.0, 2.5, 3.1, 4.7, 5.2, 6.6], [0.0] * 6)
+    >>> b = wilcoxon_signed_rank([1.0, -2.5, 3.1, -4.7, 5.2, 6.6], [0.0] * 6)
+    >>> fam = adjust_family({"judge 1": a, "judge 2": b}, family="order effect")
+    >>> {k: round(p, 4) for k, p in fam.p_adjusted.items()}
+    {'judge 1': 0.0625, 'judge 2': 0.4375}
+    """
+    if not tests:
+        raise InputError(
+            "adjust_family: tests must hold at least one test, got none. "
+            "Give a mapping from label to result."
+        )
+    raw = [t.p_value if not math.isnan(t.p_value) else math.nan for t in tests.values()]
+    adjusted = p_adjust(raw, method=method)
+    return Family(
+        name=family,
+        adjust=method,
+        tests=dict(tests),
+        p_adjusted=dict(zip(tests, adjusted.tolist(), strict=True)),
+        p_bound=dict(
+            zip(
+                tests,
+                p_bounds(raw, [t.p_floor for t in tests.values()], method=method),
+                strict=True,
+            )
+        ),
+    )
+
+
+Floats = NDArray[np.float64]
+
+
+def signed_step_down(
+    shifts: Sequence[Floats],
+    clusters: Sequence[NDArray[np.object_]],
+    *,
+    n_permutations: int,
+    seed: int,
+) -> tuple[Floats, Floats]:
+    r"""Adjusted p of mean shifts, by Westfall and Young's step-down procedure.
+
+    Parameters
+    ----------
+    shifts : sequence of ndarray
+        Of each test, the difference of every item; none missing, of 2 clusters at least.
+    clusters : sequence of ndarray
+        The cluster of each item, named alike in all tests.
+    n_permutations, seed : int
+
+    Returns
+    -------
+    adjusted, own : ndarray, shape (n_tests,)
+        The adjusted p; p of each test alone, t over clusters.
+
+    Notes
+    -----
+    Where changes do nothing, original and changed may be exchanged within a cluster; one sign is
+    drawn a cluster for all tests. The statistic is the p of t over clusters (`mean_over_clusters`),
+    which puts tests of different clusters on one scale, never below :math:`2^{1-G}`. With
+    :math:`p_{(1)} \le p_{(2)} \le \dots`, :math:`\tilde p_{(i)} = \max_{j \le i}
+    \Pr(\min_{k \ge j} P_k \le p_{(j)})` over the draws, of which the data are one. Power and
+    size: docs/simulations/null.md.
+
+    References
+    ----------
+    Westfall & Young (1993), Resampling-based multiple testing, algorithm 2.8.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> original = rng.normal(size=20)
+    >>> shifts = [rng.normal(size=20) - original for _ in range(30)]
+    >>> shifts[0] = shifts[0] + 1.3
+    >>> items = np.array([f"q{i:02d}" for i in range(20)], dtype=object)
+    >>> adjusted, own = signed_step_down(shifts, [items] * 30, n_permutations=999, seed=0)
+    >>> bool(adjusted[0] < 0.05 < 30 * own[0]), int((adjusted < 0.05).sum())
+    (True, 1)
+    """
+    names = sorted({str(name) for labels in clusters for name in labels})
+    place = {name: i for i, name in enumerate(names)}
+    rng = np.random.default_rng(seed)
+    signs = rng.choice(np.array([-1.0, 1.0]), size=(n_permutations + 1, len(names)))
+    signs[0] = 1.0
+    drawn = np.column_stack(
+        [
+            _p_under(signs, shift, np.array([place[str(name)] for name in labels]))
+            for shift, labels in zip(shifts, clusters, strict=True)
+        ]
+    )
+    own = drawn[0]
+    order = np.argsort(own, kind="stable")
+    smallest = np.minimum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
+    # p of equal data may differ in the last digit
+    beaten = np.mean(smallest <= own[order] * (1 + 1e-9), axis=0)
+    adjusted = np.empty(own.size)
+    adjusted[order] = np.maximum.accumulate(beaten)
+    return np.maximum(adjusted, own), own
+
+
+def _p_under(signs: Floats, shift: Floats, codes: NDArray[np.int64]) -> Floats:
+    """P of one mean shift over clusters, under every draw of signs."""
+    present = np.unique(codes)
+    parts = cluster_sums(np.column_stack([shift, np.ones(shift.size)]), codes)
+    sums, sizes = signs[:, present] * parts[:, 0], parts[:, 1]
+    g, total = present.size, shift.size
+    mean = sums.sum(axis=1) / total
+    left = (sums - mean[:, None] * sizes) / (total - sizes)
+    error = np.sqrt((g - 1) / g * np.sum(left**2, axis=1))
+    still = error <= 1e-14 * max(1.0, float(np.abs(shift).max()))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(still, np.where(np.abs(mean) > 1e-12, np.inf, 0.0), np.abs(mean) / error)
+    df = max(effective_clusters(sizes) - 1.0, 1.0)
+    return np.asarray(np.maximum(2 * distributions.t.sf(t, df), 2.0 ** (1 - g)))

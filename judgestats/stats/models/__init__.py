@@ -1,0 +1,1 @@
+"""Models of scores and verdicts: cumulative logits, Bradley-Terry, facets, crossed effects."""

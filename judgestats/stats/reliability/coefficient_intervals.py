@@ -1,0 +1,526 @@
+"""Intervals of coefficients that are functions of mean squares or covariances."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Literal, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.arrays import Floats
+from judgestats.errors import one_of
+from judgestats.results.numbers import counted
+from judgestats.stats.designs.score_matrix import (
+    MeanSquares,
+    Missing,
+    Prepared,
+    correlations,
+    em_covariance,
+    mean_squares,
+    mean_squares_of_sums,
+    pairwise_covariance,
+    prepare_scores,
+    resampled_covariances,
+    row_sums,
+    stacked_covariances,
+)
+from judgestats.stats.inference import distributions
+from judgestats.stats.inference.bootstrap import (
+    cluster_bootstrap,
+    held_by,
+    not_estimable,
+    only,
+    useful_reliability,
+)
+from judgestats.stats.inference.estimate import Estimate, Interval, Note
+from judgestats.stats.inference.jackknife import (
+    cluster_jackknife,
+    cluster_sums,
+    effective_clusters,
+    jackknife_error,
+    t_of_clusters,
+)
+from judgestats.stats.inference.keywords import Inference
+from judgestats.stats.inference.permutation import permutation_distribution
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MeanSquareRatio:
+    r"""Mean squares between items and of error, of all items and without each cluster.
+
+    Attributes
+    ----------
+    between, error : float
+        Of all items.
+    between_left, error_left : ndarray, shape (n_clusters,)
+        Without each cluster.
+    items : ndarray, shape (n_clusters,)
+        Items of each cluster.
+    inside : ndarray, shape (n_clusters,)
+        Each cluster's part of the sum of squares behind `error`.
+    k : float
+        Judgments an item, n0 where they are unequal.
+    symbol : str
+        Which ratio: the error is that within items, or the residual.
+
+    Notes
+    -----
+    Inferred is :math:`\log(MS_b / MS_e)`, which is -log(1 - ICC of the mean of k). Its jackknife
+    error goes with a t whose degrees of freedom are Satterthwaite's of both parts:
+    :math:`(s_b^2 + s_e^2)^2 / (s_b^4 / (G_b - 1) + s_e^4 / (G_e - 1))`, s the jackknife errors of
+    the two logarithms, G the effective numbers of clusters behind them
+    (`effective_clusters` of the items and of the sums of squares). Beside F, which misses .12 to
+    .20 of judges' reliabilities for .05, it misses .01 to .08 (docs/simulations/null.md).
+
+    Examples
+    --------
+    >>> x = np.array([[9.0, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9]])
+    >>> ratio = MeanSquareRatio.one_way(
+    ...     n=np.full(5, 4.0), mean=x.mean(axis=1), within=x.var(axis=1) * 4, codes=np.arange(5))
+    >>> interval, notes = ratio.icc_interval(single=True)
+    >>> round(interval.low, 2), round(interval.high, 2), interval.method
+    (-0.2, 0.75, 'jackknife over items of log(MSb/MSw), t with 4 df')
+    """
+
+    between: float
+    error: float
+    between_left: FloatArray
+    error_left: FloatArray
+    items: FloatArray
+    inside: FloatArray
+    k: float
+    symbol: str = "MSb/MSw"
+
+    @classmethod
+    def one_way(
+        cls, *, n: FloatArray, mean: FloatArray, within: FloatArray, codes: IntArray
+    ) -> MeanSquareRatio:
+        """Of items with n judgments each, their means and sums of squares about them."""
+        # Sums are taken about the grand mean to lose no digits; leaving a cluster out subtracts.
+        about = mean - np.dot(n, mean) / n.sum()
+        parts = cluster_sums(
+            np.column_stack([np.ones_like(n), n, n * about, n * about**2, within]), codes
+        )
+        total = parts.sum(axis=0)
+
+        def squares(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+            items, judgments, first, second, inside = sums.T
+            with np.errstate(divide="ignore", invalid="ignore"):
+                between = np.maximum(second - first**2 / judgments, 0.0) / (items - 1)
+                return between, np.maximum(inside, 0.0) / (judgments - items)
+
+        between, error = squares(total[None])
+        left = squares(total - parts)
+        return cls(
+            between=float(between[0]),
+            error=float(error[0]),
+            between_left=left[0],
+            error_left=left[1],
+            items=parts[:, 0],
+            inside=parts[:, 4],
+            k=float((total[1] - np.dot(n, n) / total[1]) / (total[0] - 1)),
+        )
+
+    @classmethod
+    def of_sums(cls, sums: FloatArray, *, residual: bool) -> MeanSquareRatio:
+        """Of complete layouts, from `row_sums` added up by cluster."""
+        total = sums.sum(axis=0)
+        k = total.size - 3
+        all_items, left = mean_squares_of_sums(total), mean_squares_of_sums(total - sums)
+        items, columns, squared_rows, squares = sums[:, 0], sums[:, 1:-2], sums[:, -2], sums[:, -1]
+        grand = total[1:-2].sum() / (total[0] * k)
+        shifts = total[1:-2] / total[0] - grand
+        inside = squares - squared_rows / k
+        if residual:
+            own = columns - columns.sum(axis=1, keepdims=True) / k
+            inside += items * np.dot(shifts, shifts) - 2 * own @ shifts
+        return cls(
+            between=float(all_items.items),
+            error=float(all_items.residual if residual else all_items.within),
+            between_left=np.asarray(left.items),
+            error_left=np.asarray(left.residual if residual else left.within),
+            items=items,
+            inside=np.maximum(inside, 0.0),
+            k=float(k),
+            symbol="MSb/MSe" if residual else "MSb/MSw",
+        )
+
+    @classmethod
+    def of_scores(cls, x: FloatArray, codes: IntArray | None, *, residual: bool) -> MeanSquareRatio:
+        """Of items x replications; `residual` takes the columns' levels out and needs no gap."""
+        codes = np.arange(x.shape[0]) if codes is None else codes
+        if residual:
+            return cls.of_sums(cluster_sums(row_sums(x - x.mean()), codes), residual=True)
+        n = (~np.isnan(x)).sum(axis=1).astype(float)
+        mean = np.nansum(x, axis=1) / n
+        within = np.nansum((x - mean[:, None]) ** 2, axis=1)
+        return cls.one_way(n=n, mean=mean, within=within, codes=codes)
+
+    def icc_interval(
+        self, *, single: bool, level: float = 0.95
+    ) -> tuple[Interval | None, tuple[Note, ...]]:
+        """Interval of the ICC of a `single` judgment, else of the mean of k, or why there is none.
+
+        Parameters
+        ----------
+        single : bool
+        level : float
+
+        Returns
+        -------
+        interval : Interval or None
+        notes : tuple of Note
+        """
+        g = self.items.size
+        unit = "items" if g == self.items.sum() else "clusters"
+        with np.errstate(divide="ignore", invalid="ignore"):
+            between, error = np.log(self.between_left), np.log(self.error_left)
+            centre = float(np.log(self.between) - np.log(self.error))
+        if self.error <= 0 or self.between <= 0:
+            why = "no score varies within items" if self.error <= 0 else "item means do not vary"
+            return None, (Note(code="no_interval", message=f"No interval: {why}."),)
+        held = held_by(self.inside, unit)
+        if g < 3:
+            return None, (not_estimable(f"{held} 3 are needed to leave one out."),)
+        if not (np.isfinite(error).all() and np.isfinite(between).all()):
+            still = "no score varies within items"
+            still = "item means do not vary" if np.isfinite(error).all() else still
+            why = f"Without one of the {g} {unit} {still}. Judge more items."
+            return None, (not_estimable(why),)
+        std_error, df = jackknife_error(between - error, self.items)
+        if std_error <= 1e-12 * max(1.0, abs(centre)):
+            message = f"No interval: the ratio is the same whichever of the {unit} is left out."
+            return None, (Note(code="constant_distribution", message=message),)
+        of_between, of_error = (jackknife_error(v, self.items)[0] ** 2 for v in (between, error))
+        rough = (of_between + of_error) ** 2 / (
+            of_between**2 / df + of_error**2 / max(effective_clusters(self.inside) - 1.0, 1.0)
+        )
+        df = max(min(rough, df), 1.0)
+        half = float(distributions.t.ppf((1 + level) / 2, df)) * std_error
+        ends = np.array([centre - half, centre + half])
+        if single:
+            low, high = (-np.expm1(-v) / (1 + (self.k - 1) * math.exp(-v)) for v in ends)
+        else:
+            low, high = -np.expm1(-ends)
+        interval = Interval(
+            low=float(low),
+            high=float(high),
+            level=level,
+            method=f"jackknife over {unit} of log({self.symbol}), {t_of_clusters(df)}",
+        )
+        with np.errstate(over="ignore"):
+            useful, notes = useful_reliability(interval, held, squares=float(np.exp(half)))
+        if useful is None:
+            return None, notes
+        if df < 9:
+            many = f"{df + 1:.1f} effective {unit} (of {g})" if df < g - 1.5 else f"{g} {unit}"
+            more = "more items" if unit == "items" else "items of more questions"
+            message = (
+                f"Only {many}: the jackknife interval is wide and may still be too short. Judge "
+                f"{more}."
+            )
+            notes = (Note(code="few_clusters", message=message),)
+        return interval, notes
+
+
+Coefficient = Callable[[Floats], Floats]
+"""From a stack of covariance (or correlation) matrices, shape (B, k, k), to B values."""
+IntervalMethod = Literal["auto", "feldt", "bonett", "jackknife", "bca", "percentile", "none"]
+
+
+def _feldt(alpha: float, n: int, k: int, level: float) -> tuple[float, float]:
+    tail = (1 - level) / 2
+    df1, df2 = n - 1, (n - 1) * (k - 1)
+    return (
+        1 - (1 - alpha) * float(distributions.f.ppf(1 - tail, df1, df2)),
+        1 - (1 - alpha) * float(distributions.f.ppf(tail, df1, df2)),
+    )
+
+
+def _bonett(alpha: float, n: int, k: int, level: float) -> tuple[float, float]:
+    z = float(distributions.norm.ppf((1 + level) / 2)) * math.sqrt(2 * k / ((k - 1) * (n - 2)))
+    return -math.expm1(math.log1p(-alpha) + z), -math.expm1(math.log1p(-alpha) - z)
+
+
+def _why_undefined(x: Floats, correlation_based: bool) -> str:
+    spread = np.nanmax(x, axis=0) - np.nanmin(x, axis=0)
+    if not np.any(spread > 0):
+        return "no replication varies over items, so there is no variance to be reliable"
+    present = (~np.isnan(x)).astype(float)
+    if (present.T @ present).min() < 2:
+        return "some replications share fewer than 2 items, so their covariance is unknown"
+    if correlation_based and not np.all(spread > 0):
+        constant = int(np.sum(spread == 0))
+        return (
+            f"{constant} of {x.shape[1]} replications {'is' if constant == 1 else 'are'} constant "
+            f"and {'has' if constant == 1 else 'have'} no correlation"
+        )
+    return "the sum of the replications has no variance"
+
+
+def _quality_notes(prepared: Prepared, value: float) -> list[Note]:
+    """What a reader must know before trusting the value."""
+    x = prepared.x
+    notes = list(prepared.notes)
+    if math.isnan(value):
+        return notes
+    spread = np.nanmax(x, axis=1) - np.nanmin(x, axis=1)
+    if np.all(spread == 0):
+        message = (
+            "Every item got the same score from all its replications, as it happens at temperature "
+            "0: reliability 1 then says that one draw was repeated, not that the judge is right."
+        )
+        notes.append(Note(code="no_within_item_variance", message=message))
+    constant = int(np.sum(np.nanmax(x, axis=0) == np.nanmin(x, axis=0)))
+    if constant:
+        message = (
+            f"{constant} of {x.shape[1]} replications "
+            f"{'is constant and' if constant == 1 else 'are constant and'} kept."
+        )
+        notes.append(Note(code="constant_replications", message=message))
+    if value < 0:
+        message = "The value is negative: replications vary against each other; 0 is not a floor."
+        notes.append(Note(code="negative_reliability", message=message))
+    return notes
+
+
+def covariance_estimate(
+    scores: ArrayLike,
+    coefficient: Coefficient,
+    *,
+    where: str,
+    name: str,
+    label: str,
+    estimator: str,
+    on: Literal["covariance", "correlation"],
+    interval: IntervalMethod,
+    missing: Missing,
+    n_jobs: int,
+    correlation_of_missing: Callable[[Floats], Floats] | None = None,
+    details: Callable[[Floats, int], dict[str, Any]] | None = None,
+    std_error: Callable[[Floats, int], float] | None = None,
+    **inference: Unpack[Inference],
+) -> Estimate:
+    """Estimate, interval and null of a function of the covariance matrix (shared by this file).
+
+    `coefficient` maps a stack of covariance (or correlation, as `on` says) matrices to values.
+    """
+    one_of(
+        where,
+        "interval",
+        interval,
+        ("auto", "feldt", "bonett", "jackknife", "bca", "percentile", "none"),
+    )
+    prepared = prepare_scores(scores, where=where, cluster=inference["cluster"], missing=missing)
+    common: dict[str, Any] = {
+        "name": name,
+        "label": label,
+        "estimator": estimator + (f"; missing: {missing}" if not prepared.complete else ""),
+        "sample": prepared.sample,
+    }
+    if prepared.reason:
+        return Estimate(estimate=math.nan, reason=prepared.reason, **common)
+    x, complete = prepared.x, prepared.complete
+    n, k = x.shape
+
+    def of_covariance(covariance: Floats) -> Floats:
+        return coefficient(covariance if on == "covariance" else correlations(covariance))
+
+    def of_matrix(data: Floats) -> float:
+        if np.isnan(data).any() and on == "correlation" and correlation_of_missing is not None:
+            return float(coefficient(correlation_of_missing(data)[None])[0])
+        return float(of_covariance(_covariance(data, missing)[None])[0])
+
+    value = of_matrix(x)
+    if math.isnan(value):
+        reason = _why_undefined(x, on == "correlation")
+        return Estimate(estimate=math.nan, reason=reason, **common)
+    notes = _quality_notes(prepared, value)
+
+    bounds: Interval | None = None
+    method = interval
+    if method == "auto":
+        method = "jackknife"
+    if method in {"feldt", "bonett"}:
+        bounds, note = _analytic(value, n, k, inference["level"], method, prepared, name)
+        notes += [note] if note else []
+    elif method == "jackknife" and name == "alpha" and complete:  # ICC(3,k)
+        ratio = MeanSquareRatio.of_scores(x, prepared.cluster, residual=True)
+        bounds, more = ratio.icc_interval(single=False, level=inference["level"])
+        notes += more
+    elif method == "jackknife":
+        left_out = cluster_jackknife(
+            x,
+            (lambda data, w: of_covariance(resampled_covariances(data, w)))
+            if complete
+            else of_matrix,
+            cluster=prepared.cluster,
+            level=inference["level"],
+            vectorized=complete,
+        )
+        bounds, lost = useful_reliability(left_out.interval, only(left_out.n_clusters))
+        notes += lost or left_out.notes
+    elif method in {"bca", "percentile"}:
+        boot = cluster_bootstrap(
+            x,
+            (lambda data, w: of_covariance(resampled_covariances(data, w)))
+            if complete
+            else of_matrix,
+            cluster=prepared.cluster,
+            method=method,
+            transform="log_complement",
+            level=inference["level"],
+            n_resamples=inference["n_resamples"],
+            seed=inference["seed"],
+            n_jobs=n_jobs,
+            vectorized=complete,
+            names=(label,),
+        )
+        bounds, lost = useful_reliability(boot.interval, only(boot.n_clusters))
+        notes += lost or [*boot.notes, *bootstrap_note(boot.n_clusters, method)]
+
+    null = None
+    if inference["n_permutations"] > 0:
+        permuted = permutation_distribution(
+            x,
+            (lambda stack: of_covariance(stacked_covariances(stack))) if complete else of_matrix,
+            scheme="replications",
+            n_permutations=inference["n_permutations"],
+            seed=inference["seed"],
+            n_jobs=n_jobs,
+            vectorized=complete,
+        )
+        null = permuted.null
+        notes += permuted.notes
+    covariance = _covariance(x, missing)
+    return Estimate(
+        estimate=value,
+        interval=bounds,
+        std_error=std_error(covariance, n) if std_error else math.nan,
+        null=null,
+        notes=tuple(notes),
+        details=details(covariance, n) if details else {},
+        **common,
+    )
+
+
+def bootstrap_note(n_clusters: int, method: str) -> tuple[Note, ...]:
+    """The warning for the user's case, where the bootstrap was seen to cover below .93."""
+    if n_clusters >= 100:
+        return ()
+    message = (
+        f"With {counted(n_clusters, 'cluster', 'clusters')} the {method} bootstrap of a "
+        "reliability covers below .93 for "
+        "a nominal .95 (docs/simulations/coverage_scores.csv): use interval='auto'."
+    )
+    return (Note(code="bootstrap_undercovers", message=message),)
+
+
+def _covariance(x: Floats, missing: Missing) -> Floats:
+    if not np.isnan(x).any():
+        out: Floats = stacked_covariances(x[None])[0]
+        return out
+    return em_covariance(x)[0] if missing == "em" else pairwise_covariance(x)
+
+
+def _analytic(
+    value: float, n: int, k: int, level: float, method: str, prepared: Prepared, name: str
+) -> tuple[Interval | None, Note | None]:
+    """Feldt's or Bonett's interval, or the note that says why there is none."""
+    why = ""
+    if name != "alpha":
+        why = f"{method}'s interval is for raw alpha, not for {name}: use interval='jackknife'"
+    elif not prepared.complete:
+        why = f"{method}'s interval needs complete replications: use interval='jackknife'"
+    elif 1 - value <= 1e-12:
+        why = "a reliability of exactly 1 has no interval: nothing varied within items"
+    elif method == "bonett" and n < 3:
+        why = "Bonett's interval needs at least 3 items"
+    if why:
+        return None, Note(code="no_interval", message=f"No interval: {why}.")
+    low, high = (_feldt if method == "feldt" else _bonett)(value, n, k, level)
+    title = {"feldt": "Feldt F", "bonett": "Bonett ln(1 - alpha)"}[method]
+    note = None
+    if prepared.clustered:
+        message = (
+            f"{title} treats items as independent, but they share clusters: use "
+            "interval='jackknife'."
+        )
+        note = Note(code="clusters_ignored", message=message)
+    return Interval(low=low, high=high, level=level, method=title), note
+
+
+def shuffled_mean_squares(
+    x: Floats, *, n_permutations: int, seed: int | None, n_jobs: int = 1
+) -> MeanSquares:
+    """Mean squares of a complete layout under shuffles of each column over the rows.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n, k)
+    n_permutations : int
+    seed : int or None
+    n_jobs : int
+
+    Returns
+    -------
+    MeanSquares
+        A stack of `n_permutations`.
+
+    Examples
+    --------
+    >>> x = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]])
+    >>> shuffled = shuffled_mean_squares(x, n_permutations=99, seed=0)
+    >>> len(shuffled.items), float(np.max(shuffled.items)), float(mean_squares(x).items)
+    (99, 15.5, 15.5)
+    """
+    own = mean_squares(x)
+    n, k = x.shape
+    centred = x - x.mean(axis=0)
+    draws = _between if seed is not None else _between.__wrapped__
+    between = draws(centred.tobytes(), (n, k), n_permutations, seed, n_jobs)
+    left = (n - 1) * float(own.items) + (n - 1) * (k - 1) * float(own.residual) - between
+    # Differences of equal sums are rounding errors, not variation.
+    tiny = 1e-13 * (left + between)
+    between, left = np.where(between > tiny, between, 0.0), np.where(left > tiny, left, 0.0)
+    shifts = (k - 1) * float(own.replications)
+    return MeanSquares(
+        items=between / (n - 1),
+        replications=own.replications,
+        residual=left / ((n - 1) * (k - 1)),
+        within=(left + shifts) / (n * (k - 1)),
+        n=float(n),
+        k=float(k),
+        df_within=float(n * (k - 1)),
+    )
+
+
+@lru_cache(maxsize=1)
+def _between(
+    centred: bytes, shape: tuple[int, int], n_permutations: int, seed: int | None, n_jobs: int
+) -> Floats:
+    """Sum of squares between items in each shuffle, columns having mean 0."""
+    x = np.frombuffer(centred).reshape(shape)
+    values, codes = np.unique(x, return_inverse=True)
+    # A byte a score: the stack of shuffles is then an eighth as large.
+    small = len(values) <= 256
+    shuffled = codes.reshape(shape).astype(np.uint8) if small else x
+
+    def squares(stack: NDArray[Any]) -> Floats:
+        total = np.zeros(stack.shape[:-1])
+        for column in range(shape[1]):
+            own = stack[..., column]
+            total += values[own] if small else own
+        return np.asarray(np.einsum("bi,bi->b", total, total)) / shape[1]
+
+    return permutation_distribution(
+        shuffled, squares, scheme="replications", n_permutations=n_permutations, seed=seed,
+        n_jobs=n_jobs, vectorized=True,
+    ).distribution  # fmt: skip

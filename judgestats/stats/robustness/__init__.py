@@ -1,0 +1,1 @@
+"""Robustness of a judge: probes, wording, scale use, fairness between sources."""

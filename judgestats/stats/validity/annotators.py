@@ -1,0 +1,549 @@
+"""The alternative annotator test and the human ceiling."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, Unpack
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import special
+
+from judgestats.arrays import Floats, Ints, too_large
+from judgestats.errors import InputError, one_of
+from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample, notes_block
+from judgestats.stats.inference.jackknife import mean_over_clusters
+from judgestats.stats.inference.keywords import Clustered, with_keywords
+from judgestats.stats.inference.multiplicity import p_adjust
+from judgestats.stats.validity.inputs import cluster_variance
+
+Scoring = Literal["accuracy", "neg_rmse"]
+Clusters = Literal["unequal", "equal"]
+
+LEAST_ITEMS = 30
+SWEEP = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AnnotatorTest:
+    """The judge against one annotator, both measured by the other annotators."""
+
+    annotator: str
+    n: int
+    judge_share: float
+    """Share of items on which the judge is at least as close to the others."""
+    annotator_share: float
+    mean_difference: float
+    sd_difference: float
+    p_value: float
+    p_adjusted: float
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AlternativeAnnotator(Result):
+    """Result of the alternative annotator test.
+
+    Attributes
+    ----------
+    winning_rate : float
+        omega: share of the annotators against whom the judge is not inferior by epsilon.
+    advantage : float
+        rho: mean over annotators of the share of items on which the judge is at least as close to
+        the others.
+    passed : bool
+        Whether omega is at least .5.
+    epsilon, level : float
+    annotators : tuple of AnnotatorTest
+    sweep : mapping of float to float
+        omega by epsilon.
+    beside : mapping of str to AlternativeAnnotator
+        The best constant judge and the majority of the people, tested alike.
+    power : float
+        Share of resamples in which a person put in the judge's place passes; NaN with fewer than
+        three annotators.
+    sample : Sample
+    skipped : tuple of str
+        Annotators with too few items.
+    notes : tuple of Note
+    reason : str
+        Why there is no test.
+    """
+
+    winning_rate: float
+    advantage: float
+    passed: bool
+    epsilon: float
+    level: float
+    annotators: tuple[AnnotatorTest, ...]
+    sweep: Mapping[float, float]
+    sample: Sample
+    beside: Mapping[str, AlternativeAnnotator] = dataclasses.field(default_factory=dict)
+    power: float = math.nan
+    skipped: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    reason: str = ""
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per annotator."""
+        return pd.DataFrame([dataclasses.asdict(a) for a in self.annotators])
+
+    def glance(self) -> pd.DataFrame:
+        """One row for the test."""
+        row: dict[str, Any] = {
+            "winning_rate": self.winning_rate,
+            "advantage": self.advantage,
+            "passed": self.passed,
+            "epsilon": self.epsilon,
+            "n_annotators": len(self.annotators),
+            "power": self.power,
+            "n": self.sample.n_items,
+            "reason": self.reason,
+        }
+        row |= {f"winning_rate_{k}": v.winning_rate for k, v in self.beside.items()}
+        return pd.DataFrame([row])
+
+    def sentence(self) -> str:
+        """Whether the judge may replace a person, and what else would."""
+        if self.reason:
+            return f"The alternative annotator test is not computed: {self.reason}."
+        verb = "passes" if self.passed else "does not pass"
+        text = (
+            f"The judge {verb} the alternative annotator test: not inferior by epsilon "
+            f"{self.epsilon:g} to {self.winning_rate:.0%} of {len(self.annotators)} annotators "
+            f"(at least .5 is needed), advantage probability {self.advantage:.2f}"
+        )
+        others = [f"{k} {v.winning_rate:.0%}" for k, v in self.beside.items() if not v.reason]
+        if others:
+            text += f"; beside it: {', '.join(others)}"
+        if self.power == self.power:
+            text += f"; a person in its place would pass in {self.power:.0%} of such samples"
+        listed = ", ".join(f"{k:g}: {v:.0%}" for k, v in self.sweep.items())
+        return f"{text} ({self.sample}). Won by epsilon: {listed}."
+
+    def __str__(self) -> str:
+        lines = ["", "\tAlternative annotator test", "", self.sentence()]
+        if self.annotators:
+            lines.append(self.tidy().to_string(index=False, float_format=lambda v: f"{v:.4g}"))
+        return "\n".join([*lines, *notes_block(self.notes), ""])
+
+
+def alternative_annotator_test(
+    judge: ArrayLike,
+    labels: ArrayLike,
+    *,
+    annotators: Sequence[str] | None = None,
+    scoring: Scoring = "accuracy",
+    epsilon: float = 0.1,
+    cluster: ArrayLike | None = None,
+    clusters: Clusters = "unequal",
+    level: float = 0.05,
+    n_resamples: int = 100,
+    seed: int | None = 0,
+) -> AlternativeAnnotator:
+    r"""May the judge replace an annotator?
+
+    Parameters
+    ----------
+    judge : array-like, shape (N,)
+        Labels or scores; None or NaN where the judge gave none.
+    labels : array-like, shape (N, annotators)
+        People's; None or NaN where a person did not label.
+    annotators : sequence of str, optional
+        Names of the columns.
+    scoring : {"accuracy", "neg_rmse"}
+        How close a label is to the others': share of equal labels, or minus the root mean squared
+        difference of scores.
+    epsilon : float
+        Margin of non-inferiority: how much closer a person may be and still be replaced. .2 for
+        experts, .15 for trained, .1 for crowd annotators (the authors' advice).
+    cluster : array-like, shape (N,), optional
+        Cluster of each item, such as its text: t over clusters.
+    clusters : {"unequal", "equal"}
+        Jackknife over clusters with effective degrees of freedom; or sums over clusters with
+        G - 1, which holds for many clusters of equal size.
+    level : float
+        Significance level of the family.
+    n_resamples : int
+        Resamples of the power; 0 for none.
+    seed : int or None
+
+    Returns
+    -------
+    AlternativeAnnotator
+
+    Raises
+    ------
+    InputError
+        If shapes differ, the scoring is unknown, or scores are no numbers.
+
+    Notes
+    -----
+    For annotator j and item i, :math:`D = [j \ge judge] - [judge \ge j]` by closeness to the other
+    annotators of the item; one-sided t of mean D < epsilon, Benjamini-Yekutieli over annotators.
+    Items with fewer than two annotators drop, annotators with fewer than 30 items are skipped; both
+    are counted. Where D is constant p is 0 below epsilon and 1 otherwise. Ties count for both, so
+    the advantage runs high and a constant can win: the best constant and the people's majority
+    stand beside it. The majority contains each person's own vote.
+
+    References
+    ----------
+    Calderon, Reichart & Dror (2025), The Alternative Annotator Test, ACL, arXiv 2501.10970.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> truth = rng.integers(0, 3, 200)
+    >>> people = np.where(rng.random((200, 3)) < 0.3, rng.integers(0, 3, (200, 3)), truth[:, None])
+    >>> out = alternative_annotator_test(truth, people, n_resamples=0)
+    >>> out.passed, out.winning_rate
+    (True, 1.0)
+    """
+    where = "alternative_annotator_test"
+    one_of(where, "scoring", scoring, ("accuracy", "neg_rmse"))
+    f, y = coded_labels(judge, labels, scoring, where)
+    codes = cluster_codes(cluster, f.size, where=where)
+    names = tuple(annotators) if annotators is not None else _numbered(y.shape[1])
+    if len(names) != y.shape[1]:
+        raise InputError(
+            f"{where}: {len(names)} names for {y.shape[1]} annotators. Give one for each column."
+        )
+    enough = np.sum(~np.isnan(y), axis=1) >= 2
+    used = enough & ~np.isnan(f)
+    out = {
+        "fewer than two annotators": int(np.sum(~enough)),
+        "no label of the judge": int(np.sum(enough & np.isnan(f))),
+    }
+    sample = Sample(
+        n_items=int(used.sum()),
+        n_clusters=int(np.unique(codes[used]).size) if cluster is not None else None,
+        n_excluded=int(f.size - used.sum()),
+        excluded={k: v for k, v in out.items() if v},
+    )
+    f, y, codes = f[used], y[used], codes[used]
+    settings = _Settings(scoring, epsilon, level, cluster is not None, clusters)
+    result = _test(f, y, codes, names, settings, sample)
+    if result.reason:
+        return result
+    beside = {
+        "always the same": max(
+            (
+                _test(np.full(f.size, v), y, codes, names, settings, sample)
+                for v in np.unique(y[~np.isnan(y)])
+            ),
+            key=lambda r: (r.winning_rate, r.advantage),
+        ),
+        "the people's majority": _test(_majority(y, scoring), y, codes, names, settings, sample),
+    }
+    notes = list(result.notes)
+    if y.shape[1] == 2:
+        message = "Two annotators: each is measured by one other, there is no consensus."
+        notes.append(Note(code="two_annotators", message=message))
+    power = _power(y, codes, names, settings, sample, n_resamples, seed)
+    return dataclasses.replace(result, beside=beside, power=power, notes=tuple(notes))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Settings:
+    scoring: Scoring
+    epsilon: float
+    level: float
+    clustered: bool
+    clusters: Clusters
+
+
+def _numbered(m: int) -> tuple[str, ...]:
+    return tuple(f"annotator {j + 1}" for j in range(m))
+
+
+def coded_labels(
+    judge: ArrayLike, labels: ArrayLike, scoring: Scoring, where: str
+) -> tuple[Floats, Floats]:
+    """Labels as numbers: codes of words, or the scores themselves."""
+    f, y = np.asarray(judge, dtype=object), np.asarray(labels, dtype=object)
+    if f.ndim != 1 or y.ndim != 2 or y.shape[0] != f.size or f.size == 0 or y.shape[1] < 2:
+        raise InputError(
+            f"{where}: judge must have one entry and labels one row for each item, with at least "
+            f"two annotators, got shapes {f.shape} and {y.shape}."
+        )
+    both = np.column_stack([f, y])
+    absent = np.array([v is None or v == "" or v != v for v in both.reshape(-1)])  # noqa: PLR0124
+    if scoring == "neg_rmse":
+        try:
+            numbers = np.where(absent, np.nan, both.reshape(-1)).astype(float)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{where}: neg_rmse needs scores: {error}.") from error
+    else:
+        kinds = {v: i for i, v in enumerate(sorted({_key(v) for v in both.reshape(-1)[~absent]}))}
+        numbers = np.full(both.size, np.nan)
+        numbers[~absent] = [kinds[_key(v)] for v in both.reshape(-1)[~absent]]
+    numbers = numbers.reshape(both.shape)
+    if too_large(numbers).any():
+        raise InputError(f"{where}: labels must be finite, got one infinite or beyond 1e50.")
+    return numbers[:, 0], numbers[:, 1:]
+
+
+def _key(value: object) -> str:
+    """A label as text, 1 and 1.0 being one."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(int(value))
+    if isinstance(value, (int, float, np.number)) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _closeness(mine: Floats, others: Floats, scoring: Scoring) -> Floats:
+    """How close each label is to the others' of its item."""
+    present = ~np.isnan(others)
+    count = present.sum(axis=1)
+    if scoring == "accuracy":
+        return np.asarray(np.sum(present & (others == mine[:, None]), axis=1) / count)
+    squared = np.where(present, (np.nan_to_num(others) - mine[:, None]) ** 2, 0.0)
+    return np.asarray(-np.sqrt(squared.sum(axis=1) / count))
+
+
+def _test(
+    f: Floats,
+    y: Floats,
+    codes: Ints,
+    names: tuple[str, ...],
+    settings: _Settings,
+    sample: Sample,
+) -> AlternativeAnnotator:
+    rows: list[tuple[str, Floats, Floats, Ints]] = []
+    skipped = []
+    for j, name in enumerate(names):
+        here = ~np.isnan(y[:, j])
+        if here.sum() < LEAST_ITEMS:
+            skipped.append(name)
+            continue
+        others = np.delete(y[here], j, axis=1)
+        judge = _closeness(f[here], others, settings.scoring)
+        person = _closeness(y[here, j], others, settings.scoring)
+        rows.append((name, judge, person, codes[here]))
+    if not rows:
+        return AlternativeAnnotator(
+            winning_rate=math.nan, advantage=math.nan, passed=False, epsilon=settings.epsilon,
+            level=settings.level, annotators=(), sweep={}, sample=sample, skipped=tuple(skipped),
+            reason=f"no annotator has {LEAST_ITEMS} items that another one labelled too",
+        )  # fmt: skip
+    behind = [_behind(judge, person, own, settings.clusters) for _, judge, person, own in rows]
+    p = {eps: _p_values(behind, eps) for eps in {*SWEEP, settings.epsilon}}
+    won = {eps: float(np.mean(p_adjust(v, method="BY") <= settings.level)) for eps, v in p.items()}
+    adjusted = p_adjust(p[settings.epsilon], method="BY")
+    tests = []
+    constant = False
+    for (name, judge, person, _), raw, adj in zip(rows, p[settings.epsilon], adjusted, strict=True):
+        d = (person >= judge).astype(float) - (judge >= person)
+        constant |= bool(np.ptp(d) == 0)
+        tests.append(
+            AnnotatorTest(
+                annotator=name,
+                n=d.size,
+                judge_share=float(np.mean(judge >= person)),
+                annotator_share=float(np.mean(person >= judge)),
+                mean_difference=float(d.mean()),
+                sd_difference=float(d.std(ddof=1)),
+                p_value=float(raw),
+                p_adjusted=float(adj),
+            )
+        )
+    notes = []
+    if skipped:
+        message = f"{len(skipped)} annotators have fewer than {LEAST_ITEMS} items and are skipped."
+        notes.append(Note(code="annotators_skipped", message=message))
+    if constant:
+        message = "Against some annotator the difference is the same on every item: p is 0 or 1."
+        notes.append(Note(code="constant_difference", message=message))
+    omega = won[settings.epsilon]
+    return AlternativeAnnotator(
+        winning_rate=omega,
+        advantage=float(np.mean([t.judge_share for t in tests])),
+        passed=omega >= 0.5,
+        epsilon=settings.epsilon,
+        level=settings.level,
+        annotators=tuple(tests),
+        sweep={e: won[e] for e in SWEEP},
+        sample=sample,
+        skipped=tuple(skipped),
+        notes=tuple(notes),
+    )
+
+
+def _behind(
+    judge: Floats, person: Floats, codes: Ints, clusters: Clusters
+) -> tuple[float, float, float]:
+    """How much oftener the person is the closer one, its standard error and degrees of freedom."""
+    d = (person >= judge).astype(float) - (judge >= person)
+    over = mean_over_clusters(d, codes)
+    if clusters == "equal":
+        se = math.sqrt(cluster_variance((d - over.mean) / d.size, codes))
+        return over.mean, se, float(np.unique(codes).size - 1)
+    return over.mean, over.std_error, over.df
+
+
+def _p_values(behind: Sequence[tuple[float, float, float]], eps: float) -> Floats:
+    return np.array(
+        [
+            (0.0 if mean < eps else 1.0)
+            if math.isnan(se) or not se > 1e-9
+            else float(special.stdtr(df, (mean - eps) / se))
+            for mean, se, df in behind
+        ]
+    )
+
+
+def _majority(y: Floats, scoring: Scoring) -> Floats:
+    """The people's most common label (the first of equals), or their median score."""
+    if scoring == "neg_rmse":
+        return np.asarray(np.nanmedian(y, axis=1))
+    kinds = np.unique(y[~np.isnan(y)])
+    votes = np.stack([np.sum(y == v, axis=1) for v in kinds])
+    return np.asarray(kinds[np.argmax(votes, axis=0)])
+
+
+def _power(
+    y: Floats,
+    codes: Ints,
+    names: tuple[str, ...],
+    settings: _Settings,
+    sample: Sample,
+    n_resamples: int,
+    seed: int | None,
+) -> float:
+    """How often a person put in the judge's place passes, in resamples of whole clusters."""
+    m = y.shape[1]
+    if m < 3 or n_resamples < 1:
+        return math.nan
+    rng = np.random.default_rng(seed)
+    kinds = np.unique(codes)
+    members = [np.flatnonzero(codes == c) for c in kinds] if kinds.size < codes.size else None
+    passed = []
+    for b in range(n_resamples):
+        drawn = rng.integers(0, kinds.size, kinds.size)
+        rows = drawn if members is None else np.concatenate([members[c] for c in drawn])
+        place = (
+            np.arange(drawn.size)
+            if members is None
+            else np.repeat(np.arange(drawn.size), [members[c].size for c in drawn])
+        )
+        j = b % m
+        panel = np.delete(y[rows], j, axis=1)
+        kept = ~np.isnan(y[rows, j]) & (np.sum(~np.isnan(panel), axis=1) >= 2)
+        if kept.sum() < LEAST_ITEMS:
+            continue
+        out = _test(y[rows, j][kept], panel[kept], place[kept], names[: m - 1], settings, sample)
+        if not out.reason:
+            passed.append(out.passed)
+    return float(np.mean(passed)) if passed else math.nan
+
+
+_SHARES = (
+    ("judge_person_agreement", "Judge agrees with one person"),
+    ("person_agreement", "Two people agree"),
+    ("agreement_gap", "Judge's agreement less people's own"),
+)
+_DISTANCES = (
+    ("judge_person_distance", "Distance of the judge from one person"),
+    ("person_distance", "Distance of two people"),
+    ("distance_gap", "Judge's distance less people's own"),
+)
+
+
+@with_keywords()
+def agreement_ceiling(
+    judge: ArrayLike, labels: ArrayLike, *, scores: bool = False, **inference: Unpack[Clustered]
+) -> dict[str, Estimate]:
+    r"""The judge's agreement with one person beside that of two people, on the same items.
+
+    Parameters
+    ----------
+    judge : array-like, shape (N,)
+        Verdicts or scores; None or NaN where the judge gave none.
+    labels : array-like, shape (N, annotators)
+        People's; None or NaN where a person did not label.
+    scores : bool
+        Mean absolute differences of numbers instead of shares of equal verdicts.
+
+    Returns
+    -------
+    dict of str to Estimate
+        ``judge``, ``people``, and ``gap``: the first less the second, paired by item.
+
+    Raises
+    ------
+    InputError
+        If shapes differ or no judged item has two labels.
+
+    Notes
+    -----
+    Mean over items of the mean over the item's people (pairs of people), intervals by the jackknife
+    over clusters. Two people who err by chance agree less than a perfect judge with one of them: a
+    judge may lie above the ceiling.
+
+    Examples
+    --------
+    >>> out = agreement_ceiling(["a", "b", "a"], [["a", "a"], ["b", "a"], ["a", None]])
+    >>> out["judge"].estimate, out["people"].estimate, out["gap"].estimate
+    (0.75, 0.5, 0.25)
+    """
+    where = "agreement_ceiling"
+    f, y = coded_labels(judge, labels, "neg_rmse" if scores else "accuracy", where)
+    codes = cluster_codes(inference["cluster"], f.size, where=where)
+    several = np.sum(~np.isnan(y), axis=1) >= 2
+    used = several & ~np.isnan(f)
+    if not used.any():
+        raise InputError(f"{where}: no judged item has the labels of two people.")
+    out = {
+        "fewer than two people": int(np.sum(~several)),
+        "no verdict of the judge": int(np.sum(several & np.isnan(f))),
+    }
+    f, y, codes = f[used], y[used], codes[used]
+    sample = Sample(
+        n_items=f.size,
+        n_clusters=int(np.unique(codes).size) if inference["cluster"] is not None else None,
+        n_excluded=int(np.sum(~used)),
+        excluded={k: v for k, v in out.items() if v},
+    )
+    pairs = itertools.combinations(range(y.shape[1]), 2)
+    own = _mean([_apart(y[:, i], y[:, j], scores=scores) for i, j in pairs])
+    theirs = _mean([_apart(f, y[:, j], scores=scores) for j in range(y.shape[1])])
+    names = _DISTANCES if scores else _SHARES
+    return {
+        key: _estimate(values, codes, name, label, sample, inference["level"])
+        for key, values, (name, label) in zip(
+            ("judge", "people", "gap"), (theirs, own, theirs - own), names, strict=True
+        )
+    }
+
+
+def _apart(a: Floats, b: Floats, *, scores: bool) -> Floats:
+    """Distance of two columns of scores, agreement of two of verdicts; NaN where one is missing."""
+    return np.abs(a - b) if scores else np.where(np.isnan(a + b), np.nan, (a == b).astype(float))
+
+
+def _mean(columns: list[Floats]) -> Floats:
+    """Of each item, over those known."""
+    return np.asarray(np.nanmean(np.column_stack(columns), axis=1))
+
+
+def _estimate(
+    values: Floats, codes: Ints, name: str, label: str, sample: Sample,
+    level: float,
+) -> Estimate:  # fmt: skip
+    over = mean_over_clusters(values, codes)
+    interval = over.interval(level)
+    if interval is not None and not name.endswith("gap"):
+        most = 1.0 if name.endswith("agreement") else math.inf
+        interval = replace(interval, low=max(interval.low, 0.0), high=min(interval.high, most))
+    notes = () if interval else (Note(code="no_interval", message=f"No interval: {over.reason}."),)
+    return Estimate(
+        name=name, label=label, estimator="mean over items", estimate=over.mean,
+        std_error=over.std_error, interval=interval, sample=sample, notes=notes,
+    )  # fmt: skip

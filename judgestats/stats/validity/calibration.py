@@ -1,0 +1,595 @@
+"""Calibration of stated confidences, and separation of passes from fails."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Unpack
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import optimize, special
+
+from judgestats.arrays import Bools, Floats, Ints
+from judgestats.errors import InputError
+from judgestats.stats.inference import distributions
+from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference.estimate import (
+    Estimate,
+    Interval,
+    Note,
+    NullReference,
+    Result,
+    Sample,
+    notes_block,
+)
+from judgestats.stats.inference.jackknife import (
+    cluster_sums,
+    effective_clusters,
+    mean_over_clusters,
+)
+from judgestats.stats.inference.keywords import Clustered, Seeded, with_keywords
+from judgestats.stats.validity.inputs import (
+    FAIL_PASS,
+    score_values,
+    share_over_clusters,
+    verdict_values,
+)
+from judgestats.stats.validity.scores import AccuracyByK, accuracy_of_credits, subset_weights
+
+FOLDS = 5
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ConfidenceCalibration(Result):
+    """How far stated confidences are chances.
+
+    Attributes
+    ----------
+    brier : Estimate
+        Mean squared distance of confidence and label. ``details``: ``reliability``,
+        ``resolution``, ``uncertainty`` over the distinct confidences (they add up to it), the same
+        in bins with ``within_bin_variance`` and ``within_bin_covariance``, ``after_recalibration``
+        (isotonic, cross-fitted over folds of clusters) and ``skill`` against the base rate.
+    calibration_error : Estimate
+        Expected calibration error in equally wide bins; its null is what a perfectly calibrated
+        judge with these confidences would show.
+    area : float
+        Area under the ROC curve; NaN where people give one verdict only.
+    diagram : DataFrame
+        Reliability diagram: one row per bin that holds items.
+    sample : Sample
+    notes : tuple of Note
+    """
+
+    brier: Estimate
+    calibration_error: Estimate
+    area: float
+    diagram: pd.DataFrame
+    sample: Sample
+    notes: tuple[Note, ...] = ()
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per score."""
+        return pd.DataFrame([self.brier.row(), self.calibration_error.row()])
+
+    def sentence(self) -> str:
+        """Brier's score and calibration error, the latter beside its null."""
+        ece = self.calibration_error
+        if math.isnan(ece.estimate):
+            return f"The confidences cannot be judged: {ece.reason}."
+        null = ece.null
+        beside = f", a perfectly calibrated judge would show {null.mean:.3f}" if null else ""
+        return (
+            f"Brier score {self.brier.estimate:.3f} (always the base rate: "
+            f"{self.brier.details['uncertainty']:.3f}); calibration error {ece.estimate:.3f}"
+            f"{beside} ({self.sample})."
+        )
+
+    def __str__(self) -> str:
+        table = self.diagram.to_string(index=False, float_format=lambda v: f"{v:.3f}")
+        lines = ["", "\tStated confidence against people", "", self.sentence(), table]
+        return "\n".join([*lines, *notes_block(self.notes), ""])
+
+
+@with_keywords()
+def confidence_calibration(
+    confidence: ArrayLike,
+    human: ArrayLike,
+    *,
+    categories: Sequence[str] = FAIL_PASS,
+    bins: int = 10,
+    n_draws: int = 1000,
+    **inference: Unpack[Seeded],
+) -> ConfidenceCalibration:
+    r"""Are a judge's confidences chances?
+
+    Parameters
+    ----------
+    confidence : array-like, shape (N,)
+        The judge's chance that people say the positive verdict, in 0-1 (stated, or from token
+        probabilities); NaN where there is none.
+    human : array-like, shape (N,)
+    categories : sequence of two str
+    bins : int
+        Equally wide bins [k/m, (k+1)/m), the last closed. The calibration error depends on them.
+    n_draws : int
+        Draws of labels from the confidences for the null of the calibration error.
+
+    Returns
+    -------
+    ConfidenceCalibration
+
+    Raises
+    ------
+    InputError
+        If a confidence lies outside 0-1, a label is none of the words, or lengths differ.
+
+    Notes
+    -----
+    Brier = reliability - resolution + uncertainty over distinct confidences; in bins the variance
+    within bins is added and twice their covariance with the labels taken off. The calibration error
+    is above 0 for a perfect judge: its null draws every label with the stated chance. Isotonic
+    recalibration scored on its own rows is optimistic, so it is cross-fitted.
+
+    References
+    ----------
+    Murphy (1973), J. Appl. Meteorol. 12, 595-600; Stephenson, Coelho & Jolliffe (2008), Weather and
+    Forecasting 23, 752-757; Dimitriadis, Gneiting & Jordan (2021), PNAS 118.
+
+    Examples
+    --------
+    >>> out = confidence_calibration([0.9, 0.8, 0.3, 0.2], [1, 1, 0, 1], n_draws=50)
+    >>> round(out.brier.estimate, 4), out.area
+    (0.195, 0.6666666666666666)
+    """
+    where = "confidence_calibration"
+    p = score_values(confidence, where=where, name="confidence")
+    y = verdict_values(human, categories=categories, where=where, name="human")
+    if p.ndim != 1 or p.shape != y.shape:
+        raise InputError(
+            f"{where}: confidence and human must hold one entry for each item, got shapes "
+            f"{p.shape} and {y.shape}."
+        )
+    if np.any((p < 0) | (p > 1)):
+        raise InputError(f"{where}: confidence must lie in 0-1. Divide percentages by 100.")
+    if bins < 1:
+        raise InputError(f"{where}: bins must be at least 1, got {bins}.")
+    codes = cluster_codes(inference["cluster"], p.size, where=where)
+    used = ~np.isnan(p) & ~np.isnan(y)
+    n_out = int(np.sum(~used))
+    p, y, codes = p[used], y[used], codes[used]
+    sample = Sample(
+        n_items=p.size,
+        n_clusters=int(np.unique(codes).size) if inference["cluster"] is not None else None,
+        excluded={"no confidence or no label": n_out},
+    )
+    if p.size == 0:
+        nothing = Estimate(
+            name="brier", label="Brier score", estimate=math.nan, sample=sample,
+            reason="no item has both a confidence and a label",
+        )  # fmt: skip
+        return ConfidenceCalibration(
+            brier=nothing, calibration_error=nothing.replace(name="calibration_error"),
+            area=math.nan, diagram=pd.DataFrame(), sample=sample,
+        )  # fmt: skip
+    place = np.minimum(np.floor(p * bins + 1e-9).astype(np.int64), bins - 1)
+    squared = (p - y) ** 2
+    over = mean_over_clusters(squared, codes)
+    details = _parts(p, y, np.unique(p, return_inverse=True)[1].reshape(-1))
+    binned = _parts(p, y, place)
+    details = {k: details[k] for k in ("reliability", "resolution", "uncertainty")} | {
+        f"binned_{k}": v for k, v in binned.items()
+    }
+    details["after_recalibration"] = _cross_fitted(p, y, codes, inference["seed"])
+    base = details["uncertainty"]
+    details["skill"] = 1 - over.mean / base if base > 0 else math.nan
+    iv = over.interval(inference["level"])
+    notes: tuple[Note, ...] = ()
+    if iv is None:
+        notes = (Note(code="no_interval", message=f"No interval: {over.reason}."),)
+    return ConfidenceCalibration(
+        brier=Estimate(
+            name="brier",
+            label="Brier score",
+            estimator="mean squared distance of confidence and label",
+            estimate=over.mean,
+            std_error=over.std_error,
+            interval=iv,
+            sample=sample,
+            notes=notes,
+            details=details,
+        ),
+        calibration_error=Estimate(
+            name="calibration_error",
+            label="Expected calibration error",
+            estimator=f"{bins} equally wide bins",
+            estimate=_ece(p, y[None, :], place, bins)[0],
+            sample=sample,
+            null=_null(p, y, place, bins, n_draws, inference["seed"]) if n_draws else None,
+        ),
+        area=_area(p, y),
+        diagram=_diagram(
+            p, y, place, codes, bins, inference["cluster"] is not None, inference["level"]
+        ),
+        sample=sample,
+        notes=notes,
+    )
+
+
+def _parts(p: Floats, y: Floats, group: Ints) -> dict[str, float]:
+    """Murphy's parts of the Brier score over groups, with what is left within them."""
+    n = np.bincount(group).astype(float)
+    held = n > 0
+    share = n[held] / p.size
+    mean_p = np.bincount(group, p)[held] / n[held]
+    mean_y = np.bincount(group, y)[held] / n[held]
+    full_p, full_y = np.zeros(n.size), np.zeros(n.size)
+    full_p[held], full_y[held] = mean_p, mean_y
+    dp, dy = p - full_p[group], y - full_y[group]
+    base = float(y.mean())
+    return {
+        "reliability": float(share @ (mean_p - mean_y) ** 2),
+        "resolution": float(share @ (mean_y - base) ** 2),
+        "uncertainty": base * (1 - base),
+        "within_bin_variance": float(np.mean(dp**2)),
+        "within_bin_covariance": float(2 * np.mean(dp * dy)),
+    }
+
+
+def _ece(p: Floats, y: Floats, place: Ints, bins: int) -> Floats:
+    """Expected calibration error of each row of labels."""
+    member = (place[:, None] == np.arange(bins)[None, :]).astype(float)
+    return np.asarray(np.abs(y @ member - (p @ member)[None, :]).sum(axis=1) / p.size)
+
+
+def _null(
+    p: Floats, y: Floats, place: Ints, bins: int, n_draws: int, seed: int | None
+) -> NullReference:
+    rng = np.random.default_rng(seed)
+    drawn = _ece(p, (rng.random((n_draws, p.size)) < p).astype(float), place, bins)
+    value = _ece(p, y[None, :], place, bins)[0]
+    return NullReference(
+        hypothesis="the confidences are chances",
+        permuted="labels from the confidences",
+        mean=float(drawn.mean()),
+        q95=float(np.quantile(drawn, 0.95)),
+        p_value=float((np.sum(drawn >= value - 1e-12) + 1) / (n_draws + 1)),
+        n_permutations=n_draws,
+        seed=seed,
+        drawn=True,
+    )
+
+
+def isotonic_steps(p: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Distinct confidences and the calibrated chance at each (pool adjacent violators).
+
+    Examples
+    --------
+    >>> isotonic_steps(np.array([0.1, 0.2, 0.3]), np.array([0.0, 1.0, 0.0]))[1].tolist()
+    [0.0, 0.5, 0.5]
+    """
+    at, group = np.unique(p, return_inverse=True)
+    n = np.bincount(group.reshape(-1)).astype(float)
+    fit = optimize.isotonic_regression(np.bincount(group.reshape(-1), y) / n, weights=n)
+    return at, np.asarray(fit.x)
+
+
+def _cross_fitted(p: Floats, y: Floats, codes: Ints, seed: int | None) -> float:
+    """Brier score after isotonic recalibration fitted on the other folds."""
+    kinds = np.unique(codes)
+    if kinds.size < 2 * FOLDS:
+        return math.nan
+    fold = np.random.default_rng(seed).permutation(np.arange(kinds.size) % FOLDS)
+    of = fold[np.searchsorted(kinds, codes)]
+    moved = np.empty(p.size)
+    for k in range(FOLDS):
+        out = of == k
+        at, fit = isotonic_steps(p[~out], y[~out])
+        moved[out] = fit[np.clip(np.searchsorted(at, p[out], side="right") - 1, 0, None)]
+    return float(np.mean((moved - y) ** 2))
+
+
+def _area(p: Floats, y: Floats) -> float:
+    ones, zeros = int(y.sum()), int(y.size - y.sum())
+    if not ones or not zeros:
+        return math.nan
+    ranks = distributions.ranks(p)
+    return float((ranks[y == 1].sum() - ones * (ones + 1) / 2) / (ones * zeros))
+
+
+def _diagram(
+    p: Floats,
+    y: Floats,
+    place: Ints,
+    codes: Ints,
+    bins: int,
+    clustered: bool,
+    level: float,
+) -> pd.DataFrame:
+    rows = []
+    for k in np.unique(place):
+        here = place == k
+        share = share_over_clusters(
+            y[here], np.ones(int(here.sum())), codes[here], clustered=clustered, level=level
+        )
+        rows.append(
+            {
+                "from": k / bins,
+                "to": (k + 1) / bins,
+                "n": int(here.sum()),
+                "confidence": float(p[here].mean()),
+                "share": share.share,
+                "conf_low": share.low,
+                "conf_high": share.high,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+_EDGE = 1e-9
+
+
+@with_keywords()
+def separation(scores: ArrayLike, passed: ArrayLike, **inference: Unpack[Clustered]) -> Estimate:
+    r"""How often an item that people pass is scored above one that they fail; a tie counts half.
+
+    Parameters
+    ----------
+    scores : array-like, shape (N,) or (N, repeats)
+        Repeats are averaged first; NaN where unread.
+    passed : array-like, shape (N,)
+        1 where people pass the item, 0 where they fail it, NaN where nobody says.
+
+    Returns
+    -------
+    Estimate
+        .5 where scores tell nothing, 1 where every passed item stands above every failed one: the
+        area under the receiver's curve.
+
+    Raises
+    ------
+    InputError
+        If shapes differ, a label is neither 0 nor 1, or no labelled item has a score.
+
+    Notes
+    -----
+    :math:`A = P(S_{pass} > S_{fail}) + P(S_{pass} = S_{fail}) / 2`. The standard
+    error is that of the items' structural components, summed over clusters. Limits are the outer
+    of two, with t on the effective clusters of the rarer kind less one: Newcombe's score limits
+    (method 5) widened by the clusters' design effect, which cover where A is near 1 and hardly a
+    pair is turned, and the standard error on the logit, which covers where one kind is rare.
+
+    References
+    ----------
+    DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44, 837-845; Obuchowski (1997), Biometrics
+    53, 567-578; Newcombe (2006), Statistics in Medicine 25, 559-573.
+
+    Examples
+    --------
+    >>> out = separation([8, 7, 3, 5, 6, 2], [1, 1, 0, 0, 1, 1])
+    >>> round(out.estimate, 3)
+    0.75
+    """
+    where = "separation"
+    x = score_values(scores, where=where, name="scores")
+    x = x[:, None] if x.ndim == 1 else x
+    y = _labels(x, passed, where)
+    used = ~np.isnan(x).all(axis=1) & ~np.isnan(y)
+    if not used.any():
+        raise InputError(f"{where}: no item has both a score and a label of pass or fail.")
+    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
+    mean, right = np.nanmean(x[used], axis=1), y[used] == 1
+    sample = _sample(used, codes, inference["cluster"] is not None, x.shape[1])
+    estimate = Estimate(
+        name="separation", label="Passed by people scored above failed", estimate=math.nan,
+        sample=sample,
+    )  # fmt: skip
+    if right.all() or not right.any():
+        only = "pass" if right.all() else "fail"
+        return estimate.replace(reason=f"people say {only} of all items")
+    placed = _components(mean[:, None], right)[:, 0]
+    area = float(placed[right].mean())
+    spread = _spread(placed, right, codes, area)
+    return estimate.replace(
+        estimator="structural components",
+        estimate=area,
+        std_error=spread.error,
+        interval=_interval(area, spread, inference["level"]),
+        notes=_few(spread.rarer),
+    )
+
+
+@with_keywords()
+def separation_by_k(
+    scores: ArrayLike,
+    passed: ArrayLike,
+    *,
+    ks: Sequence[int] | None = None,
+    margin: float = 0.01,
+    seed: int = 0,
+    **inference: Unpack[Clustered],
+) -> AccuracyByK:
+    """How well the mean of k scores tells what people pass from what they fail, by k.
+
+    Parameters
+    ----------
+    scores : array-like, shape (N, repeats)
+        NaN where unread.
+    passed : array-like, shape (N,)
+        1, 0 or NaN, as `separation` takes them.
+    ks : sequence of int, optional
+        Numbers of scores, at most the repeats; 1, 2, 3, 5 and the most otherwise.
+    margin : float
+        Loss that is accepted for fewer scores.
+    seed : int
+        Of the subsets, where there are more than 100.
+
+    Returns
+    -------
+    AccuracyByK
+        `separation` of the mean of k scores, averaged over subsets.
+
+    Raises
+    ------
+    InputError
+        If shapes differ, a k exceeds the repeats, or the items with a label and all scores are not
+        of both kinds.
+
+    Examples
+    --------
+    >>> out = separation_by_k([[6, 8], [7, 5], [5, 4], [6, 3]], [1, 1, 0, 0])
+    >>> {k: round(e.estimate, 3) for k, e in out.accuracy.items()}
+    {1: 0.938, 2: 1.0}
+    """
+    where = "separation_by_k"
+    x = score_values(scores, where=where, name="scores")
+    if x.ndim != 2:
+        raise InputError(f"{where}: scores must have one row an item, got shape {x.shape}.")
+    y = _labels(x, passed, where)
+    most = x.shape[1]
+    chosen = sorted({*(ks or (k for k in (1, 2, 3, 5) if k < most)), most})
+    if chosen[0] < 1 or chosen[-1] > most:
+        raise InputError(f"{where}: ks must lie within 1 to {most} scores, got {chosen}.")
+    used = ~np.isnan(x).any(axis=1) & ~np.isnan(y)
+    right = y[used] == 1
+    if not used.any() or right.all() or not right.any():
+        raise InputError(
+            f"{where}: the items with a label and all {most} scores must hold passed and failed "
+            "ones."
+        )
+    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
+    by_k = {}
+    for k in chosen:
+        sums = np.round(x[used] @ subset_weights(most, k, seed), 9)
+        placed = _components(sums, right).mean(axis=1)
+        area = float(placed[right].mean())
+        # Values whose mean is the area and whose spread over clusters is its variance.
+        by_k[k] = area + right.size * _influence(placed, right, area)
+    sample = _sample(used, codes, inference["cluster"] is not None, most)
+    return accuracy_of_credits(
+        by_k, codes, sample, margin=margin, level=inference["level"], of_pairs=True
+    )
+
+
+def shares_on_the_right_side(scores: Floats, passed: Floats) -> Floats:
+    """Of each labelled item the share of the other kind that its score stands rightly to.
+
+    Examples
+    --------
+    >>> shares_on_the_right_side(np.array([8.0, 6.0, 6.0]), np.array([1.0, 1.0, 0.0])).tolist()
+    [1.0, 0.5, 0.75]
+    """
+    used = ~np.isnan(scores) & ~np.isnan(passed)
+    out = np.full(scores.size, np.nan)
+    right = passed[used] == 1
+    if right.any() and not right.all():
+        out[used] = _components(scores[used][:, None], right)[:, 0]
+    return out
+
+
+def _labels(x: Floats, passed: ArrayLike, where: str) -> Floats:
+    y = score_values(passed, where=where, name="passed")
+    if y.shape != x.shape[:1]:
+        raise InputError(
+            f"{where}: there must be one label for each row of scores, got shapes {x.shape} and "
+            f"{y.shape}."
+        )
+    if not np.isin(y[~np.isnan(y)], (0.0, 1.0)).all():
+        raise InputError(f"{where}: labels must be 1 (pass), 0 (fail) or NaN.")
+    return y
+
+
+def _sample(used: Bools, codes: Ints, clustered: bool, k: int) -> Sample:
+    n_out = int(np.sum(~used))
+    return Sample(
+        n_items=codes.size, n_clusters=int(np.unique(codes).size) if clustered else None,
+        n_replications=k,
+        excluded={"no label, or no score": n_out},
+    )  # fmt: skip
+
+
+def _components(x: Floats, right: Bools) -> Floats:
+    """Of each item in each column the share of the other kind on its right side, a tie half.
+
+    Examples
+    --------
+    >>> _components(np.array([[8.0], [6.0], [6.0]]), np.array([True, True, False])).ravel().tolist()
+    [1.0, 0.5, 0.75]
+    """
+    ranks = distributions.ranks(x, axis=0)
+    out = np.empty_like(ranks)
+    for own, sign in ((right, 1), (~right, -1)):
+        others = float(np.sum(~own))
+        below = (ranks[own] - distributions.ranks(x[own], axis=0)) / others
+        out[own] = below if sign == 1 else 1 - below
+    return out
+
+
+def _influence(placed: Floats, right: Bools, area: float) -> Floats:
+    """What each item moves the area by; they sum to 0."""
+    return np.asarray((placed - area) / np.where(right, right.sum(), (~right).sum()))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Spread:
+    """Standard error over clusters, its ratio to that of independent items, and sizes."""
+
+    error: float
+    design_effect: float
+    rarer: float
+    sizes: tuple[int, int]
+
+
+def _spread(placed: Floats, right: Bools, codes: Ints, area: float) -> _Spread:
+    moved = _influence(placed, right, area)
+    by_cluster = cluster_sums(moved, codes)
+    g, n = by_cluster.size, moved.size
+    kinds = [cluster_sums(own.astype(float), codes) for own in (right, ~right)]
+    largest = max(float(own.sum() / effective_clusters(own[own > 0])) for own in kinds)
+    within = n / (n - 1) * float(np.sum(moved**2))
+    between = g / (g - 1) * float(np.sum(by_cluster**2)) if g > 1 else math.nan
+    return _Spread(
+        error=math.sqrt(between),
+        # Where every pair is ordered rightly no error tells how alike a cluster's items are.
+        design_effect=max(between / within, 1.0) if within > 0 else largest,
+        rarer=min(effective_clusters(own[own > 0]) for own in kinds),
+        sizes=(int(right.sum()), int((~right).sum())),
+    )
+
+
+def _interval(area: float, spread: _Spread, level: float) -> Interval | None:
+    if math.isnan(spread.error):
+        return None
+    quantile = float(distributions.t.ppf((1 + level) / 2, max(spread.rarer - 1, 1.0)))
+    factor = quantile * math.sqrt(spread.design_effect)
+
+    def beyond(a: float) -> float:
+        return abs(area - a) - factor * _null_error(a, *spread.sizes)
+
+    # At 0 and 1 themselves the error is 0: the limit is sought next to them.
+    inner = min(max(area, _EDGE), 1 - _EDGE)
+    low = 0.0 if area == 0 else float(optimize.brentq(beyond, 0.0, inner))
+    high = 1.0 if area == 1 else float(optimize.brentq(beyond, inner, 1.0))
+    if 0 < area < 1:
+        half = quantile * spread.error / (area * (1 - area))
+        low = min(low, float(special.expit(special.logit(area) - half)))
+        high = max(high, float(special.expit(special.logit(area) + half)))
+    method = "outer of score limits (Newcombe) and structural components on the logit, t"
+    return Interval(low=low, high=high, level=level, method=method)
+
+
+def _null_error(a: float, passed: int, failed: int) -> float:
+    """Standard error that an area of `a` would have, Newcombe's method 5."""
+    middle = (passed + failed) / 2
+    pairs = 2 * middle - 1 - (3 * middle - 3) / ((2 - a) * (1 + a))
+    return math.sqrt(max(a * (1 - a) * pairs / (passed * failed), 0.0))
+
+
+def _few(rarer: float) -> tuple[Note, ...]:
+    if rarer >= 5:
+        return ()
+    message = f"The rarer label stands in {rarer:.3g} clusters: the interval is rough."
+    return (Note(code="few_clusters", message=message),)

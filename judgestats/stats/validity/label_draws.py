@@ -1,8 +1,0 @@
-"""How labelled items may have been drawn from all that were judged."""
-
-from __future__ import annotations
-
-from typing import Literal, get_args
-
-LabelsDrawn = Literal["random", "stratified", "by-verdict", "convenience"]
-LABELS_DRAWN: tuple[str, ...] = get_args(LabelsDrawn)

@@ -1,0 +1,745 @@
+"""Scores against human scores: bias, limits of agreement, error by number of repeats."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from math import comb
+from typing import Any, Unpack
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from judgestats.arrays import Bools, Floats, Ints
+from judgestats.errors import InputError
+from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference.estimate import (
+    Estimate,
+    Interval,
+    Note,
+    Result,
+    Sample,
+    notes_block,
+)
+from judgestats.stats.inference.jackknife import mean_over_clusters
+from judgestats.stats.inference.keywords import Clustered, with_keywords
+from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
+from judgestats.stats.validity.inputs import (
+    FAIL_PASS,
+    LabelledItems,
+    cluster_variance,
+    critical_value,
+    effective_clusters,
+    labelled_items,
+    score_values,
+    verdict_values,
+)
+
+MOST_LEVELS = 12
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class GradedAgreement(Result):
+    """A judge's scores against people's.
+
+    Attributes
+    ----------
+    estimates : mapping of str to Estimate
+        ``bias`` (judge minus people), ``lower_limit`` and ``upper_limit`` of agreement,
+        ``concordance`` (Lin), ``pearson_correlation``, ``slope`` (of people's on the judge's).
+    curve : DataFrame
+        What people give where the judge gives a score: one row for each level, or tenth of items.
+    sample : Sample
+    notes : tuple of Note
+    """
+
+    estimates: Mapping[str, Estimate]
+    curve: pd.DataFrame
+    sample: Sample
+    notes: tuple[Note, ...] = ()
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per estimate."""
+        return pd.DataFrame([e.row() for e in self.estimates.values()])
+
+    def sentence(self) -> str:
+        """Bias, limits of agreement and concordance."""
+        bias, ccc = self.estimates["bias"], self.estimates["concordance"]
+        low, high = self.estimates["lower_limit"], self.estimates["upper_limit"]
+        if math.isnan(bias.estimate):
+            return f"Judge and people cannot be compared: {bias.reason}."
+        text = (
+            f"The judge scores {bias.short()} above people on average; 95 % of its scores lie "
+            f"within {low.estimate:.2f} to {high.estimate:.2f} of theirs"
+        )
+        if not math.isnan(ccc.estimate):
+            text += f"; concordance {ccc.short()}"
+        return f"{text} ({self.sample})."
+
+    def __str__(self) -> str:
+        lines = ["", "\tScores of judge and people", ""]
+        lines += [
+            f"{e.label}: {e.reason if math.isnan(e.estimate) else e.short()}"
+            for e in self.estimates.values()
+        ]
+        lines += [f"({self.sample})", *notes_block(self.notes), ""]
+        return "\n".join(lines)
+
+
+@with_keywords()
+def graded_agreement(
+    judge: ArrayLike, human: ArrayLike, **inference: Unpack[Clustered]
+) -> GradedAgreement:
+    r"""Bias, limits of agreement, concordance and calibration of a judge's scores.
+
+    Parameters
+    ----------
+    judge : array-like, shape (N,) or (N, repeats)
+        Repeats are averaged first.
+    human : array-like, shape (N,)
+        People's scores on the same scale, NaN where there is none.
+
+    Returns
+    -------
+    GradedAgreement
+
+    Raises
+    ------
+    InputError
+        If shapes differ, a score is no number or no item has both.
+
+    Notes
+    -----
+    Limits of agreement are bias plus and minus 1.96 standard deviations of the differences, each
+    with standard error :math:`s\sqrt{1/n + 1.96^2 / (2(n-1))}`, n the effective number of labels.
+    Lin's concordance :math:`2 s_{xy} / (s_x^2 + s_y^2 + (\bar x - \bar y)^2)`, sums over n - 1 as
+    epiR: a judge that is half of the people's score plus 3 correlates 1 and concords .10.
+
+    References
+    ----------
+    Bland & Altman (1986), Lancet 327, 307-310; Lin (1989), Biometrics 45, 255-268.
+
+    Examples
+    --------
+    >>> out = graded_agreement([5, 6, 8, 9, 7], [4, 6, 7, 8, 7])
+    >>> round(out.estimates["bias"].estimate, 2), round(out.estimates["concordance"].estimate, 3)
+    (0.6, 0.872)
+    """
+    where = "graded_agreement"
+    items = labelled_items(judge, human, kind="score", cluster=inference["cluster"], where=where)
+    used = items.labelled & ~np.isnan(items.judge)
+    if not used.any():
+        raise InputError(f"{where}: no item has both a score of the judge and one of people.")
+    x, y, codes = items.judge[used], items.human[used], items.codes[used]
+    n_out = int(np.sum(~used))
+    sample = Sample(
+        n_items=x.size,
+        n_clusters=int(np.unique(codes).size) if items.clustered else None,
+        excluded={"no score or no label": n_out},
+    )
+    out = _bias(x - y, codes, items, sample, inference["level"])
+    for name, label, combine, reason in _COEFFICIENTS:
+        estimate = estimate_from_sums(
+            SumStatistic(per_item=_moments, combine=combine),
+            np.column_stack([x, y]),
+            name=name, label=label, estimator="moments over items", sample=sample, reason=reason,
+            where=where, cluster=codes, level=inference["level"], scale="identity",
+        )  # fmt: skip
+        out[name] = estimate if name == "slope" else _within(estimate)
+    notes = list(items.notes)
+    ends = np.isin(y, (y.min(), y.max()))
+    if np.ptp(y) > 0 and ends.mean() > 0.5:
+        message = (
+            "More than half of the people's scores stand at an end of their scale: correlations "
+            "say little there, read the table."
+        )
+        notes.append(Note(code="scale_ends", message=message))
+    return GradedAgreement(
+        estimates=out,
+        curve=_curve(x, y, codes, items.clustered, inference["level"]),
+        sample=sample,
+        notes=tuple(notes),
+    )
+
+
+def _bias(
+    d: Floats, codes: Ints, items: LabelledItems, sample: Sample, level: float
+) -> dict[str, Estimate]:
+    mean = float(d.mean())
+    out: dict[str, Estimate] = {}
+    variance = cluster_variance((d - mean) / d.size, codes) if d.size > 1 else math.nan
+    if not variance > 1e-18:
+        reason = "" if d.size > 1 else "one label shows no variation"
+        note = Note(code="no_interval", message="No interval: the difference does not vary.")
+        out["bias"] = Estimate(
+            name="bias", label="Bias (judge - people)", estimate=mean, sample=sample, notes=(note,)
+        )
+        for name, label in _LIMITS:
+            out[name] = Estimate(
+                name=name, label=label, sample=sample, notes=() if reason else (note,),
+                estimate=math.nan if reason else mean, reason=reason,
+            )  # fmt: skip
+        return out
+    sd = float(d.std(ddof=1))
+    effective = min(sd**2 / variance, float(d.size))
+    df = max(effective_clusters(codes) - 1, 1.0) if items.clustered else d.size - 1.0
+    t = critical_value(level, df)
+    se = math.sqrt(variance)
+    half = t * sd * math.sqrt(1 / effective + 1.96**2 / (2 * max(effective - 1, 1.0)))
+    method = "t over clusters, effective df" if items.clustered else "t"
+    for name, label, value, reach in (
+        ("bias", "Bias (judge - people)", mean, t * se),
+        (*_LIMITS[0], mean - 1.96 * sd, half),
+        (*_LIMITS[1], mean + 1.96 * sd, half),
+    ):
+        out[name] = Estimate(
+            name=name,
+            label=label,
+            estimator="mean difference" if name == "bias" else "mean difference +- 1.96 sd",
+            estimate=value,
+            std_error=reach / t,
+            interval=Interval(low=value - reach, high=value + reach, level=level, method=method),
+            sample=sample,
+        )
+    return out
+
+
+_LIMITS = (("lower_limit", "Lower limit of agreement"), ("upper_limit", "Upper limit of agreement"))
+
+
+def _moments(data: NDArray[Any]) -> Floats:
+    x, y = data[..., 0], data[..., 1]
+    return np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
+
+
+def _centred(s: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    n, x, y, xx, yy, xy = (s[..., i] for i in range(6))
+    return n, x / n, y / n, xx - x * x / n, yy - y * y / n, xy - x * y / n
+
+
+def _concordance(s: NDArray[Any]) -> NDArray[Any]:
+    n, mx, my, sxx, syy, sxy = _centred(s)
+    return np.asarray(2 * sxy / (sxx + syy + (n - 1) * (mx - my) ** 2))
+
+
+def _pearson(s: NDArray[Any]) -> NDArray[Any]:
+    _, _, _, sxx, syy, sxy = _centred(s)
+    return np.asarray(sxy / np.sqrt(sxx * syy))
+
+
+def _slope(s: NDArray[Any]) -> NDArray[Any]:
+    _, _, _, sxx, _, sxy = _centred(s)
+    return np.asarray(sxy / sxx)
+
+
+_COEFFICIENTS = (
+    ("concordance", "Lin's concordance", _concordance, "all scores are one and the same"),
+    ("pearson_correlation", "Pearson's r", _pearson, "judge or people give one score only"),
+    ("slope", "Slope of people's score on the judge's", _slope, "the judge gives one score only"),
+)
+
+
+def _within(estimate: Estimate) -> Estimate:
+    iv = estimate.interval
+    if iv is None:
+        return estimate
+    return estimate.replace(
+        interval=dataclasses.replace(iv, low=max(iv.low, -1.0), high=min(iv.high, 1.0))
+    )
+
+
+def _curve(x: Floats, y: Floats, codes: Ints, clustered: bool, level: float) -> pd.DataFrame:
+    """People's mean where the judge gives a score."""
+    levels = np.unique(x)
+    if levels.size <= MOST_LEVELS:
+        group = np.searchsorted(levels, x)
+    else:
+        cuts = np.unique(np.quantile(x, np.arange(1, 10) / 10))
+        group = np.searchsorted(cuts, x, side="right")
+    rows = []
+    for k in np.unique(group):
+        here = group == k
+        v, c = y[here], codes[here]
+        mean = float(v.mean())
+        variance = cluster_variance((v - mean) / v.size, c) if v.size > 1 else math.nan
+        df = max(effective_clusters(c) - 1, 1.0) if clustered else v.size - 1.0
+        half = critical_value(level, df) * math.sqrt(variance) if variance > 0 else math.nan
+        rows.append(
+            {"judge": float(x[here].mean()), "n": int(here.sum()), "people": mean,
+             "conf_low": mean - half, "conf_high": mean + half}
+        )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@with_keywords()
+def error_parts(
+    scores: ArrayLike, human: ArrayLike, *, k: int = 1, **inference: Unpack[Clustered]
+) -> dict[str, Estimate]:
+    r"""Mean squared error against people, split into bias, items and replicates.
+
+    Parameters
+    ----------
+    scores : array-like, shape (N, repeats)
+        The judge's, NaN where unread.
+    human : array-like, shape (N,)
+        People's scores, NaN where there is none.
+    k : int
+        Judgments that are averaged in use.
+
+    Returns
+    -------
+    dict of str to Estimate
+        ``mean_squared_error`` (of the mean of k), ``squared_bias``, ``between_items``,
+        ``replicates`` (variance of one judgment, divided by k).
+
+    Raises
+    ------
+    InputError
+        If shapes differ, k is below 1, or no item has a label and two read judgments.
+
+    Notes
+    -----
+    :math:`MSE_k = bias^2 + \sigma_{items}^2 + \sigma_{rep}^2 / k` with the items' part free of
+    replicate noise. The squared bias is that of these items. Jackknife over clusters. Repeating
+    removes the last part only: a judge that is steadily wrong stays so.
+
+    Examples
+    --------
+    >>> out = error_parts([[6, 8], [5, 5], [7, 9], [4, 6]], [6, 5, 7, 4], k=2)
+    >>> {name: round(e.estimate, 3) for name, e in out.items()}
+    {'mean_squared_error': 0.75, 'squared_bias': 0.562, 'between_items': -0.562, 'replicates': 0.75}
+    """
+    where = "error_parts"
+    x, y = (
+        score_values(scores, where=where, name="scores"),
+        score_values(human, where=where, name="human"),
+    )
+    if x.ndim != 2 or y.shape != x.shape[:1] or k < 1:
+        raise InputError(
+            f"{where}: scores must have one row for each label and k be at least 1, got shapes "
+            f"{x.shape} and {y.shape}."
+        )
+    read = np.sum(~np.isnan(x), axis=1)
+    used = (read >= 2) & ~np.isnan(y)
+    if not used.any():
+        raise InputError(
+            f"{where}: no item has a label and two read judgments. Repeat the judge, or use "
+            "graded_agreement."
+        )
+    e = x[used] - y[used][:, None]
+    r = read[used].astype(float)
+    mean = np.nansum(e, axis=1) / r
+    inside = np.nansum((e - mean[:, None]) ** 2, axis=1) / (r - 1)
+    # Errors that are all the same differ from their mean by rounding alone.
+    inside[np.nanmax(e, axis=1) == np.nanmin(e, axis=1)] = 0.0
+    terms = np.column_stack([np.ones(r.size), mean, mean**2 - inside / r, inside])
+    n_out = int(np.sum(~used))
+    sample = Sample(
+        n_items=r.size,
+        n_clusters=None
+        if inference["cluster"] is None
+        else int(np.unique(np.asarray(inference["cluster"])[used]).size),
+        n_replications=int(r.min()),
+        n_replications_max=int(r.max()),
+        excluded={"no label or fewer than two judgments": n_out},
+    )
+    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
+
+    def part(name: str, label: str, combine: Any) -> Estimate:
+        return estimate_from_sums(
+            SumStatistic(per_item=lambda t: t, combine=combine),
+            terms,
+            name=name,
+            label=label,
+            estimator=f"mean of {k} judgments",
+            sample=sample,
+            reason="undefined",
+            where=where,
+            cluster=codes,
+            level=inference["level"],
+            scale="identity",
+        )
+
+    def bias2(s: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray((s[..., 1] / s[..., 0]) ** 2)
+
+    def items(s: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(s[..., 2] / s[..., 0] - bias2(s))
+
+    def replicates(s: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(s[..., 3] / s[..., 0] / k)
+
+    out = {
+        "mean_squared_error": part(
+            "mean_squared_error",
+            "Mean squared error",
+            lambda s: s[..., 2] / s[..., 0] + replicates(s),
+        ),
+        "squared_bias": part("squared_bias", "Squared bias", bias2),
+        "between_items": part("between_items", "Variance of errors between items", items),
+        "replicates": part("replicates", "Variance between replicates", replicates),
+    }
+    if out["between_items"].estimate < 0:
+        note = Note(
+            code="negative_part",
+            message="The items' part is below 0: replicate noise explains all differences.",
+        )
+        out["between_items"] = out["between_items"].replace(notes=(note,))
+    return {name: _floored(e) for name, e in out.items()}
+
+
+def _floored(e: Estimate) -> Estimate:
+    """No variance and no square lies below 0."""
+    if e.interval is None or e.estimate < 0:
+        return e
+    return e.replace(interval=dataclasses.replace(e.interval, low=max(e.interval.low, 0.0)))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AccuracyByK(Result):
+    """Accuracy of the majority of k verdicts, and which k pays.
+
+    Attributes
+    ----------
+    accuracy : mapping of int to Estimate
+        By k.
+    against_most : mapping of int to Estimate
+        Accuracy with the most verdicts minus accuracy with k, on the same items.
+    recommended : int
+        The fewest verdicts shown to lose less than `margin`; the most where none is shown.
+    shown : bool
+        Whether fewer than the most were shown to lose less than the margin.
+    margin : float
+    sample : Sample
+    of_pairs : bool
+        Whether accuracy is the share of pairs of a passed and a failed item that scores order
+        rightly, not of items.
+    notes : tuple of Note
+    """
+
+    accuracy: dict[int, Estimate]
+    against_most: dict[int, Estimate]
+    recommended: int
+    shown: bool
+    margin: float
+    sample: Sample
+    of_pairs: bool = False
+    notes: tuple[Note, ...] = ()
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per k."""
+        frame = pd.DataFrame([e.row() for e in self.accuracy.values()])
+        loss = [e.estimate for e in self.against_most.values()]
+        return frame.assign(k=list(self.accuracy), loss=loss)
+
+    def sentence(self) -> str:
+        """What repeating buys, and the fewest judgments that are enough."""
+        most = max(self.accuracy)
+        one, top = self.accuracy[min(self.accuracy)], self.accuracy[most]
+        what = (
+            "Pairs of a passed and a failed item ordered rightly:" if self.of_pairs else "Accuracy"
+        )
+        text = f"{what} {one.short()} with one judgment, {top.short()} with {most}"
+        if self.shown:
+            text += f"; {self.recommended} lose less than {self.margin:g}"
+        else:
+            text += f"; no fewer are shown to lose less than {self.margin:g}"
+        return f"{text} ({self.sample})."
+
+    def __str__(self) -> str:
+        lines = ["", "\tAccuracy by number of judgments", "", self.sentence()]
+        lines += [f"k = {k}: {e.short()}" for k, e in self.accuracy.items()]
+        return "\n".join([*lines, *notes_block(self.notes), ""])
+
+
+@with_keywords()
+def accuracy_by_k(
+    verdicts: ArrayLike,
+    human: ArrayLike,
+    *,
+    ks: Sequence[int] | None = None,
+    categories: Sequence[str] = FAIL_PASS,
+    margin: float = 0.01,
+    **inference: Unpack[Clustered],
+) -> AccuracyByK:
+    r"""Accuracy of the majority of k of a judge's verdicts against people.
+
+    Parameters
+    ----------
+    verdicts : array-like, shape (N, repeats)
+        None where unread.
+    human : array-like, shape (N,)
+    ks : sequence of int, optional
+        Numbers of verdicts, at most the repeats; the odd ones and the most otherwise.
+    categories : sequence of two str
+    margin : float
+        Loss of accuracy that is accepted for fewer verdicts. All k cost alike per verdict, so the
+        fewest within the margin are the cheapest.
+
+    Returns
+    -------
+    AccuracyByK
+
+    Raises
+    ------
+    InputError
+        If shapes differ, a k exceeds the repeats or no item has a label and all verdicts.
+
+    Notes
+    -----
+    Over all subsets of k verdicts (hypergeometric, exact); a tie counts half. Items with an unread
+    verdict are left out and counted.
+
+    Examples
+    --------
+    >>> out = accuracy_by_k([[1, 1, 0], [0, 0, 1], [1, 0, 1], [0, 0, 0]], [1, 0, 1, 0])
+    >>> {k: round(e.estimate, 3) for k, e in out.accuracy.items()}
+    {1: 0.75, 3: 1.0}
+    """
+    where = "accuracy_by_k"
+    v = verdict_values(verdicts, categories=categories, where=where, name="verdicts")
+    y = verdict_values(human, categories=categories, where=where, name="human")
+    if v.ndim != 2 or y.shape != v.shape[:1] or v.size == 0:
+        raise InputError(
+            f"{where}: verdicts must have one row for each label, got shapes {v.shape} and "
+            f"{y.shape}."
+        )
+    most = v.shape[1]
+    chosen = sorted({*(ks or range(1, most + 1, 2)), most})
+    if chosen[0] < 1 or chosen[-1] > most:
+        raise InputError(f"{where}: ks must lie within 1 to {most} verdicts, got {chosen}.")
+    used = ~np.isnan(v).any(axis=1) & ~np.isnan(y)
+    if not used.any():
+        raise InputError(f"{where}: no item has a label and all {most} verdicts read.")
+    right = np.sum(v[used] == y[used][:, None], axis=1)
+    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
+    n_out = int(np.sum(~used))
+    sample = Sample(
+        n_items=int(used.sum()),
+        n_clusters=None if inference["cluster"] is None else int(np.unique(codes).size),
+        n_replications=most,
+        excluded={"unread or no label": n_out},
+    )
+    by_k = {k: majority_credit(right, most, k) for k in chosen}
+    return accuracy_of_credits(by_k, codes, sample, margin=margin, level=inference["level"])
+
+
+def accuracy_of_credits(
+    by_k: Mapping[int, Floats],
+    codes: Ints,
+    sample: Sample,
+    *,
+    margin: float,
+    level: float,
+    of_pairs: bool = False,
+) -> AccuracyByK:
+    """Accuracy by k from the items' credits, and the fewest judgments within the margin.
+
+    Parameters
+    ----------
+    by_k : mapping of int to ndarray
+        Credit of each item in 0-1 with k judgments.
+    codes : ndarray of int
+        Cluster of each item.
+    sample : Sample
+    margin, level : float
+    of_pairs : bool
+        What `AccuracyByK.of_pairs` says.
+
+    Returns
+    -------
+    AccuracyByK
+    """
+    most = max(by_k)
+    accuracy = {
+        k: _mean(c, codes, f"accuracy_of_{k}", f"Accuracy of {k}", sample, level, bounded=True)
+        for k, c in by_k.items()
+    }
+    top = by_k[most]
+    loss = {
+        k: _mean(top - c, codes, f"accuracy_loss_{k}", f"Accuracy lost by {k}", sample, level)
+        for k, c in by_k.items()
+    }
+    enough = [k for k in sorted(by_k) if k < most and _upper(loss[k]) < margin]
+    return AccuracyByK(
+        accuracy=accuracy,
+        against_most=loss,
+        recommended=enough[0] if enough else most,
+        shown=bool(enough),
+        margin=margin,
+        sample=sample,
+        of_pairs=of_pairs,
+    )
+
+
+def _upper(e: Estimate) -> float:
+    """Upper limit; infinite where there is none."""
+    return e.interval.high if e.interval is not None else math.inf
+
+
+def majority_credit(right: Ints, most: int, k: int) -> Floats:
+    """Chance that the majority of k of `most` verdicts is right, `right` of them being so.
+
+    Examples
+    --------
+    >>> majority_credit(np.array([2, 0]), 3, 1).round(3).tolist()
+    [0.667, 0.0]
+    """
+    j = np.arange(k + 1)
+    r = np.asarray(right, dtype=float)[:, None]
+    ways = special.comb(r, j) * special.comb(most - r, k - j) / special.comb(most, k)
+    credit = np.where(2 * j > k, 1.0, np.where(2 * j == k, 0.5, 0.0))
+    return np.asarray(ways @ credit)
+
+
+def _mean(
+    values: Floats,
+    codes: Ints,
+    name: str,
+    label: str,
+    sample: Sample,
+    level: float,
+    *,
+    bounded: bool = False,
+) -> Estimate:
+    over = mean_over_clusters(values, codes)
+    interval: Interval | None = over.interval(level)
+    notes: tuple[Note, ...] = ()
+    if interval is None:
+        notes = (Note(code="no_interval", message=f"No interval: {over.reason}."),)
+    elif bounded:
+        interval = dataclasses.replace(
+            interval, low=max(interval.low, 0.0), high=min(interval.high, 1.0)
+        )
+    se = math.nan if math.isnan(over.std_error) else over.std_error
+    return Estimate(
+        name=name, label=label, estimator="mean over items, all subsets of verdicts",
+        estimate=over.mean, std_error=se, interval=interval, sample=sample, notes=notes,
+    )  # fmt: skip
+
+
+MOST_SUBSETS = 100
+
+
+def choice_accuracy_by_k(
+    scores: ArrayLike,
+    correct: ArrayLike,
+    question: ArrayLike,
+    *,
+    ks: Sequence[int] | None = None,
+    margin: float = 0.01,
+    level: float = 0.95,
+    seed: int = 0,
+) -> AccuracyByK:
+    r"""Accuracy of taking the answer with the highest mean of k scores.
+
+    Parameters
+    ----------
+    scores : array-like, shape (N, repeats)
+        Of every answer, NaN where unread.
+    correct : array-like of bool, shape (N,)
+        Whether an answer is the right one of its question.
+    question : array-like, shape (N,)
+    ks : sequence of int, optional
+        Numbers of scores, at most the repeats; 1, 2, 3, 5 and the most otherwise.
+    margin : float
+        Loss of accuracy that is accepted for fewer scores.
+    level : float
+    seed : int
+        Of the subsets, where there are more than 100.
+
+    Returns
+    -------
+    AccuracyByK
+
+    Raises
+    ------
+    InputError
+        If shapes differ, a k exceeds the repeats, or no question has one right answer among several
+        whose scores were all read.
+
+    Notes
+    -----
+    Mean over subsets of k replications, the same for all answers of a question; answers that share
+    the highest mean share the credit, as a draw among them would.
+
+    Examples
+    --------
+    >>> scores = [[6, 5, 7], [5, 6, 4], [3, 9, 8], [4, 4, 4]]
+    >>> out = choice_accuracy_by_k(scores, [1, 0, 1, 0], ["p", "p", "q", "q"])
+    >>> {k: round(e.estimate, 3) for k, e in out.accuracy.items()}
+    {1: 0.667, 2: 0.917, 3: 1.0}
+    """
+    where = "choice_accuracy_by_k"
+    x = score_values(scores, where=where, name="scores")
+    right = np.asarray(correct, dtype=bool)
+    if x.ndim != 2 or right.shape != x.shape[:1]:
+        raise InputError(
+            f"{where}: scores must have one row for each answer, got shapes {x.shape} and "
+            f"{right.shape}."
+        )
+    codes = cluster_codes(question, right.size, where=where)
+    most = x.shape[1]
+    chosen = sorted({*(ks or (k for k in (1, 2, 3, 5) if k < most)), most})
+    if chosen[0] < 1 or chosen[-1] > most:
+        raise InputError(f"{where}: ks must lie within 1 to {most} scores, got {chosen}.")
+    whole = np.bincount(codes, np.isnan(x).any(axis=1)) == 0
+    usable = whole & (np.bincount(codes, right) == 1) & (np.bincount(codes) > 1)
+    kept = usable[codes]
+    if not kept.any():
+        raise InputError(
+            f"{where}: no question has exactly one right answer among several with all {most} "
+            "scores read."
+        )
+    order = np.argsort(codes[kept], kind="stable")
+    x, right, codes = x[kept][order], right[kept][order], codes[kept][order]
+    start = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]])
+    sizes = np.diff(np.r_[start, codes.size])
+    by_k = {k: _credit(x, right, start, sizes, k, seed) for k in chosen}
+    n_out = int(np.sum(~usable))
+    sample = Sample(
+        n_items=start.size,
+        n_replications=most,
+        excluded={"not one right answer, or a score not read": n_out},
+    )
+    return accuracy_of_credits(by_k, np.arange(start.size), sample, margin=margin, level=level)
+
+
+def _credit(
+    x: Floats,
+    right: Bools,
+    start: Ints,
+    sizes: Ints,
+    k: int,
+    seed: int,
+) -> Floats:
+    """Credit of each question, averaged over subsets of k scores."""
+    sums = np.round(x @ subset_weights(x.shape[1], k, seed), 9)
+    top = np.repeat(np.maximum.reduceat(sums, start, axis=0), sizes, axis=0)
+    at_top = sums == top
+    shared = np.add.reduceat(at_top.astype(float), start, axis=0)
+    credit = np.add.reduceat((at_top & right[:, None]).astype(float), start, axis=0) / shared
+    return np.asarray(credit.mean(axis=1))
+
+
+def subset_weights(most: int, k: int, seed: int) -> Floats:
+    """A column for each subset of k of `most`: all, or 100 drawn ones.
+
+    Examples
+    --------
+    >>> subset_weights(3, 2, seed=0).T.tolist()
+    [[1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]
+    """
+    if comb(most, k) <= MOST_SUBSETS:
+        subsets = list(combinations(range(most), k))
+    else:
+        rng = np.random.default_rng(seed)
+        subsets = [tuple(rng.permutation(most)[:k]) for _ in range(MOST_SUBSETS)]
+    weights = np.zeros((most, len(subsets)))
+    for column, subset in enumerate(subsets):
+        weights[list(subset), column] = 1.0
+    return weights

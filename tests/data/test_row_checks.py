@@ -1,0 +1,369 @@
+"""Rows that are no repeats of one judge: refused, with commands that read the file right."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import judgestats as js
+from judgestats.cli import main
+from judgestats.data.readers.roles import kind_of_rater
+from judgestats.errors import InputError
+
+QUICK = ("--track", "none", "--report", "none", "--resamples", "99")
+
+
+def commands_in(said: str) -> list[list[str]]:
+    """Every command that a refusal prints, as words."""
+    found = re.findall(r"judgestats (.*?)(?:    |$)", said, re.M)
+    words = [shlex.split(c) for c in found]
+    return [w for w in words if w[0] in {"analyze", "drift", "labels"}]
+
+
+def read_by(words: list[str]) -> pd.DataFrame:
+    """What the options of an analyze command read, in the Python function's words."""
+    names = {"--map": "mapping", "--factor": "factors"}
+    options: dict[str, object] = {}
+    rest = iter(words[2:])
+    for flag in rest:
+        name = names.get(flag, flag.removeprefix("--").replace("-", "_"))
+        if flag == "--as-shown":
+            options[name] = True
+        elif flag == "--map":
+            options[name] = dict(p.split("=", 1) for p in next(rest).split(","))
+        else:
+            value = next(rest)
+            listed = flag in {"--item", "--factor", "--explode"}
+            options[name] = value.split(",") if listed else value
+    return js.read_judgments(words[1], **options)
+
+
+def readings(path, capsys) -> list[pd.DataFrame]:
+    """The readings of all commands that doctor prints, each of which analyze takes."""
+    main(["doctor", str(path)])
+    said = capsys.readouterr().out
+    own = re.findall(r"It is read with: (.*)", said)
+    commands = [["analyze", str(path), *shlex.split(o)] for o in own] or commands_in(said)
+    assert commands, said
+    for words in commands:
+        assert main([*words, *QUICK]) == 0, words
+    capsys.readouterr()
+    return [read_by(words) for words in commands]
+
+
+def agreement(frame: pd.DataFrame) -> float:
+    both = frame[frame["label"] != ""]
+    return float((both["choice"] == both["label"]).mean())
+
+
+# Who gave each row ---------------------------------------------------------------------------
+
+N = 24
+JUDGED = [int(i % 3 > 0) for i in range(N)]
+HELPFUL = [round(0.07 * (i % 13) + 0.01, 2) for i in range(N)]
+PEOPLE = {i: int((i % 3 > 0) != (i == 6)) for i in range(0, N, 2)}
+
+
+def exported(kinds: tuple[str, str]) -> list[dict[str, object]]:
+    """A row for each score: an id of its own, two criteria, people's rows among the judge's."""
+    judge, person = kinds
+    rows: list[dict[str, object]] = []
+    for i in range(N):
+        given = [("helpful", judge, HELPFUL[i]), ("correct", judge, JUDGED[i])]
+        given += [("correct", person, PEOPLE[i])] if i in PEOPLE else []
+        rows += [
+            {"id": f"k{len(rows) + n}", "traceId": f"t{i}", "name": c, "value": v, "source": s}
+            for n, (c, s, v) in enumerate(given)
+        ]
+    return rows
+
+
+def plain(rows, path):
+    pd.DataFrame(rows).to_csv(path.with_suffix(".csv"), index=False)
+    return path.with_suffix(".csv")
+
+
+def lines(rows, path):
+    records = [
+        {"id": r["id"], "run_id": r["traceId"], "key": r["name"], "score": r["value"],
+         "feedback_source": {"type": r["source"], "user": None}}
+        for r in rows
+    ]  # fmt: skip
+    path = path.with_suffix(".jsonl")
+    path.write_text("\n".join(map(json.dumps, records)))
+    return path
+
+
+def nested(rows, path):
+    traces: dict[str, list[dict[str, object]]] = {}
+    for r in rows:
+        entry = {k: r[k] for k in ("name", "value", "source")}
+        traces.setdefault(str(r["traceId"]), []).append(entry)
+    path = path.with_suffix(".json")
+    path.write_text(json.dumps([{"id": k, "scores": v} for k, v in traces.items()]))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("form", "kinds"),
+    [
+        (plain, ("EVAL", "ANNOTATION")),
+        (lines, ("model", "app")),
+        (nested, ("gpt-4o", "human")),
+    ],
+)
+def test_rows_of_people_are_labels_or_left_out_by_the_printed_commands(
+    tmp_path, capsys, form, kinds
+) -> None:
+    path = form(exported(kinds), tmp_path / "scores")
+    labelled, judged = readings(path, capsys)
+    for frame in (labelled, judged):
+        correct, helpful = (
+            frame[frame["condition"].str.endswith(f"={c}")] for c in ("correct", "helpful")
+        )
+        assert correct["choice"].eq("pass").mean() == pytest.approx(np.mean(JUDGED))
+        assert helpful["score"].mean() == pytest.approx(np.mean(HELPFUL))
+        assert len(frame) == 2 * N
+        assert frame["item_id"].nunique() == N
+        assert set(frame["replicate"]) == {0}
+    assert (labelled["label"] != "").sum() == len(PEOPLE)
+    assert agreement(labelled) == pytest.approx(1 - 1 / len(PEOPLE))
+    assert "label" not in judged
+
+
+def test_people_who_disagree_give_the_majority_and_ties_are_counted() -> None:
+    rows = [{"item": f"i{i}", "passed": i % 2, "annotator_kind": "LLM"} for i in range(8)]
+    votes = {0: [1, 1, 0], 1: [1, 0], 2: [0], 99: [1]}
+    rows += [
+        {"item": f"i{i}", "passed": v, "annotator_kind": "HUMAN"}
+        for i, s in votes.items()
+        for v in s
+    ]
+    found = js.read_judgments(rows, human="annotator_kind=HUMAN")
+    assert found.set_index("item_id")["label"].to_dict() == {
+        f"i{i}": {0: "pass", 2: "fail"}.get(i, "") for i in range(8)
+    }
+    assert found.attrs["notes"] == [
+        "7 labels by people give 2 labelled judgments (1 tied is left out; 1 of no judged item)."
+    ]
+    with pytest.raises(InputError, match="leaves no judge's rows"):
+        js.read_judgments([r for r in rows if r["annotator_kind"] == "HUMAN"],
+                          human="annotator_kind=HUMAN")  # fmt: skip
+    with pytest.raises(InputError, match="no judge's rows"):
+        js.read_judgments([r for r in rows if r["annotator_kind"] == "HUMAN"])
+    apart = [{**r, "item": f"p{r['item']}"} if r["annotator_kind"] == "HUMAN" else r for r in rows]
+    with pytest.raises(InputError, match="belongs to a judged item"):
+        js.read_judgments(apart, human="annotator_kind=HUMAN")
+
+
+def test_every_entrance_asks_whose_rows_are_judged(tmp_path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = pd.DataFrame(exported(("EVAL", "ANNOTATION"))).query("name == 'correct'")
+    rows = rows.rename(columns={"value": "passed", "traceId": "item"})[["item", "source", "passed"]]
+    rows.to_csv("scores.csv", index=False)
+    (tmp_path / "parts").mkdir()
+    again = rows[rows["source"] == "EVAL"].assign(run=2)
+    pd.concat([rows.assign(run=1), again]).to_parquet("parts/a.parquet", index=False)
+    entrances = {
+        "analyze": ["analyze", "scores.csv"],
+        "stream": ["analyze", "parts"],
+        "drift": ["drift", "scores.csv", "scores.csv"],
+        "plan": ["labels", "plan", "scores.csv", "--labels", "5"],
+    }
+    for name, words in entrances.items():
+        assert main(words) == 2, name
+        said = capsys.readouterr()
+        assert said.out == ""
+        commands = commands_in(said.err)
+        assert len(commands) == 2, said.err
+        for command in commands:
+            assert {"--human", "--judge-rows"} & set(command)
+            further = QUICK if name in {"analyze", "stream"} else ()
+            assert main([*command, *further]) == 0, command
+            (tmp_path / "labels.csv").unlink(missing_ok=True)
+        out = capsys.readouterr().out
+        assert f"{N + len(PEOPLE)} judgments" not in out
+        if name == "stream":
+            assert f"{N} items x 2 repeats" in out
+            assert "agrees with people" in out
+    with pytest.raises(InputError, match=r"js\.audit\(data, human='source=ANNOTATION'\)"):
+        js.audit(rows)
+    for call in (js.audit, lambda data, **o: js.drift(data, data, **o)):
+        with pytest.raises(InputError, match="Whose is judged"):
+            call(rows)
+        assert len(call(rows, judge_rows="source=EVAL").conditions) > 0
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [("medicine", "law"), ("squad", "truthfulqa"), ("gpt-4o", "claude-3"), ("web", "human rights")],
+)
+def test_other_words_do_not_ask(levels) -> None:
+    rows = pd.DataFrame(
+        [{"item": f"i{i}", "judge": j, "score": (i * 3) % 7} for i in range(20) for j in "xy"]
+    )
+    plain_reading = js.read_judgments(rows)
+    rows["source"] = [levels[i % 2] for i in rows["item"].str[1:].astype(int)]
+    assert len(js.read_judgments(rows)) == len(plain_reading) == 40
+
+
+def test_words_of_raters() -> None:
+    words = {"human": ["Human", "annotators", "human_expert_2", "APP"], "judge": ["LLM-as-a-judge"]}
+    assert all(kind_of_rater(w) == kind for kind, listed in words.items() for w in listed)
+    assert kind_of_rater("humanities") == kind_of_rater("modelling") == ""
+
+
+def test_labels_by_person_and_criterion_join_on_both(tmp_path) -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(1, 6, (30, 2))
+    judged = pd.DataFrame({"item": range(30), "tone": truth[:, 0], "depth": truth[:, 1]})
+    labels = pd.DataFrame(
+        [
+            {"item": i, "annotator": a, "criterion": c, "label": truth[i, k]}
+            for i in range(30)
+            for k, c in enumerate(("tone", "depth"))
+            for a in "uv"
+        ]
+    )
+    found = js.read_judgments(judged, wide="criterion=tone,depth", labels=labels)
+    assert found["label"].astype(float).tolist() == found["score"].tolist()
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    with pytest.raises(InputError, match="seems to hold people's labels"):
+        js.read_judgments(tmp_path / "labels.csv")
+
+
+# What varies within a list's record ----------------------------------------------------------
+
+
+def written(path, document):
+    as_lines = path.suffix == ".jsonl"
+    path.write_text("\n".join(map(json.dumps, document)) if as_lines else json.dumps(document))
+    return path
+
+
+def test_systems_in_a_list_are_no_repeats(tmp_path, capsys) -> None:
+    rng = np.random.default_rng(1)
+    grades = {"Alpha": 1, "Beta": 2, "Gamma": 4}
+    path = written(tmp_path / "a.json", [
+        {"id": f"q{i}", "answers": [{"bot": b, "grade": int(g + rng.integers(0, 2))}
+                                    for b, g in grades.items()]}
+        for i in range(12)
+    ])  # fmt: skip
+    by_system, by_item = readings(path, capsys)
+    means = by_system.groupby("condition")["score"].mean()
+    assert means.index.str.extract(r"=(\w+)$")[0].tolist() == ["Alpha", "Beta", "Gamma"]
+    assert ((means > [1, 2, 4]) & (means < [2, 3, 5])).all()
+    assert by_item["item_id"].nunique() == 36
+    for frame in (by_system, by_item):
+        assert set(frame["replicate"]) == {0}
+    with pytest.raises(InputError, match=r"'bot' .* within one id"):
+        js.read_judgments(path, explode="answers", mapping={"score": "grade"})
+
+
+def test_names_in_a_list_of_their_own_are_no_repeats(tmp_path) -> None:
+    rows = [{"id": i, "models": ["x", "y", "z"], "scores": [1 + i % 3, 2, 5]} for i in range(9)]
+    path = written(tmp_path / "a.json", rows)
+    for options in ({"mapping": {"score": "scores[]"}}, {"explode": "scores"}):
+        with pytest.raises(InputError, match=r"'models(\[\])?' \(x, y, z"):
+            js.read_judgments(path, **options)
+
+
+@pytest.mark.parametrize("place", ["record", "object"])
+def test_a_condition_next_to_a_list_is_not_pooled(tmp_path, capsys, place) -> None:
+    rows = []
+    for i in range(12):
+        for p in ("p1", "p2"):
+            own = {"prompt_template": p} if place == "record" else {"config": {"prompt": p}}
+            said = ["A" if p == "p2" or r else "B" for r in range(4)]
+            votes = [{"winner": w, "run_index": r} for r, w in enumerate(said)]
+            rows.append({"sample_id": f"s{i}", "judge_model": "g", **own, "votes": votes})
+    path = written(tmp_path / "a.json", rows)
+    conditions, items = readings(path, capsys)
+    assert conditions["condition"].nunique() == 2
+    assert set(conditions["replicate"]) == {0, 1, 2, 3}
+    changed = conditions.groupby(["condition", "item_id"])["choice"].nunique().gt(1)
+    assert changed.groupby("condition").mean().tolist() == [1.0, 0.0]
+    assert items["item_id"].nunique() == 24
+
+
+def test_a_mapped_path_does_not_hide_what_stands_next_to_it() -> None:
+    rows = [
+        {"id": i, "out": {"prompt": p, "score": (i + len(p)) % 5}}
+        for i in range(9)
+        for p in ("short", "longer")
+    ]
+    with pytest.raises(InputError, match=r"'out\.prompt' \(short, longer"):
+        js.read_judgments(rows, mapping={"score": "out.score"})
+
+
+def test_two_games_of_a_pair_are_two_orders(tmp_path, capsys) -> None:
+    def games(i):
+        wins = i % 5 > 1
+        return [{"score": "B>A" if wins else "A>>B"}, {"score": "A>B" if wins else "B>A"}]
+
+    rows = [{"uid": f"u{i}", "judge": "j", "model": "m", "games": games(i)} for i in range(30)]
+    path = written(tmp_path / "a.jsonl", rows)
+    (frame,) = readings(path, capsys)
+    by_order = frame.pivot(index="item_id", columns="order", values="choice")
+    assert (by_order["0"] == by_order["1"]).all()
+    assert frame["choice"].eq("b").mean() == pytest.approx(0.6)
+    with pytest.raises(InputError, match="two orders"):
+        js.read_judgments(path, explode="games", mapping={"item_id": "uid"}, kind="preference")
+
+
+def test_scores_in_a_list_are_repeats_by_the_printed_command(tmp_path, capsys) -> None:
+    scores = np.random.default_rng(2).integers(1, 6, (20, 3)).tolist()
+    path = written(tmp_path / "a.json", [
+        {"idx": i, "instruction": f"a longer text of task {i} of this set of tasks",
+         "gpt4_score": s, "feedback": ["some text", "more text", "other text"]}
+        for i, s in enumerate(scores)
+    ])  # fmt: skip
+    (frame,) = readings(path, capsys)
+    wide = frame.pivot(index="item_id", columns="replicate", values="score")
+    assert wide.loc[[str(i) for i in range(20)]].to_numpy().tolist() == scores
+    exploded = js.read_judgments(path, explode="gpt4_score")
+    assert exploded["score"].tolist() == frame["score"].tolist()
+
+
+def test_an_object_of_records_by_id_is_a_table(tmp_path) -> None:
+    rows = {f"task_{i}": {"judge": "g", "score": i % 5, "feedback": "text"} for i in range(24)}
+    frame = js.read_judgments(written(tmp_path / "a.json", rows))
+    assert frame["item_id"].tolist() == list(rows)
+    assert frame["score"].mean() == pytest.approx(np.mean([i % 5 for i in range(24)]))
+
+
+def test_copies_of_a_cache_are_no_repeats(tmp_path, capsys) -> None:
+    rows = [{"item_id": f"i{i}", "run": r, "score": 1 + (i * 7) % 10, "cached": r > 0}
+            for i in range(24) for r in range(4)]  # fmt: skip
+    path = plain(rows, tmp_path / "a")
+    (frame,) = readings(path, capsys)
+    assert len(frame) == frame["item_id"].nunique() == 24
+    with pytest.raises(InputError, match="copied from a cache"):
+        js.read_judgments(path, ignore="cached")
+
+
+def test_trials_of_a_task_are_asked_about(tmp_path, capsys) -> None:
+    rows = [{"task_id": f"t{i}", "trial": r, "success": (i + r) % 3 > 0}
+            for i in range(24) for r in range(4)]  # fmt: skip
+    trials, repeats = readings(plain(rows, tmp_path / "a"), capsys)
+    assert (trials["item_id"].nunique(), trials["cluster"].nunique()) == (96, 24)
+    assert set(trials["replicate"]) == {0}
+    assert (repeats["item_id"].nunique(), repeats["replicate"].nunique()) == (24, 4)
+
+
+def test_columns_of_a_system_and_a_criterion_are_compared_within_it(tmp_path, capsys) -> None:
+    rows = [
+        {"query": f"query text {i}", "dense_correctness": 1 + i % 3, "dense_safety": 2 + i % 2,
+         "sparse_correctness": 2 + i % 3, "sparse_safety": 4}
+        for i in range(18)
+    ]  # fmt: skip
+    correctness, safety = readings(plain(rows, tmp_path / "a"), capsys)
+    for frame, means in ((correctness, [2.0, 3.0]), (safety, [2.5, 4.0])):
+        assert frame.groupby("condition")["score"].mean().tolist() == means
+        assert frame["item_id"].nunique() == 18
+        assert set(frame["judge"]) == {"judge"}

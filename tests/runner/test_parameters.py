@@ -1,0 +1,141 @@
+"""Every parameter is read and checked in one place, whoever hands it on."""
+
+from __future__ import annotations
+
+from inspect import get_annotations
+
+import pytest
+from pydantic import ValidationError
+
+from judgestats.cli import main
+from judgestats.errors import InputError
+from judgestats.runner.common_parameters import CommonParameters, parse_parameters, split_arguments
+from judgestats.runner.design import experiment_names, load_design, project_folder
+from judgestats.runner.parameter_types import Parameter, parameters_of
+
+
+def parse(**given):
+    return parse_parameters(given, CommonParameters, experiment="temperature")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("replicates", "1", "from 2"),
+        ("replicates", "many", "whole number"),
+        ("replicates", "2.5", "whole number"),
+        ("temperatures", "warm", "is no number"),
+        ("temperatures", "nan", "out of range"),
+        ("temperatures", "-0.1", "out of range"),
+        ("temperatures", "2.1", "out of range"),
+        ("temperatures", "0.5,0.50", "more than once"),
+        ("temperatures", "", "at least one"),
+        ("judges", "a,a", "more than once"),
+        ("judges", ",", "at least one"),
+        ("scale", "1", "two whole numbers"),
+        ("dry_run", "perhaps", "true or false"),
+        ("max_cost", "0", "above 0"),
+        ("max_cost", "inf", "above 0"),
+        ("report", "html,doc", "not one of"),
+        ("map", "question", "ours=theirs"),
+        ("reply", "xml", "one of auto"),
+        ("preset", "huge", "no preset"),
+        ("replicats", "3", "Did you mean (--)?replicates"),
+    ],
+)
+def test_wrong_values_are_told_what_is_right(name, value, said):
+    with pytest.raises(InputError, match=said):
+        parse(**{name: value})
+
+
+def test_given_beats_preset_beats_default():
+    design = load_design("temperature")
+    read = parse_parameters(
+        {"preset": "paper", "replicates": "3"},
+        design.parameters,
+        experiment="temperature",
+        presets=design.presets,
+    )
+    assert read.replicates == 3
+    assert len(read.temperatures) == 11
+    assert read.judges[0] == "gpt-3.5-turbo"
+
+
+def test_words_of_the_command_line():
+    assert split_arguments(["--base-url", "http://x", "--dry_run=true"]) == {
+        "base_url": "http://x",
+        "dry_run": "true",
+    }
+    for words in (["temperature"], ["--seed"], ["--"], ["--seed", "1", "--seed", "2"]):
+        with pytest.raises(InputError):
+            split_arguments(words)
+
+
+def test_every_entry_point_of_the_project_is_an_experiment():
+    import yaml
+
+    project = yaml.safe_load((project_folder("experiments").parent / "MLproject").read_text())
+    points = set(project["entry_points"]) - {"main"}
+    assert points == set(experiment_names())
+    for name in points:
+        assert name in project["entry_points"][name]["command"]
+
+
+def test_no_experiment_has_a_parameter_twice(capsys):
+    for name in experiment_names():
+        names = [p.name for p in load_design(name).all_parameters]
+        assert len(names) == len(set(names)), name
+    assert main(["run", "crowd", "--help"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("\n  replicates ") == 1
+    assert "one or several sets, comma-separated" in said  # an own parameter, not the common one
+    assert "every pipeline is repeated; from 2 on its reliability is known [2]" in said
+
+
+@pytest.mark.parametrize("name", experiment_names())
+def test_a_parameter_is_what_the_nearest_class_declares(name):
+    """Pydantic takes inherited fields from the first base that has one, declared there or not."""
+    model = load_design(name).parameters
+    for field in model.model_fields:
+        nearest = next(c for c in model.__mro__ if field in get_annotations(c))
+        assert said(nearest, field) == said(model, field), field
+        assert model.model_fields[field].annotation == nearest.model_fields[field].annotation
+
+
+def said(model, field) -> Parameter | None:
+    return next((p for p in parameters_of(model) if p.name == field), None)
+
+
+@pytest.mark.parametrize("name", experiment_names())
+def test_parameters_are_frozen_typed_and_read_from_their_defaults(name):
+    design = load_design(name)
+    read = parse_parameters({}, design.parameters, experiment=name, defaults=design.defaults)
+    assert design.parameters.model_validate(read.values(), strict=True) == read
+    with pytest.raises(ValidationError, match="frozen"):
+        read.seed = 1
+    for parameter in design.all_parameters:
+        assert parameter.help
+        assert read[parameter.name] == getattr(read, parameter.name)
+    assert "nonsense" not in read
+    with pytest.raises(KeyError):
+        read["nonsense"]
+
+
+def test_a_run_logs_what_is_declared_as_logged():
+    read = CommonParameters.read({"scale": "1-5", "replicates": "4"})
+    assert read.logged()["design/replicates"] == "4"
+    assert read.logged()["judge/scale"] == "1-5"
+    names = [p.logged for p in parameters_of(CommonParameters) if p.logged]
+    assert len(set(names)) == len(names) >= 6
+
+
+def test_a_wrong_default_is_no_parameter():
+    with pytest.raises(InputError, match="limit: must be at least 2, got 1"):
+        CommonParameters.read({"limit": "1"})
+    with pytest.raises(InputError, match="seed: expected a whole number"):
+        CommonParameters.read({"seed": ""})
+
+
+def test_experiments_are_short_files():
+    for file in project_folder("experiments").glob("*.py"):
+        assert len(file.read_text().splitlines()) <= 80, file.name

@@ -1,0 +1,236 @@
+"""The temperature experiment, all the way: the truth of simulated judges is found again."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgestats.cli import main
+from judgestats.results import read_results, to_plain
+from judgestats.runner.design import load_design
+from judgestats.runner.run import run_experiment
+from judgestats.simulated.app import serving
+from tests.collection.picky import Picky
+
+SMALL = {"resamples": "199", "report": "none"}
+
+
+def runs(folder):
+    with sqlite3.connect(folder / "mlflow.db") as db:
+        return db.execute("select run_uuid, name, status from runs").fetchall()
+
+
+def artifacts(folder, run_id):
+    [found] = folder.glob(f"mlruns/*/{run_id}/artifacts")
+    return found
+
+
+def expected_variance(judge, temperature, outcome):
+    """The truth: the average over the judged answers of the judge's variance of scores."""
+    from judgestats.items.bank import load_bank
+    from judgestats.protocols.pointwise import Pointwise
+    from judgestats.simulated.truth import truth
+
+    judged = set(outcome.analysis.arrays["items"])
+    units = [u for u in Pointwise().units(load_bank()) if u.item_id in judged]
+    known = truth(judge)
+    return np.mean(
+        [
+            known.variance(
+                u.item.question, u.item.responses[u.shown[0]].text, temperature=temperature
+            )
+            for u in units
+        ]
+    )
+
+
+@pytest.fixture
+def outcome(workplace):
+    judged = {"judges": "sim-discerning,sim-null", "temperatures": "0.3,1", "replicates": "8"}
+    given = {**SMALL, **judged}
+    return run_experiment(load_design("temperature"), given)
+
+
+def test_truth_is_recovered_and_a_null_effect_found_null(outcome, workplace, capsys):
+    cells = outcome.analysis.conditions.set_index("condition")
+    for label, row in cells.iterrows():
+        expected = expected_variance(row["judge"], row["temperature"], outcome)
+        low, high = row["within_variance_low"], row["within_variance_high"]
+        # 99 % bounds from the 95 % ones: four intervals must all hold in one seeded run.
+        middle, half = np.log(row["within_variance"]), np.log(high / low) / 2 * 1.35
+        assert np.exp(middle - half) < expected < np.exp(middle + half), label
+    assert outcome.analysis["spread.sim-discerning"].p_value < 0.05
+    assert outcome.analysis["spread.sim-null"].p_value > 0.05
+    [ratio] = outcome.analysis["ratio.sim-null"].rows
+    assert ratio.interval.low < 1 < ratio.interval.high
+    claims = {h.about.judge: h for h in outcome.analysis.headlines}
+    assert (claims["sim-discerning"].claim, claims["sim-discerning"].direction) == (
+        "differs", "higher",
+    )  # fmt: skip
+    assert claims["sim-null"].claim in {"equivalent", "open"}
+    told = outcome.analysis.sentence
+    same = claims["sim-null"].claim == "equivalent"
+    assert ("shown to scatter about alike" in told) == same
+    assert ("neither a difference between temperatures above 0 nor equality" in told) != same
+
+
+def test_the_run_holds_plan_prompts_items_judgments_results_and_children(outcome, workplace):
+    statuses = {status for _, _, status in runs(workplace)}
+    assert statuses == {"FINISHED"}
+    names = {name for _, name, _ in runs(workplace)}
+    assert {"sim-discerning, T=0.3", "sim-null, T=1"} <= names
+    folder = artifacts(workplace, outcome.run_id)
+    results = read_results(folder / "results.json")
+    assert results.facts["simulated"] is True
+    assert results.facts["command"].startswith("judgestats run temperature")
+    assert results.answer == outcome.analysis.sentence
+    plan = json.loads((folder / "plan.json").read_text())
+    assert [h["role"] for h in plan["hypotheses"]].count("primary") == 1
+    frame = pd.read_parquet(folder / "data" / "judgments.parquet")
+    assert len(frame) == results.facts["account"]["answered"]
+    assert list((folder / "prompts").glob("*.txt"))
+    assert (folder / "data" / "items.jsonl").exists()
+    assert {h["id"] for h in plan["hypotheses"]} <= {r.hypothesis for r in results.results}
+
+
+def test_the_same_command_again_asks_nothing_and_finds_the_same(workplace):
+    given = {**SMALL, "judges": "sim-typical", "temperatures": "0.5,1", "replicates": "2"}
+    first = run_experiment(load_design("temperature"), given)
+    second = run_experiment(load_design("temperature"), given)
+    one, two = (
+        read_results(artifacts(workplace, r.run_id) / "results.json") for r in (first, second)
+    )
+    assert one.facts["account"]["asked"] == two.facts["account"]["cached"] > 0
+    assert two.facts["account"]["requests"] == 0
+    assert to_plain(one)["results"] == to_plain(two)["results"]
+
+
+def test_more_replicates_pay_only_for_what_is_new(workplace):
+    given = {**SMALL, "judges": "sim-typical", "temperatures": "0.5,1", "limit": "5"}
+    run_experiment(load_design("temperature"), {**given, "replicates": "2"})
+    more = run_experiment(load_design("temperature"), {**given, "replicates": "3"})
+    account = read_results(artifacts(workplace, more.run_id) / "results.json").facts["account"]
+    assert (account["cached"], account["answered"]) == (20, 10)
+
+
+def test_unread_replies_are_statuses_and_a_limitation(workplace):
+    given = {**SMALL, "judges": "sim-unreadable", "temperatures": "0.5,1", "replicates": "4"}
+    found = run_experiment(load_design("temperature"), given).analysis
+    assert (found.conditions["unread_share"] > 0.05).all()
+    assert any("could not be read" in text for text in found.limitations)
+    assert found.conditions["mean"].between(1, 10).all()
+
+
+def test_the_dry_run_sends_nothing_and_leaves_no_run(workplace, capsys):
+    assert run_experiment(load_design("temperature"), {"dry_run": "true"}) is None
+    said = capsys.readouterr().out
+    assert "Nothing was sent" in said
+    assert not (workplace / ".judgestats").exists()
+    assert not runs(workplace)
+
+
+def test_the_summary_comes_in_the_promised_order(workplace, capsys):
+    words = ["run", "temperature", "--judges", "sim-typical", "--temperatures", "0.5,1"]
+    words += ["--replicates", "2", "--limit", "6", "--resamples", "99", "--report", "none"]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert len(said.splitlines()) <= 24
+    assert max(map(len, said.splitlines())) <= 100
+    places = [
+        said.index(p)
+        for p in ("SEM (SD of repeated scores)", "SIMULATED", "judgestats show", "mlflow ui")
+    ]
+    assert places == sorted(places)
+    assert main([*words, "--full"]) == 0
+    said = capsys.readouterr().out
+    parts = [
+        "SIMULATED",
+        "OPENAI_API_KEY",
+        "--base-url http",
+        "Account:",
+        "Conditions (sim-typical):",
+        "MLflow run",
+    ]
+    places = [said.index(p) for p in parts]
+    assert places == sorted(places)
+    assert "compare-runs?runs=" in said
+    assert "report under Artifacts" not in said  # none was made
+
+
+def test_a_fault_after_the_start_leaves_a_failed_run(workplace, monkeypatch, capsys):
+    import judgestats.analysis.temperature as analysis
+    from judgestats.errors import InputError
+
+    def broken(*_):
+        raise InputError("nothing to analyse")
+
+    monkeypatch.setattr(analysis, "analyse", broken)
+    words = ["run", "temperature", "--judges", "sim-typical", "--temperatures", "0.5,1"]
+    assert main([*words, "--replicates", "2", "--limit", "4", "--report", "none"]) == 2
+    assert [status for _, _, status in runs(workplace)] == ["FAILED"]
+    assert "nothing to analyse" in capsys.readouterr().err
+
+
+def test_a_temperature_that_is_refused_without_a_reason_ends_no_other(workplace, capsys):
+    with serving(Picky(lambda request: request["temperature"] == 2.0)) as url:
+        given = {
+            **SMALL,
+            "judges": f"sim-typical@{url}",
+            "temperatures": "2,0.3,1",
+            "replicates": "5",
+            "limit": "8",
+        }
+        outcome = run_experiment(load_design("temperature"), given)
+    mute = outcome.analysis.condition_metrics[f"sim-typical@{url}, T=2"]
+    assert np.isnan(mute["quality/unread_share"])  # undefined: a gate does not overlook it
+    assert mute["quality/unanswered_share"] == 1.0
+    assert not np.isnan(outcome.analysis[f"spread.sim-typical@{url}"].p_value)
+    refused = f"No judgment was answered under sim-typical@{url}, T=2: bad_request ("
+    assert any(text.startswith(refused) for text in outcome.analysis.limitations)
+    assert refused in capsys.readouterr().out
+    frame = pd.read_parquet(artifacts(workplace, outcome.run_id) / "data" / "judgments.parquet")
+    assert set(frame.loc[frame["status"] == "failed", "temperature"]) == {2.0}
+    assert (frame.loc[frame["status"] == "ok", "temperature"] != 2.0).sum() == 80
+
+
+def test_every_call_is_a_trace_with_its_verdict_where_traces_are_on(workplace, capsys):
+    from mlflow import MlflowClient
+
+    small = {**SMALL, "judges": "sim-typical", "temperatures": "0.5,1", "replicates": "2"}
+    outcome = run_experiment(load_design("temperature"), {**small, "limit": "3", "traces": "on"})
+    assert outcome is not None
+    assert "Traces: 12, under Traces" in capsys.readouterr().out
+    traces = MlflowClient().search_traces([outcome.experiment_id], max_results=50)
+    assert len(traces) == 12
+    assert {t.info.trace_metadata["mlflow.sourceRun"] for t in traces} == {outcome.run_id}
+    judged = pd.read_parquet(artifacts(workplace, outcome.run_id) / "data" / "judgments.parquet")
+    scores = {
+        (r.condition, r.item_id, str(r.replicate)): (r.score, r.raw_text)
+        for r in judged.itertuples()
+    }
+    for trace in traces:
+        tags, [verdict], [span] = trace.info.tags, trace.info.assessments, trace.data.spans
+        own = scores[tags["condition"], tags["item"], tags["replicate"]]
+        assert (verdict.value, span.outputs["content"]) == own
+        assert verdict.source.source_id == "sim-typical"
+        assert "[The Start of Answer]" in span.inputs["messages"][-1]["content"]
+
+
+def test_traces_that_cannot_be_written_end_no_run():
+    from judgestats.tracking.store import Store
+    from judgestats.tracking.traces import TraceWriter
+
+    def broken(row):
+        raise RuntimeError(f"\x1b[2Jno {row}")
+
+    store = Store(client=None, uri="", experiment_id="1", experiment_name="x")
+    writer = TraceWriter(store, "0", broken)
+    writer.add("call")
+    writer.close()
+    assert writer.written == 0
+    assert "RuntimeError" in writer.fault
+    assert "\x1b" not in writer.fault

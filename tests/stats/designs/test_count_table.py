@@ -1,0 +1,107 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgestats.errors import InputError
+from judgestats.stats.agreement.chance_corrected import agreement_weights, weights_for
+from judgestats.stats.designs.count_table import (
+    count_table,
+    encode_verdicts,
+    rare_category_notes,
+    table_from_counts,
+)
+
+
+def test_missing_values_of_every_kind_are_counted_nowhere() -> None:
+    table = count_table([["A", None, float("nan")], ["", "B", "  "], [None, None, None]])
+    assert table.counts.tolist() == [[1, 0], [0, 1], [0, 0]]
+    assert table.sample().n_excluded == 1
+
+
+@pytest.mark.parametrize(
+    "verdicts",
+    [
+        np.array([["x", "y"], ["y", "y"]]),
+        np.array([["x", "y"], ["y", "y"]], dtype=object),
+        pd.DataFrame({"r1": ["x", "y"], "r2": ["y", "y"]}),
+        [("x", "y"), ("y", "y")],
+        pd.DataFrame({"r1": ["x", "y"], "r2": ["y", "y"]}, dtype="category"),
+    ],
+)
+def test_every_container_gives_the_same_counts(verdicts: object) -> None:
+    assert count_table(verdicts).counts.tolist() == [[1, 1], [0, 2]]
+
+
+def test_numbers_keep_their_values_and_order() -> None:
+    table = count_table(np.array([[10.0, 2.0], [np.nan, 2.0]]))
+    assert table.categories == (2, 10)
+    assert table.values().tolist() == [2.0, 10.0]
+    assert table.is_ordered
+
+
+def test_unknown_category_is_refused_with_its_name() -> None:
+    with pytest.raises(InputError, match=r"one of the categories \['A', 'B'\], got 'C'"):
+        count_table([["A", "C"]], categories=["A", "B"])
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "match"),
+    [
+        ([["A"], ["A", "B"]], "unequal length"),
+        (["A", "B"], "items, replications"),
+        (np.empty((0, 3)), "at least one item"),
+        (np.array([[1.0, np.inf]]), "finite"),
+    ],
+)
+def test_unusable_verdicts_are_refused(verdicts: object, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        count_table(verdicts)
+
+
+def test_categories_must_be_distinct() -> None:
+    with pytest.raises(InputError, match="distinct"):
+        encode_verdicts(["A"], categories=["A", "A"])
+
+
+def test_a_table_is_not_recounted_under_other_categories() -> None:
+    table = count_table([["A", "B"]])
+    assert count_table(table) is table
+    with pytest.raises(InputError, match="count table"):
+        count_table(table, categories=["A", "B", "C"])
+
+
+def test_counts_alone_must_be_whole() -> None:
+    with pytest.raises(InputError, match="whole numbers"):
+        table_from_counts([[0.5, 1]], categories=["A", "B"])
+
+
+def test_weights_need_an_order() -> None:
+    with pytest.raises(InputError, match="ordered categories"):
+        weights_for(count_table([["A", "B"]]), "quadratic", where="f")
+    matrix, _ = weights_for(count_table([["A", "B"]], categories=["A", "B"]), "linear", where="f")
+    assert matrix.tolist() == [[1, 0], [0, 1]]
+
+
+def test_weights_follow_the_values_not_the_ranks() -> None:
+    linear = agreement_weights([0, 1, 10], kind="linear")
+    assert linear[0, 1] == pytest.approx(0.9)
+    ordinal = agreement_weights([0, 1, 10], kind="ordinal")
+    assert ordinal[0].tolist() == pytest.approx([1, 2 / 3, 0])
+    with pytest.raises(InputError, match="kind"):
+        agreement_weights([1, 2], kind="cubic")
+    with pytest.raises(InputError, match="increasing"):
+        agreement_weights([2, 1], kind="linear")
+
+
+def test_a_weight_matrix_is_checked() -> None:
+    table = count_table([["A", "B"]])
+    with pytest.raises(InputError, match="symmetric"):
+        weights_for(table, [[1, 0.5], [0.2, 1]], where="f")
+
+
+def test_rare_categories_are_warned_about_only_when_rare() -> None:
+    assert rare_category_notes([[1, 1]] * 30) == ()
+    assert rare_category_notes([[2, 0]] * 30) == ()
+    assert [n.code for n in rare_category_notes([[2, 0]] * 95 + [[0, 2]] * 5)] == [
+        "rare_categories"
+    ]

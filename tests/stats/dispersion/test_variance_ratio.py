@@ -1,0 +1,231 @@
+"""The ratio of pooled variances: values, intervals, and what is undefined."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import stats
+
+from judgestats.errors import InputError
+from judgestats.stats.designs.cells import cell_statistics
+from judgestats.stats.dispersion.ratios import variance_ratio
+from judgestats.stats.inference.jackknife import log_ratio_of_sums, mean_over_clusters
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(5)
+
+
+def test_ratio_and_standard_error_by_hand(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(15, 2, 4))
+    v = x.var(axis=2, ddof=1)
+    row = variance_ratio(x).rows[0]
+    a, b = v[:, 1], v[:, 0]
+    log = math.log(a.mean() / b.mean())
+    left = np.array([math.log(np.delete(a, i).mean() / np.delete(b, i).mean()) for i in range(15)])
+    se = math.sqrt(14 / 15 * np.sum((left - log) ** 2))
+    df = min(a.sum() ** 2 / np.sum(a**2), b.sum() ** 2 / np.sum(b**2)) - 1
+    half = stats.t.ppf(0.975, df) * se
+    assert row.estimate == pytest.approx(math.exp(log), rel=1e-12)
+    assert row.df == pytest.approx(df, rel=1e-12)
+    assert row.interval is not None
+    assert row.interval.low == pytest.approx(math.exp(log - half), rel=1e-10)
+    assert row.interval.high == pytest.approx(math.exp(log + half), rel=1e-10)
+    assert row.p_value == pytest.approx(2 * stats.t.sf(abs(log / se), df), rel=1e-10)
+
+
+def test_items_of_one_cluster_count_as_one(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(12, 2, 5))
+    once = variance_ratio(x).rows[0]
+    twice = variance_ratio(np.repeat(x, 2, axis=0), cluster=np.repeat(np.arange(12), 2)).rows[0]
+    apart = variance_ratio(np.repeat(x, 2, axis=0)).rows[0]
+    assert once.interval is not None
+    assert twice.interval is not None
+    assert apart.interval is not None
+    assert twice.interval.low == pytest.approx(once.interval.low, rel=1e-12)
+    assert apart.interval.low > once.interval.low  # pretending independence is too sure
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    hnp.arrays(np.float64, (8, 2, 4), elements=st.integers(1, 10).map(float)),
+    st.sampled_from([0.25, 3.0]),
+)
+def test_scale_and_order_of_conditions(x: np.ndarray, scale: float) -> None:
+    forward = variance_ratio(x, conditions=["a", "b"]).rows[0]
+    backward = variance_ratio(x[:, ::-1], conditions=["b", "a"]).rows[0]
+    scaled = variance_ratio(scale * x - 3, conditions=["a", "b"]).rows[0]
+    if math.isnan(forward.estimate):
+        assert math.isnan(backward.estimate)
+        assert forward.reason
+        assert forward.interval is None
+        return
+    assert forward.estimate == pytest.approx(1 / backward.estimate, rel=1e-10)
+    assert forward.estimate == pytest.approx(scaled.estimate, rel=1e-10)
+    assert forward.p_value == pytest.approx(backward.p_value, rel=1e-9, nan_ok=True)
+
+
+def test_pooled_zero_is_undefined_with_the_reason(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(10, 3, 4))
+    x[:, 1] = 8.0
+    out = variance_ratio(x, conditions=["T=0.5", "T=0", "T=1"])
+    first, second, third = out.rows
+    for row in (first, third):
+        assert math.isnan(row.estimate)
+        assert row.interval is None
+        assert math.isnan(row.p_value)
+        assert "pooled spread of T=0 is 0" in row.reason
+    assert second.estimate > 0
+    assert second.p_adjusted == second.p_value  # undefined rows do not count in the family
+
+
+def test_variance_in_one_item_has_no_interval(rng: np.random.Generator) -> None:
+    x = np.full((10, 2, 4), 7.0)
+    x[0, 0] = [7, 8, 7, 7]
+    x[:5, 1] = rng.normal(size=(5, 4))
+    row = variance_ratio(x).rows[0]
+    assert row.estimate > 0
+    assert row.interval is None
+    assert "one cluster" in row.reason
+
+
+def test_concentration_is_a_warning(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(40, 2, 5))
+    x[:4] *= 4
+    out = variance_ratio(x)
+    assert [n.code for n in out.notes] == ["few_effective_clusters"]
+    assert out.rows[0].interval is not None
+
+
+def test_what_one_item_decides_has_no_interval_unless_it_excludes_no_difference(
+    rng: np.random.Generator,
+) -> None:
+    x = rng.normal(size=(40, 2, 5))
+    x[:2] *= 30
+    out = variance_ratio(x)
+    assert not out.notes
+    assert out.rows[0].interval is None
+    assert [n.code for n in out.rows[0].notes] == ["not_estimable"]
+    assert "not estimable at this size" in str(out)
+    x[:, 1] *= 1000
+    wide = variance_ratio(x).rows[0]
+    assert wide.interval.low > 1
+    assert wide.interval.high > 25 * wide.estimate
+
+
+def test_bootstraps_are_offered_with_a_warning(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(30, 2, 5))
+    jackknife = variance_ratio(x).rows[0].interval
+    for method in ("bca", "percentile"):
+        out = variance_ratio(x, method=method, n_resamples=500)
+        interval = out.rows[0].interval
+        assert interval is not None
+        assert interval.low == pytest.approx(jackknife.low, rel=0.35)
+        assert "bootstrap_undercovers" in {n.code for n in out.notes}
+
+
+def test_weighting_matters_only_with_unequal_replications(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(20, 2, 6))
+    same = [variance_ratio(x, weighting=w).rows[0].estimate for w in ("items", "df")]
+    assert same[0] == pytest.approx(same[1], rel=1e-12)
+    x[:10, 0, 2:] = np.nan
+    v = cell_statistics(x).variance
+    n = np.sum(~np.isnan(x), axis=2)
+    items, df = (variance_ratio(x, weighting=w).rows[0].estimate for w in ("items", "df"))
+    assert items == pytest.approx(v[:, 1].mean() / v[:, 0].mean(), rel=1e-12)
+    by_df = np.average(v[:, 1], weights=n[:, 1] - 1) / np.average(v[:, 0], weights=n[:, 0] - 1)
+    assert df == pytest.approx(by_df, rel=1e-12)
+
+
+def test_reference_and_distance_ratio(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(30, 3, 6)) * np.array([1.0, 2.0, 3.0])[:, None]
+    out = variance_ratio(x, conditions=["a", "b", "c"], reference="b")
+    assert [(r.a, r.b) for r in out.rows] == [("a", "b"), ("c", "b")]
+    distance = variance_ratio(x, statistic="mean", reference="condition 1").rows[1]
+    spread = cell_statistics(x).from_mean.mean(axis=0)
+    assert distance.estimate == pytest.approx(spread[2] / spread[0], rel=1e-12)
+
+
+def test_table_of_variances_gives_the_same(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(20, 2, 6))
+    v = cell_statistics(x).variance
+    a, b = variance_ratio(x).rows[0], variance_ratio(v).rows[0]
+    assert a.estimate == pytest.approx(b.estimate, rel=1e-14)
+    assert a.p_value == pytest.approx(b.p_value, rel=1e-12)
+
+
+def test_items_missing_under_one_condition_are_left_out(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(20, 2, 6))
+    x[3, 1, 1:] = np.nan
+    row = variance_ratio(x).rows[0]
+    assert row.n == 19
+    assert row.estimate == pytest.approx(
+        variance_ratio(np.delete(x, 3, axis=0)).rows[0].estimate, rel=1e-12
+    )
+
+
+def test_interval_covers_where_the_plain_bootstrap_does_not() -> None:
+    """The committed study in small: unequal items, N = 30, R = 4, truth 2.25."""
+    rng = np.random.default_rng(1)
+    hits = 0
+    for _ in range(300):
+        scale = np.sqrt(rng.gamma(0.5, 2, size=(30, 1, 1))) * np.array([1, 1.5])[:, None]
+        interval = variance_ratio(rng.normal(size=(30, 2, 4)) * scale).rows[0].interval
+        hits += interval is not None and interval.low <= 2.25 <= interval.high
+    assert hits / 300 > 0.93
+
+
+def test_mean_over_clusters_without_clusters_is_students_t(rng: np.random.Generator) -> None:
+    d = rng.normal(0.3, 1, size=25)
+    m = mean_over_clusters(d, np.arange(25))
+    expected = stats.ttest_1samp(d, 0)
+    assert m.p_value() == pytest.approx(expected.pvalue, rel=1e-10)
+    interval, theirs = m.interval(0.95), expected.confidence_interval()
+    assert interval is not None
+    assert interval.low == pytest.approx(theirs.low, rel=1e-10)
+
+
+def test_one_cluster_shows_no_variation() -> None:
+    assert "one cluster" in log_ratio_of_sums(np.array([[2.0, 3.0]]), (1.0, -1.0)).reason
+    assert "one cluster" in mean_over_clusters(np.ones(3), np.zeros(3, dtype=int)).reason
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"level": 95}, r"level must lie in \(0, 1\), got 95"),
+        ({"method": "magic"}, "method"),
+        ({"weighting": "none"}, "weighting"),
+        ({"statistic": "range"}, "statistic"),
+        ({"reference": "x"}, "reference must be one of"),
+    ],
+)
+def test_unusable_options_are_refused(arguments, match: str, rng) -> None:
+    with pytest.raises(InputError, match=match):
+        variance_ratio(rng.normal(size=(5, 2, 3)), **arguments)
+
+
+def test_one_condition_and_negative_variances_are_refused(rng: np.random.Generator) -> None:
+    with pytest.raises(InputError, match="at least 2 conditions"):
+        variance_ratio(rng.normal(size=(5, 1, 3)))
+    with pytest.raises(InputError, match="cannot be negative"):
+        variance_ratio(np.array([[1.0, -1.0], [1.0, 2.0]]))
+
+
+def test_a_row_names_the_item_that_it_hangs_on(rng):
+    scores = 8 + 0.1 * rng.normal(size=(30, 2, 5))
+    scores[6, 1] += [-4, 4, -4, 4, 0]
+    out = variance_ratio(scores, conditions=["T=0.2", "T=1"])
+    [row] = out.rows
+    assert row.details["largest_item"] == 7
+    assert row.details["largest_share"] > 0.9
+    assert row.details["effective_clusters"] < 2
+    assert "effective clusters; item 7 alone holds" in out.sentence()
+    even = variance_ratio(8 + rng.normal(size=(60, 2, 5)), conditions=["T=0.2", "T=1"])
+    assert "alone holds" not in even.sentence()
