@@ -150,8 +150,8 @@ async def collect_offline(tasks: Iterable[Task], ask: Ask) -> Collected:
         stopped_because=Stop.OFFLINE if missing else Stop.COMPLETE,
         message=(
             f"{counted(missing, 'judgment is', 'judgments are')} not in {where}: `judgestats "
-            "requests` with the same words writes them for a batch runner, `judgestats ingest "
-            "RESULTS` reads its answers."
+            "requests export` with the same words writes them for a batch runner, `judgestats "
+            "requests import RESULTS` reads its answers."
             if missing
             else ""
         ),

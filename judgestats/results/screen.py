@@ -24,7 +24,7 @@ _LONGEST_NAME = 40
 _NEXT = 2
 _FEW_ROWS = 8
 """Lines of a table that is cut: its head, two rows of each judge and how many more there are."""
-_FULL = "--full"
+_FULL = "--all"
 """What shows all, of every command that shows a screen."""
 
 

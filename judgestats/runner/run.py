@@ -162,7 +162,7 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         with rendering(folder, formats=p.report, detail=p.detail) as attach:
             run.artifacts(folder)
             run.finish("FINISHED")  # before the screen: nothing that is printed changes it
-            show(results, more=f"{console.show_command(run.run_id)} --full")
+            show(results, more=f"{console.show_command(run.run_id)} --all")
             reports = attach(run)
         links = Links(
             run.run_id,
