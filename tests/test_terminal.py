@@ -85,8 +85,8 @@ def test_commands_end_as_if_they_had_printed(workplace, capsys, monkeypatch, str
     status, metrics = last_run()
     run = main_run_id()
     name = next(iter(sorted(k for k in metrics if "mean" in k or "icc" in k)), "")
-    passed = ["check", run, "--max", f"{name}=100"]
-    failed = ["check", run, "--max", f"{name}=-100"]
+    passed = ["check", run, "--require", f"{name}<=100"]
+    failed = ["check", run, "--require", f"{name}<=-100"]
     codes = [main(words) for words in (passed, failed)]
     monkeypatch.setattr(sys, "stdout", stream)
     assert main(analyze) == 0

@@ -62,7 +62,7 @@ def doctor_command(arguments: Args) -> int:
     """
     if arguments.file:
         path = Path(arguments.file)
-        journal = arguments.drop or path.suffix == ".sqlite" or is_laid_out(path)
+        journal = arguments.drop or path.name == "journal.sqlite" or is_laid_out(path)
         return doctor_journal(path, drop=arguments.drop) if journal else doctor_file(arguments)
     if arguments.drop:
         raise InputError("doctor: --drop is for a journal. Name its file.")

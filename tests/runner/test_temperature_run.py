@@ -145,7 +145,7 @@ def test_the_summary_comes_in_the_promised_order(workplace, capsys):
         for p in ("SEM (SD of repeated scores)", "SIMULATED", "judgestats show", "mlflow ui")
     ]
     assert places == sorted(places)
-    assert main([*words, "--full"]) == 0
+    assert main([*words, "--all"]) == 0
     said = capsys.readouterr().out
     parts = [
         "SIMULATED",
