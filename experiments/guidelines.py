@@ -27,7 +27,7 @@ class Parameters(OwnReasoning):
     """Which guidelines."""
 
     guidelines: Names = parameter(
-        ",".join(GUIDELINES), "bundled levels or text files of your own, comma-separated"
+        ",".join(GUIDELINES), "Guidelines to compare, comma-separated: bundled levels or text files"
     )
 
 

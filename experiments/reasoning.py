@@ -20,7 +20,7 @@ class Parameters(PeopleParameters):
     """When the judge explains itself."""
 
     reasoning: Annotated[tuple[str, ...], Choices(*REASONING)] = parameter(
-        ",".join(REASONING), "none, before, after: when the judge explains itself"
+        ",".join(REASONING), "Explanation to compare: none, before, after the verdict"
     )
 
 

@@ -75,7 +75,7 @@ def completions(words: list[str], incomplete: str) -> list[tuple[str, str]]:
     >>> completions([], "temp")
     [('temperature', 'Temperature and the consistency of scores')]
     >>> completions(["temperature"], "--dry")
-    [('--dry-run', 'print calls, tokens and price, send nothing')]
+    [('--dry-run', 'Print calls, tokens and cost, and send nothing')]
     """
     if not words:
         names = [n for n in experiment_names() if n.startswith(incomplete)]
@@ -124,11 +124,11 @@ def _help(name: str) -> str:
     listed = []
     for parameter in design.all_parameters:
         default = design.defaults.get(parameter.name, parameter.default)
-        told = f" (default: {default})" if default else ""
+        told = f" (default: {default})" if default and not parameter.switch else ""
         term = f"--{parameter.name.replace('_', '-')}"
         listed.append(Entry(term, parameter.help + told, parameter.group, parameter.common))
-    results = [option_entry(option)._replace(group="Output") for option in RESULTS]
-    lines += grouped([*listed, *results])
+    shown = [option_entry(option) for option in RESULTS]
+    lines += grouped([*listed, *(e._replace(group="Output", common=False) for e in shown)])
     if design.presets:
         lines += ["", f"Presets: {', '.join(design.presets)}"]
     return "\n".join([*lines, "", "Example:", f"  judgestats run {name} --dry-run", ""])

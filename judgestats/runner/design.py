@@ -257,7 +257,7 @@ class VaryParameters(CommonParameters):
     """Of an experiment that may compare levels of any field of the request."""
 
     vary: Annotated[Mapping[str, tuple[Any, ...]], Read(read_vary)] = parameter(
-        "", "further fields of the request to compare, as in reasoning_effort:low,medium,high"
+        "", "More request fields to compare, e.g. reasoning_effort:low,medium,high"
     )
 
 
@@ -448,15 +448,16 @@ class WordingParameters(OwnReasoning):
     """Which wordings, and of what."""
 
     asks: Annotated[str, Choice(*_BUNDLED)] = parameter(
-        "scores", "scores (of single answers) or pairs (which of two is better, in both orders)"
+        "scores", "Task: scores (single answers) or pairs (two answers, in both orders)"
     )
     prompts: Annotated[tuple[str, ...], Read(read_names, or_word="", instead=())] = parameter(
         "",
-        "prompts that ask for the same: bundled names, or text files of your own; the eight that "
-        "ship (pointwise, pointwise_2 ... or pairwise, pairwise_2 ...) by default",
+        "Prompts that ask for the same, comma-separated: bundled names or text files; by "
+        "default the eight bundled ones",
+        group="Judges",
     )
     pairs: Annotated[int | None, Whole(4, or_word="all")] = parameter(
-        "32", "with asks=pairs: how many pairs are compared (drawn by seed), or all"
+        "32", "Pairs to compare with asks=pairs (sampled by seed), or all", group="Data"
     )
 
 

@@ -74,9 +74,9 @@ def test_an_unknown_number_is_named_with_the_known_ones():
         judge_run({"a": {ICC: 0.9}}, read_demands(["nosuch>=1"]))
 
 
-@pytest.mark.parametrize("text", ["icc1", "=1", "icc1=high", "icc1=nan", "icc1=inf"])
+@pytest.mark.parametrize("text", ["icc1", ">=1", "icc1=1", "icc1>=high", "icc1<=nan", "icc1>=inf"])
 def test_a_demand_that_is_none_is_refused(text):
-    with pytest.raises(InputError, match="NAME=NUMBER"):
+    with pytest.raises(InputError, match="expects NAME>=NUMBER or NAME<=NUMBER"):
         read_demands([text])
 
 

@@ -1,4 +1,4 @@
-"""The declared words of every command: their help, what wrong ones are told, what a shell offers."""
+"""The declared words of every command: help, refusals, completions."""
 
 import inspect
 import subprocess
@@ -169,10 +169,10 @@ def test_a_wrong_word_is_one_sentence(words, said, capsys):
         (["report", "x", "--detail"], "", ["brief", "full"]),
         (["run"], "temp", ["temperature"]),
         (["run", "temperature"], "--dry", ["--dry-run"]),
-        (["run", "temperature"], "--fu", ["--all"]),
+        (["run", "temperature"], "--al", ["--all"]),
         (["run", "temperature", "-P"], "repl", ["replicates=", "reply=", *REPLIES]),
         (["run", "temperature", "--reply"], "t", ["tool", "text"]),
-        (["run", "no-such"], "--", ["--all", "--json", "--min", "--max"]),
+        (["run", "no-such"], "--", ["--all", "--json", "--require"]),
     ],
 )
 def test_a_shell_is_told_what_may_follow(before, begun, offered):

@@ -477,7 +477,7 @@ def test_a_stream_tells_slips_of_words_bounds_and_files(tmp_path, monkeypatch, c
     stream("one.csv", 0.9, 60, 1)
     words = ["monitor", "one.csv", "--state", "s.json", "--rate"]
     assert main([*words, "pass=verdict:pass", "--require", "pass>=80"]) == 2
-    assert "a share lies inside 0-1" in capsys.readouterr().err
+    assert "a share is between 0 and 1" in capsys.readouterr().err
     assert main([*words, "pass=verdict:PASS"]) == 0
     assert "no row's verdict is 'PASS'" in capsys.readouterr().out
     assert main([*words, "pass=verdict:PASS"]) == 2
