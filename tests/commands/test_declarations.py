@@ -172,7 +172,7 @@ def test_a_wrong_word_is_one_sentence(words, said, capsys):
         (["run", "temperature"], "--al", ["--all"]),
         (["run", "temperature", "-P"], "repl", ["replicates=", "reply=", *REPLIES]),
         (["run", "temperature", "--reply"], "t", ["tool", "text"]),
-        (["run", "no-such"], "--", ["--all", "--json", "--require"]),
+        (["run", "no-such"], "--", ["--require", "--all", "--json"]),
     ],
 )
 def test_a_shell_is_told_what_may_follow(before, begun, offered):

@@ -80,7 +80,7 @@ def test_a_run_without_a_server_from_requests_to_result(queue, workplace):
     assert "the prompt is too long" in said
     assert "1 file ends within a line" in said
     assert "1 line is no result" in said
-    assert "1 line is of requests that `judgestats requests` did not write" in said
+    assert "1 line is of requests that `judgestats requests export` did not write" in said
     assert "17 answers were there already" in queue("requests", "import", ".")
 
     said = queue("run", *OFFLINE)  # what is there is analysed, what is not is said

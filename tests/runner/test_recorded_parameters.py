@@ -9,7 +9,8 @@ import pytest
 
 import judgestats as js
 from judgestats.cli import main
-from judgestats.commands.table import Argument, Given, Option, declared, texts_of
+from judgestats.commands.arguments import Args, Option, argument_texts
+from judgestats.commands.declarations import COMMANDS
 from judgestats.errors import InputError
 from judgestats.results import read_results
 from judgestats.results.screen import differing_parameters
@@ -82,24 +83,21 @@ def test_every_parameter_is_logged_and_a_difference_in_any_is_named() -> None:
 
 
 def test_every_word_of_analyze_is_recorded() -> None:
-    command = declared("analyze")
-    names = [
-        w.name if isinstance(w, Argument) else w.name or w.flag[2:].replace("-", "_")
-        for w in command.words
-    ]
+    command = COMMANDS["analyze"]
+    names = [w.name for w in command.words]
 
-    def given(**changed: object) -> Given:
+    def given(**changed: object) -> Args:
         values = {
             name: [] if isinstance(w, Option) and w.repeated else getattr(w, "default", "")
             for name, w in zip(names, command.words, strict=True)
         }
-        return Given(**{**values, **changed})
+        return Args(**{**values, **changed})
 
-    plain = texts_of(command, given())
+    plain = argument_texts(command, given())
     assert len(plain) == len(names)
     for name, word in zip(names, command.words, strict=True):
         repeated = isinstance(word, Option) and word.repeated
-        changed = texts_of(command, given(**{name: ["x"] if repeated else 12345}))
+        changed = argument_texts(command, given(**{name: ["x"] if repeated else 12345}))
         assert len(differing_parameters([{"parameters": plain}, {"parameters": changed}])) == 1
 
 
@@ -113,7 +111,7 @@ def test_runs_that_differ_in_a_seed_of_the_judges_are_told_apart(workplace, caps
         ids.append(json.loads(capsys.readouterr().out)["run_id"])
     store = open_store(existing=True)
     logged = [store.client.get_run(i).data.params for i in ids]
-    wanted = {*read("temperature").logged()} | {f"parameter/{n}" for n in ("full", "json", "max")}
+    wanted = {*read("temperature").logged()} | {f"parameter/{n}" for n in ("all", "json", "require")}
     assert wanted <= set(logged[0])
     assert [own["parameter/judge_seed"] for own in logged] == ["7", "8"]
     whole = store.client.get_run(ids[1]).data.metrics
