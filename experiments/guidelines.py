@@ -69,7 +69,7 @@ DESIGN = Design(
             "reply": "tool",
             "judges": "gpt-4o-mini",
             "temperatures": "0.3,0.5,1",
-            "replicates": "10",
+            "repeats": "10",
         },
     },
 )

@@ -30,7 +30,7 @@ class Parameters(StrategyParameters, CandidateParameters):
         "Winner of equal points: judgments (the larger share of them), random, or drop",
         group="Analysis",
     )
-    replicates: Annotated[int, Whole(1, 100_000)] = parameter(
+    repeats: Annotated[int, Whole(1, 100_000)] = parameter(
         "1", "Repeats of every comparison", logged="design/replicates", common=True
     )
 

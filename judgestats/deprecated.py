@@ -116,6 +116,18 @@ RENAMED_OPTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
 """Options by their new flag, and the sign that their value has instead of ``=``."""
 
 
+RENAMED_PARAMETERS: Mapping[str, str] = MappingProxyType(
+    {
+        "append": "reply_instruction",
+        "choices": "samples_per_request",
+        "judge_seed": "request_seed",
+        "replicates": "repeats",
+        "unrelated": "distractor",
+    }
+)
+"""Parameters of experiments by their new names."""
+
+
 class Current(NamedTuple):
     """Words of a command as this version takes them, and a note on each old spelling."""
 
@@ -200,6 +212,47 @@ def current_options(words: Sequence[str], flags: Collection[str]) -> tuple[list[
         else:
             out.append(word)
     return out, list(notes)
+
+
+def current_parameters(given: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Translate names of parameters that an earlier version had.
+
+    Parameters
+    ----------
+    given : mapping of name to text
+
+    Returns
+    -------
+    parameters : dict
+        An earlier name stays where its new one is given too.
+    notes : list of str
+
+    Examples
+    --------
+    >>> current_parameters({"replicates": "3"})[0]
+    {'repeats': '3'}
+    """
+    renamed = {n: new for n, new in RENAMED_PARAMETERS.items() if n in given and new not in given}
+    notes = [_note(name, new) for name, new in renamed.items()]
+    return {renamed.get(name, name): text for name, text in given.items()}, notes
+
+
+def current_record(recorded: Mapping[str, str]) -> dict[str, str]:
+    """The parameters that an earlier version recorded of a run, as this version would.
+
+    Examples
+    --------
+    >>> current_record({"full": "false", "min": "a=.8", "max": "default", "replicates": "3"})
+    {'all': 'false', 'require': 'a>=.8', 'repeats': '3'}
+    """
+    out: dict[str, str] = {}
+    for name, text in current_parameters(recorded)[0].items():
+        flag, sign = RENAMED_OPTIONS.get(f"--{name}", (f"--{name}", ""))
+        parts = [_with_sign(part, sign) for part in text.split(", ")] if sign else [text]
+        held = out.setdefault(flag[2:].replace("-", "_"), "default")
+        given = [part for part in (held, *parts) if part != "default"]
+        out[flag[2:].replace("-", "_")] = ", ".join(given) or "default"
+    return out
 
 
 def _with_sign(text: str, sign: str) -> str:

@@ -5,14 +5,19 @@ from pathlib import Path
 
 import pytest
 
+import judgestats as js
 from judgestats.cli import main
 from judgestats.commands.declarations import COMMANDS, PROGRAMS
 from judgestats.deprecated import (
     RENAMED_COMMANDS,
     RENAMED_OPTIONS,
+    RENAMED_PARAMETERS,
     current_command,
     current_options,
+    current_parameters,
 )
+from judgestats.results.screen import differing_parameters
+from judgestats.runner.design import experiment_names, load_design
 
 TRAINING = "python -m judgestats.training"
 JOURNAL = ".judgestats/journal.sqlite"
@@ -115,3 +120,33 @@ def test_an_earlier_command_works(tmp_path, monkeypatch, capsys):
     )
     assert main(["doctor", JOURNAL]) == 0
     assert capsys.readouterr() == (said.out, "")
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED_PARAMETERS.items())
+def test_an_earlier_parameter_becomes_the_new_one(old, new, capsys):
+    parameters, [note] = current_parameters({old: "1", "limit": "4"})
+    assert parameters == {new: "1", "limit": "4"}
+    assert f"Use {new}." in note
+    taken = {p.name for name in experiment_names() for p in load_design(name).all_parameters}
+    assert new in taken
+    assert old not in taken
+    assert current_parameters({old: "1", new: "2"}) == ({old: "1", new: "2"}, [])
+
+
+def test_an_experiment_takes_an_earlier_parameter_with_a_note(workplace, capsys):
+    words = ["run", "temperature", "--judges", "sim-typical", "--limit", "4", "--dry-run"]
+    assert main([*words, "--replicates", "3"]) == 0
+    earlier = capsys.readouterr()
+    assert main([*words, "--repeats", "3"]) == 0
+    assert capsys.readouterr().out == earlier.out
+    assert earlier.err.startswith("judgestats: replicates is deprecated")
+    with pytest.warns(FutureWarning, match="Use repeats"):
+        js.run("temperature", judges="sim-typical", limit=4, replicates=3, dry_run=True)
+
+
+def test_runs_of_an_earlier_version_differ_in_no_renamed_parameter():
+    old = {"replicates": "3", "full": "false", "min": "a=.8", "max": "default", "codes": "default"}
+    new = {"repeats": "3", "all": "false", "require": "a>=.8", "values": "default"}
+    assert differing_parameters([{"parameters": old}, {"parameters": new}]) == {}
+    more = [{"parameters": {**old, "max": "b=2"}}, {"parameters": new}]
+    assert [*differing_parameters(more)] == ["require"]

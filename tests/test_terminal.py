@@ -16,7 +16,7 @@ from judgestats.cli import main
 from judgestats.terminal import emit
 
 RUN = shlex.split(
-    "run temperature --judges sim-typical --temperatures 0,1 --replicates 3 --limit 4"
+    "run temperature --judges sim-typical --temperatures 0,1 --repeats 3 --limit 4"
     " --resamples 99 --report none"
 )
 CLOSED = ("{command} 2>&1 | true; exit ${{PIPESTATUS[0]}}", "{command} <&- >&- 2>&-")

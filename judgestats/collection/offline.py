@@ -59,8 +59,8 @@ async def _surveyed(tasks: Iterable[Task], ask: Ask, journal: Journal) -> AsyncI
     """Every judgment of a plan with its answer, if there is one, and what follows from those."""
     if ask.choices_per_request > 1:
         raise InputError(
-            f"choices={ask.choices_per_request}: in files every judgment is a request of its own. "
-            "Leave choices out."
+            f"samples_per_request={ask.choices_per_request}: in files every judgment is a request "
+            "of its own. Leave it out."
         )
     endpoints: dict[tuple[str, str], Endpoint] = {}
     async with AsyncExitStack() as stack:

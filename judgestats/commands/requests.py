@@ -10,6 +10,7 @@ from typing import Any
 from judgestats.collection.journal import Journal
 from judgestats.collection.offline import Ingested, ingest
 from judgestats.commands.arguments import Args
+from judgestats.commands.run import given_parameters
 from judgestats.data.parse import reread, unread_causes
 from judgestats.errors import InputError, guard_output, printable
 from judgestats.protocols.base import Scale
@@ -17,7 +18,6 @@ from judgestats.protocols.replies import READER_VERSION
 from judgestats.reporting.runs import load_run
 from judgestats.results.numbers import counted
 from judgestats.runner import display as console
-from judgestats.runner.common_parameters import split_arguments
 from judgestats.runner.design import Design, ReplicationDesign, experiment_names, load_design
 
 
@@ -77,8 +77,7 @@ def _asked(words: list[str]) -> tuple[Design[Any], Mapping[str, str]]:
     design = load_design(name)
     if isinstance(design, ReplicationDesign):
         raise InputError(f"requests export: {name} reads published judgments and asks nobody.")
-    flags = [p.name for p in design.all_parameters if p.switch]
-    return design, {**before, **split_arguments(rest, flags=flags)}
+    return design, {**before, **given_parameters(design, rest)}
 
 
 def import_command(arguments: Args) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 from judgestats.commands.arguments import Args
 from judgestats.commands.declarations import COMMANDS, RESULTS
 from judgestats.commands.help import Entry, grouped, option_entry, screen_width, two_columns
+from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError
 from judgestats.runner import display as console
 from judgestats.runner.common_parameters import split_arguments
@@ -50,10 +51,19 @@ def run_command(arguments: Args) -> int:
         names = {p.name: p for p in design.all_parameters}
         # Under MLflow the user wrote -P name=value, whatever MLflow makes of it for us.
         spelled_for(MLFLOW if os.environ.get("MLFLOW_RUN_ID") else OPTIONS, names)
-        given = split_arguments(rest[1:], flags=[n for n, p in names.items() if p.switch])
+        given = given_parameters(design, rest[1:])
         with console.showing(console.asked_for(arguments)):
             _run(design, given)
     return 0
+
+
+def given_parameters(design: Design[Any] | ReplicationDesign, words: list[str]) -> dict[str, str]:
+    """The parameters that words give, by their present names; a note on each earlier one."""
+    flags = [p.name for p in design.all_parameters if p.switch]
+    given, notes = current_parameters(split_arguments(words, flags=flags))
+    for note in notes:
+        emit(f"judgestats: {note}\n", error=True)
+    return given
 
 
 def completions(words: list[str], incomplete: str) -> list[tuple[str, str]]:

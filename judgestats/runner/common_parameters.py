@@ -96,7 +96,7 @@ class _Asked(ParameterModel):
         group="Judges",
         common=True,
     )
-    replicates: Annotated[int, Whole(2, 100_000)] = parameter(
+    repeats: Annotated[int, Whole(2, 100_000)] = parameter(
         "10",
         "Judgments per item and condition, at least 2, e.g. 20",
         logged="design/replicates",
@@ -130,7 +130,7 @@ class _Asked(ParameterModel):
         common=True,
     )
     prompt_by_level: Mapping[str, str] = Field(default_factory=dict)
-    append: Annotated[Literal["reply", "none"], Choice("reply", "none")] = parameter(
+    reply_instruction: Annotated[Literal["reply", "none"], Choice("reply", "none")] = parameter(
         "reply",
         "Reply instruction at the end of your own prompt without {reply}: reply adds it, "
         "none leaves it out",
@@ -148,13 +148,13 @@ class _Asked(ParameterModel):
         "Reply format; auto takes the best that the judge supports, logprobs gives weighted scores",
         group="Request",
     )
-    choices: Annotated[int, Whole(1, 128)] = parameter(
+    samples_per_request: Annotated[int, Whole(1, 128)] = parameter(
         "1",
         "Repeats per request (the API's n), e.g. 5",
         logged="design/choices_per_request",
         group="Request",
     )
-    judge_seed: Annotated[int | None, Whole(0, or_word="")] = parameter(
+    request_seed: Annotated[int | None, Whole(0, or_word="")] = parameter(
         "", "Seed of the judges' sampling (the repeat's number is added), e.g. 7", group="Request"
     )
     mode: Annotated[Literal["online", "batch", "offline"], Choice("online", "batch", "offline")] = (
@@ -297,8 +297,8 @@ def split_arguments(arguments: Iterable[str], *, flags: Iterable[str] = ()) -> d
 
     Examples
     --------
-    >>> split_arguments(["--replicates", "20", "-P", "limit=5", "--dry-run"], flags=["dry_run"])
-    {'replicates': '20', 'limit': '5', 'dry_run': 'true'}
+    >>> split_arguments(["--repeats", "20", "-P", "limit=5", "--dry-run"], flags=["dry_run"])
+    {'repeats': '20', 'limit': '5', 'dry_run': 'true'}
     """
     given: dict[str, str] = {}
     rest = deque(arguments)
@@ -418,7 +418,7 @@ def prompt_of(parameters: CommonParameters, bundled: str, *, level: str = "") ->
     PromptTemplate
     """
     own = parameters.prompt_by_level.get(level) or parameters.prompt
-    return PromptTemplate.load(own or bundled, append=parameters.append != "none")
+    return PromptTemplate.load(own or bundled, append=parameters.reply_instruction != "none")
 
 
 def holds_guideline(parameters: CommonParameters, template: PromptTemplate, *, level: str) -> bool:
@@ -470,9 +470,9 @@ def check_own_prompts(
     Raises
     ------
     InputError
-        ``prompt.LEVEL=`` names no level; ``append=none`` without a prompt of one's own, or where a
-        judge may be asked for plain text without a word on its form; a text without a place for
-        what the questions hold.
+        ``prompt.LEVEL=`` names no level; ``reply_instruction=none`` without a prompt of one's own,
+        or where a judge may be asked for plain text without a word on its form; a text without a
+        place for what the questions hold.
     """
     levels = list(dict.fromkeys(v for c in protocols for v in map(str, c.factors.values())))
     for level in parameters.prompt_by_level:
@@ -481,7 +481,7 @@ def check_own_prompts(
             near = nearest(level, levels)
             raise InputError(f"prompt.{level}: {level!r} is no level of this run.{near} {there}")
     used = list(dict.fromkeys(t for p in protocols.values() for t in templates_of(p)))
-    if parameters.append == "none":
+    if parameters.reply_instruction == "none":
         _check_verbatim(parameters, used, judges)
     items = tuple(items)
     for template in [*used, *([answering.template] if answering else [])]:
@@ -493,14 +493,14 @@ def _check_verbatim(
 ) -> None:
     if all(template.ours for template in used):
         raise InputError(
-            "append=none: every prompt of this run ships with judgestats and says itself where the "
-            "reply instruction stands. It is for a prompt of your own: prompt=FILE."
+            "reply_instruction=none: every prompt of this run ships with judgestats and says "
+            "itself where the reply instruction stands. It is for a prompt of your own: prompt=FILE."
         )
     unsaid = [name for name, spec in judges.items() if spec.reply_mode is None]
     if parameters.reply == "auto" and unsaid:
         raise InputError(
-            f"append=none: with reply=auto, {unsaid[0]} may be asked for plain text, which needs a "
-            "word on its form. Say reply=json_schema or reply=tool (the form is then a field of "
-            "the request, and nothing stands in the prompt), or reply=text where your prompt says "
-            "how the verdict is written."
+            f"reply_instruction=none: with reply=auto, {unsaid[0]} may be asked for plain text, "
+            "which needs a word on its form. Say reply=json_schema or reply=tool (the form is then "
+            "a field of the request, and nothing stands in the prompt), or reply=text where your "
+            "prompt says how the verdict is written."
         )

@@ -88,7 +88,7 @@ class StrategyParameters(AnswerParameters):
 
 
 class CrowdParameters(StrategyParameters):
-    """Of the experiment on crowd comparative evaluation; ``replicates`` may be 1 here."""
+    """Of the experiment on crowd comparative evaluation; ``repeats`` may be 1 here."""
 
     items: str = parameter(
         "bank",
@@ -128,7 +128,7 @@ class CrowdParameters(StrategyParameters):
     key_points: Annotated[int, Whole(0, _MOST_PAIRS)] = parameter(
         "4", "Count key points on one pair in so many; 0 counts none", group="Analysis"
     )
-    replicates: Annotated[int, Whole(1, 100_000)] = parameter(
+    repeats: Annotated[int, Whole(1, 100_000)] = parameter(
         "2",
         "Repeats of every pipeline; 2 or more give its reliability",
         logged="design/replicates",
@@ -281,7 +281,7 @@ def strategy_protocol(
     """
     wording = _wording(
         parameters.prompt or "judge_vanilla",
-        parameters.append != "none",
+        parameters.reply_instruction != "none",
         tuple(parameters.prompts.items()),
         parameters.orders,
         parameters.get("ties", False),

@@ -318,7 +318,7 @@ class Design(_Declared, Generic[P]):
         What the replicated study judged, said where a preset is run on other items.
     trials : callable or None
         ``trials(parameters, condition) -> int``: how often a condition judges each thing, where
-        not all do so ``replicates`` times.
+        not all do so ``repeats`` times.
     join : callable or None
         ``join(items, answered) -> tuple of Item``: how the answers that models gave come to the
         items, where they do not replace the items' own (a crowd beside the candidates).
@@ -497,7 +497,7 @@ def worded_protocol(parameters: WordingParameters, wording: str) -> JudgingProto
     protocol
     """
     named = wordings(parameters)[wording]
-    template = PromptTemplate.load(named, append=parameters.append != "none")
+    template = PromptTemplate.load(named, append=parameters.reply_instruction != "none")
     reasoning = own_reasoning(parameters, template, "none")
     if parameters.asks == "pairs":
         return ProbedPairwise(

@@ -338,8 +338,8 @@ def repeat_command(name: str, given: Mapping[str, str], *, mlflow: bool) -> str:
 
     Examples
     --------
-    >>> repeat_command("temperature", {"replicates": "20"}, mlflow=True)
-    'mlflow run . -e temperature -P replicates=20'
+    >>> repeat_command("temperature", {"repeats": "20"}, mlflow=True)
+    'mlflow run . -e temperature -P repeats=20'
     >>> repeat_command("temperature", {"prompt": "my prompt.txt"}, mlflow=False)
     "judgestats run temperature --prompt 'my prompt.txt'"
     """

@@ -167,7 +167,7 @@ def method_protocol(
 
 
 def method_trials(parameters: MethodParameters, condition: Condition) -> int:
-    """How often a condition judges each thing: ``replicates`` times, or once.
+    """How often a condition judges each thing: ``repeats`` times, or once.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def method_trials(parameters: MethodParameters, condition: Condition) -> int:
         condition.factors["method"] in repeated
         and condition.temperature in (None, parameters.methods_at)
     )
-    return int(parameters.replicates) if often else 1
+    return int(parameters.repeats) if often else 1
 
 
 _SHOWN = "Responses per item to show (sampled by seed), or all"
@@ -205,11 +205,11 @@ class SelectionParameters(_Options):
         "Judge prompts: 1-4, or text files with {question} and {options}",
         group="Judges",
     )
-    unrelated: Annotated[tuple[str, ...], Choices("no", "yes")] = parameter(
+    distractor: Annotated[tuple[str, ...], Choices("no", "yes")] = parameter(
         "no,yes", "Distractor (an option that answers another question): no, yes, or both"
     )
     options: Annotated[int | None, Whole(2, or_word="all")] = parameter("all", _SHOWN, group="Data")
-    replicates: Annotated[int, Whole(1, 100_000)] = parameter(
+    repeats: Annotated[int, Whole(1, 100_000)] = parameter(
         "1",
         "Repeats of every rotation; 2 or more separate position from noise",
         logged="design/replicates",
@@ -259,7 +259,7 @@ SELECTION_LEVELS = (
         lost="One judge prompt: what the prompt changes is not asked.",
     ),
     Levels(
-        parameter="unrelated",
+        parameter="distractor",
         lost="Not judged both with and without an unrelated option: what it changes is not asked.",
     ),
 )

@@ -255,7 +255,7 @@ class LabelParameters(CommonParameters):
     verdicts: Annotated[tuple[str, ...], Choices("pass_fail", "score")] = parameter(
         "pass_fail,score", "Kinds of verdicts to ask for: pass_fail, score, or both"
     )
-    replicates: Annotated[int, Whole(1, 100_000)] = parameter(
+    repeats: Annotated[int, Whole(1, 100_000)] = parameter(
         "3",
         "Judgments per answer and condition, 1 or more",
         logged="design/replicates",

@@ -30,7 +30,7 @@ def left_behind(folder):
     [
         (["run", "temperature", "--judges", "sim-nonsense"], "There are: sim-typical"),
         (["run", "temperature", "--judges", "gpt-4o-mini"], "OPENAI_API_KEY"),
-        (["run", "temperature", "--replicates", "1"], "replicates"),
+        (["run", "temperature", "--repeats", "1"], "repeats"),
         (["run", "temperature", "--temperatures", "0,abc"], "no number"),
         (["run", "temperature", "--temperatures", "3"], "out of range"),
         (["run", "temprature"], "There are:"),
@@ -148,4 +148,4 @@ def test_help_needs_no_arguments(capsys):
     assert main([]) == 0
     assert "analyze" in capsys.readouterr().out
     assert main(["run", "temperature", "--help"]) == 0
-    assert "replicates" in capsys.readouterr().out
+    assert "repeats" in capsys.readouterr().out

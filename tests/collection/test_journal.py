@@ -327,8 +327,8 @@ def test_a_journal_of_0_1_0_answers_the_same_plan(tmp_path):
         "judges": "sim-typical",
         "temperatures": "0,0.5,1",
         "limit": "3",
-        "replicates": "2",
-        "judge_seed": "7",
+        "repeats": "2",
+        "request_seed": "7",
         "max_tokens": "300",
     }
     prepared = prepare(load_design("temperature"), given)

@@ -14,7 +14,12 @@ from judgestats.commands.parsing import Program
 from judgestats.deprecated import RENAMED_COMMANDS, RENAMED_OPTIONS
 from judgestats.runner.design import experiment_names, load_design
 
-REPLIES = [f"reply={word}" for word in ("auto", "json_schema", "tool", "text", "logprobs")]
+REPLIES = [
+    "repeats=", "reply_instruction=", "reply=", "report=",
+    *(f"reply_instruction={word}" for word in ("reply", "none")),
+    *(f"reply={word}" for word in ("auto", "json_schema", "tool", "text", "logprobs")),
+    *(f"report={word}" for word in ("html", "pdf", "docx", "md", "tex")),
+]  # fmt: skip
 PAGES = {
     (program, name, *action): command
     for program, commands in PROGRAMS.items()
@@ -170,7 +175,7 @@ def test_a_wrong_word_is_one_sentence(words, said, capsys):
         (["run"], "temp", ["temperature"]),
         (["run", "temperature"], "--dry", ["--dry-run"]),
         (["run", "temperature"], "--al", ["--all"]),
-        (["run", "temperature", "-P"], "repl", ["replicates=", "reply=", *REPLIES]),
+        (["run", "temperature", "-P"], "rep", REPLIES),
         (["run", "temperature", "--reply"], "t", ["tool", "text"]),
         (["run", "no-such"], "--", ["--require", "--all", "--json"]),
     ],
@@ -179,7 +184,7 @@ def test_a_shell_is_told_what_may_follow(before, begun, offered):
     from click.shell_completion import BashComplete
 
     shell = BashComplete(Program(), {}, "judgestats", "_JUDGESTATS_COMPLETE")
-    assert [item.value for item in shell.get_completions(before, begun)] == offered
+    assert sorted(i.value for i in shell.get_completions(before, begun)) == sorted(offered)
 
 
 def test_a_shell_is_offered_every_command_and_no_earlier_word():

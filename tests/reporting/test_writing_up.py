@@ -31,7 +31,7 @@ def folder(tmp_path_factory):
         patch.chdir(here)
         patch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{here}/m.db")
         mlflow.set_tracking_uri(f"sqlite:///{here}/m.db")
-        given = ["--judges", "sim-typical,sim-noisy", "--limit", "6", "--replicates", "3"]
+        given = ["--judges", "sim-typical,sim-noisy", "--limit", "6", "--repeats", "3"]
         assert main(["run", "judges", *given, "--resamples", "200", "--report", "none"]) == 0
     mlflow.set_tracking_uri(before)
     [results] = here.rglob("results.json")

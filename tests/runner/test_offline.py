@@ -12,7 +12,7 @@ from judgestats.collection.offline import ingest
 from judgestats.errors import InputError
 
 RUN = ["temperature", "--judges", "my-model@http://gpus/v1", "--temperatures", "0.5,1"]
-RUN += ["--limit", "3", "--responses", "1", "--replicates", "4"]
+RUN += ["--limit", "3", "--responses", "1", "--repeats", "4"]
 OFFLINE = [*RUN, "--mode", "offline", "--report", "none", "--resamples", "99"]
 
 
@@ -95,7 +95,7 @@ def test_a_run_without_a_server_from_requests_to_result(queue, workplace):
     assert "INCOMPLETE" not in said
     run_id = said.split("judgestats show ")[1].split()[0]
     assert "holds all that can be asked now" in queue("requests", "export", run_id)
-    assert "24 of 48 judgments" in queue("requests", "export", run_id, "--replicates", "8")
+    assert "24 of 48 judgments" in queue("requests", "export", run_id, "--repeats", "8")
 
 
 def test_a_file_that_is_none_of_ours_changes_nothing(queue, workplace):
@@ -115,6 +115,6 @@ def test_what_cannot_be_queued_is_refused(workplace):
     with pytest.raises(InputError, match="mode=offline: json:dumps is a function"):
         write_requests(design, function, to)
     with pytest.raises(InputError, match="in files every judgment is a request of its own"):
-        write_requests(design, {"judges": "m@http://gpus/v1", "choices": "5"}, to)
+        write_requests(design, {"judges": "m@http://gpus/v1", "samples_per_request": "5"}, to)
     with pytest.raises(InputError, match="--parts must be at least 1"):
         write_requests(design, {}, to, parts=0)
