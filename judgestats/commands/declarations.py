@@ -369,8 +369,8 @@ _REQUESTS = Command(
                     default=1),
             ),
             details="""\
-EXPERIMENT is one of `judgestats run`, with its parameters; or the id of a run, with the
-parameters that change. `judgestats run EXPERIMENT --help` lists them.
+EXPERIMENT is one of `judgestats run`, with its parameters, or the id of a run,
+with the parameters that change. `judgestats run EXPERIMENT --help` lists them.
 """,
             examples=(
                 "judgestats requests export temperature --judges my-model@http://gpus/v1",

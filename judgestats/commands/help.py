@@ -12,7 +12,7 @@ from judgestats.commands.declarations import FRONT, PROGRAMS
 
 COMMON = "Common options"
 GROUPS = (
-    COMMON, "Installation", "Journal", "Input", "Columns", "Labels", "Data", "Judges", "Design",
+    "Installation", "Journal", COMMON, "Input", "Columns", "Labels", "Data", "Judges", "Design",
     "Request", "Budget", "Analysis", "Statistics", "Training data", "Training", "Output",
     "Advanced",
 )  # fmt: skip

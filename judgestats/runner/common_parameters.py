@@ -494,7 +494,7 @@ def _check_verbatim(
     if all(template.ours for template in used):
         raise InputError(
             "reply_instruction=none: every prompt of this run ships with judgestats and says "
-            "itself where the reply instruction stands. It is for a prompt of your own: prompt=FILE."
+            "itself where the reply instruction stands. It is for your own prompt: prompt=FILE."
         )
     unsaid = [name for name, spec in judges.items() if spec.reply_mode is None]
     if parameters.reply == "auto" and unsaid:

@@ -35,7 +35,7 @@ def left_behind(folder):
         (["run", "temperature", "--temperatures", "3"], "out of range"),
         (["run", "temprature"], "There are:"),
         (["run"], "name an experiment"),
-        (["run", "temperature", "--replicate", "3"], "Did you mean --replicates?"),
+        (["run", "temperature", "--replicate", "3"], "Did you mean --repeats?"),
         (["run", "temperature", "--items", "none.jsonl"], "none.jsonl"),
         (["run", "temperature", "--prompt", "none.txt"], "none.txt"),
         (["run", "temperature", "--base-url", "ftp://x", "--judges", "m"], "ftp"),

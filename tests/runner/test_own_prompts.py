@@ -133,9 +133,14 @@ def test_what_a_prompt_leaves_out_is_refused(tmp_path):
     with pytest.raises(
         InputError, match="reply_instruction=none: with reply=auto, gpt-4o may be asked"
     ):
-        asked("omega", **given | {"judges": "gpt-4o"}, items=items_file(tmp_path), append="none")
+        asked(
+            "omega",
+            **given | {"judges": "gpt-4o"},
+            items=items_file(tmp_path),
+            reply_instruction="none",
+        )
     with pytest.raises(InputError, match="ships with judgestats"):
-        asked("omega", append="none")
+        asked("omega", reply_instruction="none")
 
 
 def test_a_dry_run_prints_the_prompt_and_a_run_keeps_it(workplace, capsys):

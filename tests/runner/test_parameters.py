@@ -88,8 +88,9 @@ def test_no_experiment_has_a_parameter_twice(capsys):
     assert main(["run", "crowd", "--help"]) == 0
     said = capsys.readouterr().out
     assert said.count("\n  --repeats ") == 1
-    assert "one or several sets, comma-separated" in said  # an own parameter, not the common one
-    assert "every pipeline is repeated; from 2 on its reliability is known [2]" in said
+    said = " ".join(said.split())
+    assert "Sets to judge, comma-separated" in said  # an own parameter, not the common one
+    assert "Repeats of every pipeline; 2 or more give its reliability (default: 2)" in said
 
 
 @pytest.mark.parametrize("name", experiment_names())
