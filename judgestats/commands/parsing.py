@@ -169,11 +169,11 @@ class _Actions(_Commands):
 
     def __init__(self, name: str, command: Command) -> None:
         super().__init__(name, command.actions, "ACTION", [])
-        self.command = command
+        self.whole = command
 
     def get_help(self, ctx: click.Context) -> str:
         """The page that lists the actions."""
-        return command_help(ctx.command_path, self.command).rstrip("\n")
+        return command_help(ctx.command_path, self.whole).rstrip("\n")
 
 
 class Program(_Commands):
