@@ -32,7 +32,7 @@ def both(what: str) -> str:
     return what + r"  +(\S.*?)  +(\S.*?)(?:  +\(.+\))?\n"
 
 
-FULL = "judgestats --full"
+FULL = "judgestats --all"
 ASKED = {
     "How often does asking again change the verdict?": {
         "judgestats": both(r"asked again it changes"),
@@ -164,7 +164,7 @@ def main() -> None:
         printed = {
             who: said(command, folder).replace(f"{folder}/", "") for who, command in ran.items()
         }
-        full = said([*ran["judgestats"], "--full"], folder)
+        full = said([*ran["judgestats"], "--all"], folder)
     versions = {}
     for who in printed:
         python = sys.executable if who == "judgestats" else str(given.peers)

@@ -345,7 +345,7 @@ SERVERS = (
         options=("--max-tokens", "40"),  # its grammar makes whole objects
     ),
 )
-RUN = "--limit 4 --replicates 2 --resamples 99 --report none --concurrency 2"
+RUN = "--limit 4 --repeats 2 --resamples 99 --report none --concurrency 2"
 COMMANDS = {
     "endpoint": "endpoint JUDGE --track none --timeout 600 --out card.json",
     "doctor": "doctor --judges JUDGE --timeout 600",

@@ -50,7 +50,7 @@ WORDS: Mapping[str, str] = {
     "headline": "A sentence that a run answers its question with, and the records that it rests on.",
     "gold, label": "The verdict that counts as right: a person's, or the data set's.",
     "ceiling": "How well one person agrees with another on the same items: what a judge can reach.",
-    "screen": "What a command prints: at most 24 lines. `--full` prints everything.",
+    "screen": "What a command prints: at most 24 lines. `--all` prints everything.",
     "journal": "The file of every answered call: the same command again asks only for what is missing.",
 }  # fmt: skip
 """Words of designs and screens, which no registry holds."""

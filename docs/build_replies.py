@@ -122,7 +122,7 @@ The tables are written by `docs/build_replies.py`: the shapes are those that the
 reader to (`tests/protocols/fixtures/replies.jsonl`, {len(shapes)}). `out_of_scale` is a number that
 is no whole number of the scale.
 
-`judgestats reread RUN` reads the stored replies of a run again and shows what this version reads
+`judgestats reparse RUN` reads the stored replies of a run again and shows what this version reads
 otherwise; nothing is asked. The version that a run was read by stands in its `session.json`.
 """
     ]

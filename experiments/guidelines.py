@@ -27,7 +27,7 @@ class Parameters(OwnReasoning):
     """Which guidelines."""
 
     guidelines: Names = parameter(
-        ",".join(GUIDELINES), "bundled levels or text files of your own, comma-separated"
+        ",".join(GUIDELINES), "Guidelines to compare, comma-separated: bundled levels or text files"
     )
 
 
@@ -69,7 +69,7 @@ DESIGN = Design(
             "reply": "tool",
             "judges": "gpt-4o-mini",
             "temperatures": "0.3,0.5,1",
-            "replicates": "10",
+            "repeats": "10",
         },
     },
 )

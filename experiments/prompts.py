@@ -41,7 +41,7 @@ DESIGN = Design(
     defaults={
         "judges": "sim-typical,sim-touchy,sim-coarse",
         "temperatures": "1",
-        "replicates": "3",
+        "repeats": "3",
         "responses": "2",
     },
     compares=(

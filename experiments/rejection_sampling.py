@@ -26,10 +26,12 @@ class Parameters(StrategyParameters, CandidateParameters):
     """Candidates are compared by strategies."""
 
     equal_points: Annotated[str, Choice(*TIES)] = parameter(
-        "judgments", "judgments: the larger share of them won decides; random; drop: none"
+        "judgments",
+        "Winner of equal points: judgments (the larger share of them), random, or drop",
+        group="Analysis",
     )
-    replicates: Annotated[int, Whole(1, 100_000)] = parameter(
-        "1", "how often every comparison is repeated", logged="design/replicates"
+    repeats: Annotated[int, Whole(1, 100_000)] = parameter(
+        "1", "Repeats of every comparison", logged="design/replicates", common=True
     )
 
 

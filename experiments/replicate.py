@@ -13,12 +13,13 @@ class Parameters(ReplicationParameters):
     """Which study, and its data."""
 
     study: Annotated[str, Choice(*study_names())] = parameter(
-        "llmasjudge", f"one of {', '.join(study_names())}"
+        "llmasjudge", f"Study: {', '.join(study_names())}", group="Data"
     )
     data: str = parameter(
         "",
-        "the authors' folder or zip as it is; by default the records that judgestats computed from "
-        "it are shown",
+        "The authors' folder or zip, e.g. data/llmasjudge; by default the bundled records "
+        "are shown",
+        group="Data",
     )
 
 

@@ -10,7 +10,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from judgestats.commands.table import overview
+from judgestats.commands.declarations import PROGRAMS
+from judgestats.commands.help import overview
+from judgestats.deprecated import current_command, current_options
 from judgestats.errors import InputError, JudgestatsError, printable
 from judgestats.style import as_typed
 from judgestats.terminal import emit, own_streams
@@ -19,13 +21,15 @@ _COMPLETE = "_JUDGESTATS_COMPLETE"
 """The variable by which a shell asks for completions (click's own rule for the name)."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, *, program: str = "judgestats") -> int:
     """Run the command line.
 
     Parameters
     ----------
     argv : sequence of str, optional
         By default the process's own arguments.
+    program : str
+        One of `judgestats.commands.declarations.PROGRAMS`.
 
     Returns
     -------
@@ -40,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         gc.set_threshold(100_000, 50, 50)
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _run(words)
+        return _run(words, program)
     except JudgestatsError as error:
         text = " ".join([str(error), *getattr(error, "__notes__", [])])
         emit(f"judgestats: {printable(as_typed(text))}\n", error=True)
@@ -58,19 +62,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 4
 
 
-def _run(words: list[str]) -> int:
+def _run(words: list[str], program: str) -> int:
     if not words or words[0] in {"-h", "--help"}:
-        emit(overview())
+        emit(overview(program))
         return 0
+    program, words, notes = current_command(program, words)
+    command = PROGRAMS[program].get(words[0])
+    words, further = current_options(words, {o.flag for o in command.options} if command else ())
+    for note in [*notes, *further]:
+        emit(f"judgestats: {note}\n", error=True)
     from click.exceptions import Exit, UsageError
 
     from judgestats.commands.parsing import Program
 
-    program = Program()
+    group = Program(program)
     try:
         # Not click's own `main`, which has other exit codes and its own words for Ctrl-C.
-        with program.make_context("judgestats", words) as context:
-            code: int = program.invoke(context)
+        with group.make_context(program, words) as context:
+            code: int = group.invoke(context)
             return code
     except Exit as done:
         return done.exit_code

@@ -24,7 +24,7 @@ def held_judge(
     judgments : path, DataFrame, list of dict, run or Findings
         As `judgestats.audit` takes them; of a finished run (`judgestats.run`) its own results.
     min, max : mapping of name to float
-        As ``judgestats check --min`` takes them: ``{"reliability": 0.8}``.
+        Thresholds, as of ``judgestats check --require``: ``{"reliability": 0.8}``.
     condition : str or sequence of str
         Only these: a condition, a judge, or a factor with its level (``T=0``).
     **options
@@ -58,7 +58,8 @@ def held_judge(
     from judgestats.commands.check import held_to, read_demands
 
     demands = read_demands(
-        [f"{k}={v}" for k, v in (min or {}).items()], [f"{k}={v}" for k, v in (max or {}).items()]
+        [f"{k}>={v}" for k, v in (min or {}).items()]
+        + [f"{k}<={v}" for k, v in (max or {}).items()]
     )
     analysis = judgments if hasattr(judgments, "analysis") else js.audit(judgments, **options)
     names = [condition] if isinstance(condition, str) else list(condition)

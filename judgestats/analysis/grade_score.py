@@ -356,7 +356,7 @@ def _limits(
     if int(table["n_replications"].max()) < 2:
         limits.append(
             "One repetition of every rotation: that selections differ between rotations may be "
-            f"position or plain noise. Set {option('replicates', '2')} or more to tell them apart."
+            f"position or plain noise. Set {option('repeats', '2')} or more to tell them apart."
         )
     else:
         limits.append(
@@ -437,6 +437,6 @@ def _recommend(table: pd.DataFrame, headlines: Sequence[Headline]) -> Recommenda
         return None
     if int(table["n_replications"].max()) < 2:
         parts.append(
-            f"Repeat the rotations ({option('replicates', '2')}) to tell position from noise."
+            f"Repeat the rotations ({option('repeats', '2')}) to tell position from noise."
         )
     return Recommendation(sentences=tuple(parts), rests_on=tuple(h.rests_on[0] for h in headlines))

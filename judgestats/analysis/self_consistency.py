@@ -323,7 +323,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             ),
         ),
     )
-    if int(parameters["replicates"]) < SIZES[1]:
+    if int(parameters["repeats"]) < SIZES[1]:
         declared = declared.without("gain", "equivalence", "sizes", "aggregates")
     return declared
 

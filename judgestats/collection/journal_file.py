@@ -253,7 +253,7 @@ class Database:
         """What to say of a row that is not as it was written, and can be taken out."""
         name = "journal (in memory)" if self.path is None else f"journal {self.path}"
         return StoreError(
-            f"{name}: {what}. Nothing was changed. `judgestats journal verify FILE` counts what is "
+            f"{name}: {what}. Nothing was changed. `judgestats doctor FILE` counts what is "
             "damaged, with --drop it takes it out, to be asked again."
         )
 

@@ -59,8 +59,8 @@ async def _surveyed(tasks: Iterable[Task], ask: Ask, journal: Journal) -> AsyncI
     """Every judgment of a plan with its answer, if there is one, and what follows from those."""
     if ask.choices_per_request > 1:
         raise InputError(
-            f"choices={ask.choices_per_request}: in files every judgment is a request of its own. "
-            "Leave choices out."
+            f"samples_per_request={ask.choices_per_request}: in files every judgment is a request "
+            "of its own. Leave it out."
         )
     endpoints: dict[tuple[str, str], Endpoint] = {}
     async with AsyncExitStack() as stack:
@@ -150,8 +150,8 @@ async def collect_offline(tasks: Iterable[Task], ask: Ask) -> Collected:
         stopped_because=Stop.OFFLINE if missing else Stop.COMPLETE,
         message=(
             f"{counted(missing, 'judgment is', 'judgments are')} not in {where}: `judgestats "
-            "requests` with the same words writes them for a batch runner, `judgestats ingest "
-            "RESULTS` reads its answers."
+            "requests export` with the same words writes them for a batch runner, `judgestats "
+            "requests import RESULTS` reads its answers."
             if missing
             else ""
         ),

@@ -196,13 +196,13 @@ def reader_notes(before: str, account: Account) -> list[str]:
     --------
     >>> reader_notes("1", Account(cached=3))
     ['3 answers came when replies were read by version 1 of the rules; all are read by version ... \
-now (`judgestats reread RUN` shows what differs from an earlier run)']
+now (`judgestats reparse RUN` shows what differs from an earlier run)']
     """
     if not before or not account.cached:
         return []
     answers = counted(account.cached, "answer", "answers")
     rules = f"version {before} of the rules; all are read by version {READER_VERSION} now"
-    what = "`judgestats reread RUN` shows what differs from an earlier run"
+    what = "`judgestats reparse RUN` shows what differs from an earlier run"
     return [f"{answers} came when replies were read by {rules} ({what})"]
 
 

@@ -437,7 +437,7 @@ def _add(judges: dict[str, JudgeSpec], one: JudgeSpec) -> None:
         raise InputError(
             f"judges: {same!r} and {one.name!r} are asked the same ({one.model} at {one.base_url} "
             "with equal settings), so that one would be given the other's answers. Leave one out, "
-            "or give them different settings; replicates= asks a judge several times."
+            "or give them different settings; repeats= asks a judge several times."
         )
     judges[one.name] = one
 

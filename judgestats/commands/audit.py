@@ -14,9 +14,8 @@ import pandas as pd
 
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.records import Analysis
-from judgestats.commands.declared.analyze import COMMAND
-from judgestats.commands.table import Given, texts_of
-from judgestats.commands.table_words import said_again
+from judgestats.commands.arguments import Args, argument_texts, repeated_options
+from judgestats.commands.declarations import COMMANDS
 from judgestats.data.readers.columns import TEXTS
 from judgestats.data.schema import BECAME
 from judgestats.errors import InputError, guard_output
@@ -32,12 +31,12 @@ from judgestats.tracking.runs import RunWriter, metrics_of
 from judgestats.tracking.writer_process import writing_apart
 
 
-def analyze_command(arguments: Given) -> int:
+def analyze_command(arguments: Args) -> int:
     """Check the words, and audit the file.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         As `judgestats.cli` parses them.
 
     Returns
@@ -47,7 +46,7 @@ def analyze_command(arguments: Given) -> int:
     """
     with writing_apart(wanted=arguments.track != "none"):
         # they bring pandas, beside which the other process imports MLflow
-        from judgestats.commands.table_words import table_words
+        from judgestats.commands.arguments import table_options
         from judgestats.runner import display as console
         from judgestats.runner.common_parameters import FORMATS
 
@@ -56,7 +55,7 @@ def analyze_command(arguments: Given) -> int:
             raise InputError(
                 f"analyze: --resamples must be at least 99, got {arguments.resamples}."
             )
-        words = table_words(arguments)
+        words = table_options(arguments)
         path = Path(arguments.file)
         if arguments.further and not from_store(arguments, path):
             raise InputError(
@@ -83,19 +82,17 @@ class _Judged:
     experiment: str = ""
 
 
-def audit_file(
-    arguments: Given, path: Path, words: dict[str, Any], formats: tuple[str, ...]
-) -> int:
+def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tuple[str, ...]) -> int:
     """Read, validate, audit, log, report.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         As `judgestats.cli` parses them.
     path : Path
         The file.
     words : dict
-        How its table is read, as `judgestats.commands.table_words` has them.
+        How its table is read, as `judgestats.commands.arguments.table_options` has it.
     formats : tuple of str
         Of the report.
 
@@ -109,7 +106,7 @@ def audit_file(
 
 
 def _audit(
-    arguments: Given,
+    arguments: Args,
     path: Path,
     words: dict[str, Any],
     formats: tuple[str, ...],
@@ -248,7 +245,7 @@ STREAM_ROWS = 5_000_000
 """Rows of a Parquet file from which it is streamed without being asked: some 5 GiB as a frame."""
 
 
-def _streams(arguments: Given, path: Path) -> bool:
+def _streams(arguments: Args, path: Path) -> bool:
     """Whether the judgments are counted in one pass rather than held in memory."""
     from judgestats.data.large.dataset import is_parquet, rows_of
 
@@ -272,7 +269,7 @@ def _streams(arguments: Given, path: Path) -> bool:
 
 
 def _in_memory(
-    arguments: Given, path: Path, words: dict[str, Any], begin_cells: Callable[[], None]
+    arguments: Args, path: Path, words: dict[str, Any], begin_cells: Callable[[], None]
 ) -> _Judged:
     from judgestats.analysis.audit import audit_read, plan_for
     from judgestats.analysis.leaderboard import with_scores_beside
@@ -333,7 +330,7 @@ def _in_memory(
     )
 
 
-def from_store(arguments: Given, path: Path) -> bool:
+def from_store(arguments: Args, path: Path) -> bool:
     """Whether runs of MLflow, or an experiment, are named rather than a file."""
     from judgestats.tracking.traces import is_stored
 
@@ -341,7 +338,7 @@ def from_store(arguments: Given, path: Path) -> bool:
 
 
 def _streamed(
-    arguments: Given, path: Path, words: dict[str, Any], begin_cells: Callable[[], None]
+    arguments: Args, path: Path, words: dict[str, Any], begin_cells: Callable[[], None]
 ) -> _Judged:
     from judgestats.analysis.large import audit_reduced, plan_for_reduced
     from judgestats.analysis.large_scores import with_labelled
@@ -448,11 +445,11 @@ def _read_lines(path: Path, frame: pd.DataFrame) -> str:
     return "\n".join([text, *understood, *(f"Note: {note}" for note in frame.attrs["notes"])])
 
 
-def _command(arguments: Given) -> str:
+def _command(arguments: Args) -> str:
     path = Path(arguments.file)
     file = arguments.file if from_store(arguments, path) else path.name
     words = ["judgestats analyze", shlex.quote(file), *map(shlex.quote, arguments.further)]
-    words += said_again(arguments)
+    words += repeated_options(arguments)
     if arguments.labels_drawn:
         words.append(f"--labels-drawn {arguments.labels_drawn}")
     for name in ("mix", "sensitivity", "specificity"):
@@ -470,7 +467,7 @@ def _command(arguments: Given) -> str:
     return " ".join(words)
 
 
-def _about(arguments: Given, path: Path, judged: _Judged, command: str) -> dict[str, Any]:
+def _about(arguments: Args, path: Path, judged: _Judged, command: str) -> dict[str, Any]:
     return {
         "kind": "audit",
         "title": f"Audit of {console.file_called(path)}",
@@ -487,7 +484,7 @@ def _about(arguments: Given, path: Path, judged: _Judged, command: str) -> dict[
             "seed": arguments.seed,
             "resamples": arguments.resamples,
         },
-        "parameters": texts_of(COMMAND, arguments),
+        "parameters": argument_texts(COMMANDS["analyze"], arguments),
         "families": to_plain(judged.declared.hypotheses),
         "account": {},
         "complete": True,

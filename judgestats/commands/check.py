@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from judgestats.commands.check_findings import Demand, Finding, Held
-from judgestats.commands.table import Given
+from judgestats.commands.arguments import Args
 from judgestats.errors import InputError, nearest, printable
 from judgestats.results import ESTIMANDS, Condition, Results, Row, estimand_of
 from judgestats.results.answers import number_of, row_decimals, shown
@@ -20,7 +19,9 @@ from judgestats.results.records import plain
 from judgestats.results.screen import Span
 from judgestats.results.summary import brief_of
 from judgestats.results.thresholds import (
+    SIGNS,
     Bound,
+    Side,
     Spelled,
     as_option,
     holds_size,
@@ -31,6 +32,62 @@ from judgestats.results.thresholds import (
 from judgestats.runner import display as console
 from judgestats.runner.display import show_framed, write_json
 from judgestats.tracking.runs import WHOLE_RUN, metrics_of
+
+
+@dataclass(frozen=True)
+class Demand:
+    """A metric and the bound it must keep: at least (``min``) or at most (``max``).
+
+    `written` is the number as it was typed.
+    """
+
+    metric: str
+    side: Side
+    bound: float
+    written: str = field(default="", compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a demand found in one run.
+
+    `decided_on` is the end of the interval on the demand's bad side (of a number whose either sign
+    is a fault, the end that is farther from 0, without its sign); the estimate itself where the
+    metric has no interval in any condition (a share that is counted, a cost); NaN where the number
+    or its interval is undefined here and defined in another condition, where the interval is not
+    estimable, and where it is of repetition and sampling is off.
+    """
+
+    demand: Demand
+    where: str
+    estimate: float
+    decided_on: float
+    basis: str
+    low: float = math.nan
+    high: float = math.nan
+
+    @property
+    def passed(self) -> bool:
+        """Whether the demand holds; an undefined number never passes."""
+        if math.isnan(self.decided_on):
+            return False
+        if self.demand.side == "min":
+            return self.decided_on >= self.demand.bound
+        return self.decided_on <= self.demand.bound
+
+
+class Held(NamedTuple):
+    """What demands found in a run.
+
+    `left` are the demands that say nothing of the conditions `still`, in which sampling is off;
+    `runs` are the metrics of the conditions that were held to them.
+    """
+
+    findings: list[Finding]
+    left: list[str]
+    still: list[str]
+    runs: Mapping[str, Mapping[str, float]]
+
 
 _OF_REPETITION = (
     "reliability/", "spread/", "agreement/fleiss_kappa", "agreement/ac1", "agreement/flip_rate",
@@ -137,7 +194,7 @@ def show_held(run: str, results: Results, held: Held, demands: Sequence[Demand])
     body = [[Span(f" {len(held.findings) - failed} of {len(held.findings)} demands hold.")]]
     body += [_line(f, width, results) for f in ordered]
     if more := len(held.findings) - len(ordered):
-        body.append([Span(f" and {more} more: judgestats check {_short(run)} ... --full")])
+        body.append([Span(f" and {more} more: judgestats check {_short(run)} ... --all")])
     brief = brief_of(results)
     mind = (*_notes(held, demands), *brief.mind)
     facts = (f"run {_short(run)}", *brief.facts)
@@ -182,8 +239,8 @@ def _unanswered(runs: Mapping[str, Mapping[str, float]], demands: Sequence[Deman
         return []
     text = (
         f"not demanded: up to {100 * shares[worst]:.3g} % of the judgments of a condition "
-        f"({worst}) were not answered or never asked, and are in no number (--max "
-        "unanswered=.05 says how many may be)"
+        f"({worst}) were not answered or never asked, and are in no number "
+        f"({as_option('max', 'unanswered', '.05')} says how many may be)"
     )
     return [text]
 
@@ -192,7 +249,7 @@ def _line(finding: Finding, width: int, results: Results) -> list[Span]:
     """``PASS  gpt-4o  reliability .89 [.85, .93], demanded >= .8``."""
     name = finding.where if len(finding.where) <= width else f"{finding.where[: width - 3]}..."
     mark = Span("PASS", "good") if finding.passed else Span("FAIL", "bad")
-    sign = ">=" if finding.demand.side == "min" else "<="
+    sign = SIGNS[finding.demand.side]
     number, bounded = _number(finding, results)
     sized = finding.basis == "size at most"
     sign = f"size {sign}" if sized else sign
@@ -222,17 +279,17 @@ def _number(finding: Finding, results: Results) -> tuple[str, bool]:
     return " ".join(filter(None, parts)), bounded
 
 
-def read_demands(least: Sequence[str], most: Sequence[str]) -> list[Demand]:
-    """Read ``name=number`` demands.
+def read_demands(required: Sequence[str]) -> list[Demand]:
+    """Read ``name>=number`` and ``name<=number`` demands.
 
     Examples
     --------
-    >>> read_demands(["reliability/icc1=.8"], [])
+    >>> read_demands(["reliability/icc1>=.8"])
     [Demand(metric='reliability/icc1', side='min', bound=0.8)]
     """
-    demands = [Demand(*bound) for bound in named_bounds(least, most, where="check: ")]
+    demands = [Demand(*bound) for bound in named_bounds(required, where="check: ")]
     if not demands:
-        raise InputError("check: demand something, as in --min reliability=.8.")
+        raise InputError("check: name a threshold, e.g. --require 'reliability>=.8'.")
     return demands
 
 
@@ -273,10 +330,10 @@ def judge_run(
     Examples
     --------
     >>> runs = {"c": {"reliability/icc1": 0.9, "ci/reliability/icc1.lo": 0.7}}
-    >>> [f.passed for f in judge_run(runs, read_demands(["reliability/icc1=.8"], []))]
+    >>> [f.passed for f in judge_run(runs, read_demands(["reliability/icc1>=.8"]))]
     [False]
     >>> runs["d"] = {}  # nothing readable: the metric is undefined
-    >>> [(f.where, f.basis) for f in judge_run(runs, read_demands(["reliability/icc1=.1"], []))]
+    >>> [(f.where, f.basis) for f in judge_run(runs, read_demands(["reliability/icc1>=.1"]))]
     [('c', 'lower bound'), ('d', 'undefined')]
     """
     findings = []
@@ -408,20 +465,20 @@ def without_sampling(conditions: Sequence[Condition]) -> list[str]:
     return [c.label for c in conditions if c.factors.get("temperature") == 0]
 
 
-def check_command(arguments: Given) -> int:
+def check_command(arguments: Args) -> int:
     """Check a run against demands and print a table of what passed.
 
     Parameters
     ----------
-    arguments : Given
-        ``run``, ``min`` and ``max``; ``condition`` keeps the conditions named (see `chosen`).
+    arguments : Args
+        ``run`` and ``require``; ``condition`` keeps the conditions named (see `chosen`).
 
     Returns
     -------
     int
         0 where all demands hold, 1 where one does not.
     """
-    demands = read_demands(arguments.min, arguments.max)
+    demands = read_demands(arguments.require)
     if (file := Path(arguments.run)).is_file() and file.name != "results.json":
         raise InputError(
             f"check: {arguments.run} is a file, and check takes a run. Audit it first (judgestats "

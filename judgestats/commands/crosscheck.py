@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from judgestats.commands.table import Given
+from judgestats.commands.arguments import Args
 from judgestats.errors import InputError, guard_output
 from judgestats.results.files import read_values
 from judgestats.runner import display as console
@@ -22,14 +22,14 @@ from judgestats.tracking.fetch import (
 )
 
 
-def second_opinion_command(arguments: Given) -> int:
+def second_opinion_command(arguments: Args) -> int:
     """Print ours, theirs and the difference of every number that another package computes.
 
     The table is kept with the run, whose full report shows it.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``run`` (an id or a folder) and ``out`` (a CSV file, or empty).
 
     Returns

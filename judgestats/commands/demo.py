@@ -6,7 +6,7 @@ import textwrap
 from pathlib import Path
 
 from judgestats.analysis.audit import audit
-from judgestats.commands.table import Given
+from judgestats.commands.arguments import Args
 from judgestats.data.demo import demo_file, demo_judgments
 from judgestats.errors import InputError
 from judgestats.items.published import GIVEN, PUBLISHED, STUDY_DATA, fetch, fetched_place
@@ -16,13 +16,13 @@ from judgestats.runner import display as console
 from judgestats.runner.display import finish, show, working
 
 
-def demo_command(arguments: Given) -> int:
+def demo_command(arguments: Args) -> int:
     """Audit the recorded judgments and print the answer; nothing is written, no judge is asked.
 
     Parameters
     ----------
-    arguments : Given
-        ``full``, ``json`` and thresholds.
+    arguments : Args
+        ``all``, ``json`` and ``require``.
 
     Returns
     -------
@@ -66,33 +66,41 @@ _KNOWN = {**PUBLISHED, **STUDY_DATA}
 _WITHOUT_RESPONSES = {"bbh", "squad"}
 
 
-def items_command(arguments: Given) -> int:
-    """List the published sets, fetch one, or show what a file holds.
+def list_command(arguments: Args) -> int:
+    """List the published sets, or the files of one.
 
     Parameters
     ----------
-    arguments : Given
-        ``action`` (``list``, ``fetch`` or ``show``), ``name``, ``to``, ``overwrite``, ``map`` and
-        ``options``.
+    arguments : Args
+        ``name``, or empty.
 
     Returns
     -------
     int
         0.
     """
-    if arguments.action == "list":
-        console.say(*(_files_of(arguments.name) if arguments.name else _sets()))
-    elif not arguments.name:
-        wanted = "a set's name" if arguments.action == "fetch" else "a file, a set's name, or bank"
-        raise InputError(f"items {arguments.action}: give {wanted}. See judgestats items list.")
-    elif arguments.action == "fetch":
-        console.say(*_fetch(arguments))
-    else:
-        options = {
-            **({"mapping": ",".join(arguments.map)} if arguments.map else {}),
-            **parse_options(arguments.options),
-        }
-        console.say(*_about(load_items(arguments.name, **options)))
+    console.say(*(_files_of(arguments.name) if arguments.name else _sets()))
+    return 0
+
+
+def show_command(arguments: Args) -> int:
+    """Describe the items of a set or a file.
+
+    Parameters
+    ----------
+    arguments : Args
+        ``name``, ``map`` and ``options``.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    options = {
+        **({"mapping": ",".join(arguments.map)} if arguments.map else {}),
+        **parse_options(arguments.options),
+    }
+    console.say(*_about(load_items(arguments.name, **options)))
     return 0
 
 
@@ -146,7 +154,24 @@ def _files_of(name: str) -> list[str]:
     return [*lines, "", f"Put by hand, they are read as items={published.layout}:PATH."]
 
 
-def _fetch(arguments: Given) -> list[str]:
+def fetch_command(arguments: Args) -> int:
+    """Download a published set and verify it.
+
+    Parameters
+    ----------
+    arguments : Args
+        ``name``, ``out`` and ``overwrite``.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    console.say(*_fetch(arguments))
+    return 0
+
+
+def _fetch(arguments: Args) -> list[str]:
     name = arguments.name
     _known(name)
     folder = Path(arguments.out) if arguments.out else Path("data") / name

@@ -17,8 +17,8 @@ import pandas as pd
 
 from judgestats.analysis.audit_answer import answerable
 from judgestats.collection.journal import Journal, journal_view
-from judgestats.commands.table import Given
-from judgestats.commands.table_words import said_again, table_words
+from judgestats.collection.journal_file import is_laid_out
+from judgestats.commands.arguments import Args, repeated_options, table_options
 from judgestats.data.readers.guarded import NoTableError
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.table_files import table_of
@@ -46,13 +46,14 @@ _PACKAGES = (
 )
 
 
-def doctor_command(arguments: Given) -> int:
+def doctor_command(arguments: Args) -> int:
     """Look at everything a run needs and say what is missing.
 
     Parameters
     ----------
-    arguments : Given
-        ``judges``, ``base_url`` and ``timeout``; with a ``file`` that is looked at instead.
+    arguments : Args
+        ``judges``, ``base_url`` and ``timeout``; with a ``file`` (of judgments, or a journal) that
+        is looked at instead.
 
     Returns
     -------
@@ -60,7 +61,11 @@ def doctor_command(arguments: Given) -> int:
         0 when a run can start, 1 when something named here is in its way.
     """
     if arguments.file:
-        return doctor_file(arguments)
+        path = Path(arguments.file)
+        journal = arguments.drop or path.name == "journal.sqlite" or is_laid_out(path)
+        return doctor_journal(path, drop=arguments.drop) if journal else doctor_file(arguments)
+    if arguments.drop:
+        raise InputError("doctor: --drop is for a journal. Name its file.")
     console.say(f"judgestats {__version__}, Python {platform.python_version()}", "")
     faults = [*_packages(), *_renderer(), *_store(), *_judges(arguments)]
     if faults:
@@ -105,7 +110,7 @@ def _store() -> list[str]:
     return []
 
 
-def _judges(arguments: Given) -> list[str]:
+def _judges(arguments: Args) -> list[str]:
     from judgestats.collection.spec import read_judges, without_address
 
     has_key = bool(os.environ.get("OPENAI_API_KEY"))
@@ -151,12 +156,12 @@ def _seen(spec: JudgeSpec, timeout_s: float) -> tuple[str, bool]:
 _SHOWN = 60
 
 
-def doctor_file(arguments: Given) -> int:
+def doctor_file(arguments: Args) -> int:
     """Say what a file holds and can answer.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``file`` and the words on how to read it.
 
     Returns
@@ -169,7 +174,7 @@ def doctor_file(arguments: Given) -> int:
     InputError
         The file cannot be read.
     """
-    words = table_words(arguments)
+    words = table_options(arguments)
     path = Path(arguments.file)
     try:
         frame = read_judgments(path, reader=arguments.reader, **words)
@@ -194,7 +199,9 @@ def doctor_file(arguments: Given) -> int:
     for note in frame.attrs["notes"]:
         console.say(*_wrapped(f"Note: {note}"))
     console.say("", "What it can answer:")
-    again = " ".join(["judgestats analyze", shlex.quote(arguments.file), *said_again(arguments)])
+    again = " ".join(
+        ["judgestats analyze", shlex.quote(arguments.file), *repeated_options(arguments)]
+    )
     for question in answerable(frame):
         mark = "yes" if question.answered else "no "
         console.say(*_wrapped(f"  {mark}  {question.asked} {question.grounds}."))
@@ -288,13 +295,14 @@ def _kind(column: pd.Series, distinct: list[str]) -> str:
 _JOURNAL_SHOWN = 5
 
 
-def journal_command(arguments: Given) -> int:
-    """Check a journal, and say what its ledger holds.
+def doctor_journal(path: Path, *, drop: bool) -> int:
+    """Check a journal, and print what its calls cost.
 
     Parameters
     ----------
-    arguments : Given
-        ``action``, ``file`` and ``drop``.
+    path : Path
+    drop : bool
+        Remove damaged answers.
 
     Returns
     -------
@@ -306,11 +314,10 @@ def journal_command(arguments: Given) -> int:
     InputError
         There is no such file.
     """
-    path = Path(arguments.file)
     if not path.exists():
-        raise InputError(f"journal: there is no file {path}.")
-    with Journal(path) if arguments.drop else journal_view(path) as journal:
-        faults = journal.damaged(drop=arguments.drop)
+        raise InputError(f"doctor: journal {path} not found.")
+    with Journal(path) if drop else journal_view(path) as journal:
+        faults = journal.damaged(drop=drop)
         kept, lines, unpriced = len(journal), journal.ledger.lines(), journal.unpriced()
     count = f"{len(faults)} fault{'s' * (len(faults) != 1)}"
     what = f"kept, {count}" if faults else "whole"
@@ -327,6 +334,6 @@ def journal_command(arguments: Given) -> int:
             f"{f' and {unpriced:,} answers of unknown price' if unpriced else ''}, "
             f"{twice:,} judgments possibly billed twice"
         )
-    if faults and not arguments.drop:
+    if faults and not drop:
         console.say("To take the damaged rows out, to be asked again: add --drop")
     return 1 if faults else 0

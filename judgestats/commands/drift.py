@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.analysis.records import Analysis
-from judgestats.commands.table import Given
-from judgestats.commands.table_words import said_again, table_words
+from judgestats.commands.arguments import Args, repeated_options, table_options
 from judgestats.data.readers.labels import with_labels, with_stated_words
 from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.errors import InputError, guard_output
@@ -25,12 +24,12 @@ _LONGEST = 88
 """Letters of a command that a screen of 100 columns shows in one line."""
 
 
-def drift_command(arguments: Given) -> int:
+def drift_command(arguments: Args) -> int:
     """Compare two runs and print what has changed.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``first``, ``second``, ``baseline``, ``anchors``, ``pair``, ``values``,
         ``fail_if_changed``, ``resamples``, ``seed`` and ``out``.
 
@@ -61,7 +60,7 @@ def drift_command(arguments: Given) -> int:
     return int("differs" in claims)
 
 
-def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
+def _drift(arguments: Args, pairs: dict[str, str]) -> Analysis:
     """Compare, print, and write where that is asked for."""
     if Path(arguments.out).suffix in {".html", ".pdf", ".docx", ".md", ".tex", ".csv"}:
         raise InputError(
@@ -74,7 +73,7 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
     if arguments.relabels and not arguments.anchors:
         raise InputError("drift: --relabels are today's labels of the anchors. Give --anchors.")
     runs = [arguments.first, arguments.second, arguments.baseline, arguments.anchors]
-    words = {k: v for k, v in table_words(arguments).items() if v and k != "labels"}
+    words = {k: v for k, v in table_options(arguments).items() if v and k != "labels"}
     words |= {"reader": arguments.reader} if arguments.reader != "auto" else {}
     of_files = [name for name in words if name != "values"]
     if of_files and not any(run and Path(run).is_file() for run in runs):
@@ -118,8 +117,8 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
         **simulated_in(facts_of_run(run) for run in runs if run and not Path(run).is_file()),
     }
     results = analysis.records(about)
-    whole = f"{_command(arguments, short=True)} --full"
-    following = [whole if len(whole) <= _LONGEST else "the same command with --full"]
+    whole = f"{_command(arguments, short=True)} --all"
+    following = [whole if len(whole) <= _LONGEST else "the same command with --all"]
     again = second if anchors is None else anchors  # what is tested
     try:
         following = [*_written(arguments.out, results, first, again, pairs), *following]
@@ -149,7 +148,7 @@ def _written(
     return [f"Results: {path}", f"judgestats second-opinion {path}"]
 
 
-def _command(arguments: Given, *, short: bool = False) -> str:
+def _command(arguments: Args, *, short: bool = False) -> str:
     """The command that repeats the comparison; `short` cuts runs' ids and leaves numbers out."""
     kept = _short if short else str
     words = ["judgestats", "drift", kept(arguments.first), kept(arguments.second)]
@@ -162,7 +161,7 @@ def _command(arguments: Given, *, short: bool = False) -> str:
         words += ["--omega-model", arguments.omega_model]
     if not short:
         words += ["--resamples", str(arguments.resamples), "--seed", str(arguments.seed)]
-    again = [w for w in said_again(arguments) if not w.startswith("--labels ")]
+    again = [w for w in repeated_options(arguments) if not w.startswith("--labels ")]
     return " ".join([shlex.join(words), *again])
 
 

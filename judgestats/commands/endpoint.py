@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.api import endpoint
-from judgestats.commands.table import Given
+from judgestats.commands.arguments import Args
 from judgestats.errors import InputError, guard_output
 from judgestats.runner import display as console
 from judgestats.terminal import emit
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from judgestats.tracking.store import Store
 
 
-def endpoint_command(arguments: Given) -> int:
+def endpoint_command(arguments: Args) -> int:
     """Examine an endpoint, or those of a file of judges; print each card, keep and compare it.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``model``, ``base_url``, ``timeout``, ``prices``, ``out``, ``against`` and ``track``.
 
     Returns
@@ -47,7 +47,7 @@ def endpoint_command(arguments: Given) -> int:
     return max([_examined(spec, arguments) for spec in judges.values()])
 
 
-def _examined(spec: JudgeSpec, arguments: Given) -> int:
+def _examined(spec: JudgeSpec, arguments: Args) -> int:
     """Examine one judge."""
     card = endpoint(spec, prices=arguments.prices, timeout=arguments.timeout)
     named = [f"{spec.name}:"] if spec.from_file and spec.name != spec.model else []
@@ -95,12 +95,12 @@ def _earlier(against: str, card: EndpointCard, store: Store | None) -> dict[str,
     return earlier
 
 
-def simulate_command(arguments: Given) -> int:
+def simulate_command(arguments: Args) -> int:
     """Serve until stopped.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``host`` and ``port``.
 
     Returns

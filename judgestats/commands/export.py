@@ -8,7 +8,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from judgestats.commands.table import Given
+from judgestats.commands.arguments import Args
 from judgestats.data.schema import read_frame
 from judgestats.errors import InputError, guard_output
 from judgestats.items.readers import read_items
@@ -27,12 +27,12 @@ from judgestats.training import (
 )
 
 
-def export_command(arguments: Given) -> int:
+def export_command(arguments: Args) -> int:
     """Write the judgments of runs as training data.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``runs``, ``out``, ``r``, ``mode``, ``correct``, ``consistent``, ``verdict_only``, ``ties``,
         ``condition``, ``balance``, ``prompt``, ``validation``, ``seed`` and ``overwrite``.
 
@@ -87,7 +87,7 @@ def export_command(arguments: Given) -> int:
     return 0
 
 
-def _for_r(arguments: Given) -> int:
+def _for_r(arguments: Args) -> int:
     """Write a run's judgments and the R script that recomputes its numbers."""
     from judgestats.analysis.r_script import write_r
     from judgestats.tracking.fetch import results_of_run, run_judgments
@@ -147,12 +147,12 @@ def run_source(run: str) -> tuple[Source, dict[str, str]]:
     return Source(name=name, frame=frame, items=items), facts
 
 
-def train_command(arguments: Given) -> int:
+def train_command(arguments: Args) -> int:
     """Fine-tune a judge on exported judgments.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``data``, ``model``, ``to`` and the settings.
 
     Returns
@@ -182,12 +182,12 @@ def train_command(arguments: Given) -> int:
     return 0
 
 
-def coverage_command(arguments: Given) -> int:
+def coverage_command(arguments: Args) -> int:
     """Coverage of responses by the explanations of a run's judgments.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``run``, ``model``, ``threshold``, ``seed`` and ``out``.
 
     Returns

@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from judgestats.commands.arguments import Args, word_values
 from judgestats.commands.label_page import OWN_COLUMNS, check_writable, read_table, write_table
-from judgestats.commands.table import Given
-from judgestats.commands.table_words import word_values
 from judgestats.data.readers.columns import ALIASES, folded
 from judgestats.data.readers.labels import PART
 from judgestats.data.readers.layout import with_paths
@@ -150,25 +149,19 @@ _QUESTIONS = frozenset(map(folded, (*ALIASES["cluster"], "question_id", "prompt_
 """Columns that tell which items belong together, where they are not the items' ids."""
 
 
-def labels_command(arguments: Given) -> int:
-    """Plan, split or collect labels.
+def collect_command(arguments: Args) -> int:
+    """Collect labels on a local page.
 
     Parameters
     ----------
-    arguments : Given
-        Of the command line.
+    arguments : Args
+        ``file``, ``annotator``, ``choices`` and ``port``.
 
     Returns
     -------
     int
         0.
     """
-    if arguments.action == "plan":
-        return _plan(arguments)
-    if not arguments.file:
-        raise InputError(f"labels {arguments.action}: name the file.")
-    if arguments.action == "split":
-        return _split(arguments)
     from judgestats.commands.label_page import serve_page
 
     return serve_page(
@@ -203,7 +196,7 @@ def _item_column(
     return pd.Series(read["item_id"].to_numpy(), index=frame.index)
 
 
-def _judged(arguments: Given) -> tuple[pd.DataFrame, pd.Series]:
+def _judged(arguments: Args) -> tuple[pd.DataFrame, pd.Series]:
     """The judge's rows of the file, and their items.
 
     Raises
@@ -241,7 +234,19 @@ def _judged(arguments: Given) -> tuple[pd.DataFrame, pd.Series]:
     return frame, items
 
 
-def _plan(arguments: Given) -> int:
+def plan_command(arguments: Args) -> int:
+    """Plan how many items to label, or draw them.
+
+    Parameters
+    ----------
+    arguments : Args
+        Of the command line.
+
+    Returns
+    -------
+    int
+        0.
+    """
     if arguments.half_width is not None:
         frame, items = _judged(arguments) if arguments.file else (pd.DataFrame(), pd.Series())
         rates = _rates(arguments.rates)
@@ -305,7 +310,7 @@ def _plan(arguments: Given) -> int:
     return 0
 
 
-def _pilot(arguments: Given, frame: pd.DataFrame) -> dict[str, VerdictClass]:
+def _pilot(arguments: Args, frame: pd.DataFrame) -> dict[str, VerdictClass]:
     """What the labels at hand say of each of the judge's verdicts."""
     if not arguments.by or frame.empty:
         raise InputError(
@@ -346,7 +351,19 @@ def digest_of(items: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(sorted(items)).encode()).hexdigest()[:16]
 
 
-def _split(arguments: Given) -> int:
+def split_command(arguments: Args) -> int:
+    """Split labels into a part to tune on and one to validate on.
+
+    Parameters
+    ----------
+    arguments : Args
+        ``file``, ``item``, ``cluster``, ``validation`` and ``seed``.
+
+    Returns
+    -------
+    int
+        0.
+    """
     path = Path(arguments.file)
     frame = read_table(path)
     items = _item_column(frame, arguments.item)

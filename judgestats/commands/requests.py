@@ -9,7 +9,8 @@ from typing import Any
 
 from judgestats.collection.journal import Journal
 from judgestats.collection.offline import Ingested, ingest
-from judgestats.commands.table import Given
+from judgestats.commands.arguments import Args
+from judgestats.commands.run import given_parameters
 from judgestats.data.parse import reread, unread_causes
 from judgestats.errors import InputError, guard_output, printable
 from judgestats.protocols.base import Scale
@@ -17,16 +18,15 @@ from judgestats.protocols.replies import READER_VERSION
 from judgestats.reporting.runs import load_run
 from judgestats.results.numbers import counted
 from judgestats.runner import display as console
-from judgestats.runner.common_parameters import split_arguments
 from judgestats.runner.design import Design, ReplicationDesign, experiment_names, load_design
 
 
-def requests_command(arguments: Given) -> int:
+def export_command(arguments: Args) -> int:
     """Write the requests, and say how to go on.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``to``, ``parts``, and ``words``: an experiment or a run, and parameters.
 
     Returns
@@ -38,7 +38,7 @@ def requests_command(arguments: Given) -> int:
 
     if not arguments.words or arguments.words[0].startswith("-"):
         raise InputError(
-            "requests: name an experiment with its parameters, or a run: "
+            "requests export: name an experiment with its parameters, or a run: "
             f"{', '.join(experiment_names())}."
         )
     design, given = _asked(arguments.words)
@@ -60,7 +60,7 @@ def requests_command(arguments: Given) -> int:
         "Then, with any runner of OpenAI's batch files:",
         f"  vllm run-batch -i {shlex.quote(str(first))} -o {shlex.quote(str(results))} "
         f"--model {shlex.quote(model)}",
-        f"  judgestats ingest {shlex.quote(str(results))}{journal}",
+        f"  judgestats requests import {shlex.quote(str(results))}{journal}",
         f"  {command}",
     )
     return 0
@@ -76,17 +76,16 @@ def _asked(words: list[str]) -> tuple[Design[Any], Mapping[str, str]]:
         name, before = parameters_of_run(name)
     design = load_design(name)
     if isinstance(design, ReplicationDesign):
-        raise InputError(f"requests: {name} reads published judgments and asks nobody.")
-    flags = [p.name for p in design.all_parameters if p.switch]
-    return design, {**before, **split_arguments(rest, flags=flags)}
+        raise InputError(f"requests export: {name} reads published judgments and asks nobody.")
+    return design, {**before, **given_parameters(design, rest)}
 
 
-def ingest_command(arguments: Given) -> int:
+def import_command(arguments: Args) -> int:
     """Read the answers, and say what became of every line.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``results`` (files or folders) and ``journal``.
 
     Returns
@@ -107,10 +106,10 @@ def _files(path: Path) -> list[Path]:
     if path.is_dir():
         parts = sorted(path.glob("*.jsonl"))
         if not parts:
-            raise InputError(f"ingest: the folder {path} holds no *.jsonl.")
+            raise InputError(f"requests import: the folder {path} holds no *.jsonl.")
         return parts
     if not path.is_file():
-        raise InputError(f"ingest: there is no file {path}.")
+        raise InputError(f"requests import: file {path} not found.")
     return [path]
 
 
@@ -135,22 +134,24 @@ def _lines(ingested: Ingested, files: list[Path], where: str) -> list[str]:
     if ingested.foreign:
         lines.append(
             f"  {counted(ingested.foreign, 'line is', 'lines are')} of requests that `judgestats "
-            "requests` did not write"
+            "requests export` did not write"
         )
     if ingested.failed or ingested.cut or ingested.unreadable:
-        lines.append("  `judgestats requests` with the same words writes what is missing again.")
+        lines.append(
+            "  `judgestats requests export` with the same words writes what is missing again."
+        )
     return lines
 
 
 _SHOWN = 20
 
 
-def reread_command(arguments: Given) -> int:
+def reparse_command(arguments: Args) -> int:
     """Read the replies of a run again and print the differences; no judge is asked.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``run`` and ``out``.
 
     Returns

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from judgestats.commands.table import Given
+from judgestats.commands.arguments import Args
 from judgestats.errors import InputError, nearest
 from judgestats.results import Results, estimand_of
 from judgestats.results.numbers import format_number
@@ -15,13 +15,13 @@ from judgestats.runner import display as console
 from judgestats.runner.display import finish, show, write_json
 
 
-def show_command(arguments: Given) -> int:
+def show_command(arguments: Args) -> int:
     """Show a run, or one of its results.
 
     Parameters
     ----------
-    arguments : Given
-        ``run``, ``result`` (words of an id), ``full``, ``json`` and thresholds.
+    arguments : Args
+        ``run``, ``result`` (words of an id), ``all``, ``json`` and ``require``.
 
     Returns
     -------
@@ -40,9 +40,9 @@ def show_command(arguments: Given) -> int:
     with console.showing(console.asked_for(arguments)):
         if not arguments.result:
             again = f"judgestats show {arguments.run}"
-            further = [f"{again} --json"] if arguments.full else ["--full", "--json"]
+            further = [f"{again} --json"] if arguments.all else ["--all", "--json"]
             following = [f"{again} {_an_id(results)}", *further]
-            show(results, more=f"{again} --full", following=following)
+            show(results, more=f"{again} --all", following=following)
             finish(results, following=following)
             return 0
         record = _record(results, " ".join(arguments.result))

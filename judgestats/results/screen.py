@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from judgestats.deprecated import current_record
 from judgestats.errors import printable
 from judgestats.results.answers import Answer, number_of, shown
 from judgestats.results.numbers import Column, bounds_of, column_decimals
@@ -24,7 +25,7 @@ _LONGEST_NAME = 40
 _NEXT = 2
 _FEW_ROWS = 8
 """Lines of a table that is cut: its head, two rows of each judge and how many more there are."""
-_FULL = "--full"
+_FULL = "--all"
 """What shows all, of every command that shows a screen."""
 
 
@@ -446,13 +447,13 @@ def differing_parameters(facts: Sequence[Mapping[str, Any]]) -> dict[str, tuple[
 
     Examples
     --------
-    >>> one, two = {"judge_seed": "default", "seed": "0"}, {"judge_seed": "7", "seed": "0"}
+    >>> one, two = {"request_seed": "default", "seed": "0"}, {"request_seed": "7", "seed": "0"}
     >>> differing_parameters([{"parameters": one}, {"parameters": two}])
-    {'judge_seed': ('default', '7')}
+    {'request_seed': ('default', '7')}
     >>> differing_parameters([{"parameters": one}, {}])
     {}
     """
-    recorded = [fact.get("parameters") or {} for fact in facts]
+    recorded = [current_record(fact.get("parameters") or {}) for fact in facts]
     if not all(recorded):
         return {}
     names = dict.fromkeys(name for own in recorded for name in own)

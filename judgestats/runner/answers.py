@@ -66,12 +66,12 @@ def answer_plan(
         environ=environ,
         protocol=AnswerPrompt(
             template=PromptTemplate.load(
-                parameters.answer_prompt, append=parameters.append != "none"
+                parameters.answer_prompt, append=parameters.reply_instruction != "none"
             )
         ),
         temperatures=parameters.answer_temperatures,
         settings={**settings_of(parameters), "max_tokens": parameters.answer_max_tokens},
-        seed=parameters.judge_seed,
+        seed=parameters.request_seed,
     )
 
 

@@ -59,70 +59,80 @@ class StrategyParameters(AnswerParameters):
 
     prompt: str = parameter(
         "",
-        "the vanilla prompt: a bundled one's name, or a text file with {question}, "
-        "{response_a} and {response_b}",
+        "Vanilla prompt: bundled name, or text file with {question}, {response_a} and {response_b}",
+        group="Judges",
+        common=True,
     )
     prompts: Pairs = parameter(
         "",
-        f"text files of your own for stages, as in crowd=mine.txt,removal=other.txt; stages: "
+        f"Text files of your own for stages, e.g. crowd=mine.txt,removal=other.txt; stages are "
         f"{', '.join(STAGE_PROMPTS)}",
+        group="Judges",
     )
     remover: str = parameter(
         "",
-        "the model that removes verdicts from crowd judgments, written as judges are; by "
-        "default the judge itself",
+        "Model that removes verdicts from crowd judgments; by default the judge itself",
+        group="Judges",
     )
     strategies: Names = parameter(
-        "vanilla,cce", "compared with one another; cce takes k judgments, or cce@number"
+        "vanilla,cce",
+        "Strategies to compare, e.g. vanilla,cce@4; without a number cce takes k judgments",
     )
-    k: Annotated[int, Whole(1, 1024)] = parameter("4", "judgments where a strategy says none")
-    raised: Temperature = parameter("1", "temperature of repeated votes")
+    k: Annotated[int, Whole(1, 1024)] = parameter(
+        "4", "Judgments per strategy that names no number"
+    )
+    raised: Temperature = parameter("1", "Temperature of repeated votes")
     orders: Annotated[str, Choice(*ORDER_RULES)] = parameter(
-        "both", "both: every pair in both orders; balanced: half of the pairs in each"
+        "both", "Orders of a pair: both, or balanced (half of the pairs in each)"
     )
 
 
 class CrowdParameters(StrategyParameters):
-    """Of the experiment on crowd comparative evaluation; ``replicates`` may be 1 here."""
+    """Of the experiment on crowd comparative evaluation; ``repeats`` may be 1 here."""
 
     items: str = parameter(
         "bank",
-        "one or several sets, comma-separated: bank, a file, LAYOUT:PATH, or a set's name "
-        "(judgestats items list)",
+        "Sets to judge, comma-separated: file, LAYOUT:PATH, published set (judgestats "
+        "items list), or bank",
+        group="Data",
+        common=True,
     )
     points_judge: str = parameter(
-        "", "the model that counts key points, for all judges; by default the judge itself"
+        "",
+        "Model that counts key points, for all judges; by default the judge itself",
+        group="Judges",
     )
     limit: Annotated[int | None, Whole(2, or_word="")] = parameter(
-        "", "at most so many questions of each set"
+        "", "Largest number of questions per set, e.g. 20", group="Data", common=True
     )
     pairs: Annotated[int | None, Whole(4, or_word="all")] = parameter(
-        "24", "labelled pairs of each set (drawn by seed, round the questions), or all"
+        "24", "Labelled pairs per set (sampled by seed, across questions), or all", group="Data"
     )
     strategies: Names = parameter(
         "vanilla,long,plan,criteria,majority,aggregate,cce",
-        "compared with one another; those with a number of judgments take k, or name@number",
+        "Strategies to compare, e.g. vanilla,majority@8,cce; those without a number take k",
     )
     scaling: Annotated[tuple[int, ...], OrNone(_numbers)] = parameter(
-        "0,1,2,4,6", "numbers of crowd judgments for the scaling curve, or none"
+        "0,1,2,4,6", "Numbers of crowd judgments on the scaling curve, or none"
     )
     selections: Annotated[tuple[str, ...], Choices(*SELECTIONS, or_word="none", instead=())] = (
         parameter(
             "criticising,praising,balanced,random",
-            "selections of crowd judgments compared, with and without their verdicts, or none",
+            "Selections of crowd judgments to compare, with and without verdicts, or none",
         )
     )
     selections_at: Annotated[tuple[int, ...], OrNone(_numbers)] = parameter(
-        "4", "numbers of judgments at which selections are compared"
+        "4", "Numbers of judgments at which selections are compared"
     )
-    ties: Switch = parameter("false", "true: a tie may be named")
+    ties: Switch = parameter("false", "Ties as a possible verdict")
     key_points: Annotated[int, Whole(0, _MOST_PAIRS)] = parameter(
-        "4", "key points of explanations are counted on one pair in so many; 0 on none"
+        "4", "Count key points on one pair in so many; 0 counts none", group="Analysis"
     )
-    replicates: Annotated[int, Whole(1, 100_000)] = parameter(
+    repeats: Annotated[int, Whole(1, 100_000)] = parameter(
         "2",
-        "how often every pipeline is repeated; from 2 on its reliability is known",
+        "Repeats of every pipeline; 2 or more give its reliability",
         logged="design/replicates",
+        common=True,
     )
 
 
@@ -271,7 +281,7 @@ def strategy_protocol(
     """
     wording = _wording(
         parameters.prompt or "judge_vanilla",
-        parameters.append != "none",
+        parameters.reply_instruction != "none",
         tuple(parameters.prompts.items()),
         parameters.orders,
         parameters.get("ties", False),

@@ -257,7 +257,7 @@ class VaryParameters(CommonParameters):
     """Of an experiment that may compare levels of any field of the request."""
 
     vary: Annotated[Mapping[str, tuple[Any, ...]], Read(read_vary)] = parameter(
-        "", "further fields of the request to compare, as in reasoning_effort:low,medium,high"
+        "", "More request fields to compare, e.g. reasoning_effort:low,medium,high"
     )
 
 
@@ -318,7 +318,7 @@ class Design(_Declared, Generic[P]):
         What the replicated study judged, said where a preset is run on other items.
     trials : callable or None
         ``trials(parameters, condition) -> int``: how often a condition judges each thing, where
-        not all do so ``replicates`` times.
+        not all do so ``repeats`` times.
     join : callable or None
         ``join(items, answered) -> tuple of Item``: how the answers that models gave come to the
         items, where they do not replace the items' own (a crowd beside the candidates).
@@ -448,15 +448,16 @@ class WordingParameters(OwnReasoning):
     """Which wordings, and of what."""
 
     asks: Annotated[str, Choice(*_BUNDLED)] = parameter(
-        "scores", "scores (of single answers) or pairs (which of two is better, in both orders)"
+        "scores", "Task: scores (single answers) or pairs (two answers, in both orders)"
     )
     prompts: Annotated[tuple[str, ...], Read(read_names, or_word="", instead=())] = parameter(
         "",
-        "prompts that ask for the same: bundled names, or text files of your own; the eight that "
-        "ship (pointwise, pointwise_2 ... or pairwise, pairwise_2 ...) by default",
+        "Prompts that ask for the same, comma-separated: bundled names or text files; by "
+        "default the eight bundled ones",
+        group="Judges",
     )
     pairs: Annotated[int | None, Whole(4, or_word="all")] = parameter(
-        "32", "with asks=pairs: how many pairs are compared (drawn by seed), or all"
+        "32", "Pairs to compare with asks=pairs (sampled by seed), or all", group="Data"
     )
 
 
@@ -496,7 +497,7 @@ def worded_protocol(parameters: WordingParameters, wording: str) -> JudgingProto
     protocol
     """
     named = wordings(parameters)[wording]
-    template = PromptTemplate.load(named, append=parameters.append != "none")
+    template = PromptTemplate.load(named, append=parameters.reply_instruction != "none")
     reasoning = own_reasoning(parameters, template, "none")
     if parameters.asks == "pairs":
         return ProbedPairwise(

@@ -36,12 +36,11 @@ if TYPE_CHECKING:
 class ShownAs:
     """How results are to be shown: as a screen, in full, or as JSON; and what they are held to.
 
-    `least` and `most` are thresholds as they were typed, ``reliability=.8``.
+    `required` are thresholds as they were typed, ``reliability>=.8``.
     """
 
     form: Literal["screen", "full", "json"] = "full"
-    least: tuple[str, ...] = ()
-    most: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
 
 
 _SHOWN_AS: ContextVar[ShownAs | None] = ContextVar("shown_as", default=None)
@@ -53,7 +52,7 @@ def shown_as() -> ShownAs:
 
 
 def asked_for(arguments: Any) -> ShownAs:
-    """What the options ``--full``, ``--json``, ``--min`` and ``--max`` of a command say.
+    """What the options ``--all``, ``--json`` and ``--require`` of a command say.
 
     Raises
     ------
@@ -63,25 +62,23 @@ def asked_for(arguments: Any) -> ShownAs:
     form: Literal["screen", "full", "json"] = "screen"
     if arguments.json:
         form = "json"
-    elif arguments.full:
+    elif arguments.all:
         form = "full"
-    least = tuple(getattr(arguments, "at_least", ()))
-    most = tuple(getattr(arguments, "at_most", ()))
-    if least or most:
+    required = tuple(getattr(arguments, "require", ()))
+    if required:
         from judgestats.results.thresholds import read_thresholds
 
-        read_thresholds(least, most)
-    return ShownAs(form=form, least=least, most=most)
+        read_thresholds(required)
+    return ShownAs(form=form, required=required)
 
 
 def shown_texts() -> dict[str, str]:
     """How results are shown, and what they are held to, as a run records it."""
     chosen = shown_as()
     return {
-        "full": str(chosen.form == "full").lower(),
+        "all": str(chosen.form == "full").lower(),
         "json": str(chosen.form == "json").lower(),
-        "min": ", ".join(chosen.least) or "default",
-        "max": ", ".join(chosen.most) or "default",
+        "require": ", ".join(chosen.required) or "default",
     }
 
 
@@ -309,7 +306,7 @@ def run_page(base: str, experiment_id: str, run_id: str) -> str:
 
 
 def show_command(run_id: str) -> str:
-    """The command that shows a run again, by the beginning of its id; all with ``--full``.
+    """The command that shows a run again, by the beginning of its id; all with ``--all``.
 
     Examples
     --------
@@ -341,8 +338,8 @@ def repeat_command(name: str, given: Mapping[str, str], *, mlflow: bool) -> str:
 
     Examples
     --------
-    >>> repeat_command("temperature", {"replicates": "20"}, mlflow=True)
-    'mlflow run . -e temperature -P replicates=20'
+    >>> repeat_command("temperature", {"repeats": "20"}, mlflow=True)
+    'mlflow run . -e temperature -P repeats=20'
     >>> repeat_command("temperature", {"prompt": "my prompt.txt"}, mlflow=False)
     "judgestats run temperature --prompt 'my prompt.txt'"
     """
@@ -448,13 +445,13 @@ def show(
         What `finish` will be given, where that is known and all: the screen leaves room for it.
     """
     chosen = shown_as()
-    thresholds = read_thresholds(chosen.least, chosen.most, [results])
+    thresholds = read_thresholds(chosen.required, [results])
     if chosen.form == "full":
         say(*first, full_text(results))
     elif chosen.form == "screen":
         closing = len(next_line(following, _size()[0])) if following else 2
         brief = brief_of(results, thresholds=thresholds)
-        show_brief(brief, more=more or "--full shows all", closing=closing)
+        show_brief(brief, more=more or "--all shows everything", closing=closing)
 
 
 def show_brief(brief: Brief, *, more: str, closing: int = 2) -> None:
@@ -509,7 +506,7 @@ def finish(
 
 def _json(results: Results, links: Links | None) -> None:
     chosen = shown_as()
-    thresholds = read_thresholds(chosen.least, chosen.most, [results])
+    thresholds = read_thresholds(chosen.required, [results])
     document: dict[str, Any] = {
         "brief": plain(brief_of(results, thresholds=thresholds)),
         "results": to_plain(results),

@@ -185,7 +185,15 @@ Temperature = Annotated[float | None, Read(_one_temperature)]
 Temperatures = Annotated[tuple[float | None, ...], Read(_temperatures)]
 
 
-def parameter(default: str, help: str, *, by_level: bool = False, logged: str = "") -> Any:  # noqa: A002
+def parameter(
+    default: str,
+    help: str,  # noqa: A002
+    *,
+    group: str = "Design",
+    common: bool = False,
+    by_level: bool = False,
+    logged: str = "",
+) -> Any:
     """A field of a `ParameterModel`.
 
     Parameters
@@ -193,13 +201,19 @@ def parameter(default: str, help: str, *, by_level: bool = False, logged: str = 
     default : str
         As a user would write it.
     help : str
+    group : str
+        The heading that the command's help lists it under.
+    common : bool
+        One of the ten that the help lists first.
     by_level : bool
         It may also be given as ``name.LEVEL=...`` for one level of what is compared; these are
         read into ``<name>_by_level``.
     logged : str
         Its name among the parameters of the run in MLflow; by default ``parameter/NAME``.
     """
-    extra: dict[str, Any] = {"by_level": by_level, "logged": logged}
+    extra: dict[str, Any] = {
+        "by_level": by_level, "logged": logged, "group": group, "common": common,
+    }  # fmt: skip
     return Field(default, validate_default=True, description=help, json_schema_extra=extra)
 
 
@@ -214,6 +228,8 @@ class Parameter:
     switch: bool = False
     by_level: bool = False
     logged: str = ""
+    group: str = ""
+    common: bool = False
     or_word: str = ""
 
 
@@ -324,6 +340,8 @@ def parameters_of(model: type[ParameterModel]) -> tuple[Parameter, ...]:
                 switch=read is not None and read.read is _truth,
                 by_level=bool(field.json_schema_extra["by_level"]),
                 logged=str(field.json_schema_extra["logged"]),
+                group=str(field.json_schema_extra["group"]),
+                common=bool(field.json_schema_extra["common"]),
                 or_word=(read.or_word or "") if read else "",
             )
         )

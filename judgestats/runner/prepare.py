@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,6 +19,7 @@ from judgestats.collection.spec import JudgeSpec
 from judgestats.data.columns import Condition, Task
 from judgestats.data.request_fields import heat
 from judgestats.data.stages import Staging
+from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError
 from judgestats.items.published import GIVEN
 from judgestats.items.records import Item
@@ -201,7 +203,7 @@ def staged(
     return Staging(
         cast("Mapping[Condition, Strategy]", protocols),
         units,
-        replicates=parameters.replicates,
+        replicates=parameters.repeats,
         raised=parameters["raised"],
         asked_by={
             stage: parameters[name] for name, stage in STAGE_JUDGES.items() if parameters.get(name)
@@ -300,6 +302,9 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
     """
     from judgestats.collection.spec import PROVIDER_KEYS, is_judges_file, parse_judge, read_judges
 
+    given, notes = current_parameters(given)
+    for note in notes:
+        warnings.warn(note, FutureWarning, stacklevel=3)
     parameters = parse_parameters(
         given,
         design.parameters,
@@ -459,7 +464,7 @@ def _tasks(
     """
     if staging is not None:
         return () if parameters.dry_run else staging.first()
-    trials = design.trials or (lambda read, _: read.replicates)
+    trials = design.trials or (lambda read, _: read.repeats)
     times = {condition: trials(parameters, condition) for condition in protocols}
     return list(tasks_of(units, protocols, replicates=times))
 

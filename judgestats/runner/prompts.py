@@ -182,22 +182,25 @@ class ProbeParameters(OwnReasoning):
 
     probes: Annotated[tuple[Probe, ...], Read(probes_named)] = parameter(
         "all",
-        "all, a kind (fair, scale, attack, control), what is asked (scores, pairs, options), or "
-        "names (docs/experiments/probe.md)",
+        "Probes: all, a kind (fair, scale, attack, control), a task (scores, pairs, "
+        "options), or names (docs/experiments/probe.md)",
     )
     pairs: Annotated[int | None, Whole(4, or_word="all")] = parameter(
         "32",
-        "how many pairs are compared (drawn by seed, round the questions; with people's labels "
-        "where there are any), or all",
+        "Pairs to compare (sampled by seed, across questions; labelled ones first), or all",
+        group="Data",
     )
     options: Annotated[int | None, Whole(3, or_word="all")] = parameter(
-        "4", "responses shown where the best of several is chosen (drawn by seed), or all"
+        "4", "Responses per choice of the best of several (sampled by seed), or all", group="Data"
     )
     own: Pairs = parameter(
-        "", "judge=author: whose answers are its own, if not those under its model's name"
+        "",
+        "Authors of a judge's own answers, e.g. gpt-4o=gpt; by default those under its "
+        "model's name",
+        group="Data",
     )
     pair_prompt: str = parameter(
-        "", "a prompt for comparisons, with {question}, {response_a}, {response_b}, {context}"
+        "", "Pairwise prompt with {question}, {response_a}, {response_b}, {context}", group="Judges"
     )
 
 

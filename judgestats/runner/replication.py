@@ -174,7 +174,7 @@ def _log(
             show(
                 results,
                 first=_claim_lines(records["claims"]),
-                more=f"{console.show_command(run.run_id)} --full",
+                more=f"{console.show_command(run.run_id)} --all",
             )
             reports = attach(run)
         if not parameters.data:

@@ -76,6 +76,7 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         After Ctrl-C; everything answered is in the journal.
     """
     prepared = prepare(design, given)
+    given = prepared.given
     _announce(prepared)
     if prepared.parameters.dry_run:
         _dry_run(prepared)
@@ -162,7 +163,7 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         with rendering(folder, formats=p.report, detail=p.detail) as attach:
             run.artifacts(folder)
             run.finish("FINISHED")  # before the screen: nothing that is printed changes it
-            show(results, more=f"{console.show_command(run.run_id)} --full")
+            show(results, more=f"{console.show_command(run.run_id)} --all")
             reports = attach(run)
         links = Links(
             run.run_id,
@@ -251,8 +252,8 @@ def ask_of(prepared: Prepared, journal: Journal | str | Path | None) -> Ask:
         judges=dict(prepared.judging),
         experiment=prepared.design.name,
         concurrency=p.concurrency,
-        choices_per_request=p.choices,
-        seed=p.judge_seed,
+        choices_per_request=p.samples_per_request,
+        seed=p.request_seed,
         settings=settings_of(p),
         reply_mode=None if p.reply == "auto" else ReplyMode(p.reply),
         budget=prepared.answers.budget

@@ -232,30 +232,34 @@ class LabelParameters(CommonParameters):
 
     labels: str = parameter(
         "designed",
-        "a table of people's labels (item_id, label; annotator, chance), pass and fail or "
-        "scores; designed: the items' designed quality on the scale",
+        "Table of human labels (item_id, label; annotator, chance), e.g. labels.csv; "
+        "designed takes the designed quality of the bundled items",
+        group="Data",
     )
     labels_drawn: Annotated[str, Choice("", *LABELS_DRAWN)] = parameter(
-        "", f"how the labelled answers were chosen: {', '.join(LABELS_DRAWN)}"
+        "", f"Sampling of the labelled answers: {', '.join(LABELS_DRAWN)}", group="Data"
     )
     mix: Annotated[str, Read(_shares)] = parameter(
         "",
-        "shares of the items' categories in the traffic that corrected rates and means are for, as "
-        "in chat=.8,code=.2",
+        "Shares of categories in production, for corrected rates, e.g. chat=.8,code=.2",
+        group="Analysis",
     )
     labelled: Annotated[int | None, Whole(1, or_word="all")] = parameter(
-        "100", "of designed labels: how many answers keep theirs (drawn by seed), or all"
+        "100", "Answers that keep a designed label (sampled by seed), or all", group="Data"
     )
     pass_from: Annotated[float | None, Read(_from)] = parameter(
-        "middle", "people's score from which an answer passes; middle of the scale"
+        "middle",
+        "Cut-off: human score from which an answer passes, e.g. 4, or middle of the scale",
+        group="Analysis",
     )
     verdicts: Annotated[tuple[str, ...], Choices("pass_fail", "score")] = parameter(
-        "pass_fail,score", "what the judge is asked for: pass_fail, score"
+        "pass_fail,score", "Kinds of verdicts to ask for: pass_fail, score, or both"
     )
-    replicates: Annotated[int, Whole(1, 100_000)] = parameter(
+    repeats: Annotated[int, Whole(1, 100_000)] = parameter(
         "3",
-        "judgments of each answer in each condition (1 or more)",
+        "Judgments per answer and condition, 1 or more",
         logged="design/replicates",
+        common=True,
     )
 
 
@@ -264,8 +268,9 @@ class PeopleParameters(CommonParameters):
 
     people: Annotated[str, Read(_table_or_designed)] = parameter(
         "",
-        "a table of people's scores (item_id, label): squared error against them in its parts; "
-        "designed: the bundled items' designed quality in their place, to rehearse",
+        "Table of human scores (item_id, label), e.g. people.csv, for bias and variance; "
+        "designed takes the designed quality of the bundled items",
+        group="Data",
     )
 
 

@@ -341,8 +341,8 @@ def _points() -> Claim:
         test_then="means side by side",
         test_now="key points and coverage paired by pair, beside the length of the explanation and "
         "coverage by explanations of other questions",
-        missing="figures only; `judgestats run crowd` counts key points and `judgestats coverage` "
-        "measures coverage on a run of your own",
+        missing="figures only; `judgestats run crowd` counts key points and `python -m "
+        "judgestats.training coverage` measures coverage on a run of your own",
     )
 
 

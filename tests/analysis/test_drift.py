@@ -198,7 +198,7 @@ def test_the_command(workplace, capsys):
         (workplace / name / "results.json").write_text("{}")
         folders[name] = str(workplace / name)
     words = ["drift", folders["a"], folders["b"], "--resamples", "99"]
-    assert main([*words, "--out", "drift.json", "--full"]) == 0
+    assert main([*words, "--out", "drift.json", "--all"]) == 0
     out = capsys.readouterr().out
     assert "The judge has changed" in out
     assert json.loads((workplace / "drift.json").read_text())

@@ -14,7 +14,7 @@ from judgestats.runner.prepare import prepare
 SMALL = {
     "judges": "sim-noisy",
     "temperatures": "0.5,1",
-    "replicates": "3",
+    "repeats": "3",
     "limit": "4",
     "resamples": "99",
 }

@@ -18,7 +18,7 @@ def run_id(workplace):
         "methods": "pairwise-before,pointwise",
         "series": "pointwise",
         "temperatures": "0.5",
-        "replicates": "2",
+        "repeats": "2",
         "pairs": "24",
         "resamples": "99",
         "report": "none",

@@ -114,9 +114,9 @@ def test_show_reads_any_file_and_no_control_character_reaches_the_terminal(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["items"], "action"),
-        (["items", "fetch"], "give a set's name"),
-        (["items", "show"], "give a file"),
+        (["items"], "Missing action: one of list, fetch, show"),
+        (["items", "fetch"], "required: name"),
+        (["items", "show"], "required: name"),
         (["items", "fetch", "imagenet"], "there is no published set 'imagenet'"),
         (["items", "fetch", "lima"], "lima cannot be fetched: LIMA's 1,000 instructions"),
         (["items", "list", "imagenet"], "there is no published set 'imagenet'"),

@@ -229,7 +229,7 @@ CASES = {
     "a mapping without a name": text(GOOD, "--map", "score"),
     "a name mapped twice": text(GOOD, "--map", "score=score,score=id"),
     "a pass beside another kind": text(PASSED, "--pass", "yes", "--kind", "score"),
-    "meanings beside another kind": text(PASSED, "--codes", "yes=a,no=b", "--kind", "score"),
+    "meanings beside another kind": text(PASSED, "--values", "yes=a,no=b", "--kind", "score"),
     "a word that means nothing known": text(PASSED, "--values", "1=left"),
     "meanings of two kinds": text(PASSED, "--values", "1=pass,0=b"),
     "a mapping of words that is no JSON": text(PASSED, "--values", '{"1": pass}'),

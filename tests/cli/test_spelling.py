@@ -51,11 +51,11 @@ def test_under_mlflow_hints_are_mlflows(monkeypatch, capsys):
 
 
 def test_a_hint_in_a_report_is_one_too(workplace):
-    words = "--judges sim-typical --limit 3 --replicates 1 --resamples 99 --report none"
+    words = "--judges sim-typical --limit 3 --repeats 1 --resamples 99 --report none"
     assert main(["run", "grade_score", *words.split()]) == 0
     [found] = workplace.glob("mlruns/*/*/artifacts/results.json")
     advice = read_results(found).recommendation
-    assert "Repeat the rotations (--replicates 2)" in advice.text
+    assert "Repeat the rotations (--repeats 2)" in advice.text
 
 
 def test_a_dry_run_needs_no_value(capsys):

@@ -67,7 +67,7 @@ def test_items_and_servers_words(workplace, capsys, monkeypatch):
     said = said_by(capsys, 0, "items", "show", str(path))
     assert "First item, q0" in said
     with serving(Evil()) as url:
-        plan = ["--items", str(path), "--temperatures", "0.5,1,2", "--replicates", "2"]
+        plan = ["--items", str(path), "--temperatures", "0.5,1,2", "--repeats", "2"]
         plan += ["--report", "html", "--resamples", "99"]
         said = said_by(capsys, 0, "run", "temperature", "--judges", f"sim-typical@{url}", *plan)
         assert "What the servers said:" in said

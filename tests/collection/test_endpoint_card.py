@@ -76,7 +76,7 @@ def test_a_run_keeps_the_newest_card_of_its_judges(server, workplace, capsys):
     url, _ = server()
     model = f"sim-noisy@{url}"
     assert main(["endpoint", model]) == 0
-    given = "--temperatures 0.5,1 --replicates 2 --limit 3 --resamples 99 --report none --full"
+    given = "--temperatures 0.5,1 --repeats 2 --limit 3 --resamples 99 --report none --all"
     assert main(["run", "temperature", "--judges", model, *given.split()]) == 0
     run_id = re.search(r"MLflow run (\w+)", capsys.readouterr().out)[1]
     client = MlflowClient()

@@ -327,8 +327,8 @@ def test_a_journal_of_0_1_0_answers_the_same_plan(tmp_path):
         "judges": "sim-typical",
         "temperatures": "0,0.5,1",
         "limit": "3",
-        "replicates": "2",
-        "judge_seed": "7",
+        "repeats": "2",
+        "request_seed": "7",
         "max_tokens": "300",
     }
     prepared = prepare(load_design("temperature"), given)
@@ -436,14 +436,14 @@ def test_a_damaged_answer_is_named_and_can_be_taken_out(tmp_path, capsys):
     db.execute("UPDATE answers SET text = 'hurT' WHERE text = 'hurt'")
     db.commit()
     db.close()
-    with Journal(path) as journal, pytest.raises(StoreError, match="journal verify"):
+    with Journal(path) as journal, pytest.raises(StoreError, match="judgestats doctor FILE"):
         journal.get(b"l" * 32)
-    assert main(["journal", "verify", str(path)]) == 1
+    assert main(["doctor", str(path)]) == 1
     said = capsys.readouterr().out
     assert "2 answers kept, 1 fault\n  row 2: its checksum differs" in said
     assert "\n\n" not in said
-    assert main(["journal", "verify", str(path), "--drop"]) == 1
-    assert main(["journal", "verify", str(path)]) == 0
+    assert main(["doctor", str(path), "--drop"]) == 1
+    assert main(["doctor", str(path)]) == 0
     assert "1 answers whole" in capsys.readouterr().out
     with Journal(path) as journal:
         assert journal.get(KEY).text == "kept"
@@ -473,11 +473,11 @@ def test_what_flipped_bits_leave_is_named_and_can_be_taken_out(change, said, tmp
         with Journal(path) as journal:
             return journal.get(KEY), journal.abilities("http://x", "m")
 
-    with pytest.raises(StoreError, match="journal verify"):
+    with pytest.raises(StoreError, match="judgestats doctor FILE"):
         used()
-    assert main(["journal", "verify", str(path), "--drop"]) == 1
+    assert main(["doctor", str(path), "--drop"]) == 1
     assert said in capsys.readouterr().out
-    assert main(["journal", "verify", str(path)]) == 0
+    assert main(["doctor", str(path)]) == 0
 
 
 @pytest.mark.parametrize(
@@ -518,7 +518,7 @@ def test_a_damaged_line_of_the_ledger_is_named(tmp_path, capsys):
     db.execute("UPDATE ledger SET known = 0.05 WHERE known = 0.5")
     db.commit()
     db.close()
-    assert main(["journal", "verify", str(path)]) == 1
+    assert main(["doctor", str(path)]) == 1
     said = capsys.readouterr().out
     assert "line 2 of the ledger" in said
     assert "line 1" not in said

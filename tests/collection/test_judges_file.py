@@ -281,7 +281,7 @@ def test_a_judges_own_temperature_is_kept_for_votes_and_for_what_others_ask_of_i
     given = {
         "judges": str(file), "limit": "2", "pairs": "4", "strategies": "vanilla,majority@2,cce@2",
         "scaling": "none", "selections": "none", "remover": "fixed", "key_points": "0",
-        "temperatures": "0.75", "raised": "1.5", "replicates": "1", "journal": "",
+        "temperatures": "0.75", "raised": "1.5", "repeats": "1", "journal": "",
     }  # fmt: skip
     prepared = prepare(load_design("crowd"), given)
     staging = prepared.staging

@@ -87,7 +87,7 @@ def test_the_command_shows_the_differences(tmp_path, capsys):
     results = Results(experiment="x", question="?", results=(), facts=facts)
     write_results(tmp_path / "results.json", results)
     out = tmp_path / "found.csv"
-    assert main(["reread", str(tmp_path), "--out", str(out)]) == 0
+    assert main(["reparse", str(tmp_path), "--out", str(out)]) == 0
     shown = capsys.readouterr().out
     assert "1 differ" in shown
     assert "7 -> out_of_scale" in shown

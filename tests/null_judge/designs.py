@@ -111,7 +111,7 @@ def averaged(rng, world: World, *, resamples: int = 199, effect: float = 1.0) ->
         noise = rng.normal(0, 2, len(frame))
         lifted = frame["score"] + effect * frame["item_id"].isin(better) + noise
         frame = frame.assign(score=lifted.round())
-    given = {"resamples": resamples, "seed": 0, "replicates": world.replications}
+    given = {"resamples": resamples, "seed": 0, "repeats": world.replications}
     plan = self_consistency.plan(given, AVERAGED)
     return self_consistency.analyse(frame, plan, items=items)
 

@@ -47,11 +47,11 @@ def test_differences_are_found(two: list[Run]) -> None:
         ("judgments of each", "5", "9")
     ]
     assert "Other parameters may differ" in str(compare.differences([two[0], two[0]]))
-    seeded = [with_facts(two[0], parameters={"judge_seed": seed}) for seed in ("default", "7")]
+    seeded = [with_facts(two[0], parameters={"request_seed": seed}) for seed in ("default", "7")]
     assert "made with the same parameters" in str(compare.differences([seeded[0], seeded[0]]))
     table = compare.differences(seeded)
     assert isinstance(table, Table)
-    assert [r["what"] for r in table.rows] == ["judge_seed"]
+    assert [r["what"] for r in table.rows] == ["request_seed"]
     assert "All other parameters were the same." in table.caption
     unknown = compare.differences([two[0], with_design(seeded[1], replicates=9)])
     assert isinstance(unknown, Table)

@@ -117,7 +117,7 @@ def test_only_names_are_cut_and_what_is_left_out_is_said() -> None:
     assert max(map(len, lines)) <= 100
     assert "xxx...xxx" in lines[0]
     assert not any(line.endswith("...") for line in lines)
-    assert "USE    in 200 words: --full" in lines
+    assert "USE    in 200 words: --all" in lines
     assert any(line.startswith("MIND   in 60") for line in lines)
 
 
@@ -145,11 +145,11 @@ def test_an_answer_breaks_between_subjects_not_within_brackets() -> None:
     brief = replace(brief_of(results_of(2)), answers=(Answer(claim="differs", text=text),))
     said = plain_text(screen_of(brief, height=14))
     assert said.count("(2.0 [1.0, 3.0];") == said.count("effective clusters)")
-    assert "more: --full)" in said
+    assert "more: --all)" in said
 
 
 def test_a_threshold_is_kept_by_the_interval() -> None:
-    [threshold] = read_thresholds(["reliability=.9"], [])
+    [threshold] = read_thresholds(["reliability>=.9"])
     found = results_of(2)
     brief = brief_of(found, thresholds=(threshold,))
     assert [c.mark for c in brief.lines[0].cells] == ["kept", "missed"]
@@ -157,7 +157,7 @@ def test_a_threshold_is_kept_by_the_interval() -> None:
     undefined = replace(found.get("icc.judge-0, T=1", Estimate), estimate=math.nan, interval=None)
     assert Threshold("reliability", "min", 0.9).mark(undefined, "higher") == "missed"
     with pytest.raises(ValueError, match="Did you mean reliability"):
-        read_thresholds(["reliabilty=.9"], [], [found])
+        read_thresholds(["reliabilty>=.9"], [found])
 
 
 def test_headlines_alike_are_one_sentence() -> None:
@@ -223,8 +223,8 @@ def test_what_finds_no_room_is_left_out_whole_and_commands_are_never_cut() -> No
     )
     said = plain_text(screen_of(brief, width=60, height=6))
     assert "..." not in said
-    assert "Ask one judge. (2 more: --full)" in said
-    assert "few questions (2 more: --full)" in said
+    assert "Ask one judge. (2 more: --all)" in said
+    assert "few questions (2 more: --all)" in said
     command = "judgestats analyze my-judgments-of-last-week.csv --labels people.csv"
     told = plain_text(next_line(["judgestats show 0", command, "mlflow ui"], 60))
     assert told == "NEXT   judgestats show 0 · mlflow ui"

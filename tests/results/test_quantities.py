@@ -69,48 +69,47 @@ def test_every_direction_refuses_the_side_that_passes_the_worst_judge() -> None:
         if "{" in key or entry.better == "none":
             continue
         number = "1.0" if entry.low == 1 else ".5"
-        good, bad = ("min", "max") if entry.better == "higher" else ("max", "min")
-        sides = {"min": ([f"{key}={number}"], []), "max": ([], [f"{key}={number}"])}
-        refuse_wrong_side(named_bounds(*sides[good]))
-        with pytest.raises(InputError, match=re.escape(f"Write --{good} {key}={number}.")):
-            refuse_wrong_side(named_bounds(*sides[bad]))
+        good, bad = (">=", "<=") if entry.better == "higher" else ("<=", ">=")
+        refuse_wrong_side(named_bounds([f"{key}{good}{number}"]))
+        with pytest.raises(InputError, match=re.escape(f"Write --require '{key}{good}{number}'.")):
+            refuse_wrong_side(named_bounds([f"{key}{bad}{number}"]))
         refused += 1
     assert refused > 100
 
 
 @pytest.mark.parametrize(
-    ("least", "most", "words"),
+    ("required", "words"),
     [
-        (["sem=.5"], [], "sem: lower is better, so --min sem=.5 would pass the worst judge. Write"),
-        (["TPR=.9"], ["tnr=.9"], "Write --min tnr=.9."),
-        (["bias=.5"], [], "Write --max bias=.5."),
-        ([], ["bias=-.5"], "Write --max bias=.5."),
-        ([], ["unread=2"], "unread lies between 0 and 1; 2 is outside. Write --max unread=.02."),
-        (["sensitivity=90"], [], "Write --min sensitivity=.9."),
-        ([], ["sem=-1"], "sem is at least 0; -1 is outside."),
-        (["spread/variance=2"], [], "Write --max spread/variance=2."),
-        ([], ["quality/answered=9"], "Write --min quality/answered=9."),
-        (["order/unrelated_wins=.3"], [], "Write --max order/unrelated_wins=.3."),
-        (["cost/usd=1"], [], "Write --max cost/usd=1."),
+        ("sem>=.5", "lower is better, so --require 'sem>=.5' would pass the worst judge. Write"),
+        ("tnr<=.9", "Write --require 'tnr>=.9'."),
+        ("bias>=.5", "Write --require 'bias<=.5'."),
+        ("bias<=-.5", "Write --require 'bias<=.5'."),
+        ("unread<=2", "unread lies between 0 and 1; 2 is outside. Write --require 'unread<=.02'."),
+        ("sensitivity>=90", "Write --require 'sensitivity>=.9'."),
+        ("sem<=-1", "sem is at least 0; -1 is outside."),
+        ("spread/variance>=2", "Write --require 'spread/variance<=2'."),
+        ("quality/answered<=9", "Write --require 'quality/answered>=9'."),
+        ("order/unrelated_wins>=.3", "Write --require 'order/unrelated_wins<=.3'."),
+        ("cost/usd>=1", "Write --require 'cost/usd<=1'."),
     ],
-)  # fmt: skip
-def test_a_bound_that_the_worst_judge_keeps_is_refused(least, most, words) -> None:
+)
+def test_a_bound_that_the_worst_judge_keeps_is_refused(required, words) -> None:
     with pytest.raises(InputError, match=re.escape(words)):
-        refuse_wrong_side(named_bounds(least, most))
+        refuse_wrong_side(named_bounds([required]))
 
 
 @pytest.mark.parametrize(
-    ("least", "most"),
+    "required",
     [
-        (["mean=2"], ["mean=8"]),
-        (["verdicts/pass_rate=.4"], ["pass_rate=.6"]),
-        (["first_position_share=.4"], ["first_position_share=.6"]),
-        (["bias=-.5"], ["bias=.5"]),  # one margin
-        (["spread/p_value/sim-typical=.05"], ["spread/p_value=.9"]),
+        ("mean>=2", "mean<=8"),
+        ("verdicts/pass_rate>=.4", "pass_rate<=.6"),
+        ("first_position_share>=.4", "first_position_share<=.6"),
+        ("bias>=-.5", "bias<=.5"),  # one margin
+        ("spread/p_value/sim-typical>=.05", "spread/p_value<=.9"),
     ],
 )
-def test_both_sides_of_what_has_no_direction_may_be_bounded(least, most) -> None:
-    refuse_wrong_side(named_bounds(least, most))
+def test_both_sides_of_what_has_no_direction_may_be_bounded(required) -> None:
+    refuse_wrong_side(named_bounds(required))
 
 
 def test_a_metric_is_named_by_its_end_its_estimand_or_an_alias() -> None:

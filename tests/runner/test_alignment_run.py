@@ -56,7 +56,7 @@ def outcome(workplace):
         "judges": "sim-typical,sim-always-first",
         "methods": "pairwise,pointwise",
         "temperatures": "0.2,1",
-        "replicates": "4",
+        "repeats": "4",
         "pairs": "48",
     }
     return run_experiment(load_design("alignment"), given), given
@@ -125,7 +125,7 @@ def test_a_temperature_without_effect_is_not_made_one(workplace):
         "series": "pointwise",
         "temperatures": "0,1",
         "methods_at": "0.5",
-        "replicates": "2",
+        "repeats": "2",
         "pairs": "32",
     }
     found = run_experiment(load_design("alignment"), given).analysis
@@ -136,7 +136,7 @@ def test_a_temperature_without_effect_is_not_made_one(workplace):
 def test_unread_verdicts_are_shown_under_both_policies(workplace):
     given = {
         **SMALL, "judges": "sim-unreadable", "methods": "pairwise,pointwise", "series": "pointwise",
-        "temperatures": "1", "methods_at": "1", "replicates": "2", "pairs": "24",
+        "temperatures": "1", "methods_at": "1", "repeats": "2", "pairs": "24",
     }  # fmt: skip
     found = run_experiment(load_design("alignment"), given).analysis
     assert not any("pairs were asked for" in text for text in found.limitations)

@@ -50,7 +50,7 @@ def given(workplace):
         "items": "bbh:parity.json,squad:squad.json",
         "judges": "sim-discerning",
         "temperatures": "0.5",
-        "replicates": "3",
+        "repeats": "3",
         "answerers": FIVE,
         "top_k": "50",
     }
@@ -108,7 +108,7 @@ def test_head_to_tail_names_the_model_that_answers_and_judges_whatever_its_endpo
                 "judges": f"sim-answerer-9@{url},sim-typical",
                 "answerers": f"sim-answerer-9@{other}",
                 "responses": "1",
-                "replicates": "2",
+                "repeats": "2",
             },
         )
     folder, _ = artifacts(workplace, outcome)
@@ -133,7 +133,7 @@ def test_answers_and_judgments_go_through_batches_without_what_the_server_refuse
                 "items": "squad:squad.json",
                 "judges": f"sim-discerning@{url}",
                 "answerers": f"sim-answerer-2@{url},sim-answerer-8@{url}",
-                "replicates": "2",
+                "repeats": "2",
                 "mode": "batch",
             },
         )

@@ -13,7 +13,7 @@ CROWD = {
     "strategies": "vanilla,cce",
     "scaling": "none",
     "selections": "none",
-    "replicates": "1",
+    "repeats": "1",
     "key_points": "2",
 }
 SMALL = {"limit": "3", "judges": "sim-typical", "report": "none"}
@@ -22,7 +22,7 @@ SMALL = {"limit": "3", "judges": "sim-typical", "report": "none"}
 @pytest.mark.parametrize(
     ("name", "own"),
     [
-        ("temperature", {"replicates": "2", "temperatures": "0,1"}),
+        ("temperature", {"repeats": "2", "temperatures": "0,1"}),
         ("grade_score", {"temperatures": "1"}),
         ("crowd", CROWD),
     ],

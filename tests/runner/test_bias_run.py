@@ -24,7 +24,7 @@ GIVEN = {
     "resamples": "99",
     "report": "none",
     "probes": "padding,position,own answer,scale 1-100,off topic,pair off topic",
-    "replicates": "2",
+    "repeats": "2",
     "own": "sim-partial=author-a,sim-positional=author-a",
 }
 

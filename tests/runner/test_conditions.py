@@ -52,7 +52,7 @@ def test_effort_is_found_and_its_null_is_found_null():
     given = {
         "judges": "sim-discerning,sim-null",
         "temperatures": "1",
-        "replicates": "6",
+        "repeats": "6",
         "vary": EFFORT,
     }
     _, analysis = answer("judges", given)
@@ -67,7 +67,7 @@ def test_top_p_is_varied_beside_temperatures():
     given = {
         "judges": "sim-discerning",
         "temperatures": "0.5,1",
-        "replicates": "6",
+        "repeats": "6",
         "vary": "top_p:1,0.6,0.2",
     }
     _, analysis = answer("temperature", given)
@@ -82,7 +82,7 @@ def test_fixed_fields_stand_in_every_request():
         "judges": "sim-typical,sim-null",
         "temperatures": "default",
         "limit": "2",
-        "replicates": "2",
+        "repeats": "2",
         "top_p": "0.9",
         "extra_body": "thinking.type=disabled",
     }
@@ -102,7 +102,7 @@ def test_a_refused_field_is_left_out_where_fixed_and_ends_the_condition_where_va
             "judges": f"sim-typical@{url},sim-null@{url}",
             "temperatures": "1",
             "limit": "2",
-            "replicates": "2",
+            "repeats": "2",
         }
         _, found, frame = collected("judges", {**given, "reasoning_effort": "low"})
         assert any("(asked without reasoning_effort)" in note for note in found.notes)

@@ -52,7 +52,7 @@ def outcome(tmp_path_factory, store_template):
             "scaling": "0,1,2,4",
             "selections": "none",
             "pairs": "48",
-            "replicates": "1",
+            "repeats": "1",
             "key_points": "16",
         }
         design = load_design("crowd")
@@ -202,7 +202,7 @@ def test_models_write_the_crowd_and_labels_stay(workplace):
         "strategies": "vanilla,cce@8",
         "scaling": "none",
         "selections": "none",
-        "replicates": "1",
+        "repeats": "1",
         "key_points": "0",
         "answerers": "sim-answerer-1,sim-answerer-11",
         "answer_temperatures": "0.2,1",
@@ -225,7 +225,7 @@ def test_models_write_the_crowd_and_labels_stay(workplace):
 def test_one_model_removes_verdicts_and_one_counts_points_for_all_judges(workplace):
     given = {
         **SMALL, "judges": "sim-crowd,sim-crowd-deaf", "pairs": "4", "strategies": "vanilla,cce@2",
-        "scaling": "none", "selections": "none", "replicates": "1", "key_points": "1",
+        "scaling": "none", "selections": "none", "repeats": "1", "key_points": "1",
         "remover": "sim-typical", "points_judge": "sim-crowd",
     }  # fmt: skip
     run = run_experiment(load_design("crowd"), given)
@@ -266,7 +266,7 @@ def test_a_limit_holds_for_each_set(workplace):
         ("orders", "sideways", "must be one of"),
         ("raised", "0.5,1", "one temperature"),
         ("items", "nowhere.jsonl", "nowhere"),
-        ("replicates", "0", "from 1 to"),
+        ("repeats", "0", "from 1 to"),
     ],
 )
 def test_wrong_values_are_told_in_one_sentence(workplace, name, value, said):

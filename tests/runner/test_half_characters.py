@@ -38,7 +38,7 @@ def url():
 
 def test_half_an_emoji_ends_no_run_and_the_journal_is_read_again(url, workplace, capsys):
     words = ["run", "temperature", "--judges", f"sim-typical@{url}", "--temperatures", "0.5,1"]
-    words += ["--limit", "4", "--replicates", "2", "--responses", "1", "--journal", "j.db"]
+    words += ["--limit", "4", "--repeats", "2", "--responses", "1", "--journal", "j.db"]
     words += ["--report", "none", "--resamples", "99"]
     assert main(words) == 0
     db = sqlite3.connect("j.db")

@@ -9,7 +9,7 @@ from judgestats.runner.design import load_design
 from judgestats.runner.run import run_experiment
 from judgestats.tracking.fetch import results_of_run, run_judgments
 
-SMALL = {"resamples": "99", "report": "none", "replicates": "3", "judges": "sim-typical,sim-null"}
+SMALL = {"resamples": "99", "report": "none", "repeats": "3", "judges": "sim-typical,sim-null"}
 
 
 @pytest.mark.parametrize(

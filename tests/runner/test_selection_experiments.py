@@ -51,7 +51,7 @@ def test_omega_finds_the_known_reliability_and_agreement(workplace):
         **SMALL,
         "judges": "sim-coarse,sim-noisy",
         "temperatures": "0.5,1",
-        "replicates": "12",
+        "repeats": "12",
         "options": "4",
     }
     design = load_design("omega")
@@ -80,7 +80,7 @@ def test_grade_score_finds_position_bias_and_consistency(workplace):
         "prompts": "1,3",
         "options": "3",
         "limit": "12",
-        "replicates": "2",
+        "repeats": "2",
     }
     outcome = run_experiment(load_design("grade_score"), given)
     found = outcome.analysis
@@ -120,7 +120,7 @@ def test_grade_score_finds_position_bias_and_consistency(workplace):
 
 
 def test_head_to_tail_finds_the_share_a_judge_calls_correct(workplace):
-    given = {**SMALL, "judges": "sim-coarse", "temperatures": "1", "replicates": "10"}
+    given = {**SMALL, "judges": "sim-coarse", "temperatures": "1", "repeats": "10"}
     design = load_design("head_to_tail")
     units = next(iter(prepare(design, given).units.values()))
     found = run_experiment(design, given).analysis
@@ -165,7 +165,7 @@ def test_answers_come_from_a_file_and_targets_are_matched(workplace):
         "answers": "answers.jsonl",
         "judges": "sim-typical",
         "temperatures": "1",
-        "replicates": "4",
+        "repeats": "4",
     }
     found = run_experiment(load_design("omega"), given).analysis
     [row] = found.conditions.to_dict("records")
@@ -188,7 +188,7 @@ def test_a_second_run_asks_nothing_and_a_dry_run_sends_nothing(workplace, capsys
         **SMALL,
         "judges": "sim-typical",
         "prompts": "1",
-        "unrelated": "no",
+        "distractor": "no",
         "limit": "4",
         "options": "3",
     }
@@ -239,10 +239,10 @@ def test_grade_score_recovers_judges_of_known_position_bias(workplace):
         "judges": "sim-typical,sim-positional,sim-noisy",
         "temperatures": "1",
         "prompts": "1",
-        "unrelated": "no",
+        "distractor": "no",
         "options": "3",
         "limit": "14",
-        "replicates": "10",
+        "repeats": "10",
     }
     design = load_design("grade_score")
     units = next(iter(prepare(design, given).units.values()))

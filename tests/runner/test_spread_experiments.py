@@ -24,7 +24,7 @@ from judgestats.runner.run import run_experiment
 from judgestats.stats.inference.multiplicity import p_adjust
 from tests.runner.truths import holds, variance_of
 
-SMALL = {"resamples": "199", "report": "none", "temperatures": "1", "replicates": "6"}
+SMALL = {"resamples": "199", "report": "none", "temperatures": "1", "repeats": "6"}
 
 
 def declared_are_answered(name, given, analysis):
@@ -108,7 +108,7 @@ def test_the_paper_preset_has_the_studys_size(workplace, name):
     )
     sizes = {"judges": 33, "guidelines": 15, "reasoning": 27}
     assert len(prepared.conditions) == sizes[name]
-    assert prepared.parameters["replicates"] == 10
+    assert prepared.parameters["repeats"] == 10
 
 
 def test_strata_differ_in_one_thing_only():
@@ -127,7 +127,7 @@ def test_strata_differ_in_one_thing_only():
 
 
 def test_the_default_judges_are_told_apart_and_a_test_is_told_by_its_adjusted_p(workplace):
-    given = {"resamples": "199", "report": "none", "temperatures": "0.3,1", "replicates": "6"}
+    given = {"resamples": "199", "report": "none", "temperatures": "0.3,1", "repeats": "6"}
     outcome = run_experiment(load_design("judges"), given)
     found = outcome.analysis
     [folder] = workplace.glob(f"mlruns/*/{outcome.run_id}/artifacts")
@@ -186,7 +186,7 @@ def test_equality_is_told_only_where_all_pairs_are_shown_equivalent():
 
 
 def test_reasoning_compares_every_pair_for_equivalence_and_tells_of_the_interaction(workplace):
-    given = {**SMALL, "judges": "sim-typical,sim-null", "replicates": "10"}
+    given = {**SMALL, "judges": "sim-typical,sim-null", "repeats": "10"}
     found = run_experiment(load_design("reasoning"), given).analysis
     pairs = {(r.a, r.b) for r in found["equivalence.sim-null at T=1"].rows}
     assert pairs == {("before", "none"), ("after", "none"), ("after", "before")}

@@ -82,8 +82,8 @@ def test_a_run_recovers_the_stated_rates_and_is_gated_by_them(workplace, capsys)
         r.id.rpartition(".sim")[0] for r in found.results
     }
     capsys.readouterr()
-    assert main(["check", outcome.run_id, "--min", "validity/sensitivity=.7"]) == 0
-    assert main(["check", outcome.run_id, "--min", "validity/sensitivity=.99"]) == 1
+    assert main(["check", outcome.run_id, "--require", "validity/sensitivity>=.7"]) == 0
+    assert main(["check", outcome.run_id, "--require", "validity/sensitivity>=.99"]) == 1
     [folder] = workplace.glob(f"mlruns/*/{outcome.run_id}/artifacts")
     written = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     assert any(r["id"].startswith("related.") for r in written["results"])
@@ -195,7 +195,7 @@ def test_disagreements_are_a_file_with_texts_or_without(workplace, judged):
 
 def test_squared_error_is_split_by_condition_and_k(workplace):
     given = {**SMALL, "judges": "sim-typical", "temperatures": "0.3,1", "limit": "6",
-             "replicates": "3", "people": "designed"}  # fmt: skip
+             "repeats": "3", "people": "designed"}  # fmt: skip
     outcome = run_experiment(load_design("temperature"), given)
     [folder] = workplace.glob(f"mlruns/*/{outcome.run_id}/artifacts")
     records = {
@@ -219,7 +219,7 @@ def test_squared_error_is_split_by_condition_and_k(workplace):
 
 
 def test_probabilities_of_the_verdicts_tokens_are_held_to_labels(workplace):
-    given = {**SMALL, "judges": "sim-typical", "verdicts": "pass_fail", "replicates": "1",
+    given = {**SMALL, "judges": "sim-typical", "verdicts": "pass_fail", "repeats": "1",
              "labelled": "all", "reply": "logprobs"}  # fmt: skip
     outcome = run_experiment(load_design("validity"), given)
     found = {r.id.rpartition(".sim")[0]: r.result for r in outcome.analysis.results}
@@ -253,7 +253,7 @@ def test_people_who_were_tuned_on_mark_the_error_against_them(workplace):
     ]
     pd.DataFrame(rows).to_csv("people.csv", index=False)
     given = {**SMALL, "judges": "sim-typical", "temperatures": "0.3,1", "limit": "16",
-             "replicates": "3", "people": "people.csv"}  # fmt: skip
+             "repeats": "3", "people": "people.csv"}  # fmt: skip
     outcome = run_experiment(load_design("temperature"), given)
     held = [r for r in outcome.analysis.described if r.id.startswith("error.")]
     assert held

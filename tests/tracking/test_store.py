@@ -149,7 +149,7 @@ def test_a_store_that_goes_away_in_a_run_loses_nothing(workplace, capsys, monkey
     from judgestats.runner import run
 
     words = ["run", "temperature", "--judges", "sim-typical", "--limit", "3"]
-    words += ["--replicates", "2", "--temperatures", "0,1", "--resamples", "99"]
+    words += ["--repeats", "2", "--temperatures", "0,1", "--resamples", "99"]
     whole, record = (workplace / "mlflow.db").read_bytes(), run.record
 
     def without_store(*given: object) -> object:

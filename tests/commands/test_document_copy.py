@@ -10,12 +10,13 @@ from judgestats.cli import main
 from judgestats.reporting.document import Cell, read_document
 
 
-def test_a_template_holds_the_run_and_all_it_needs(
+def test_a_copy_of_a_document_holds_the_run_and_all_it_needs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = tmp_path / 'a "run"'
     run.mkdir()
-    assert main(["template", "brief", "--run", str(run), "--out", str(tmp_path / "mine")]) == 0
+    words = ["report", str(run), "--document", "brief.qmd", "--out", str(tmp_path / "mine")]
+    assert main(words) == 0
     assert "quarto render brief.qmd" in capsys.readouterr().out
     document = read_document(tmp_path / "mine" / "brief.qmd")
     cell = next(b for b in document.blocks if isinstance(b, Cell) and b.is_parameters)
@@ -28,12 +29,14 @@ def test_a_template_holds_the_run_and_all_it_needs(
         assert (tmp_path / "mine" / name).is_file()
 
 
-@pytest.mark.parametrize("name", ["brief", "nothing"])
-def test_nothing_is_overwritten_and_names_are_told(
-    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "brief.qmd").write_text("mine", encoding="utf-8")
-    assert main(["template", name, "--run", "abc", "--out", str(tmp_path)]) != 0
+    assert main(["report", "abc", "--document", "brief.qmd", "--out", str(tmp_path)]) == 2
     assert (tmp_path / "brief.qmd").read_text("utf-8") == "mine"
-    told = capsys.readouterr().err
-    assert "is there already" in told or "must be one of brief, experiment" in told
+    assert "is there already" in capsys.readouterr().err
+
+
+def test_a_copy_and_methods_are_of_one_run(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--document", "mine.qmd"], ["--methods"]):
+        assert main(["report", "a", "b", *words]) == 2
+        assert "takes one run, got 2" in capsys.readouterr().err
