@@ -398,9 +398,7 @@ def _words(out: str, err: str) -> str:
 def page(results: Mapping[str, Mapping[str, object]]) -> str:
     """The table as a page."""
     lines = [
-        "# Against servers that others wrote",
-        "",
-        "<!-- written by benchmarks/live.py --write -->",
+        "## Servers that others wrote",
         "",
         "Each row by `benchmarks/live.py --write`, the commands of `make live`: one server at a",
         "time, in an environment of its own, with tiny random weights, fixed replies or a",
