@@ -120,7 +120,7 @@ takes less. Load of the machine ({os.cpu_count()} cores, {platform.machine()}) b
 
 Further pages: [statistics in detail, R included](stats.md), [collection at two latencies and two
 concurrencies](../simulations/speed.md), [1e8 judgments](large.md),
-[the house in numbers](house.md), [from a command to its result](seconds.md), [what takes
+[from a command to its result](seconds.md), [what takes
 what](stages.md).
 
 {body}
