@@ -160,7 +160,9 @@ refusals, a content filter, replies cut at the token limit, a capacity, quota he
 ignored temperature, `n`, schema, tools and seed, a required key. Options of the server
 (`judgestats simulate --faults rate_limited=.05,latency_s=.2`), or per
 request in the header `X-Judgestats-Faults: rate_limited=.05,latency_s=.2`.
-"""
+
+{servers}"""
+SERVERS = "<!-- servers: written by benchmarks/live.py --write -->"
 
 
 def main() -> None:
@@ -169,8 +171,8 @@ def main() -> None:
         judges="\n".join(judge_table()),
         spread="\n".join(spread_table(good)),
         scores="\n".join(score_table(good)),
+        servers="".join(OUT.read_text(encoding="utf-8").partition(SERVERS)[1:]),
     )
-    OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(text, encoding="utf-8")
 
 

@@ -41,8 +41,8 @@ HEADER = f"""{MARK}
 Every statistic of `judgestats` for which R gives a number, from a package or from a formula written
 out in R, on the data sets of `tests/reference`. The test suite checks every row.
 
-*Difference* is absolute for values up to 1 and relative above 1. Of an array (`[n]`), the first entry
-is shown with the largest difference; where the two differ, the entry that differs most.
+*Difference* is absolute for values up to 1 and relative above 1. Of an array (`[n]`), the first
+entry is shown with the largest difference; where the two differ, the entry that differs most.
 A row marked **differs** differs on purpose: its note names the convention or the fault. *refused*
 means that R stops with an error and `judgestats` returns NaN with a reason.
 
