@@ -82,4 +82,4 @@ if __name__ == "__main__":
     text = page(ROOT, tests=args.tests)
     print("\n".join(text.splitlines()[4:]))
     if args.write:
-        PAGE.write_text(text, encoding="utf-8")
+        PAGE.write_text(text, encoding="utf-8", newline="\n")

@@ -2,7 +2,7 @@
 
     python benchmarks/live.py                 # all of them
     python benchmarks/live.py aimock litellm  # some
-    python benchmarks/live.py --write         # and write docs/simulated-judges.md (others: last try)
+    python benchmarks/live.py --write         # all, written (others: as at their last try)
 
 Each server lives in an environment of its own in build/live/, made at its first start from package
 indexes alone; none is ever installed beside judgestats. What cannot be installed or started here is

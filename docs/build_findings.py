@@ -208,4 +208,4 @@ if __name__ == "__main__":
             sys.exit(f"docs/findings: {', '.join(stale)}: run python docs/build_findings.py")
     else:
         for path, text in fresh.items():
-            path.write_text(text, encoding="utf-8")
+            path.write_text(text, encoding="utf-8", newline="\n")

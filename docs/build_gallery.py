@@ -226,7 +226,7 @@ def main() -> None:
     page = docs / "reports.md"
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     shown = "\n".join([*lines, END])
-    page.write_text(f"{before}{shown}{rest.partition(END)[2]}", encoding="utf-8")
+    page.write_text(f"{before}{shown}{rest.partition(END)[2]}", encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

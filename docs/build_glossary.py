@@ -134,4 +134,4 @@ if __name__ == "__main__":
                 "docs/glossary.md is not what the registry says: python docs/build_glossary.py"
             )
     else:
-        PAGE.write_text(page(), encoding="utf-8")
+        PAGE.write_text(page(), encoding="utf-8", newline="\n")

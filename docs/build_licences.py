@@ -137,7 +137,7 @@ def main() -> None:
     if wrong:
         sys.exit("\n".join(wrong))
     if not check:
-        PAGE.write_text(text, encoding="utf-8")
+        PAGE.write_text(text, encoding="utf-8", newline="\n")
         return
     standing = set(PAGE.read_text(encoding="utf-8").splitlines())
     missing = [line for line in text.splitlines() if line.startswith("| ") and line not in standing]

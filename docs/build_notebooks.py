@@ -31,10 +31,18 @@ PATHS = re.compile(r"(?:/(?:home|root|tmp|usr|var|work|Users|opt)/)[\w./-]+")
 def executed(path: Path) -> nbformat.NotebookNode:
     """A notebook with its outputs as they are now."""
     book = nbformat.read(path, as_version=4)
-    os.environ["PYTHONPATH"] = str(ROOT)  # the kernel imports this checkout
-    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+    for name in [n for n in os.environ if n.startswith(("JUDGESTATS_", "MLFLOW_", "LC_", "LANG"))]:
+        del os.environ[name]
+    os.environ |= {
+        "PYTHONPATH": str(ROOT),  # the kernel imports this checkout
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "PYTHONUTF8": "1",
+        "COLUMNS": "80",
+        "TZ": "UTC",
+    }
     with tempfile.TemporaryDirectory() as folder:
         NotebookClient(book, timeout=SECONDS, resources={"metadata": {"path": folder}}).execute()
+    book.metadata.get("language_info", {}).pop("version", None)  # that of the machine's Python
     for cell in book.cells:
         if cell.cell_type == "code":
             cell.metadata.pop("execution", None)
@@ -116,6 +124,6 @@ if __name__ == "__main__":
             continue
         nbformat.write(fresh, notebook)
         text, pictures = page(notebook.stem, fresh)
-        notebook.with_suffix(".md").write_text(text, encoding="utf-8")
+        notebook.with_suffix(".md").write_text(text, encoding="utf-8", newline="\n")
         for file, data in pictures.items():
             (FOLDER / file).write_bytes(data)

@@ -183,13 +183,13 @@ def main() -> None:
     options = parser.parse_args()
     if options.data:
         lines = [json.dumps(row, ensure_ascii=False) for row in differences(options.data)]
-        DIFFERENCES.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        DIFFERENCES.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
     text = page()
     if options.check:
         if PAGE.read_text(encoding="utf-8") != text:
             sys.exit("docs/replies.md is not current: run python docs/build_replies.py")
         return
-    PAGE.write_text(text, encoding="utf-8")
+    PAGE.write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

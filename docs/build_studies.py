@@ -335,4 +335,4 @@ if __name__ == "__main__":
         if PAGE.read_text(encoding="utf-8") != page():
             sys.exit("docs/studies.md is not what the records say: python docs/build_studies.py")
     else:
-        PAGE.write_text(page(), encoding="utf-8")
+        PAGE.write_text(page(), encoding="utf-8", newline="\n")

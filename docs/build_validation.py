@@ -175,6 +175,16 @@ def stale(path: Path, fresh: str) -> list[str]:
     return wrong or ([f"{len(old)} lines, {len(new)} expected"] if len(old) != len(new) else [])
 
 
+def settled(path: Path, fresh: str) -> str:
+    """A fresh page with the standing rows that say the same: last bits differ by machine."""
+    old = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    new = fresh.splitlines()
+    if len(old) != len(new):
+        return fresh
+    lines = (a if same_line(a, b) else b for a, b in zip(old, new, strict=True))
+    return "\n".join(lines) + "\n"
+
+
 def main() -> int:
     """Write the pages, or check them."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -183,7 +193,7 @@ def main() -> int:
     if not parser.parse_args().check:
         FOLDER.mkdir(exist_ok=True)
         for path, text_ in fresh.items():
-            path.write_text(text_, encoding="utf-8")
+            path.write_text(settled(path, text_), encoding="utf-8", newline="\n")
         return 0
     wrong = {path.name: stale(path, text_) for path, text_ in fresh.items()}
     wrong |= {p.name: ["no such area"] for p in FOLDER.glob("*.md") if p not in fresh}
