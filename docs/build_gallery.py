@@ -1,4 +1,4 @@
-"""Draw one example of each figure into docs/gallery/ and write docs/gallery.md.
+"""Draw one example of each figure into docs/gallery/ and show them in docs/reports.md.
 
 The examples are drawn from random numbers with a fixed seed; they show the figures, not results.
 Run from the project's root: python docs/build_gallery.py
@@ -16,6 +16,7 @@ from judgestats.analysis.scores import mean_deviations
 from judgestats.reporting import plots
 
 JUDGES = ("sim-strict", "sim-typical", "sim-lenient")
+BEGIN, END = "<!-- figures: written by docs/build_gallery.py -->", "<!-- end -->"
 TEMPERATURES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
@@ -217,19 +218,15 @@ def main() -> None:
     docs = Path(__file__).resolve().parent
     folder = docs / "gallery"
     folder.mkdir(exist_ok=True)
-    lines = [
-        "# Gallery of figures",
-        "",
-        "Every figure is an object of `judgestats.reporting.plots`: `.draw(ax)`, `.save(path)`,",
-        "`.alt` (the figure in words). The pictures below are drawn from random numbers by",
-        "`docs/build_gallery.py`; they show what the figures look like, not results.",
-        "",
-    ]
+    lines = [BEGIN, ""]
     for name, (purpose, figure) in examples().items():
         figure.save(folder / f"{name}.png", dpi=85)
-        lines += [f"## {type(figure).__name__}", "", purpose, ""]
+        lines += [f"### {type(figure).__name__}", "", purpose, ""]
         lines += [f"![{figure.alt}](gallery/{name}.png)", ""]
-    (docs / "gallery.md").write_text("\n".join(lines), encoding="utf-8")
+    page = docs / "reports.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    shown = "\n".join([*lines, END])
+    page.write_text(f"{before}{shown}{rest.partition(END)[2]}", encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -71,9 +71,7 @@ def test_streams_say_the_same(judged, results, tmp_path):
 
 
 def test_screen_csv_and_metrics_have_no_ends(results, tmp_path):
-    text = plain_text(
-        screen_of(brief_of(results, thresholds=read_thresholds(["reliability>=.1"])))
-    )
+    text = plain_text(screen_of(brief_of(results, thresholds=read_thresholds(["reliability>=.1"]))))
     assert text.count("[not estimable] NO") == 2
     assert "[not estimable] times as far" in " ".join(text.split())
     write_csv(tmp_path / "results.csv", results)

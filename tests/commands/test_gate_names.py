@@ -141,7 +141,7 @@ def test_a_bound_is_refused_before_a_judge_is_asked(workplace, capsys) -> None:
 
 
 def test_the_fixture_takes_the_same_names_and_refuses_the_same_side() -> None:
-    """The example of docs/first-minute.md."""
+    """The example of docs/gate.md."""
     frame = verdicts(labels=False)
     many = pd.concat([frame.assign(item=frame["item"] + 60 * k) for k in range(4)])
     held_judge(many, min={"reliability": 0.3}, max={"unread": 0.02}, n_resamples=99)

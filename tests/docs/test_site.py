@@ -36,6 +36,18 @@ def test_every_page_of_the_reference_is_in_the_sites_contents() -> None:
     assert pages == set(contents.REFERENCE.split())
 
 
+def test_every_page_of_the_guide_is_in_one_of_five_groups() -> None:
+    spec = importlib.util.spec_from_file_location("contents", DOCS / "_ext" / "contents.py")
+    contents = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(contents)
+    listed = [page for pages in contents.GROUPS.values() for page in pages.split()]
+    folders = [f"{page.parent.name}/index" for page in DOCS.glob("*/index.md")]
+    assert len(contents.GROUPS) == 5
+    assert {p.stem for p in DOCS.glob("*.md")} - {"index"} <= set(listed)
+    assert set(folders) <= set(listed)
+    assert len(listed) == len(set(listed))
+
+
 def test_every_experiment_has_its_page_and_its_row() -> None:
     overview = (DOCS / "experiments" / "index.md").read_text(encoding="utf-8")
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")

@@ -52,7 +52,7 @@ def test_probabilities_are_probabilities(name):
 
 @pytest.mark.parametrize("name", simulated_judges())
 def test_the_page_says_what_each_judge_is_for(name):
-    page = Path(__file__).parents[3] / "docs" / "simulated-judges.md"
+    page = Path(__file__).parents[2] / "docs" / "simulated-judges.md"
     assert f"| `{name}` | {simulated_judge(name).about}" in page.read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""The page that follows one judgment through the code: what it names exists and is called so."""
+"""docs/architecture.md follows one judgment: each function it names exists and is called so."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 from judgestats.cli import main
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-PAGE = REPOSITORY / "docs" / "one-score.md"
+PAGE = REPOSITORY / "docs" / "architecture.md"
 PLACE = re.compile(r"`([\w./]+\.py):([\w.]+)`")
 COMMAND = re.compile(r"^judgestats (.+)$", re.MULTILINE)
 
