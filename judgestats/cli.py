@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -31,10 +32,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         0 on success, 2 on a wrong input or a fault outside, 4 on an internal error, 130 after
-        Ctrl-C.
+        Ctrl-C or SIGTERM.
     """
     if argv is None:  # the process is the command's: its memory is given back at its end
         own_streams()
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         if asked := os.environ.get(_COMPLETE):
             return _complete(asked)
         gc.set_threshold(100_000, 50, 50)
@@ -46,7 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         emit(f"judgestats: {printable(as_typed(text))}\n", error=True)
         return error.exit_code
     except KeyboardInterrupt as stop:
-        text = str(stop) or "stopped; run the same command again to go on where it stopped."
+        again = "stopped; run the same command again to go on where it stopped."
+        text = " ".join([str(stop) or again, *getattr(stop, "__notes__", [])])
         emit(f"\njudgestats: {printable(text)}\n", error=True)
         return 130
     except Exception as error:  # the last resort: a traceback is for the log, not for the screen
