@@ -35,9 +35,8 @@ STEP = re.compile(
     r"^(?:> )?ci: (?P<seconds>\d+) s(?:, (?P<cpu>\d+) s of CPU)?  (?P<step>.+)$", re.MULTILINE
 )
 
-# Imported by every Python that the run starts, the report's kernel too. A trace function that
-# returns None is told of calls alone; a function is written when it is first called, since a
-# kernel may be ended without notice.
+# Imported by every Python that the run starts. A trace function that returns None is told of calls
+# alone; a function is written when it is first called.
 TRACER = f"""
 import os, sys, threading
 
@@ -235,7 +234,7 @@ lines do not count, unless inside a docstring.
 ## Functions and signatures
 
 Executed: named functions called at least once by the default run (simulated judges, bundled items,
-HTML and PDF report), in all its threads and in the report's kernel; no lambda, no comprehension,
+HTML and PDF report), in all its threads; no lambda, no comprehension,
 nothing generated. Inference keywords: keyword-only parameters of `judgestats/stats` named
 {", ".join(f"`{k}`" for k in INFERENCE)}.
 

@@ -2,7 +2,7 @@
 
 They are named after what a reader looks for, in the order of a report: `design`, `data`, `checks`,
 `findings`, `figures`, `sensitivity`, `advice`, `closing`; `crowd` shows judging strategies,
-`compare` puts several runs side by side, `claims` re-examines a study.
+`compare` puts several runs side by side.
 """
 
 from __future__ import annotations
@@ -12,19 +12,21 @@ from types import ModuleType
 
 __all__ = [
     "advice",
+    "agreement_figures",
     "brief",
     "checks",
-    "claims",
     "closing",
     "compare",
     "comparison_figures",
     "crowd",
     "data",
     "design",
+    "exclusions",
     "figures",
     "findings",
-    "page_one",
+    "methods",
     "sensitivity",
+    "summary_page",
 ]
 
 
