@@ -59,6 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 2
         emit(f"judgestats: {_internal_error(error, words)}\n", error=True)
         return 4
+    finally:
+        if argv is None:
+            gc.freeze()  # nothing is collected at the end: with MLflow that takes a second
 
 
 def _run(words: list[str]) -> int:

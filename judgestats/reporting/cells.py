@@ -112,7 +112,8 @@ class _Runner:
 
     def run(self, cell: Cell) -> list[_Output]:
         """Execute a cell; the value of its last expression is displayed."""
-        self._outputs = outputs = []
+        outputs: list[_Output] = []
+        self._outputs = outputs
         where = f"cell {cell.label!r}, line" if cell.label else "line"
         before = _figures()
         try:
