@@ -47,3 +47,26 @@ def warn_removed_statistic(name: str) -> None:
     advice = REMOVED_STATISTICS[name]
     message = f"judgestats.stats.{name} was removed in 0.3.0. Use {advice}."
     warnings.warn(message, FutureWarning, stacklevel=3)
+
+
+REPORT_PARTS: Mapping[str, str] = MappingProxyType(
+    {
+        "calibration": "agreement_figures",
+        "claims": "closing",
+        "disagreements": "exclusions",
+        "files": "methods",
+        "missing": "checks",
+        "null_figure": "agreement_figures",
+        "opinion": "methods",
+        "page_one": "summary_page",
+        "selections": "sensitivity",
+        "systems": "findings",
+    }
+)
+"""Former parts of `judgestats.reporting.sections`, with the part that has their functions."""
+
+
+def warn_renamed_part(name: str) -> None:
+    """Warn that a part of `judgestats.reporting.sections` has another name."""
+    message = f"judgestats.reporting.sections.{name} is {REPORT_PARTS[name]} since 0.3.0."
+    warnings.warn(message, FutureWarning, stacklevel=3)

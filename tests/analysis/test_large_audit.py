@@ -10,6 +10,7 @@ from judgestats.analysis.large import audit_reduced, verdict_counts
 from judgestats.analysis.large_scores import column_sums, with_labelled
 from judgestats.data.large.columns import labelled_judgments
 from judgestats.data.large.reduce import reduce_parquet
+from judgestats.data.matrices import score_array
 from judgestats.errors import InputError
 from judgestats.stats.agreement.chance_corrected import brennan_prediger, gwet_ac1
 from judgestats.stats.agreement.kappa import fleiss_kappa

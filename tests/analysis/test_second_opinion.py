@@ -20,9 +20,9 @@ from judgestats.analysis.crosscheck import (
 )
 from judgestats.analysis.families import with_omega_model
 from judgestats.commands.crosscheck import second_opinion_command
+from judgestats.data.columns import Condition
 from judgestats.data.demo import demo_judgments
 from judgestats.data.readers.frame import parsed_frame
-from judgestats.data.schema import Condition
 from judgestats.reporting.runs import load_run
 from judgestats.results import Comparison, write_results
 from tests.null_judge.designs import aligned, seeded
