@@ -89,10 +89,10 @@ def page(columns: dict[str, Figures]) -> str:
 another checkout by the same script. Medians of commands that took turns, each in an empty folder
 (turns: {turns_taken}); the ratio is to `{BESIDE}` in the same run.
 {heading(columns)}
-Where the load is above the number of cores, read the CPU seconds and their ratio. A command has
-two processes beside it: one imports MLflow and writes the run, one imports what the report's cells
-need. Every command makes a store of its own; its tables are copied from the user's cache but for a
-machine's first run, which makes them there (some four CPU seconds more).
+Where the load is above the number of cores, read the CPU seconds and their ratio. A command is
+one Python process, and typst's for a PDF. Every command makes a store of its own; its tables are
+copied from the user's cache but for a machine's first run, which makes them there (some four CPU
+seconds more).
 
 {table(columns, "seconds", "command", KINDS)}
 """

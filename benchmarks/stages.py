@@ -30,7 +30,8 @@ STAGES = {
     "analysis of audits": ("analysis/audit.py", "audit_read"),
     "what every analysis gets": ("analysis/supplements.py", "supplemented"),
     "files of results": ("runner/record.py", "write_results"),
-    "waiting for the process that writes the run": ("tracking/writer_process.py", "ask"),
+    "import of MLflow and opening of the store": ("tracking/store.py", "open_store"),
+    "report: cells": ("reporting/cells.py", "execute_document"),
     "report: waiting for what remains of it": ("runner/traces.py", "_attach"),
 }
 """Rows of the table: end of the file and name of the function whose calls they are."""
@@ -63,7 +64,7 @@ def stages(words: list[str]) -> dict[str, float]:
             )
             for name, (file, called) in STAGES.items()
         }
-        took["processes it started (MLflow, cells, pandoc)"] = float(
+        took["processes it started (pandoc, typst)"] = float(
             (Path(folder) / "children").read_text()
         )
     return took

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -35,10 +36,11 @@ def main(argv: Sequence[str] | None = None, *, program: str = "judgestats") -> i
     -------
     int
         0 on success, 2 on a wrong input or a fault outside, 4 on an internal error, 130 after
-        Ctrl-C.
+        Ctrl-C or SIGTERM.
     """
     if argv is None:  # the process is the command's: its memory is given back at its end
         own_streams()
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         if asked := os.environ.get(_COMPLETE):
             return _complete(asked)
         gc.set_threshold(100_000, 50, 50)
@@ -50,7 +52,8 @@ def main(argv: Sequence[str] | None = None, *, program: str = "judgestats") -> i
         emit(f"judgestats: {printable(as_typed(text))}\n", error=True)
         return error.exit_code
     except KeyboardInterrupt as stop:
-        text = str(stop) or "stopped; run the same command again to go on where it stopped."
+        again = "stopped; run the same command again to go on where it stopped."
+        text = " ".join([str(stop) or again, *getattr(stop, "__notes__", [])])
         emit(f"\njudgestats: {printable(text)}\n", error=True)
         return 130
     except Exception as error:  # the last resort: a traceback is for the log, not for the screen
@@ -60,6 +63,9 @@ def main(argv: Sequence[str] | None = None, *, program: str = "judgestats") -> i
             return 2
         emit(f"judgestats: {_internal_error(error, words)}\n", error=True)
         return 4
+    finally:
+        if argv is None:
+            gc.freeze()  # nothing is collected at the end: with MLflow that takes a second
 
 
 def _run(words: list[str], program: str) -> int:

@@ -383,13 +383,16 @@ def signals(collector: Interruptible) -> Iterator[None]:
             collector.hurry.set()
         collector.halt.stop(Stop.INTERRUPTED)
 
-    handled = []
+    handled = {}
     for number in (signal.SIGINT, signal.SIGTERM):
+        before = signal.getsignal(number)
         with contextlib.suppress(NotImplementedError):  # Windows: asyncio.run's own handling
             loop.add_signal_handler(number, on_signal)
-            handled.append(number)
+            handled[number] = before
     try:
         yield
     finally:
-        for number in handled:
+        for number, before in handled.items():
             loop.remove_signal_handler(number)
+            if before is not None:  # None: not Python's own
+                signal.signal(number, before)

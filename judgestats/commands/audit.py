@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ import pandas as pd
 
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.records import Analysis
-from judgestats.commands.arguments import Args, argument_texts, repeated_options
+from judgestats.commands.arguments import Args, argument_texts, repeated_options, table_options
 from judgestats.commands.declarations import COMMANDS
 from judgestats.data.readers.columns import TEXTS
 from judgestats.data.schema import BECAME
@@ -23,12 +25,18 @@ from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.results import Results
 from judgestats.results.numbers import counted
 from judgestats.runner import display as console
+from judgestats.runner.common_parameters import FORMATS
 from judgestats.runner.display import Links, finish, show, working
-from judgestats.runner.record import file_name, session, write_json, write_results
-from judgestats.runner.traces import cells_warmed
+from judgestats.runner.record import (
+    file_name,
+    session,
+    write_json,
+    write_results,
+    write_run_id,
+)
 from judgestats.stats.inference.estimate import to_plain
 from judgestats.tracking.runs import RunWriter, metrics_of
-from judgestats.tracking.writer_process import writing_apart
+from judgestats.tracking.store import open_audit_store, start_import
 
 
 def analyze_command(arguments: Args) -> int:
@@ -44,26 +52,18 @@ def analyze_command(arguments: Args) -> int:
     int
         0.
     """
-    with writing_apart(wanted=arguments.track != "none"):
-        # they bring pandas, beside which the other process imports MLflow
-        from judgestats.commands.arguments import table_options
-        from judgestats.runner import display as console
-        from judgestats.runner.common_parameters import FORMATS
-
-        formats = FORMATS("report", arguments.report)
-        if arguments.resamples < 99:
-            raise InputError(
-                f"analyze: --resamples must be at least 99, got {arguments.resamples}."
-            )
-        words = table_options(arguments)
-        path = Path(arguments.file)
-        if arguments.further and not from_store(arguments, path):
-            raise InputError(
-                f"analyze: several files ({arguments.file}, {arguments.further[0]} ...): name "
-                "one, or the folder that holds one tool's logs. Several MLflow runs may be named."
-            )
-        with console.showing(console.asked_for(arguments)):
-            return audit_file(arguments, path, words, formats)
+    formats = FORMATS("report", arguments.report)
+    if arguments.resamples < 99:
+        raise InputError(f"analyze: --resamples must be at least 99, got {arguments.resamples}.")
+    words = table_options(arguments)
+    path = Path(arguments.file)
+    if arguments.further and not from_store(arguments, path):
+        raise InputError(
+            f"analyze: several files ({arguments.file}, {arguments.further[0]} ...): name "
+            "one, or the folder that holds one tool's logs. Several MLflow runs may be named."
+        )
+    with console.showing(console.asked_for(arguments)):
+        return audit_file(arguments, path, words, formats)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,20 +101,12 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
     int
         0.
     """
-    with cells_warmed(formats=formats, detail=arguments.detail) as begin_cells:
-        return _audit(arguments, path, words, formats, begin_cells)
-
-
-def _audit(
-    arguments: Args,
-    path: Path,
-    words: dict[str, Any],
-    formats: tuple[str, ...],
-    begin_cells: Callable[[], None],
-) -> int:
+    began = time.time()
     streamed = _streams(arguments, path)
+    if arguments.track != "none" and (streamed or _is_large(path)):
+        start_import()
     with working(f"Reading and analysing {path.name}"):
-        judged = (_streamed if streamed else _in_memory)(arguments, path, words, begin_cells)
+        judged = (_streamed if streamed else _in_memory)(arguments, path, words)
     analysis = judged.analysis
     console.at_length(judged.line)
     command = _command(arguments)
@@ -125,16 +117,18 @@ def _audit(
         return _untracked(judged, facts, name, formats, arguments.detail)
     from judgestats.runner.traces import rendering
     from judgestats.tracking.runs import run_files
-    from judgestats.tracking.writer_process import open_apart, write_run
 
-    store = open_apart(judged.experiment)
     tags = {"judgestats.kind": "audit", "judgestats.simulated": "false"}
     digest = _digest(path)
-    with (
-        run_files() as folder,
-        write_run(store, name=name, tags=tags, run_id=store.adopted_run) as run,
-    ):
-        try:  # first, for another process writes it meanwhile
+    with run_files() as folder, ExitStack() as running:
+        _write(folder, judged, facts, name)
+        show(results)
+        store = open_audit_store(judged.experiment)
+        run = running.enter_context(
+            RunWriter(store, name=name, tags=tags, run_id=store.adopted_run, started=began)
+        )
+        write_run_id(folder, run.run_id)
+        with rendering(folder, formats=formats, detail=arguments.detail) as attach:
             run.params(
                 {
                     **{
@@ -158,13 +152,9 @@ def _audit(
                 context="judgments",
             )
             _log(run, analysis, results, tags)
-        finally:  # where the store has gone away they are what is kept
-            _write(folder, judged, facts, name, run)
-        with rendering(folder, formats=formats, detail=arguments.detail) as attach:
             run.artifacts(folder)
             fault = run.link(judged.traces) if judged.traces else ""
-            run.finish("FINISHED")  # before the screen: nothing that is printed changes it
-            show(results)
+            run.finish("FINISHED")
             if fault:
                 console.say(fault)
             reports = attach(run)
@@ -193,7 +183,6 @@ def _write(
     judged: _Judged,
     facts: Mapping[str, Any],
     name: str,
-    run: RunWriter | None = None,
 ) -> None:
     """The files of an audit, as its run and its reports have them."""
     write_json(folder / "plan.json", judged.declared)
@@ -201,8 +190,7 @@ def _write(
     if judged.whole is not None:
         (folder / "data").mkdir(exist_ok=True)
         judged.whole.to_parquet(folder / "data" / "judgments.parquet", index=False)
-    run_id = run.run_id if run is not None else ""  # last: another process starts the run
-    kept = session(command=str(facts["command"]), run_name=name, run_id=run_id)
+    kept = session(command=str(facts["command"]), run_name=name)
     write_json(folder / "session.json", kept)
 
 
@@ -245,6 +233,15 @@ STREAM_ROWS = 5_000_000
 """Rows of a Parquet file from which it is streamed without being asked: some 5 GiB as a frame."""
 
 
+LARGE_BYTES = 64 << 20
+"""Size of a file, or of a folder's files, whose reading leaves time to import MLflow beside it."""
+
+
+def _is_large(path: Path) -> bool:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file()) >= LARGE_BYTES
+
+
 def _streams(arguments: Args, path: Path) -> bool:
     """Whether the judgments are counted in one pass rather than held in memory."""
     from judgestats.data.large.dataset import is_parquet, rows_of
@@ -268,9 +265,7 @@ def _streams(arguments: Args, path: Path) -> bool:
     return True
 
 
-def _in_memory(
-    arguments: Args, path: Path, words: dict[str, Any], begin_cells: Callable[[], None]
-) -> _Judged:
+def _in_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _Judged:
     from judgestats.analysis.audit import audit_read, plan_for
     from judgestats.analysis.leaderboard import with_scores_beside
     from judgestats.analysis.supplements import supplemented
@@ -284,7 +279,6 @@ def _in_memory(
         frame = read_any(runs, **said)
     else:
         frame = read_any(path, reader=arguments.reader, **words)
-    begin_cells()
     choices: dict[str, Any] = {
         "n_resamples": arguments.resamples,
         "seed": arguments.seed,
@@ -337,9 +331,7 @@ def from_store(arguments: Args, path: Path) -> bool:
     return not path.exists() and is_stored(arguments.file)
 
 
-def _streamed(
-    arguments: Args, path: Path, words: dict[str, Any], begin_cells: Callable[[], None]
-) -> _Judged:
+def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _Judged:
     from judgestats.analysis.large import audit_reduced, plan_for_reduced
     from judgestats.analysis.large_scores import with_labelled
     from judgestats.analysis.scores import held_to_scale
@@ -356,7 +348,6 @@ def _streamed(
     scale = words["scale"]
     read = {n: words[n] for n in _STREAMED}
     reduced = reduce_parquet(path, scale=scale, kind=words["kind"], **read)
-    begin_cells()
     choices: dict[str, Any] = {
         "n_resamples": arguments.resamples,
         "seed": arguments.seed,

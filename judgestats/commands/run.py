@@ -21,7 +21,6 @@ from judgestats.runner.design import (
 )
 from judgestats.style import MLFLOW, OPTIONS, spelled_for
 from judgestats.terminal import emit
-from judgestats.tracking.writer_process import writing_apart
 
 
 def run_command(arguments: Args) -> int:
@@ -46,14 +45,13 @@ def run_command(arguments: Args) -> int:
         if not help_asked:
             raise InputError(f"run: name an experiment: {', '.join(experiment_names())}.")
         return 0
-    with writing_apart(wanted=name in experiment_names() and "--dry-run" not in rest):
-        design = load_design(name)
-        names = {p.name: p for p in design.all_parameters}
-        # Under MLflow the user wrote -P name=value, whatever MLflow makes of it for us.
-        spelled_for(MLFLOW if os.environ.get("MLFLOW_RUN_ID") else OPTIONS, names)
-        given = given_parameters(design, rest[1:])
-        with console.showing(console.asked_for(arguments)):
-            _run(design, given)
+    design = load_design(name)
+    names = {p.name: p for p in design.all_parameters}
+    # Under MLflow the user wrote -P name=value, whatever MLflow makes of it for us.
+    spelled_for(MLFLOW if os.environ.get("MLFLOW_RUN_ID") else OPTIONS, names)
+    given = given_parameters(design, rest[1:])
+    with console.showing(console.asked_for(arguments)):
+        _run(design, given)
     return 0
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,49 @@ INLINE = re.compile(r"(?<![`\\])`\{python\}\s+([^`]+?)\s*`(?!`)")
 
 _FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})\s*(.*?)\s*$")
 _PYTHON = re.compile(r"^\{python\b[^}]*\}$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sink:
+    """Folder that receives the files of a document's cells: figures, tables, results.
+
+    Attributes
+    ----------
+    folder : Path
+        The document's own folder by default, where Quarto runs the cells.
+    pictures : frozenset of str
+        Kinds of pictures to write, of ``svg``, ``png`` and ``summary``.
+    has_fallbacks : bool
+        Whether Word, LaTeX and Markdown are made of the same cells, as `fallback` says.
+    """
+
+    folder: Path = Path()
+    pictures: frozenset[str] = frozenset({"svg"})
+    has_fallbacks: bool = False
+
+    def path(self, name: str) -> Path:
+        """The path of a file to write, such as ``tables/pairs.csv``; its folder is made."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+
+_SINK: ContextVar[Sink | None] = ContextVar("sink", default=None)
+
+
+def current_sink() -> Sink:
+    """The sink of the document whose cells run; the current folder where none does."""
+    return _SINK.get() or Sink()
+
+
+@contextmanager
+def use_sink(sink: Sink) -> Iterator[None]:
+    """Send the files of all cells that run within the block to `sink`."""
+    token = _SINK.set(sink)
+    try:
+        yield
+    finally:
+        _SINK.reset(token)
 
 
 _SOURCES = re.compile(r"^#+ [^\n]*\n+(:{3,}) *\{#refs\}\n+\1\n", re.MULTILINE)
@@ -75,11 +119,6 @@ class Cell:
         """Whether the cell is tagged ``parameters``."""
         tags = self.options.get("tags", [])
         return "parameters" in ([tags] if isinstance(tags, str) else list(tags))
-
-    @property
-    def place(self) -> str:
-        """How an error names the cell: ``cell 'fig-x' (line 12)``."""
-        return f"cell {self.label!r} (line {self.line})" if self.label else f"line {self.line}"
 
 
 Block = Text | Cell
@@ -349,7 +388,7 @@ def fallback(markdown: str) -> str:
     Only the built-in renderer writes those formats and runs the cells once for all of them; under
     Quarto, and elsewhere, there is no fallback.
     """
-    if os.environ.get("JUDGESTATS_RENDERER") != "builtin":
+    if not current_sink().has_fallbacks:
         return ""
     return f"::::: {{.js-fallback}}\n\n{markdown}\n\n:::::\n"
 

@@ -29,7 +29,7 @@ from judgestats.terminal import can_show, emit, is_terminal
 
 if TYPE_CHECKING:
     from judgestats.collection.spec import JudgeSpec
-    from judgestats.tracking.store import Place
+    from judgestats.tracking.store import Store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -361,7 +361,7 @@ class Links:
     Parameters
     ----------
     run_id : str
-    store : Place
+    store : Store
     conditions : sequence of str
         Ids of the child runs.
     reports : mapping of format to path
@@ -372,7 +372,7 @@ class Links:
     def __init__(
         self,
         run_id: str,
-        store: Place,
+        store: Store,
         *,
         conditions: Sequence[str] = (),
         reports: Mapping[str, Path | str] | None = None,
@@ -432,7 +432,7 @@ def show(
     more: str = "",
     following: Sequence[str] = (),
 ) -> None:
-    """Print what was found, once it is recorded.
+    """Print what was found, once its files are written.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ import json
 import platform
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -81,21 +81,22 @@ def session(**more: str) -> dict[str, Any]:
         "reader": READER_VERSION,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "packages": _loaded(tracked=bool(more.get("run_id"))),
+        "packages": {p: v for p, v in _versions() if p.replace("-", "_") in sys.modules},
         **{name: value for name, value in more.items() if value},
     }
 
 
-def _loaded(*, tracked: bool) -> dict[str, str]:
-    """Versions of the packages in use so far: what is merely installed computed nothing.
+def _versions() -> Iterator[tuple[str, str]]:
+    """Packages that may compute: one that is not imported has computed nothing."""
+    return ((package, metadata.version(package)) for package in _PACKAGES)
 
-    MLflow may be in use in another process.
-    """
-    return {
-        package: metadata.version(package)
-        for package in _PACKAGES
-        if package.replace("-", "_") in sys.modules or (tracked and package == "mlflow")
-    }
+
+def write_run_id(folder: Path, run_id: str) -> None:
+    """Add the MLflow run that keeps the files, and MLflow's version, to session.json."""
+    path = folder / "session.json"
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    packages = {p: v for p, v in _versions() if p in kept["packages"] or p == "mlflow"}
+    write_json(path, {**kept, "packages": packages, "run_id": run_id})
 
 
 def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
@@ -106,9 +107,7 @@ def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
         safe.to_csv(folder / f"{file_name(name)}.csv", index=False)
 
 
-def write_results(
-    folder: Path, analysis: Analysis, about: Mapping[str, Any], *, run_id: str = ""
-) -> None:
+def write_results(folder: Path, analysis: Analysis, about: Mapping[str, Any]) -> None:
     """Write results.json, the tables behind it, and what computed them in session.json.
 
     Parameters
@@ -118,8 +117,6 @@ def write_results(
     analysis : Analysis
     about : mapping
         What the analysis does not know: judges, design, account, command.
-    run_id : str
-        The run of MLflow that keeps them.
     """
     records = analysis.records(about)
     write_records(folder / "results.json", records)
@@ -135,69 +132,81 @@ def write_results(
     kept = folder / "session.json"
     if kept.is_file():  # written before the first judgment, when no analysis was imported yet
         before = json.loads(kept.read_text(encoding="utf-8"))
-        write_json(kept, before | session(run_id=run_id))
+        write_json(kept, before | session())
     for name, text in analysis.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
-def record(
-    prepared: Prepared,
-    run: RunWriter,
-    folder: Path,
-    frame: pd.DataFrame,
-    analysis: Analysis,
-    collected: Collected,
-    facts: Mapping[str, Any],
+def for_record(
+    prepared: Prepared, frame: pd.DataFrame, analysis: Analysis, account: Mapping[str, Any]
+) -> Analysis:
+    """The analysis with the costs, and for a report in full with a second opinion.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    frame : DataFrame
+        The parsed judgments.
+    analysis : Analysis
+        As `completed` leaves it.
+    account : mapping
+        Of the collection.
+    """
+    p = prepared.parameters
+    answers = prepared.answers.cost_usd if prepared.answers else 0.0
+    costs = {
+        "cost/usd": account["cost_usd"] + answers,
+        "cost/requests": account["requests"],
+        "quality/answered": account["answered"] + account["cached"],
+    }
+    analysis = replace(analysis, metrics={**analysis.metrics, **costs})
+    if p.detail != "full":
+        return analysis
+    # pingouin and statsmodels, which a brief run need not wait for
+    from judgestats.analysis.crosscheck import with_second_opinion
+
+    return with_second_opinion(analysis, frame, items=prepared.items, own=p.get("own", None))
+
+
+def write_files(
+    folder: Path, frame: pd.DataFrame, analysis: Analysis, facts: Mapping[str, Any]
 ) -> None:
-    """Write results and judgments to the run's files, results and children to the run.
+    """Write results and judgments beside what `judgestats.runner.declare.write_plan` left.
+
+    Parameters
+    ----------
+    folder : Path
+        The run's files.
+    frame : DataFrame
+        The parsed judgments.
+    analysis : Analysis
+    facts : mapping
+        From `about`.
+    """
+    write_results(folder, analysis, facts)
+    read = set(PARSED_COLUMNS) - set(RAW_COLUMNS)
+    raw_columns = [c for c in frame.columns if c not in read]
+    frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
+    frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
+
+
+def log_results(prepared: Prepared, run: RunWriter, analysis: Analysis, results: Results) -> None:
+    """Log the answer, the numbers, and a child run per condition.
 
     Parameters
     ----------
     prepared : Prepared
     run : RunWriter
-    folder : Path
-        The run's files, as `judgestats.runner.declare.declare` left them.
-    frame : DataFrame
-        The parsed judgments.
     analysis : Analysis
-        As `completed` leaves it.
-    collected : Collected
-    facts : mapping
-        From `about`.
+    results : Results
+        Its records, with the facts of the run.
     """
-    account = facts["account"]
-    analysis = replace(
-        analysis,
-        metrics={
-            **analysis.metrics,
-            "cost/usd": account["cost_usd"]
-            + (prepared.answers.cost_usd if prepared.answers else 0.0),
-            "cost/requests": account["requests"],
-            "quality/answered": account["answered"] + account["cached"],
-        },
-    )
-    p = prepared.parameters
-    if p.detail == "full":
-        # pingouin and statsmodels, which a brief run need not wait for
-        from judgestats.analysis.crosscheck import with_second_opinion
-
-        analysis = with_second_opinion(
-            analysis, frame, items=prepared.items, own=p.get("own", None)
-        )
-    results = analysis.records(facts)
-    try:  # first, for another process writes it meanwhile
-        run.answered(results)
-        if not collected.complete:
-            run.tags({INCOMPLETE: "true"})
-        run.numbers(results.metrics, params=analysis.params, curves=analysis.curves)
-        log_children(prepared, run, results)
-    finally:  # where the store has gone away they are what is kept
-        write_results(folder, analysis, facts, run_id=run.run_id)
-        read = set(PARSED_COLUMNS) - set(RAW_COLUMNS)
-        raw_columns = [c for c in frame.columns if c not in read]
-        frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
-        frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
+    run.answered(results)
+    if not results.facts["complete"]:
+        run.tags({INCOMPLETE: "true"})
+    run.numbers(results.metrics, params=analysis.params, curves=analysis.curves)
+    log_children(prepared, run, results)
 
 
 def completed(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -27,14 +29,23 @@ from judgestats.results.numbers import counted
 from judgestats.runner import display as console
 from judgestats.runner.answers import answer_lines, answers_of, priced
 from judgestats.runner.common_parameters import settings_of
-from judgestats.runner.declare import declare, run_name, tags
+from judgestats.runner.declare import log_plan, run_name, tags, write_plan
 from judgestats.runner.design import Design
 from judgestats.runner.display import Links, finish, show, working
 from judgestats.runner.prepare import STAGE_JUDGES, Prepared, prepare, with_given_answers
 from judgestats.runner.prompts import prompt_lines, rendered
-from judgestats.runner.record import about, completed, file_name, record
-from judgestats.runner.traces import cells_warmed, rendering
+from judgestats.runner.record import (
+    about,
+    completed,
+    file_name,
+    for_record,
+    log_results,
+    write_files,
+    write_run_id,
+)
+from judgestats.runner.traces import rendering
 from judgestats.studies.published import with_published
+from judgestats.tracking.store import ADOPTED_RUN, open_store, start_import
 
 if TYPE_CHECKING:
     from judgestats.collection.ask import Ask
@@ -43,6 +54,7 @@ if TYPE_CHECKING:
     from judgestats.collection.spec import JudgeSpec
     from judgestats.runner.traces import CallTraces
     from judgestats.tracking.runs import RunWriter
+    from judgestats.tracking.store import Store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,11 +97,15 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
     from judgestats.collection.journal_file import check_file
     from judgestats.collection.plan import check_judges
 
-    check_file(Path(prepared.parameters.journal))
+    p = prepared.parameters
+    is_early = _opens_store_first(prepared)
+    if is_early:
+        start_import()
+    check_file(Path(p.journal))
     _check_prices(prepared)  # before anything is asked
-    if prepared.parameters.mode != "offline":
-        check_judges(prepared.asked, timeout_s=min(20.0, prepared.parameters.timeout))
-    engine: Engine = prepared.parameters.engine
+    if p.mode != "offline":
+        check_judges(prepared.asked, timeout_s=min(20.0, p.timeout))
+    engine: Engine = p.engine
     with engine.running():  # a cluster that is not there is named before anything is asked
         if engine.kind != "local":
             console.tell(
@@ -98,29 +114,33 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
                 else f"Engine: {engine} with {engine.size()} workers, for resampling. Batches and "
                 "calls that follow from answers are collected by this process."
             )
-    from judgestats.tracking.runs import run_files
-    from judgestats.tracking.writer_process import open_apart, write_run
+    from judgestats.tracking.runs import RunWriter, run_files
 
-    store = open_apart(here=prepared.parameters.traces == "on")
-    simulated = all(spec.in_process for spec in prepared.asked.values())
-    if not simulated:
-        _ = store.uri  # a store that cannot be opened is named before anything is paid for
-    name = prepared.parameters.run_name or run_name(prepared)
-    command = console.repeat_command(design.name, given, mlflow=bool(store.adopted_run))
-    p = prepared.parameters
+    # a store that cannot be opened is named before anything is paid for
+    store = open_store() if is_early else None
+    name, began = p.run_name or run_name(prepared), time.time()
+    command = console.repeat_command(design.name, given, mlflow=bool(os.environ.get(ADOPTED_RUN)))
     with (
         Journal(Path(p.journal)) as journal,  # ours before a run is opened
-        cells_warmed(formats=p.report, detail=p.detail) as begin_cells,
         run_files() as folder,
-        write_run(store, name=name, tags=tags(prepared), run_id=store.adopted_run) as run,
+        ExitStack() as running,
     ):
+
+        def start(store: Store) -> RunWriter:
+            run = RunWriter(
+                store, name=name, tags=tags(prepared), run_id=store.adopted_run, started=began
+            )
+            return running.enter_context(run)
+
+        run = start(store) if store is not None else None
         if prepared.answering is not None:
             prepared = _answered(prepared, prepared.answering, folder, journal)
-        declare(prepared, run, folder, command)
-        if simulated:
-            begin_cells()
+        write_plan(prepared, folder, command)
+        if run is not None:
+            write_run_id(folder, run.run_id)
+            log_plan(prepared, run, folder)
+            run.artifacts(folder)
         collected = _collect(prepared, journal, run)
-        begin_cells()
         journal.close()  # another process may go on while this one analyses
         raw = _checked(collected, prepared.asked)
         account = collected.account.as_dict()
@@ -159,15 +179,22 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         if causes := unread_causes(replies, limit):
             console.tell(f"Replies not read: {causes}.")
         results = analysis.records(facts)
-        record(prepared, run, folder, frame, analysis, collected, facts)
+        recorded = for_record(prepared, frame, analysis, facts["account"])
+        write_files(folder, frame, recorded, facts)
+        show(results, more=f"{console.show_command(run.run_id)} --all" if run else "")
+        if is_new := run is None:
+            run = start(open_store())
+            write_run_id(folder, run.run_id)
         with rendering(folder, formats=p.report, detail=p.detail) as attach:
+            if is_new:
+                log_plan(prepared, run, folder)
+            log_results(prepared, run, recorded, recorded.records(facts))
             run.artifacts(folder)
-            run.finish("FINISHED")  # before the screen: nothing that is printed changes it
-            show(results, more=f"{console.show_command(run.run_id)} --all")
+            run.finish("FINISHED")
             reports = attach(run)
         links = Links(
             run.run_id,
-            store,
+            run.store,
             conditions=run.children,
             reports=reports,
             files=_further_files(run, analysis),
@@ -175,9 +202,21 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         finish(results, links)
     return Outcome(
         run_id=run.run_id,
-        experiment_id=store.experiment_id,
+        experiment_id=run.store.experiment_id,
         analysis=analysis,
         reports=reports,
+    )
+
+
+def _opens_store_first(prepared: Prepared) -> bool:
+    """Whether the store is opened before the first call: a call is paid, or a run is there.
+
+    With simulated judges the answer is shown first, and MLflow is imported after it.
+    """
+    return (
+        not all(spec.simulated and spec.in_process for spec in prepared.asked.values())
+        or prepared.parameters.traces == "on"
+        or bool(os.environ.get(ADOPTED_RUN))
     )
 
 
@@ -222,9 +261,8 @@ def _further_files(run: RunWriter, analysis: Analysis) -> list[str]:
     if not analysis.files:
         return []
     from judgestats.tracking.runs import artifact_place
-    from judgestats.tracking.writer_process import asked
 
-    place = asked(run.store, artifact_place, run.run_id)
+    place = artifact_place(run.store, run.run_id)
     return [f"{place}/{name}" for name in analysis.files]
 
 
@@ -284,7 +322,7 @@ def _check_prices(prepared: Prepared) -> None:
         raise unknown_price(unknown)
 
 
-def _collect(prepared: Prepared, journal: Journal, run: RunWriter) -> Collected:
+def _collect(prepared: Prepared, journal: Journal, run: RunWriter | None) -> Collected:
     from judgestats.collection.single_answers import collect_judgments
 
     ask = ask_of(prepared, journal)
@@ -304,14 +342,13 @@ def _collect(prepared: Prepared, journal: Journal, run: RunWriter) -> Collected:
             traces.close()
 
 
-def _traces(prepared: Prepared, run: RunWriter) -> CallTraces | None:
+def _traces(prepared: Prepared, run: RunWriter | None) -> CallTraces | None:
     """What writes the calls as traces, where that is asked for."""
     if prepared.parameters.traces == "off":
         return None
     from judgestats.runner.traces import CallTraces
-    from judgestats.tracking.store import Store
 
-    assert isinstance(run.store, Store)  # opened in this process, where traces are wanted
+    assert run is not None  # traces have the store opened first
     return CallTraces(prepared.tasks, *_readers(prepared), run.store, run.run_id)
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgestats import warm_kernel
 from judgestats.collection.ask import Ask
 from judgestats.data.columns import Task
 from judgestats.data.parse import read_judgment, reader_of
@@ -23,9 +20,9 @@ from judgestats.runner import display as console
 from judgestats.runner.display import working
 from judgestats.tracking.runs import RunWriter, artifact_place
 from judgestats.tracking.traces import Call, TraceWriter
-from judgestats.tracking.writer_process import asked
 
 if TYPE_CHECKING:
+    from judgestats.reporting.render import Publish
     from judgestats.tracking.store import Store
 
 
@@ -123,18 +120,6 @@ def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return (row["condition"], row["item_id"], row["order"], row["stage"], row["replicate"])
 
 
-@contextmanager
-def cells_warmed(*, formats: Sequence[str], detail: str = "brief") -> Iterator[Callable[[], None]]:
-    """Gives what begins to import what the report's cells need, where there will be a report."""
-
-    def begin() -> None:
-        if formats and detail == "brief":
-            warm_kernel.warm_up("brief")
-
-    with warm_kernel.warmed():
-        yield begin
-
-
 Attach = Callable[[RunWriter], dict[str, Path | str]]
 """Waits for the report, attaches it to a run, and says where it is.
 
@@ -145,7 +130,7 @@ report could be rendered, which is said and fails no run: its results are comple
 
 @contextmanager
 def rendering(folder: Path, *, formats: Sequence[str], detail: str = "brief") -> Iterator[Attach]:
-    """Begin to render report and figures, most of which other processes do.
+    """Run the report's cells; pandoc and typst work on while the block does.
 
     Parameters
     ----------
@@ -162,12 +147,21 @@ def rendering(folder: Path, *, formats: Sequence[str], detail: str = "brief") ->
     if not formats:
         yield _nothing
         return
+    from judgestats.reporting.render import begin_report
+
     with (
         tempfile.TemporaryDirectory(prefix="judgestats-report-") as scratch,
-        ThreadPoolExecutor(1) as beside,
+        ExitStack() as stack,
     ):
-        made = beside.submit(_render, folder, tuple(formats), Path(scratch), detail)
-        yield partial(_attach, made, Path(scratch))
+        publish: Publish | RenderError
+        try:
+            with working("Rendering the report"):
+                publish = stack.enter_context(
+                    begin_report(folder, to=formats, out_dir=scratch, detail=detail, figures=True)
+                )
+        except RenderError as error:
+            publish = error
+        yield partial(_attach, publish, Path(scratch))
 
 
 def _nothing(run: RunWriter) -> dict[str, Path | str]:
@@ -175,25 +169,12 @@ def _nothing(run: RunWriter) -> dict[str, Path | str]:
     return {}
 
 
-def _render(
-    folder: Path, formats: tuple[str, ...], scratch: Path, detail: str
-) -> Mapping[str, Path]:
-    from judgestats.reporting.render import render_report
-
-    asyncio.set_event_loop(own := asyncio.new_event_loop())
-    try:
-        return render_report(folder, to=formats, out_dir=scratch, detail=detail, figures=True)
-    finally:
-        asyncio.get_event_loop().close()  # Jupyter sets one of its own, and leaves it open
-        own.close()
-
-
-def _attach(
-    made: Future[Mapping[str, Path]], scratch: Path, run: RunWriter
-) -> dict[str, Path | str]:
+def _attach(publish: Publish | RenderError, scratch: Path, run: RunWriter) -> dict[str, Path | str]:
     with working("Rendering the report"):
         try:
-            paths = made.result()
+            if isinstance(publish, RenderError):
+                raise publish
+            paths = publish()
         except RenderError as error:
             console.tell(
                 f"No report was made: {error} The run is complete without it; "
@@ -202,7 +183,7 @@ def _attach(
             )
             return {}
     run.artifacts(scratch)
-    place = asked(run.store, artifact_place, run.run_id)
+    place = artifact_place(run.store, run.run_id)
     return {
         kind: place / path.name if isinstance(place, Path) else f"{place}/{path.name}"
         for kind, path in paths.items()

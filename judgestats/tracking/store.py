@@ -8,18 +8,23 @@ import logging
 import os
 import shutil
 import sqlite3
+import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 from judgestats.errors import JudgestatsError, StoreError
 from judgestats.redaction import keep_secrets_of
 from judgestats.tracking.project_env import EXPERIMENT_NAME
+
+ADOPTED_RUN = "MLFLOW_RUN_ID"
+"""The variable by which ``mlflow run`` names the run that it has opened for us."""
 
 
 def kept_blank() -> Path | None:
@@ -45,23 +50,6 @@ def make_blank(file: Path) -> None:
         _keep(file, kept)
 
 
-def keep_missing() -> None:
-    """Make the tables for later stores, where this folder is about to get its first store.
-
-    A guess by the settings alone: where it is wrong, the tables are there for the next store.
-    """
-    kept = kept_blank()
-    uri = os.environ.get("MLFLOW_TRACKING_URI", "sqlite:///mlflow.db")
-    if kept is None or kept.exists() or not uri.startswith("sqlite:///"):
-        return
-    if Path(uri.removeprefix("sqlite:///")).exists():
-        return
-    with tempfile.TemporaryDirectory(prefix="judgestats-") as folder:
-        made = Path(folder) / kept.name
-        _make(made)
-        _keep(made, kept)
-
-
 def _make(file: Path) -> None:
     """Let MLflow make the tables in memory, without a write to the disk for each alteration."""
     import sqlalchemy
@@ -85,24 +73,39 @@ def _keep(made: Path, kept: Path) -> None:
         beside.replace(kept)  # whole at once, whoever else does the same
 
 
-class Place(Protocol):
-    """Where runs go, whichever process has it open."""
+class _Import(threading.Thread):
+    """Imports MLflow and its SQL store."""
 
-    @property
-    def uri(self) -> str:
-        """As of `Store`."""
+    def __init__(self) -> None:
+        super().__init__(name="judgestats-mlflow", daemon=True)
+        self.fault: Exception | None = None
 
-    @property
-    def experiment_id(self) -> str:
-        """As of `Store`."""
+    def run(self) -> None:
+        try:
+            import mlflow.data.pandas_dataset
+            import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
+        except Exception as error:  # raised by `open_store`
+            self.fault = error
 
-    @property
-    def experiment_name(self) -> str:
-        """As of `Store`."""
 
-    @property
-    def adopted_run(self) -> str:
-        """As of `Store`."""
+_import: list[_Import] = []
+"""The thread that imports MLflow, while `open_store` has not joined it."""
+
+
+def start_import() -> None:
+    """Import MLflow in a thread while the program waits for a network or a disk."""
+    if not _import and "mlflow.store.tracking.sqlalchemy_store" not in sys.modules:
+        _import.append(thread := _Import())
+        thread.start()
+
+
+def _finish_import() -> None:
+    """Wait for what `start_import` began, and raise what went wrong there."""
+    if _import:
+        thread = _import.pop()
+        thread.join()
+        if thread.fault is not None:
+            raise thread.fault
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,6 +277,7 @@ def open_store(experiment_name: str = "", *, existing: bool = False) -> Store:
     StoreError
         The store cannot be reached or written to.
     """
+    _finish_import()
     import mlflow
     from mlflow import MlflowClient
 
@@ -290,7 +294,7 @@ def open_store(experiment_name: str = "", *, existing: bool = False) -> Store:
             )
         _store_make(mlflow.get_tracking_uri())
         client = MlflowClient()
-        adopted = os.environ.get("MLFLOW_RUN_ID", "")
+        adopted = os.environ.get(ADOPTED_RUN, "")
         if adopted:
             experiment_id = client.get_run(adopted).info.experiment_id
             name = client.get_experiment(experiment_id).name
@@ -311,7 +315,7 @@ def open_store(experiment_name: str = "", *, existing: bool = False) -> Store:
         )
 
 
-def beside(experiment_id: str) -> Store:
+def open_audit_store(experiment_id: str) -> Store:
     """The store, opened on the experiment of what is audited, unless MLflow's settings name one.
 
     Parameters
@@ -323,7 +327,7 @@ def beside(experiment_id: str) -> Store:
     -------
     Store
     """
-    named = ("MLFLOW_RUN_ID", "MLFLOW_EXPERIMENT_ID", "MLFLOW_EXPERIMENT_NAME")
+    named = (ADOPTED_RUN, "MLFLOW_EXPERIMENT_ID", "MLFLOW_EXPERIMENT_NAME")
     if not experiment_id or any(os.environ.get(name) for name in named):
         return open_store()
     there = open_store(existing=True)

@@ -26,6 +26,7 @@ from judgestats.reporting import numbers as formats
 from judgestats.reporting import pandoc
 from judgestats.reporting import pandoc as typst
 from judgestats.reporting import tables as table_writers
+from judgestats.reporting.document import Sink, use_sink
 from judgestats.reporting.sections.exclusions import disagreements
 from judgestats.reporting.sections.result_tables import shape_of
 from judgestats.reporting.table_layout import Column
@@ -123,10 +124,10 @@ def test_html_is_only_a_table() -> None:
     assert "unknown" in html
 
 
-def test_every_format_renders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JUDGESTATS_RENDERER", "builtin")
+def test_every_format_renders(tmp_path: Path) -> None:
     table = sample()
-    source = "See @tbl-sample.\n\n" + table.to_quarto()
+    with use_sink(Sink(has_fallbacks=True)):
+        source = "See @tbl-sample.\n\n" + table.to_quarto()
     page = pandoc.to_html(source, header={}, work_dir=tmp_path)
     assert page.count("<figcaption>") == 1
     assert "A caption with &lt;b&gt; and @fig-a" in page
@@ -221,10 +222,7 @@ def test_a_wide_table_keeps_its_numbers_whole_and_two_columns_are_never_unfolded
     assert "coding-off-by-one/<wbr>author-d" in absent.replace("-<wbr>", "-")
 
 
-def test_without_the_builtin_renderer_there_is_no_fallback(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delenv("JUDGESTATS_RENDERER", raising=False)
+def test_without_the_builtin_renderer_there_is_no_fallback() -> None:
     assert "js-fallback" not in sample().to_quarto()
 
 

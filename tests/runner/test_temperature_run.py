@@ -161,7 +161,10 @@ def test_the_summary_comes_in_the_promised_order(workplace, capsys):
     assert "report under Artifacts" not in said  # none was made
 
 
-def test_a_fault_after_the_start_leaves_a_failed_run(workplace, monkeypatch, capsys):
+@pytest.mark.parametrize(("traces", "statuses"), [("on", ["FAILED"]), ("off", [])])
+def test_a_fault_in_the_analysis_leaves_a_failed_run_or_none(
+    workplace, monkeypatch, capsys, traces, statuses
+):
     import judgestats.analysis.temperature as analysis
     from judgestats.errors import InputError
 
@@ -170,8 +173,9 @@ def test_a_fault_after_the_start_leaves_a_failed_run(workplace, monkeypatch, cap
 
     monkeypatch.setattr(analysis, "analyse", broken)
     words = ["run", "temperature", "--judges", "sim-typical", "--temperatures", "0.5,1"]
-    assert main([*words, "--repeats", "2", "--limit", "4", "--report", "none"]) == 2
-    assert [status for _, _, status in runs(workplace)] == ["FAILED"]
+    words += ["--repeats", "2", "--limit", "4", "--report", "none", "--traces", traces]
+    assert main(words) == 2
+    assert [status for _, _, status in runs(workplace)] == statuses
     assert "nothing to analyse" in capsys.readouterr().err
 
 

@@ -150,13 +150,13 @@ def test_a_store_that_goes_away_in_a_run_loses_nothing(workplace, capsys, monkey
 
     words = ["run", "temperature", "--judges", "sim-typical", "--limit", "3"]
     words += ["--repeats", "2", "--temperatures", "0,1", "--resamples", "99"]
-    whole, record = (workplace / "mlflow.db").read_bytes(), run.record
+    whole, log_results = (workplace / "mlflow.db").read_bytes(), run.log_results
 
     def without_store(*given: object) -> object:
         (workplace / "mlflow.db").write_bytes(b"")
-        return record(*given)
+        return log_results(*given)
 
-    monkeypatch.setattr(run, "record", without_store)
+    monkeypatch.setattr(run, "log_results", without_store)
     assert main([*words, "--report", "none"]) == 2
     told = capsys.readouterr().err
     assert re.search(r"failed while \w+ (was|were) written", told)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from judgestats.data.matrices import lost_shares
 from judgestats.protocols.base import Status
+from judgestats.reporting.document import current_sink
 from judgestats.reporting.numbers import NOTHING, Measured, Shown, address, is_missing
 from judgestats.reporting.runs import Run
 from judgestats.reporting.show import Markdown, Showable
@@ -204,7 +204,7 @@ def exclusion_reasons(run: Run, *, most: int = 12) -> Table | None:
 _MOST = 10
 _CUT = 120
 _ID = "disagreements"
-_FILE = Path("tables", "disagreements.csv")
+_FILE = "tables/disagreements.csv"
 _TEXTS = ("question", "answer", "judge_says")
 
 
@@ -274,9 +274,9 @@ def linked(run: Run) -> bool:
     whole = run.folder / _FILE
     if not whole.is_file():
         return False
-    if whole.resolve() != _FILE.resolve():
-        _FILE.parent.mkdir(exist_ok=True)
-        shutil.copyfile(whole, _FILE)
+    copy = current_sink().path(_FILE)
+    if whole.resolve() != copy.resolve():
+        shutil.copyfile(whole, copy)
     return True
 
 
@@ -284,6 +284,4 @@ def _link(run: Run) -> list[Markdown]:
     """Where all of them are."""
     if not linked(run):
         return []
-    return [
-        Markdown(f"::: {{.files}}\n\nAll of them: [{_FILE.as_posix()}]({_FILE.as_posix()}).\n\n:::")
-    ]
+    return [Markdown(f"::: {{.files}}\n\nAll of them: [{_FILE}]({_FILE}).\n\n:::")]

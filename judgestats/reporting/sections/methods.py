@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
-from judgestats.reporting.document import escape_markdown
+from judgestats.reporting.document import current_sink, escape_markdown
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.exclusions import linked
 from judgestats.reporting.show import Markdown
@@ -300,11 +299,9 @@ _CSV = {
 
 def files(run: Run) -> Markdown:
     """The tables that the report leaves out, as CSV beside it, with links."""
-    folder = Path("tables")
-    folder.mkdir(exist_ok=True)
     made = {name: text for name, text in _written(run).items() if text}
     for name, text in made.items():
-        (folder / f"{name}.csv").write_text(text, encoding="utf-8")
+        current_sink().path(f"tables/{name}.csv").write_text(text, encoding="utf-8")
     there = ["disagreements"] if linked(run) else []
     there += ["flagged_without"] if run.table("flagged_without") else []
     here = [*made, *there]

@@ -6,10 +6,10 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from judgestats.errors import InputError
 from judgestats.reporting import plots
+from judgestats.reporting.document import current_sink
 from judgestats.reporting.numbers import NOTHING, Shown, address, label, named
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.summary_page import changes, number_at, sentences
@@ -196,11 +196,9 @@ def paired(held: Sequence[Pair]) -> list[Showable]:
 
 def files(held: Sequence[Pair]) -> Markdown:
     """The records of each comparison as a results file beside the page, with links."""
-    made = [f"tables/{pair.file}.json" for pair in held if pair.comparison is not None]
-    for pair in held:
-        if pair.comparison is not None:
-            Path("tables").mkdir(exist_ok=True)
-            write_results(Path("tables", f"{pair.file}.json"), pair.comparison)
+    made = {f"tables/{p.file}.json": p.comparison for p in held if p.comparison is not None}
+    for name, comparison in made.items():
+        write_results(current_sink().path(name), comparison)
     lines = "\n".join(f"- [{name}]({name}): all records" for name in made)
     return Markdown(f"::: {{.files}}\n\n{lines}\n\n:::" if made else "")
 
