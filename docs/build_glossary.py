@@ -18,7 +18,7 @@ from pathlib import Path
 
 from judgestats.results.quantities import (
     UNITS,
-    Estimand,
+    Quantity,
     TestKind,
     comparison,
     reliability,
@@ -75,7 +75,7 @@ def number(value: float) -> str:
     return f"{value:g}" if math.isfinite(value) else ""
 
 
-def estimand(entry: Estimand) -> str:
+def estimand(entry: Quantity) -> str:
     """What a number is."""
     notes = [UNITS[entry.unit]]
     if math.isfinite(entry.nothing):
@@ -84,13 +84,13 @@ def estimand(entry: Estimand) -> str:
         notes.append(f"{entry.better} is better")
     elif entry.better == "nothing":
         notes.append(f"nearer to {entry.nothing:g} is better")
-    name = entry.label + (f" ({entry.symbol})" if entry.symbol else "")
-    return row(name, entry.meaning, "; ".join(notes), f"`{entry.key}`", f"`{entry.function}`")
+    name = entry.heading + (f" ({entry.symbol})" if entry.symbol else "")
+    return row(name, entry.glossary, "; ".join(notes), f"`{entry.key}`", f"`{entry.function}`")
 
 
 def test(entry: TestKind) -> str:
     """What a test is called, and where it is computed."""
-    return row(entry.label, f"`{entry.key}`", f"`{entry.function}`")
+    return row(entry.heading, f"`{entry.key}`", f"`{entry.function}`")
 
 
 def tables() -> Iterable[str]:
@@ -98,14 +98,14 @@ def tables() -> Iterable[str]:
     for title, room in ROOMS.items():
         yield f"## {title}\n"
         yield "| name | what it tells | unit | key | function |\n|---|---|---|---|---|"
-        yield "\n".join(estimand(e) for e in sorted(room.ENTRIES, key=lambda e: e.label.lower()))
+        yield "\n".join(estimand(e) for e in sorted(room.ENTRIES, key=lambda e: e.heading.lower()))
         yield ""
 
 
 def page() -> str:
     """The whole page."""
     words = "\n".join(row(f"**{word}**", told) for word, told in WORDS.items())
-    entries = sorted(tests.ENTRIES, key=lambda e: e.label.lower())
+    entries = sorted(tests.ENTRIES, key=lambda e: e.heading.lower())
     return "\n".join(
         [
             "# Glossary",

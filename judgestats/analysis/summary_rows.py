@@ -13,7 +13,7 @@ from judgestats.analysis.records import NamedResult
 from judgestats.results import About, Drawing, Headline
 from judgestats.results import Row as ResultsRow
 from judgestats.results.numbers import apa_number, estimate_parts, with_bounds
-from judgestats.results.quantities import name_of
+from judgestats.results.quantities import QUANTITIES, quantity_of
 from judgestats.results.records import LOST
 from judgestats.stats.inference.estimate import Estimate
 
@@ -65,62 +65,30 @@ def asked_row(
     )
 
 
+def declared_rows(keys: Iterable[str], names: Iterable[str]) -> tuple[ResultsRow, ...]:
+    """The rows that the quantities with these keys declare, of all conditions."""
+    names = list(names)
+    declared = [q for key in keys if (q := quantity_of(key)).screen]
+    return tuple(
+        asked_row(s.key, s.ask, s.short, q.key, f"{q.record}.{{}}", names, note=s.note)
+        for q in declared
+        if (s := q.screen)
+    )
+
+
+def _computed(*kinds: str) -> list[str]:
+    return [q.key for q in QUANTITIES.values() if q.needs and q.needs.kind in kinds]
+
+
 def score_rows(names: Iterable[str]) -> tuple[ResultsRow, ...]:
     """Of repeated scores: how steady they are, what repeats give, and how high they lie."""
-    names = list(names)
-    return (
-        asked_row(
-            "sem",
-            name_of("sem"),
-            "SEM",
-            "sem",
-            "condition.sem.{}",
-            names,
-        ),
-        asked_row(
-            "reliability",
-            "one score's reliability",
-            "reliability",
-            "icc_1_1",
-            "reliability.icc1.{}",
-            names,
-        ),
-        asked_row("repeats", "repeats for .90", "repeats", "k_needed", "repeats.needed.{}", names),
-        asked_row("mean", "mean score", "mean", "mean", "condition.mean.{}", names),
-    )
+    return declared_rows(["sem", *_computed("scores"), "k_needed", "mean"], names)
 
 
 def verdict_rows(names: Iterable[str]) -> tuple[ResultsRow, ...]:
     """Of verdicts: whether asking again, or the other order, changes them."""
-    names = list(names)
-    return (
-        asked_row(
-            "flips",
-            "asked again it changes",
-            "changes",
-            "flip_rate",
-            "reliability.flip_rate.{}",
-            names,
-            note="(share of verdicts)",
-        ),
-        asked_row(
-            "reliability",
-            "one verdict's reliability",
-            "reliability",
-            "vote_share_reliability",
-            "reliability.vote_share.{}",
-            names,
-        ),
-        asked_row("repeats", "repeats for .90", "repeats", "k_needed", "repeats.needed.{}", names),
-        asked_row(
-            "swap",
-            "same when shown swapped",
-            "same if swapped",
-            "swap_consistency",
-            "order.swap_consistency.{}",
-            names,
-        ),
-        asked_row("passes", "lets pass", "passes", "proportion", "verdicts.pass_rate.{}", names),
+    return declared_rows(
+        [*_computed("verdicts"), "k_needed", *_computed("pairs"), "proportion"], names
     )
 
 

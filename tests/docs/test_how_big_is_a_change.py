@@ -113,10 +113,10 @@ ENTRY = """    _share("evenness", "evenness", function="evenness",
 USES_COEFFICIENT = """
 import inspect
 from judgestats import stats
-from judgestats.results import estimand_of
+from judgestats.results import quantity_of
 found = stats.evenness([["a", "b"], ["a", "a"], ["b", "b"], ["a", "a"]])
 assert found.estimate == 0.125 and found.interval is not None, found
-assert estimand_of(found.name).function == "evenness"
+assert quantity_of(found.name).function == "evenness"
 assert inspect.signature(stats.evenness).parameters["level"].default == 0.95
 """
 READER = '''"""Logs of a tool called grader."""
@@ -204,7 +204,7 @@ def test_a_coefficient_is_its_function_its_entry_and_its_rows(copy):
     assert "has no attribute 'evenness'" in ran(copy, USES_COEFFICIENT)[1]
     registry = package / "results" / "estimands" / "verdicts.py"
     text = registry.read_text(encoding="utf-8")
-    start = "ENTRIES: tuple[Estimand, ...] = (\n"
+    start = "ENTRIES: tuple[Quantity, ...] = (\n"
     registry.write_text(text.replace(start, start + ENTRY), encoding="utf-8")
     missing = public_list(copy, "--check")
     assert "evenness: no function in judgestats/stats" in missing

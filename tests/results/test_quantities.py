@@ -18,7 +18,7 @@ from judgestats.results.metric_names import (
     quantities_of,
     quantity_of_metric,
 )
-from judgestats.results.quantities import ESTIMANDS
+from judgestats.results.quantities import QUANTITIES
 from judgestats.results.quantities.entry import Direction
 from judgestats.results.thresholds import named_bounds, refuse_wrong_side
 
@@ -53,11 +53,11 @@ def rows_in_the_sources() -> set[str]:
 
 
 def test_every_estimand_metric_and_row_has_a_direction_or_none() -> None:
-    assert {entry.better for entry in ESTIMANDS.values()} == set(get_args(Direction))
+    assert {entry.better for entry in QUANTITIES.values()} == set(get_args(Direction))
     metrics = metrics_in_the_sources()
     assert len(metrics) > 40
     assert [m for m in sorted(metrics | {*METRICS}) if quantity_of_metric(m) is None] == []
-    assert rows_in_the_sources() <= {*ESTIMANDS}
+    assert rows_in_the_sources() <= {*QUANTITIES}
     for name in ALIASES:
         assert quantities_of(name), name
 
@@ -65,7 +65,7 @@ def test_every_estimand_metric_and_row_has_a_direction_or_none() -> None:
 def test_every_direction_refuses_the_side_that_passes_the_worst_judge() -> None:
     """The right side is taken, the wrong one named with the user's own number."""
     refused = 0
-    for key, entry in ESTIMANDS.items():
+    for key, entry in QUANTITIES.items():
         if "{" in key or entry.better == "none":
             continue
         number = "1.0" if entry.low == 1 else ".5"
