@@ -85,7 +85,13 @@ def estimand(entry: Quantity) -> str:
     elif entry.better == "nothing":
         notes.append(f"nearer to {entry.nothing:g} is better")
     name = entry.heading + (f" ({entry.symbol})" if entry.symbol else "")
-    return row(name, entry.glossary, "; ".join(notes), f"`{entry.key}`", f"`{entry.function}`")
+    return row(
+        name,
+        entry.glossary,
+        "; ".join(notes),
+        f"`{entry.key}`",
+        f"`{entry.function.rpartition(':')[2]}`",
+    )
 
 
 def test(entry: TestKind) -> str:

@@ -446,22 +446,20 @@ def condition_row(
         "constant_share": line.constant_share,
         "mean_spread_correlation": line.mean_spread_correlation,
     }
-    reasons = {quantity.name: value.reason for quantity, value in coefficients}
-    for prefix, estimate in (
-        ("mean", line.mean),
-        ("within_variance", line.variance),
-        *((quantity.name, value) for quantity, value in coefficients),
-    ):
-        row[prefix] = estimate.estimate
-        row[f"{prefix}_low"] = estimate.interval.low if estimate.interval else math.nan
-        row[f"{prefix}_high"] = estimate.interval.high if estimate.interval else math.nan
-        if estimate.null is not None:
-            row[f"{prefix}_null_mean"] = estimate.null.mean
-            row[f"{prefix}_null_q95"] = estimate.null.q95
-            row[f"{prefix}_null_p"] = estimate.null.p_value
-            row[f"{prefix}_null_p_smallest"] = estimate.null.p_smallest
-        if prefix in reasons:
-            row[f"{prefix}_reason"] = reasons[prefix]
+    shown = [(quantity_of(v.name), v) for v in (line.mean, line.variance)]
+    for quantity, estimate in [*shown, *coefficients]:
+        column, interval, null = quantity.name, estimate.interval, estimate.null
+        row[column] = estimate.estimate
+        if interval is not None or quantity.primary or quantity.needs is None:
+            row[f"{column}_low"] = interval.low if interval else math.nan
+            row[f"{column}_high"] = interval.high if interval else math.nan
+        if null is not None:
+            row[f"{column}_null_mean"], row[f"{column}_null_q95"] = null.mean, null.q95
+            row[f"{column}_null_p"], row[f"{column}_null_p_smallest"] = (
+                null.p_value, null.p_smallest,
+            )  # fmt: skip
+        if quantity.needs is not None:
+            row[f"{column}_reason"] = estimate.reason
     return row | {name: about[name] for name in costs}
 
 

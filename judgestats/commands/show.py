@@ -93,7 +93,7 @@ def record_text(record: Record, results: Results) -> str:
         unit = f", in {entry.unit}" if entry.unit not in {"number", "coefficient"} else ""
         lines.append(f"{entry.heading}: {entry.glossary}{unit}")
         if entry.function:
-            lines.append(f"computed by judgestats.stats.{entry.function}")
+            lines.append(f"computed by judgestats.stats.{entry.function.rpartition(':')[2]}")
     lines += _subject(record)
     lines += ["", print_of(record, results)]
     told = isinstance(record, Estimate)  # its print says all that its words do, to more digits
