@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -211,20 +210,3 @@ def condition_metrics(row: Mapping[str, Any]) -> dict[str, float]:
         if f"{column}_null_q95" in row:
             out[f"null/{metric}.q95"] = row[f"{column}_null_q95"]
     return out
-
-
-def clauses(row: Mapping[str, Any], written: Callable[[Mapping[str, Any], str], str]) -> list[str]:
-    """What a sentence says of a condition: a clause per declared quantity of its row.
-
-    Parameters
-    ----------
-    row : mapping
-        Of the table of conditions.
-    written : callable
-        Writes the number of a column.
-    """
-    return [
-        quantity.says.format(written(row, quantity.name))
-        for quantity in QUANTITIES.values()
-        if quantity.says and not math.isnan(row.get(quantity.name, math.nan))
-    ]

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.analysis.records import NamedResult
-from judgestats.results import About, Drawing, Headline
+from judgestats.results import About, Drawing, Headline, Quantity
 from judgestats.results import Row as ResultsRow
 from judgestats.results.numbers import apa_number, estimate_parts, with_bounds
 from judgestats.results.quantities import QUANTITIES, quantity_of
@@ -560,6 +560,28 @@ def worded_sem(row: Row) -> str:
     if math.isnan(high) and sem > 0:
         return f"{apa_number(sem)} {LOST}"
     return with_bounds(sem, low, high)
+
+
+def clauses(row: Row) -> list[str]:
+    """What a sentence says of a condition: a clause per declared quantity in its row.
+
+    Examples
+    --------
+    >>> clauses({"icc1": 0.8, "icc1_low": 0.7, "icc1_high": 0.87, "flip_rate": 0.25})
+    ['one judgment has reliability .80 [.70, .87]', 'flip rate .25']
+    """
+    return [
+        quantity.says.format(_worded(row, quantity))
+        for quantity in QUANTITIES.values()
+        if quantity.says and not math.isnan(row.get(quantity.name, math.nan))
+    ]
+
+
+def _worded(row: Row, quantity: Quantity) -> str:
+    own = {"sem": worded_sem, "icc_1_1": worded_reliability}.get(quantity.key)
+    if own is not None:
+        return own(row)
+    return with_bounds(*_parts(row, quantity.name), bounded=quantity.bounded)
 
 
 def _parts(row: Row, key: str) -> tuple[float, float, float]:

@@ -12,7 +12,6 @@ import pandas as pd
 from judgestats.analysis.agreement import slot_results
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.coefficients import (
-    clauses,
     condition_metrics,
     described,
     is_primary,
@@ -35,6 +34,7 @@ from judgestats.analysis.single_shot import (
 )
 from judgestats.analysis.summary_rows import (
     DRAWN_VERDICTS,
+    clauses,
     people_rows,
     ranked,
     share_rows,
@@ -143,7 +143,7 @@ def verdict_sentence(table: pd.DataFrame) -> str:
             and not str(key).endswith(("_low", "_high"))
             and not math.isnan(row[key])
         ]
-        sentences += clauses(row, worded_coefficient)
+        sentences += clauses(row)
         parts.append(f"{row['condition']}: {', '.join(sentences) or 'nothing could be estimated'}")
     return f"{'; '.join(parts)}."
 
