@@ -12,7 +12,7 @@ from judgestats.analysis.conversion import effect_number
 from judgestats.analysis.families import LEVEL, claim_of, held_to
 from judgestats.analysis.records import NamedResult
 from judgestats.analysis.single_shot import worded_people
-from judgestats.analysis.summary_rows import worded_reliability, worded_sem
+from judgestats.analysis.summary_rows import clauses
 from judgestats.analysis.validity_raters import PANEL_GAIN
 from judgestats.data.readers.columns import folded
 from judgestats.data.readers.roles import names_criteria
@@ -258,8 +258,7 @@ def audit_sentence(
             parts.append(f"{row['condition']}: reliability undefined ({row['icc1_reason']})")
             continue
         parts.append(
-            f"{row['condition']}: one judgment has reliability {worded_reliability(row)} "
-            f"and a standard error of {worded_sem(row)} points{worded_people(row.to_dict())}"
+            f"{row['condition']}: {' and '.join(clauses(row))}{worded_people(row.to_dict())}"
         )
     text = "; ".join(parts)
     for headline in headlines:

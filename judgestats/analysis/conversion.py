@@ -17,7 +17,7 @@ from judgestats.arrays import Floats
 from judgestats.data.matrices import ScoreArray
 from judgestats.engine import map_blocks
 from judgestats.results import (
-    ESTIMANDS,
+    QUANTITIES,
     About,
     Column,
     Estimate,
@@ -34,7 +34,7 @@ from judgestats.results import Comparison as ComparisonRecord
 from judgestats.results import Interval as ResultsInterval
 from judgestats.results import Note as ResultsNote
 from judgestats.results.numbers import format_number
-from judgestats.results.quantities import estimand_of, labelled
+from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Role, plain
 from judgestats.stats.agreement.position import PositionAndNoise
 from judgestats.stats.agreement.vote_share import pair_statistic
@@ -76,7 +76,7 @@ def possible(estimand: str, scale: Ends | None = None) -> Ends:
     >>> possible("mean", (1, 10)), possible("mean"), possible("icc_1_1")
     ((1, 10), (-inf, inf), (-inf, 1.0))
     """
-    entry = estimand_of(estimand)
+    entry = quantity_of(estimand)
     if scale is None:
         return entry.low, entry.high
     half = (scale[1] - scale[0]) / 2
@@ -193,8 +193,8 @@ def table_record(frame: pd.DataFrame, **fields: Any) -> Table:
 
 def _unit(key: str, values: Any) -> str:
     """The unit of a table's column: the registry's, else by what stands in it."""
-    if key in ESTIMANDS:
-        return ESTIMANDS[key].unit
+    if key in QUANTITIES:
+        return QUANTITIES[key].unit
     if values.dtype.kind in "iu":
         return "count"
     return "number" if values.dtype.kind == "f" else ""
@@ -345,7 +345,7 @@ def _own_text(result: Any) -> str:
 def _comparison(
     result: of.Comparisons, row: of.Comparison, place: Place, name: str, family: str
 ) -> list[Record]:
-    key = labelled(row.estimate_name)
+    key = row.estimate_name
     conditions = tuple(place.levels[x] for x in (row.a, row.b) if x in place.levels)
     about = dataclasses.replace(place.about, conditions=conditions or place.about.conditions)
     common = place.part(name) | {"about": about}
@@ -354,7 +354,7 @@ def _comparison(
         sample = dataclasses.replace(sample, n_items=row.n)
     effects: list[Record] = []
     if row.effect_name and not math.isnan(row.effect):
-        effect = labelled(row.effect_name)
+        effect = row.effect_name
         effects.append(
             Estimate(
                 **common | {"id": f"{common['id']}/{effect}", "part_of": common["id"]},
@@ -449,7 +449,7 @@ def _interval(
 
     None, with the note that says so, where it would be nearly all that the estimand can be.
     """
-    kept, lost = held(interval, possible(key), estimate, ratio=estimand_of(key).is_ratio)
+    kept, lost = held(interval, possible(key), estimate, ratio=quantity_of(key).is_ratio)
     if kept is None:
         return None, lost
     values = {f.name: getattr(kept, f.name) for f in dataclasses.fields(of.Interval)}

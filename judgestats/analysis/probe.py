@@ -15,8 +15,8 @@ from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.probe_answer import (
     by_hypothesis,
     claims_by_judge,
-    estimand_of,
     probe_sentence,
+    quantity_of,
     what_to_do,
 )
 from judgestats.analysis.probe_tests import (
@@ -63,7 +63,7 @@ _COUNTED: Mapping[str, tuple[str, str, str, str]] = {
     "taken_in_by": ("fair_attacks", "attack", "differs", "attacks that succeed"),
     "controls_passed": ("right_controls", "control", "differs", "worse answers it noticed"),
 }
-"""Estimand: the row's key, the hypothesis, the claim, what is asked."""
+"""Quantity: the row's key, the hypothesis, the claim, what is asked."""
 FEWEST_DRAWN = 3
 """Rows of which there is a figure of what changes add."""
 _WORST = 3
@@ -130,7 +130,7 @@ def card_rows(where: Sequence[str], probes: Sequence[Probe]) -> tuple[Row, ...]:
 
 
 def _row(probe: Probe, where: Sequence[str]) -> Row:
-    estimand = estimand_of(probe)
+    estimand = quantity_of(probe)
     verb = {"attack": "succeeds", "scale": "costs the order"}.get(probe.kind, "adds")
     return asked_row(
         f"{'right' if probe.kind == 'control' else 'fair'}_{probe.name}",
@@ -144,7 +144,7 @@ def _row(probe: Probe, where: Sequence[str]) -> Row:
 
 def drawn_rows(where: Sequence[str], probes: Sequence[Probe]) -> tuple[str, ...]:
     """What is drawn of changes: a row a change and judge."""
-    return tuple(f"{identity(p, w)}/{estimand_of(p)}" for p in probes for w in where)
+    return tuple(f"{identity(p, w)}/{quantity_of(p)}" for p in probes for w in where)
 
 
 def drawn_changes(

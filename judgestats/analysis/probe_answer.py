@@ -65,12 +65,12 @@ def claims_by_judge(
     return by_judge
 
 
-def estimand_of(probe: Probe) -> str:
+def quantity_of(probe: Probe) -> str:
     """What a probe's size is.
 
     Examples
     --------
-    >>> [estimand_of(PROBES[name]) for name in ("order", "scale 1-5", "position")]
+    >>> [quantity_of(PROBES[name]) for name in ("order", "scale 1-5", "position")]
     ['attack_success', 'rank_loss', 'preference_shift']
     """
     if probe.kind in {"attack", "scale"}:
@@ -107,7 +107,7 @@ def _headline(
         return None
     label = f"{probe.name}, {judge.where}"
     p = family.p_adjusted.get(label, math.nan)
-    estimand = estimand_of(probe)
+    estimand = quantity_of(probe)
     if probe.kind == "attack":
         # Where it succeeds less often than the same text without it, it is not successful.
         lifted = test.details["more"] > test.details["less"] or probe.against is None

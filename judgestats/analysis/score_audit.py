@@ -57,10 +57,11 @@ from judgestats.data.matrices import ScoreArray, score_array
 from judgestats.data.pairs import scores_of
 from judgestats.data.parse import WEIGHTED
 from judgestats.data.request_fields import label
+from judgestats.results import quantity_of
 from judgestats.results.numbers import apa_number, counted
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
-from judgestats.stats.inference.estimate import Result
+from judgestats.stats.inference.estimate import Estimate, Result
 from judgestats.stats.inference.result import Comparisons
 
 
@@ -77,7 +78,7 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     others = other_results(frame, array, declared)
     if all(once.values()):
         return _audit_once(frame, array, described, others, declared)
-    results = [_primary(r) for r in described.results if not once[r.id.split(".", 2)[2]]]
+    results = [_claimed(r) for r in described.results if not once[r.about.conditions[0]]]
     results += others
     cells = with_people(described.table, others)
     compared, shifts = _compare(array, cells, declared)
@@ -206,12 +207,10 @@ _ONCE_METRICS = frozenset(
 )  # fmt: skip
 
 
-def _primary(named: NamedResult) -> NamedResult:
-    """Of one judgment and of the mean; an omega of a declared model is secondary."""
-    is_reliability = named.id.split(".")[1] in {"icc1", "alpha"}
-    return replace(
-        named, role="primary" if is_reliability else "secondary", headline=is_reliability
-    )
+def _claimed(named: NamedResult) -> NamedResult:
+    """A coefficient in the role that its quantity has in an audit."""
+    primary = isinstance(named.result, Estimate) and quantity_of(named.result.name).primary
+    return replace(named, role="primary" if primary else "secondary", headline=primary)
 
 
 def _compare(

@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 
 from judgestats.analysis.records import NamedResult
-from judgestats.results import About, Drawing, Headline
+from judgestats.results import About, Drawing, Headline, Quantity
 from judgestats.results import Row as ResultsRow
 from judgestats.results.numbers import apa_number, estimate_parts, with_bounds
-from judgestats.results.quantities import name_of
+from judgestats.results.quantities import QUANTITIES, quantity_of
 from judgestats.results.records import LOST
 from judgestats.stats.inference.estimate import Estimate
 
@@ -65,62 +65,30 @@ def asked_row(
     )
 
 
+def declared_rows(keys: Iterable[str], names: Iterable[str]) -> tuple[ResultsRow, ...]:
+    """The rows that the quantities with these keys declare, of all conditions."""
+    names = list(names)
+    declared = [q for key in keys if (q := quantity_of(key)).screen]
+    return tuple(
+        asked_row(s.key, s.ask, s.short, q.key, f"{q.record}.{{}}", names, note=s.note)
+        for q in declared
+        if (s := q.screen)
+    )
+
+
+def _computed(*kinds: str) -> list[str]:
+    return [q.key for q in QUANTITIES.values() if q.needs and q.needs.kind in kinds]
+
+
 def score_rows(names: Iterable[str]) -> tuple[ResultsRow, ...]:
     """Of repeated scores: how steady they are, what repeats give, and how high they lie."""
-    names = list(names)
-    return (
-        asked_row(
-            "sem",
-            name_of("sem"),
-            "SEM",
-            "sem",
-            "condition.sem.{}",
-            names,
-        ),
-        asked_row(
-            "reliability",
-            "one score's reliability",
-            "reliability",
-            "icc_1_1",
-            "reliability.icc1.{}",
-            names,
-        ),
-        asked_row("repeats", "repeats for .90", "repeats", "k_needed", "repeats.needed.{}", names),
-        asked_row("mean", "mean score", "mean", "mean", "condition.mean.{}", names),
-    )
+    return declared_rows(["sem", *_computed("scores"), "k_needed", "mean"], names)
 
 
 def verdict_rows(names: Iterable[str]) -> tuple[ResultsRow, ...]:
     """Of verdicts: whether asking again, or the other order, changes them."""
-    names = list(names)
-    return (
-        asked_row(
-            "flips",
-            "asked again it changes",
-            "changes",
-            "flip_rate",
-            "reliability.flip_rate.{}",
-            names,
-            note="(share of verdicts)",
-        ),
-        asked_row(
-            "reliability",
-            "one verdict's reliability",
-            "reliability",
-            "vote_share_reliability",
-            "reliability.vote_share.{}",
-            names,
-        ),
-        asked_row("repeats", "repeats for .90", "repeats", "k_needed", "repeats.needed.{}", names),
-        asked_row(
-            "swap",
-            "same when shown swapped",
-            "same if swapped",
-            "swap_consistency",
-            "order.swap_consistency.{}",
-            names,
-        ),
-        asked_row("passes", "lets pass", "passes", "proportion", "verdicts.pass_rate.{}", names),
+    return declared_rows(
+        [*_computed("verdicts"), "k_needed", *_computed("pairs"), "proportion"], names
     )
 
 
@@ -592,6 +560,28 @@ def worded_sem(row: Row) -> str:
     if math.isnan(high) and sem > 0:
         return f"{apa_number(sem)} {LOST}"
     return with_bounds(sem, low, high)
+
+
+def clauses(row: Row) -> list[str]:
+    """What a sentence says of a condition: a clause per declared quantity in its row.
+
+    Examples
+    --------
+    >>> clauses({"icc1": 0.8, "icc1_low": 0.7, "icc1_high": 0.87, "flip_rate": 0.25})
+    ['one judgment has reliability .80 [.70, .87]', 'flip rate .25']
+    """
+    return [
+        quantity.says.format(_worded(row, quantity))
+        for quantity in QUANTITIES.values()
+        if quantity.says and not math.isnan(row.get(quantity.name, math.nan))
+    ]
+
+
+def _worded(row: Row, quantity: Quantity) -> str:
+    own = {"sem": worded_sem, "icc_1_1": worded_reliability}.get(quantity.key)
+    if own is not None:
+        return own(row)
+    return with_bounds(*_parts(row, quantity.name), bounded=quantity.bounded)
 
 
 def _parts(row: Row, key: str) -> tuple[float, float, float]:

@@ -11,6 +11,11 @@ import pandas as pd
 
 from judgestats.analysis.agreement import slot_results
 from judgestats.analysis.audit_answer import audit_headlines
+from judgestats.analysis.coefficients import (
+    condition_metrics,
+    described,
+    is_primary,
+)
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.leaderboard import strength_results, strength_rows
 from judgestats.analysis.limits import Limit, few_questions, lost_limits
@@ -29,6 +34,7 @@ from judgestats.analysis.single_shot import (
 )
 from judgestats.analysis.summary_rows import (
     DRAWN_VERDICTS,
+    clauses,
     people_rows,
     ranked,
     share_rows,
@@ -60,7 +66,7 @@ from judgestats.analysis.verdict_consistency import (
 )
 from judgestats.data.matrices import status_table
 from judgestats.protocols.base import NO_REPLY, Status
-from judgestats.results import About
+from judgestats.results import About, quantity_of
 from judgestats.stats.agreement.human import alignment_credit
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.comparison.friedman import friedman_test
@@ -105,47 +111,25 @@ def estimates_of(results: Sequence[tuple[str, str, Result]]) -> dict[str, float]
     return row
 
 
-_METRIC_OF = {
-    "fleiss_kappa": "agreement/fleiss_kappa",
-    "ac1": "agreement/ac1",
-    "vote_share": "reliability/vote_share",
-    "flip_rate": "agreement/flip_rate",
-    "swap_consistency": "order/swap_consistency",
-    "alignment": "people/alignment",
-    "accuracy": "people/accuracy",
-    "pass_rate": "verdicts/pass_rate",
-    "sensitivity": "people/sensitivity",
-    "specificity": "people/specificity",
-    "unread_share": "quality/unread_share",
-    "unanswered_share": "quality/unanswered_share",
-}
-
-
-def verdict_metrics(row: Mapping[str, Any]) -> dict[str, float]:
-    """A row of the table of conditions under the names that the MLflow UI shows."""
-    out: dict[str, float] = {}
-    for column, metric in _METRIC_OF.items():
-        if column in row:
-            out[metric] = row[column]
-            if f"{column}_low" in row:
-                out[f"ci/{metric}.lo"] = row[f"{column}_low"]
-                out[f"ci/{metric}.hi"] = row[f"{column}_high"]
-    return out
-
-
-_SAID = (
-    ("fleiss_kappa", "kappa of repetitions"),
-    ("swap_consistency", "swap consistency"),
-    ("alignment", "agreement with people"),
-    ("accuracy", "same verdict as the labels"),
-)
-_SAID_OF_PASSES = (
-    ("pass_rate", "pass rate"),
-    ("flip_rate", "flip rate"),
-    ("vote_share", "reliability of one verdict"),
-    ("sensitivity", "sensitivity"),
-    ("specificity", "specificity"),
-)
+def named_results(
+    name: str, results: Sequence[tuple[str, str, Result]]
+) -> tuple[list[NamedResult], list[NamedResult]]:
+    """The results of a condition, named; and how many verdicts its reliability asks for."""
+    about = About(conditions=(name,))
+    named = [
+        NamedResult(
+            id=f"{kind}.{name}",
+            title=f"{title} ({name})",
+            role="primary" if is_primary(kind) else "secondary",
+            result=result,
+            headline=is_primary(kind),
+            about=about,
+        )
+        for kind, title, result in results
+    ]
+    record = quantity_of("vote_share_reliability").record
+    single = [r for kind, _, r in results if kind == record and isinstance(r, Estimate)]
+    return named, [described(repeats_needed(value), about) for value in single]
 
 
 def verdict_sentence(table: pd.DataFrame) -> str:
@@ -159,13 +143,7 @@ def verdict_sentence(table: pd.DataFrame) -> str:
             and not str(key).endswith(("_low", "_high"))
             and not math.isnan(row[key])
         ]
-        sentences += [
-            f"{label} {worded_coefficient(row, key)}"
-            for key, label in (_SAID_OF_PASSES if "pass_rate" in row else _SAID)
-            if key in row
-            and not math.isnan(row[key])
-            and (key != "accuracy" or math.isnan(row.get("alignment", math.nan)))
-        ]
+        sentences += clauses(row)
         parts.append(f"{row['condition']}: {', '.join(sentences) or 'nothing could be estimated'}")
     return f"{'; '.join(parts)}."
 
@@ -202,7 +180,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         frame = frame.assign(choice=outcomes(frame["choice"]))
     counts = status_table(frame)
     results: list[NamedResult] = []
-    described: list[NamedResult] = []
+    described_results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     agreement: dict[str, pd.Series] = {}
     validity: dict[str, dict[str, float]] = {}
@@ -219,22 +197,9 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             shares = shares_of_verdicts(asked, declared)
             shown[name] = verdict_options(asked) if shares else []
             named = [*shares, *named]
-        results += [
-            NamedResult(
-                id=f"{kind}.{name}",
-                title=f"{title} ({name})",
-                role="primary",
-                result=result,
-                headline=True,
-                about=About(conditions=(name,)),
-            )
-            for kind, title, result in named
-        ]
-        described += [
-            verdicts_needed(name, value)
-            for kind, _, value in named
-            if kind == "reliability.vote_share" and isinstance(value, Estimate)
-        ]
+        of_condition, needed = named_results(name, named)
+        results += of_condition
+        described_results += needed
         if "label" in asked and is_pass_fail(asked):
             results += slice_results(name, asked, texts_in(asked), declared)
         rows.append(verdict_row(name, asked, counts.loc[[name]].iloc[0], named))
@@ -249,7 +214,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results += (wins := win_results(frame, declared))
     strengths, boards, unordered = strength_results(frame, declared)
     results += strengths
-    described += boards
+    described_results += boards
     results += slot_results(
         frame, level=declared.level, n_permutations=declared.n_resamples, seed=declared.seed
     )
@@ -268,7 +233,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         headlines=audit_headlines(results),
         conditions=table,
         results=tuple(results),
-        described=tuple(described),
+        described=tuple(described_results),
         rows=(
             *verdict_rows(table["condition"]),
             *share_rows(shown),
@@ -292,7 +257,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         ),
         recommendation=advice,
         condition_metrics={
-            str(r["condition"]): verdict_metrics(r) | validity[str(r["condition"])] for r in rows
+            str(r["condition"]): condition_metrics(r) | validity[str(r["condition"])] for r in rows
         },
     )
 
@@ -357,17 +322,6 @@ def _compare(
         NamedResult(id=identity, title=title, role="secondary", result=entry, headline=True)
         for identity, title, entry in parts
     ]
-
-
-def verdicts_needed(name: str, reliability: Estimate) -> NamedResult:
-    """How many verdicts of a condition reach a reliability of .90."""
-    return NamedResult(
-        id=f"repeats.needed.{name}",
-        title="Verdicts for a reliability of .90",
-        role="descriptive",
-        result=repeats_needed(reliability),
-        about=About(conditions=(name,)),
-    )
 
 
 def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) -> list[str]:

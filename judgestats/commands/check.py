@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from judgestats.commands.arguments import Args
 from judgestats.errors import InputError, nearest, printable
-from judgestats.results import ESTIMANDS, Condition, Results, Row, estimand_of
+from judgestats.results import QUANTITIES, Condition, Results, Row, quantity_of
 from judgestats.results.answers import number_of, row_decimals, shown
 from judgestats.results.metric_names import ALIASES, is_called, metric_called, quantities_of
 from judgestats.results.numbers import bounds_of, estimate_parts
@@ -269,10 +269,10 @@ def _number(finding: Finding, results: Results) -> tuple[str, bool]:
         if is_called(row, finding.demand.metric) and record in results:
             number = number_of(results, record)
             parts = shown(number, decimals=row_decimals(row, results))
-            return " ".join(filter(None, parts)), ESTIMANDS[row.estimand].bounded
+            return " ".join(filter(None, parts)), QUANTITIES[row.estimand].bounded
     metrics = {m for own in results.condition_metrics.values() for m in own}
     named = quantities_of(finding.demand.metric, results.rows, metrics)
-    bounded = any(estimand_of(quantity.estimand).bounded for quantity in named)
+    bounded = any(quantity_of(quantity.estimand).bounded for quantity in named)
     if math.isnan(finding.estimate):
         return "-", bounded
     parts = estimate_parts(finding.estimate, finding.low, finding.high, bounded=bounded)

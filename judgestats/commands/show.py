@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from judgestats.commands.arguments import Args
 from judgestats.errors import InputError, nearest
-from judgestats.results import Results, estimand_of
+from judgestats.results import Results, quantity_of
 from judgestats.results.numbers import format_number
 from judgestats.results.records import Comparison, Estimate, Record, plain
 from judgestats.results.text import print_of, words_of
@@ -89,11 +89,11 @@ def record_text(record: Record, results: Results) -> str:
     """
     lines = [record.title, f"id: {record.id}  ({type(record).__name__.lower()}, {record.role})"]
     if isinstance(record, (Estimate, Comparison)):
-        entry = estimand_of(record.estimand)
+        entry = quantity_of(record.estimand)
         unit = f", in {entry.unit}" if entry.unit not in {"number", "coefficient"} else ""
-        lines.append(f"{entry.label}: {entry.meaning}{unit}")
+        lines.append(f"{entry.heading}: {entry.glossary}{unit}")
         if entry.function:
-            lines.append(f"computed by judgestats.stats.{entry.function}")
+            lines.append(f"computed by judgestats.stats.{entry.function.rpartition(':')[2]}")
     lines += _subject(record)
     lines += ["", print_of(record, results)]
     told = isinstance(record, Estimate)  # its print says all that its words do, to more digits

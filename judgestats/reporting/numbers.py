@@ -346,11 +346,11 @@ class Measured:
     @classmethod
     def of(cls, record: Estimate | Comparison) -> Measured:
         """Of an estimate or a comparison."""
-        from judgestats.results import estimand_of
+        from judgestats.results import quantity_of
         from judgestats.results.numbers import bounds_of
 
         low, high = bounds_of(record.interval)
-        entry = estimand_of(record.estimand)
+        entry = quantity_of(record.estimand)
         null = getattr(record, "null", None)
         return cls(
             value=record.estimate,

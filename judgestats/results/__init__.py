@@ -15,7 +15,7 @@ from judgestats.results.files import (
     write_csv,
     write_results,
 )
-from judgestats.results.quantities import ESTIMANDS, TESTS, Estimand, estimand_of, kind_of_test
+from judgestats.results.quantities import QUANTITIES, TESTS, Quantity, kind_of_test, quantity_of
 from judgestats.results.records import (
     About,
     AnyRecord,
@@ -45,7 +45,7 @@ from judgestats.results.results import CONDITIONS, VERSION, Results
 
 __all__ = [
     "CONDITIONS",
-    "ESTIMANDS",
+    "QUANTITIES",
     "TESTS",
     "VERSION",
     "About",
@@ -55,7 +55,7 @@ __all__ = [
     "Comparison",
     "Condition",
     "Drawing",
-    "Estimand",
+    "Quantity",
     "Estimate",
     "Family",
     "Figure",
@@ -73,7 +73,7 @@ __all__ = [
     "Statistic",
     "Table",
     "Test",
-    "estimand_of",
+    "quantity_of",
     "from_plain",
     "json_schema",
     "kind_of_test",

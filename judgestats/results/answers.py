@@ -16,7 +16,7 @@ from judgestats.results.numbers import (
     short_names,
     with_names,
 )
-from judgestats.results.quantities import ESTIMANDS, estimand_of, name_of
+from judgestats.results.quantities import QUANTITIES, name_of, quantity_of
 from judgestats.results.records import LOST, Comparison, Estimate, Headline, ResultSet, Row, Test
 from judgestats.results.results import Results
 from judgestats.results.text import hangs_on
@@ -78,7 +78,7 @@ def shown(record: Estimate | Comparison, *, decimals: int | None = None) -> tupl
     """
     if math.isnan(record.estimate):
         return NOTHING, ""
-    entry, interval = estimand_of(record.estimand), record.interval
+    entry, interval = quantity_of(record.estimand), record.interval
     low, high = (interval.low, interval.high) if interval else (math.nan, math.nan)
     if entry.unit == "count":
         return _count(record.estimate), _safe(record.estimate, high)
@@ -337,7 +337,7 @@ def _at_its_floor(headline: Headline, results: Results) -> bool:
 
 def _ruled_out(record: Estimate | Comparison) -> list[str]:
     """Which differences of scores the interval leaves out, to the digits that it has."""
-    interval, entry = record.interval, estimand_of(record.estimand)
+    interval, entry = record.interval, quantity_of(record.estimand)
     if interval is None or entry.unit != "points" or not math.isfinite(interval.high):
         return []
     most = max(interval.high, -interval.low)
@@ -353,8 +353,8 @@ def _levels(record: Estimate | Comparison, unit: str, names: Mapping[str, str]) 
     if not (isinstance(record, Comparison) and record.part_of and "(" not in record.a):
         return "", ""
     a, b = (names.get(level, level) for level in (record.a, record.b))
-    if not (estimand_of(record.estimand).is_ratio and unit):
-        ratio = estimand_of(record.estimand).is_ratio
+    if not (quantity_of(record.estimand).is_ratio and unit):
+        ratio = quantity_of(record.estimand).is_ratio
         return f"{a} {'/' if ratio else MINUS} {b} ", ""
     if record.estimand.startswith("distance_ratio"):
         return f"scores of {a} lie ", f" as those of {b}"
@@ -364,18 +364,18 @@ def _levels(record: Estimate | Comparison, unit: str, names: Mapping[str, str]) 
 
 def _effect(record: Estimate | Comparison, headline: Headline) -> str:
     """What a number is called that tells the size of a test rather than what the claim is about."""
-    entry = estimand_of(record.estimand)
+    entry = quantity_of(record.estimand)
     if place := _OF_PLACE.fullmatch(record.estimand):
         return f"share of place {place[1]}: "
     if record.estimand == headline.estimand or entry.unit != "coefficient":
         return ""
-    return f"{entry.symbol} = " if entry.symbol else f"{entry.label} "
+    return f"{entry.symbol} = " if entry.symbol else f"{entry.heading} "
 
 
 def _unit(record: Estimate | Comparison, headline: Headline) -> str:
     """The unit behind a size: points only where the claim is about scores."""
-    entry = estimand_of(record.estimand)
-    subject = ESTIMANDS.get(headline.estimand)
+    entry = quantity_of(record.estimand)
+    subject = QUANTITIES.get(headline.estimand)
     if subject is not None and subject.unit == "probability":
         return ""
     if entry.unit == "ratio":
@@ -420,7 +420,7 @@ def _size(headline: Headline, results: Results) -> Estimate | Comparison | None:
 
 def _distance(record: Comparison) -> float:
     """How far from nothing, ratios on the log scale."""
-    entry = estimand_of(record.estimand)
+    entry = quantity_of(record.estimand)
     if entry.is_ratio:
         return abs(math.log(record.estimate)) if record.estimate > 0 else math.inf
     return abs(record.estimate - (0.0 if math.isnan(entry.nothing) else entry.nothing))

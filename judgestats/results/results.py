@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal, TypeVar
 
 from judgestats.errors import InputError
-from judgestats.results.quantities import estimand_of, kind_of_test
+from judgestats.results.quantities import kind_of_test, quantity_of
 from judgestats.results.records import (
     AnyRecord,
     Comparison,
@@ -243,7 +243,7 @@ def inconsistency(results: Results) -> str:
     for i, record in enumerate(results.results):
         try:
             if isinstance(record, (Estimate, Comparison)):
-                estimand_of(record.estimand)
+                quantity_of(record.estimand)
             elif isinstance(record, Test):
                 kind_of_test(record.test)
         except InputError as error:

@@ -16,7 +16,7 @@ from judgestats.results.numbers import (
     columns_of,
     counted,
 )
-from judgestats.results.quantities import estimand_of, name_of
+from judgestats.results.quantities import name_of, quantity_of
 from judgestats.results.quantities.entry import Direction
 from judgestats.results.records import Estimate, Recommendation, Row
 from judgestats.results.results import Results
@@ -240,7 +240,7 @@ def _facts(results: Results) -> list[str]:
     facts = [" x ".join(sizes)] if sizes else []
     facts += _lost([c.counts for c in results.conditions if not c.derived])
     scale = design.get("scale")
-    scored = any(estimand_of(row.estimand).unit == "points" for row in results.rows)
+    scored = any(quantity_of(row.estimand).unit == "points" for row in results.rows)
     if scored and isinstance(scale, (list, tuple)) and len(scale) == 2:
         assumed = " (assumed; --scale states it)" if design.get("scale_assumed") else ""
         facts.append(f"scale {float(scale[0]):g}-{float(scale[1]):g}{assumed}")
@@ -325,7 +325,7 @@ def told_apart(rows: Sequence[Row]) -> tuple[Row, ...]:
 def _line(
     row: Row, columns: Sequence[Column], results: Results, thresholds: Sequence[Threshold]
 ) -> Line:
-    entry = estimand_of(row.estimand)
+    entry = quantity_of(row.estimand)
     threshold = next((t for t in thresholds if t.meets(row)), None)
     ids = [row.cells.get(c.label, "") for c in columns]
     decimals = row_decimals(row, results)
@@ -387,7 +387,7 @@ def _metric_line(threshold: Threshold, columns: Sequence[Column], results: Resul
             cells.append(Cell(column=column.label, mark="missed", reason="it has no such number"))
             continue
         text, bounds = shown(number, decimals=decimals)
-        better = estimand_of(number.estimand).better
+        better = quantity_of(number.estimand).better
         cells.append(
             Cell(
                 column=column.label, number=text, bounds=bounds, mark=threshold.mark(number, better)
@@ -407,12 +407,12 @@ def _chance(ids: Sequence[str], results: Results) -> list[Beside]:
         if isinstance(record, Estimate)
         and record.null
         and not math.isnan(record.null.q95)
-        and estimand_of(record.estimand).better == "higher"
+        and quantity_of(record.estimand).better == "higher"
     ]
     if not nulls:
         return []
     q95, record = max(nulls, key=lambda pair: pair[0])
-    text = apa_number(q95, bounded=estimand_of(record.estimand).bounded)
+    text = apa_number(q95, bounded=quantity_of(record.estimand).bounded)
     return [Beside(words="95 % of chance results: below", record=record.id, number=text)]
 
 

@@ -17,7 +17,7 @@ from judgestats.results.metric_names import (
     quantity_of_metric,
 )
 from judgestats.results.numbers import columns_of
-from judgestats.results.quantities import ESTIMANDS
+from judgestats.results.quantities import QUANTITIES
 from judgestats.results.quantities.entry import Direction
 from judgestats.results.records import Comparison, Estimate, Interval, Row
 from judgestats.results.results import Results
@@ -197,7 +197,7 @@ def refuse_wrong_side(
     metrics = list(metrics)
     for name, side, bound, written in bounds:
         for quantity in quantities_of(name, rows, metrics):
-            entry, shown = ESTIMANDS.get(quantity.estimand), printable(name, one_line=True)
+            entry, shown = QUANTITIES.get(quantity.estimand), printable(name, one_line=True)
             wrong = spelled(side, shown, written)
             zero = entry.nothing if entry and not math.isnan(entry.nothing) else 0.0
             away = bound > zero if side == "min" else bound < zero

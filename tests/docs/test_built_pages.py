@@ -13,7 +13,7 @@ from types import ModuleType
 import nbformat
 import pytest
 
-from judgestats.results.quantities import ESTIMANDS, TESTS
+from judgestats.results.quantities import QUANTITIES, TESTS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -73,7 +73,7 @@ def test_the_glossary_names_every_number_and_test() -> None:
     build = builder("build_glossary")
     text = (DOCS / "glossary.md").read_text(encoding="utf-8")
     assert text == build.page()
-    assert all(f"`{key}`" in text for key in (*ESTIMANDS, *TESTS))
+    assert all(f"`{key}`" in text for key in (*QUANTITIES, *TESTS))
 
 
 def test_every_marked_screen_is_filled_and_replaced() -> None:

@@ -14,7 +14,7 @@ from judgestats.reporting.sections.result_tables import subject_of
 from judgestats.reporting.show import Captioned, Showable
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
-from judgestats.results import CONDITIONS, Estimate, estimand_of
+from judgestats.results import CONDITIONS, Estimate, quantity_of
 from judgestats.results import Table as ResultsTable
 from judgestats.results.numbers import bounds_of
 
@@ -249,7 +249,7 @@ def _of_results(run: Run) -> list[plots.NullRow]:
         rows.append(
             plots.NullRow(
                 label=condition or record.title,
-                group=estimand_of(record.estimand).label if condition else "",
+                group=quantity_of(record.estimand).heading if condition else "",
                 estimate=record.estimate,
                 low=low,
                 high=high,

@@ -42,8 +42,8 @@ from judgestats.results import (
     Record,
     ResultSet,
     Test,
-    estimand_of,
     kind_of_test,
+    quantity_of,
 )
 
 __all__ = ["asked", "by_condition", "limits", "methods", "results", "roles", "setting"]
@@ -270,7 +270,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
         level = run.records.family(test.family).level if test.family else 0.05
         field, p, bound = p_of(test)
         effect = Measured.of(effects[0]) if effects else Measured()
-        of = _capital(estimand_of(effects[0].estimand).label) if effects else ""
+        of = _capital(quantity_of(effects[0].estimand).heading) if effects else ""
         otherwise = "alike" if test.id in small else "open"
         found = kind_of_test(test.test).found
         rows.append(
@@ -327,7 +327,7 @@ def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
     rows = []
     for e in listed:
         m = Measured.of(e)
-        entry = estimand_of(e.estimand)
+        entry = quantity_of(e.estimand)
         subject = subject_of(e) or _whole_of(run, e)
         alone = subject in {"", e.title} or times[subject_of(e), e.estimand] == 1
         rows.append(
@@ -335,7 +335,7 @@ def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
                 "group": _question_of(run, e),
                 "judge": judge_of(run, e),
                 "what": run.called(subject) if subject else titled(e, run),
-                "of": _capital(entry.label if alone else e.title.removesuffix(f" ({subject})")),
+                "of": _capital(entry.heading if alone else e.title.removesuffix(f" ({subject})")),
                 "number": m,
                 "value": m.shown(),
                 "chance": m.chance_shown(),

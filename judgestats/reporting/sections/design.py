@@ -21,7 +21,7 @@ from judgestats.reporting.runs import Run
 from judgestats.reporting.show import Markdown, with_next
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
-from judgestats.results.quantities import ESTIMANDS
+from judgestats.results.quantities import QUANTITIES
 
 __all__ = [
     "banner",
@@ -238,7 +238,7 @@ def margin_of(key: str) -> str:
     >>> margin_of("icc_1_1"), margin_of("attack")
     ('ICC(1,1)', 'attack')
     """
-    return ESTIMANDS[key].label if key in ESTIMANDS else key.replace("_", " ")
+    return QUANTITIES[key].label if key in QUANTITIES else key.replace("_", " ")
 
 
 def judges(run: Run) -> Table | Markdown:

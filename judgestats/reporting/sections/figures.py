@@ -38,7 +38,7 @@ from judgestats.reporting.sections.measures import (
 from judgestats.reporting.sections.result_tables import subject_of, told
 from judgestats.reporting.show import Captioned
 from judgestats.reporting.tables import Table
-from judgestats.results import CONDITIONS, Comparison, Drawing, Estimate, ResultSet, estimand_of
+from judgestats.results import CONDITIONS, Comparison, Drawing, Estimate, ResultSet, quantity_of
 
 __all__ = [
     "answer_figure",
@@ -461,7 +461,7 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
         ]
         if not kept:
             return [], []
-        entry = estimand_of(kept[0].estimand)
+        entry = quantity_of(kept[0].estimand)
         names = [e.a if isinstance(e, Comparison) else subject_of(e) for e in kept]
         own = len(set(names)) == len(names) and all(names)
         claimed = {h.size for h in run.records.headlines if h.claim == "differs"}
@@ -473,7 +473,7 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
             for e, n in zip(kept, names, strict=True)
         ]  # fmt: skip
         unit = in_words(entry.unit)
-        what = f"{entry.label} ({unit})" if unit else entry.label
+        what = f"{entry.heading} ({unit})" if unit else entry.heading
         return rows, [what[:1].upper() + what[1:]]
     keys = [k for k in measures(run, drawing.estimands) if k not in LOST or any_of(run, k)]
     keys = keys[:_MOST_PANELS]

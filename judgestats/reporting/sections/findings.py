@@ -24,7 +24,7 @@ from judgestats.reporting.sections.result_tables import (
 from judgestats.reporting.show import Markdown, Showable, pointer
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
-from judgestats.results import About, Comparison, Record, Results, ResultSet, Test, estimand_of
+from judgestats.results import About, Comparison, Record, Results, ResultSet, Test, quantity_of
 from judgestats.results import Table as TableRecord
 from judgestats.results.numbers import apa_number, with_names
 from judgestats.results.text import Worded, family_sentence, print_of, words_of
@@ -63,10 +63,10 @@ def pair_table(run: Run) -> Table | None:
         line = lines.setdefault(key, {"size": None, "same": None})
         if line[place] is None and not math.isnan(member.estimate):
             line[place] = member
-    sized = {key[:3] for key in lines if estimand_of(key[3]).unit != "ranks"}
+    sized = {key[:3] for key in lines if quantity_of(key[3]).unit != "ranks"}
     sizes = {  # ranks speak only where nothing says how large a difference is
         key: line for key, line in lines.items()
-        if estimand_of(key[3]).unit != "ranks" or key[:3] not in sized
+        if quantity_of(key[3]).unit != "ranks" or key[:3] not in sized
     }  # fmt: skip
     rows = _one_a_pair(
         [_pair(run, key[0], line) for key, line in sizes.items() if any(line.values())]
@@ -74,7 +74,7 @@ def pair_table(run: Run) -> Table | None:
     if not rows:
         return None
     several = len({r["of"] for r in rows}) > 1
-    order = [(estimand_of(m.estimand).label, run.called(_key(run, w, m)[0])) for _, w, m in found]
+    order = [(quantity_of(m.estimand).heading, run.called(_key(run, w, m)[0])) for _, w, m in found]
     first_of = {pair: i for i, pair in reversed([*enumerate(order)])}
     kinds = list(dict.fromkeys(of for of, _ in order))
     rows.sort(
@@ -172,7 +172,7 @@ def _margin(pair: Comparison) -> str:
     """What counts as equivalent; empty of a pair that is tested for a difference."""
     if pair.margin is None:
         return ""
-    bounded = estimand_of(pair.estimand).bounded
+    bounded = quantity_of(pair.estimand).bounded
     low, high = (apa_number(v, bounded=bounded) for v in (pair.margin.low, pair.margin.high))
     return f"within {high}" if pair.margin.low == -pair.margin.high else f"within {low} to {high}"
 
@@ -187,7 +187,7 @@ def _pair(run: Run, where: str, line: dict[str, Any]) -> dict[str, Any]:
         size = same
     field, _, bound = p_of(size)
     effect = Measured.of(size)
-    if estimand_of(size.estimand).unit == "ranks":
+    if quantity_of(size.estimand).unit == "ranks":
         effects = run.records.effects(size)
         effect = Measured.of(effects[0]) if effects else effect
     return {
@@ -197,7 +197,7 @@ def _pair(run: Run, where: str, line: dict[str, Any]) -> dict[str, Any]:
         "level": size.interval.level if size.interval else math.nan,
         "judge": judge_of(run, size),
         "pair": with_names(f"{size.a} against {size.b}", run.names),
-        "of": estimand_of(size.estimand).label,
+        "of": quantity_of(size.estimand).heading,
         "size": effect.shown(),
         "p": label(run.records, address(size.id, field), p=True, bound=bound),
         "verdict": "differs" if differs else "alike" if alike else "open",
@@ -318,7 +318,7 @@ def _slug(name: str) -> str:
 def _ranks(record: Record, results: Results) -> bool:
     """Whether pairs are compared by their mean ranks."""
     members = results.members(record) if isinstance(record, ResultSet) else (record,)
-    return isinstance(members[0], Comparison) and estimand_of(members[0].estimand).unit == "ranks"
+    return isinstance(members[0], Comparison) and quantity_of(members[0].estimand).unit == "ranks"
 
 
 def replicated(run: Run) -> list[Showable]:

@@ -19,23 +19,22 @@ from judgestats.results.quantities import (
     robustness,
     validity,
 )
-from judgestats.results.quantities.entry import UNITS, Estimand, TestKind
+from judgestats.results.quantities.entry import UNITS, Quantity, TestKind
 
 __all__ = [
-    "ESTIMANDS",
+    "QUANTITIES",
     "TESTS",
     "UNITS",
-    "Estimand",
+    "Quantity",
     "TestKind",
-    "estimand_of",
+    "quantity_of",
     "kind_of_test",
-    "labelled",
     "name_of",
     "symbol_of",
     "without_zero",
 ]
 
-Entry = TypeVar("Entry", Estimand, TestKind)
+Entry = TypeVar("Entry", Quantity, TestKind)
 
 
 def _by_key(*parts: Sequence[Entry]) -> dict[str, Entry]:
@@ -48,7 +47,7 @@ def _by_key(*parts: Sequence[Entry]) -> dict[str, Entry]:
     return table
 
 
-ESTIMANDS: Mapping[str, Estimand] = _by_key(
+QUANTITIES: Mapping[str, Quantity] = _by_key(
     reliability.ENTRIES,
     agreement.ENTRIES,
     validity.ENTRIES,
@@ -62,7 +61,7 @@ TESTS: Mapping[str, TestKind] = _by_key(comparison.TESTS_ENTRIES)
 
 
 @cache
-def estimand_of(key: str) -> Estimand:
+def quantity_of(key: str) -> Quantity:
     """The entry of an estimand.
 
     Parameters
@@ -72,7 +71,7 @@ def estimand_of(key: str) -> Estimand:
 
     Returns
     -------
-    Estimand
+    Quantity
         With the key and label of this name.
 
     Raises
@@ -82,12 +81,12 @@ def estimand_of(key: str) -> Estimand:
 
     Examples
     --------
-    >>> estimand_of("icc_1_1").label, estimand_of("icc_1_1").bounded
+    >>> quantity_of("icc_1_1").heading, quantity_of("icc_1_1").bounded
     ('ICC(1,1)', True)
-    >>> estimand_of("position_3_share").label
+    >>> quantity_of("position_3_share").heading
     'share of place 3'
     """
-    return _entry(key, ESTIMANDS, "estimand")
+    return _entry(key, QUANTITIES, "estimand")
 
 
 @cache
@@ -96,7 +95,7 @@ def kind_of_test(key: str) -> TestKind:
 
     Examples
     --------
-    >>> kind_of_test("friedman_test").label
+    >>> kind_of_test("friedman_test").heading
     "Friedman's test"
     """
     return _entry(key, TESTS, "test")
@@ -112,27 +111,10 @@ def _entry(key: str, table: Mapping[str, Entry], what: str) -> Entry:
         match = re.fullmatch(re.sub(r"\\\{\w+\\\}", r"(\\w+?)", re.escape(pattern)), key)
         if match:
             words = {n: v.replace("_", " ") for n, v in zip(names, match.groups(), strict=True)}
-            return replace(entry, key=key, label=entry.label.format(**words))
+            return replace(entry, key=key, heading=entry.heading.format(**words))
     raise InputError(
         f"{what}: {key!r} is not in the registry. Add one entry to judgestats/results/quantities."
     )
-
-
-def labelled(name: str) -> str:
-    """The key of an estimand that is named by its key or its label.
-
-    Examples
-    --------
-    >>> labelled("difference of means"), labelled("cohens_d")
-    ('mean_difference', 'cohens_d')
-    """
-    return name if name in ESTIMANDS else _by_label().get(name, name)
-
-
-@cache
-def _by_label() -> dict[str, str]:
-    labels = [entry.label for entry in ESTIMANDS.values()]
-    return {e.label: e.key for e in ESTIMANDS.values() if labels.count(e.label) == 1}
 
 
 def without_zero(name: str) -> bool:
@@ -142,11 +124,11 @@ def without_zero(name: str) -> bool:
 
     Examples
     --------
-    >>> without_zero("icc_1_1"), without_zero("difference of means"), without_zero("my_own")
+    >>> without_zero("icc_1_1"), without_zero("mean_difference"), without_zero("my_own")
     (True, False, False)
     """
     try:
-        return estimand_of(labelled(name)).bounded
+        return quantity_of(name).bounded
     except InputError:
         return False
 
@@ -160,7 +142,7 @@ def symbol_of(name: str, label: str) -> str:
     ('ηp²', 'ICC(1,1)')
     """
     try:
-        return estimand_of(name).symbol or label
+        return quantity_of(name).symbol or label
     except InputError:
         return label
 
@@ -174,6 +156,6 @@ def name_of(name: str) -> str:
     ("Kendall's W", 'share of place 1', 'my own')
     """
     try:
-        return estimand_of(name).label
+        return quantity_of(name).heading
     except InputError:
         return name.replace("_", " ")

@@ -253,7 +253,7 @@ def _row(
         a=names[i],
         b=names[best],
         estimate=float(difference[i, best]),
-        estimate_name="difference from the best of the others",
+        estimate_name="difference_from_best",
         statistic=behind,
         df=df,
         p_value=p,

@@ -290,7 +290,7 @@ class CochranResult(TestResult):
                     a=self.conditions[int(i)],
                     b=self.conditions[int(j)],
                     estimate=float(rates[i] - rates[j]),
-                    estimate_name="difference of rates",
+                    estimate_name="rate_difference",
                     statistic=test.statistic if self.cluster is None else -test.statistic,
                     # No evidence at all where a pair never differs: p is 1, as in R's loop.
                     p_value=1.0 if test.reason else test.p_value,

@@ -376,7 +376,7 @@ def mean_shift(
                 a=cells.conditions[a],
                 b=cells.conditions[b],
                 estimate=m.mean if m else math.nan,
-                estimate_name="difference of means",
+                estimate_name="mean_difference",
                 statistic=m.statistic() if m else math.nan,
                 df=m.df if m else math.nan,
                 p_value=m.p_value() if m else math.nan,

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_estimate, counted, format_number, format_p
+from judgestats.results.quantities import name_of
 from judgestats.results.records import NOT_ESTIMABLE
 from judgestats.stats.designs.cells import Cells
 from judgestats.stats.dispersion.condition_summary import cells_of_means, need_scores, sample_of
@@ -134,7 +135,7 @@ class EquivalenceResult(Comparisons):
             return row.reason or (wide if row.notes else "no interval is defined")
         inside = self.margin[0] < row.interval.low and row.interval.high < self.margin[1]
         place = "inside" if inside else "beyond" if self._beyond(row) else "not inside"
-        return f"{row.estimate_name} {apa_estimate(row.estimate, row.interval)} {place} the margin"
+        return f"{name_of(row.estimate_name)} {apa_estimate(row.estimate, row.interval)} {place} the margin"
 
 
 _OPEN = "the data leave open whether they differ by more than the margin"
@@ -264,7 +265,7 @@ def equivalence_of_spread(
                 a=cells.conditions[a],
                 b=cells.conditions[b],
                 estimate=math.exp(ratio.log),
-                estimate_name="ratio of pooled within-cell variances",
+                estimate_name="variance_ratio",
                 statistic=t,
                 df=ratio.df,
                 p_value=p,
@@ -272,7 +273,7 @@ def equivalence_of_spread(
                 interval=interval,
                 notes=lost,
                 effect=math.exp(ratio.log / 2),
-                effect_name="ratio of standard deviations",
+                effect_name="sd_ratio",
                 n=int(both.sum()),
                 reason=ratio.reason,
             )
@@ -365,7 +366,7 @@ def equivalence_of_means(
                 a=cells.conditions[a],
                 b=cells.conditions[b],
                 estimate=estimate,
-                estimate_name="difference of means",
+                estimate_name="mean_difference",
                 statistic=t,
                 df=df,
                 p_value=p,

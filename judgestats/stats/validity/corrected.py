@@ -109,7 +109,7 @@ def representativeness_test(items: LabelledItems, *, verdicts: bool) -> TestResu
     )  # fmt: skip
 
 
-Estimand = Literal["population", "items"]
+Quantity = Literal["population", "items"]
 
 _BY_HAND = "the labelled items were picked by hand: they say nothing about the others"
 _BY_VERDICT = "the labels were chosen by the judge's verdict: as they stand they favour one"
@@ -147,7 +147,7 @@ class CorrectedScore(Result):
     others: Mapping[str, Estimate]
     labels_worth: float
     representative: TestResult
-    estimand: Estimand
+    estimand: Quantity
     labels_drawn: str
     unread: int
     notes: tuple[Note, ...] = ()
@@ -197,7 +197,7 @@ def corrected_rate(
     mix: Mapping[str, float] | None = None,
     chance: ArrayLike | None = None,
     labels_drawn: LabelsDrawn | None = None,
-    estimand: Estimand = "population",
+    estimand: Quantity = "population",
     **inference: Unpack[Clustered],
 ) -> CorrectedScore:
     r"""The pass rate that people would give, from a judge of all items and people's labels of few.
@@ -337,7 +337,7 @@ def corrected_mean(
     stratum: ArrayLike | None = None,
     mix: Mapping[str, float] | None = None,
     labels_drawn: LabelsDrawn | None = None,
-    estimand: Estimand = "population",
+    estimand: Quantity = "population",
     **inference: Unpack[Clustered],
 ) -> CorrectedScore:
     r"""The mean score that people would give, from a judge of all items and labels of few.

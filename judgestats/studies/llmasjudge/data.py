@@ -14,6 +14,7 @@ import pandas as pd
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_number, format_p
+from judgestats.results.quantities import name_of
 from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
 from judgestats.stats.inference.multiplicity import Family
@@ -399,7 +400,7 @@ def listed_pairs(pairs: Comparisons) -> str:
     return ", ".join(
         f"{row.a} against {row.b} p {format_p(row.p_value)}"
         + (
-            f" ({row.effect_name} {apa_number(row.effect, bounded=True)})"
+            f" ({name_of(row.effect_name)} {apa_number(row.effect, bounded=True)})"
             if row.effect_name
             else ""
         )

@@ -1,10 +1,12 @@
 """docs/contributing.md says how many places a change touches: here each is made in a copy."""
 
 import ast
+import json
 import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -80,44 +82,34 @@ assert len(prepared.conditions) == 5 and prepared.plan.experiment == "ranges"
 """
 
 
-COEFFICIENT = '''"""How evenly an item's verdicts are spread."""
+ANALYSES = """
+import contextlib, io, json, pathlib, runpy, sys
+from judgestats.cli import main
+from judgestats.results import read_results
+from judgestats.tracking.runs import metrics_of
 
-from __future__ import annotations
+def called(*words):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        return main(list(words)), out.getvalue()
 
-from typing import Unpack
-
-import numpy as np
-from numpy.typing import ArrayLike
-
-from judgestats.stats.agreement.raw_agreement import mean_over_items
-from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
-from judgestats.stats.inference.result import Estimate
-from judgestats.stats.inference.sum_statistics import estimate_from_sums
-from judgestats.stats.designs.count_table import count_table
-
-
-@with_keywords(permutations=ON_DEMAND)
-def evenness(verdicts: ArrayLike, **inference: Unpack[SumInference]) -> Estimate:
-    """Mean over items of the Simpson index."""
-    table = count_table(verdicts, where="evenness")
-    return estimate_from_sums(
-        mean_over_items(lambda n: 1 - ((n / n.sum(-1, keepdims=True)) ** 2).sum(-1), least=2),
-        table.counts, name="evenness", label="Evenness", estimator="Simpson",
-        sample=table.sample(least=2), reason="no item has two verdicts", where="evenness",
-        **inference,
-    )
-'''
-ENTRY = """    _share("evenness", "evenness", function="evenness",
-        meaning="how evenly verdicts are spread"),
-"""
-USES_COEFFICIENT = """
-import inspect
-from judgestats import stats
-from judgestats.results import estimand_of
-found = stats.evenness([["a", "b"], ["a", "a"], ["b", "b"], ["a", "a"]])
-assert found.estimate == 0.125 and found.interval is not None, found
-assert estimand_of(found.name).function == "evenness"
-assert inspect.signature(stats.evenness).parameters["level"].default == 0.95
+rows = [f"i{i},{r},{3 + i % 5 + (i + r) % 2}" for i in range(12) for r in range(3)]
+pathlib.Path("my.csv").write_text("\\n".join(["item_id,replicate,score", *rows]))
+options = "--judge J --json --track none --report none --resamples 99".split()
+code, text = called("analyze", "my.csv", *options)
+assert code == 0, text
+pathlib.Path("run").mkdir(exist_ok=True)
+pathlib.Path("run/results.json").write_text(json.dumps(json.loads(text)["results"]))
+found = read_results(pathlib.Path("run/results.json"))
+columns = next(r.columns for r in found.results if r.id == "conditions")
+page = runpy.run_path(sys.argv[1])["page"]()
+print(json.dumps({
+    "records": {r.id: r.title for r in found.results},
+    "columns": [c.key for c in columns],
+    "metrics": metrics_of(found)["J"],
+    "glossary": {line.split("`")[1]: line for line in page.splitlines() if line.count("`") == 4},
+    "checks": {bound: called("check", "run", *bound.split())[0] for bound in sys.argv[2:]},
+}))
 """
 READER = '''"""Logs of a tool called grader."""
 
@@ -199,28 +191,62 @@ def public_list(copy, *flags):
     return done.stderr
 
 
-def test_a_coefficient_is_its_function_its_entry_and_its_rows(copy):
-    package = copy / "judgestats"
-    assert "has no attribute 'evenness'" in ran(copy, USES_COEFFICIENT)[1]
-    registry = package / "results" / "quantities" / "agreement.py"
-    text = registry.read_text(encoding="utf-8")
-    start = "ENTRIES: tuple[Estimand, ...] = (\n"
-    registry.write_text(text.replace(start, start + ENTRY), encoding="utf-8")
+def analysed(copy, *checks):
+    """What a copy of the package finds in a small file, logs, writes into the glossary, checks."""
+    glossary = str(ROOT / "docs" / "build_glossary.py")
+    done = subprocess.run(
+        [sys.executable, "-c", ANALYSES, glossary, *checks], cwd=copy, text=True, check=False,
+        env={"PYTHONPATH": str(copy), "PATH": ""}, capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def documented():
+    """The function and the declaration that docs/contributing.md shows, and the function's place."""
+    page = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    code = re.search(r"```python\n(\"\"\".*?# (judgestats/\S+).*?)```", page, re.DOTALL)
+    entry = re.search(r"```text\n(Quantity\(.*?)```", page, re.DOTALL)
+    return code[1], code[2], textwrap.indent(entry[1], "    ")
+
+
+def test_a_coefficient_is_its_function_and_its_declaration(copy):
+    code, place, entry = documented()
+    before = analysed(copy)
+    declarations = copy / "judgestats" / "results" / "quantities" / "reliability.py"
+    text = declarations.read_text(encoding="utf-8")
+    start = "ENTRIES: tuple[Quantity, ...] = (\n"
+    declarations.write_text(text.replace(start, start + entry), encoding="utf-8")
     missing = public_list(copy, "--check")
-    assert "evenness: no function in judgestats/stats" in missing
-    (package / "stats" / "agreement" / "evenness.py").write_text(COEFFICIENT, encoding="utf-8")
-    missing = public_list(copy, "--check").splitlines()
-    own = [line.partition(": ")[2] for line in missing if line.startswith("evenness: ")]
-    assert own == [
-        "not in judgestats/stats/__init__.pyi: run docs/build_public_list.py",
-        "not on a page of docs/api: run docs/build_public_list.py",
-        "no reference rows in tests/validation, nor a test in tests/stats",
-    ]
-    rows = copy / "tests" / "validation" / "verdicts.py"
-    rows.parent.mkdir(parents=True)
-    rows.write_text("# Case(..., ours=lambda: evenness(...))\n", encoding="utf-8")
-    assert "evenness: " not in public_list(copy)  # writes the export and the page
-    assert ran(copy, USES_COEFFICIENT) == (0, "")
+    assert "mean_range: no function in judgestats/stats" in missing
+    (copy / place).write_text(code, encoding="utf-8")
+    after = analysed(copy, "--max mean_range=2", "--max mean_range=.5")
+    assert after["metrics"]["reliability/mean_range"] == 1.0
+    assert after["records"]["reliability.mean_range.J"] == "mean range (J)"
+    assert set(after["records"]) - set(before["records"]) == {"reliability.mean_range.J"}
+    assert "mean_range" in after["columns"]
+    assert after["checks"] == {"--max mean_range=2": 0, "--max mean_range=.5": 1}
+    assert "how far the repeated scores of an item lie apart" in after["glossary"]["mean_range"]
+    public_list(copy)  # exports the function and lists it on its page
+    script = "from judgestats import stats; assert stats.mean_range([[7, 9]]).estimate == 2"
+    assert ran(copy, script) == (0, "")
+    assert "mean_range: " not in public_list(copy, "--check")
+
+
+def test_rewording_a_heading_changes_no_key(copy):
+    before = analysed(copy)
+    declared = copy / "judgestats" / "results" / "quantities"
+    reworded = {"ICC(1,1)": "Reliability", "SEM (SD of repeated scores)": "Repeatability",
+                "mean score": "Mean", "variance": "Scatter"}  # fmt: skip
+    for path in declared.glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for old, new in reworded.items():
+            text = re.sub(rf'(\("\w+", )"{re.escape(old)}"', rf'\1"{new}"', text)
+        path.write_text(text, encoding="utf-8")
+    after = analysed(copy)
+    for part in ("records", "columns", "metrics", "glossary"):
+        assert sorted(before[part]) == sorted(after[part])
+    assert "| Repeatability | " in after["glossary"]["sem"]
 
 
 def test_every_registered_statistic_is_exported_listed_and_held():
