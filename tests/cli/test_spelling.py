@@ -24,8 +24,8 @@ def plain(monkeypatch, tmp_path):
     [
         (["rum", "temperature"], "Did you mean run?"),
         (["run", "temprature"], "Did you mean temperature?"),
-        (["run", "temperature", "--replicate", "3"], "Did you mean --replicates?"),
-        (["run", "temperature", "-P", "replicate=3"], "Did you mean --replicates?"),
+        (["run", "temperature", "--replicate", "3"], "Did you mean --repeats?"),
+        (["run", "temperature", "-P", "replicate=3"], "Did you mean --repeats?"),
         (["run", "temperature", "--judges", "sim-typica"], "Did you mean sim-typical?"),
         (["run", "temperature", "--report", "htm"], "Did you mean html?"),
         (["run", "temperature", "--mode", "bath"], "Did you mean batch?"),
@@ -47,7 +47,7 @@ def test_under_mlflow_hints_are_mlflows(monkeypatch, capsys):
     assert main(["run", "temperature", "--temperatures", "1"]) == 2
     assert "as in -P temperatures=0,0.5,1." in capsys.readouterr().err
     assert main(["run", "temperature", "--replicate", "1"]) == 2
-    assert "Did you mean replicates?" in capsys.readouterr().err
+    assert "Did you mean repeats?" in capsys.readouterr().err
 
 
 def test_a_hint_in_a_report_is_one_too(workplace):
