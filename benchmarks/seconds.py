@@ -93,7 +93,7 @@ copied from the user's cache but for a machine's first run, which makes them the
 seconds more).
 
 One process against three, `run temperature` without a report, in turns under load 8: time to the
-screen x 0.87, wall x 1.08, CPU x 1.10 (one turn). The rows below were measured with three processes.
+screen x 0.87, wall x 1.08, CPU x 1.10 (one turn). The rows below are of three processes.
 
 {table(columns, "seconds", "command", KINDS)}
 """
