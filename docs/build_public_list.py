@@ -110,12 +110,12 @@ def write(root: Path) -> None:
     homes, public = defined(root), exported(root)
     new = {name: homes[name] for name in sorted(registered(root)) if name in homes}
     path = root / "judgestats" / "stats" / "__init__.pyi"
-    path.write_text(stub(public | new), encoding="utf-8", newline="\n")
+    path.write_text(stub(public | new), encoding="utf-8")
     for name, module in new.items():
         if f"   {name}\n" not in listed(root):
             page = root / "docs" / "api" / f"{PAGES[module.split('.')[2]]}.rst"
             text = page.read_text(encoding="utf-8").rstrip("\n")
-            page.write_text(f"{text}\n   {name}\n", encoding="utf-8", newline="\n")
+            page.write_text(f"{text}\n   {name}\n", encoding="utf-8")
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import re
 from pathlib import Path
@@ -26,6 +27,22 @@ def test_every_statistic_is_in_the_reference_once() -> None:
     ]
     for name in stats.__all__:
         assert listed.count(name) == 1, name
+
+
+def test_every_entry_of_the_reference_exists() -> None:
+    missing = []
+    for page in sorted((DOCS / "api").glob("*.rst")):
+        module = ""
+        for line in page.read_text(encoding="utf-8").splitlines():
+            if line.startswith(".. currentmodule:: "):
+                module = line.partition(":: ")[2]
+            elif line.startswith("   ") and not line.strip().startswith(":"):
+                home, _, name = f"{module}.{line.strip().lstrip('~')}".rpartition(".")
+                if module == "judgestats.inspect_ai":  # needs an extra
+                    continue
+                if not hasattr(importlib.import_module(home), name):
+                    missing.append(f"{page.name}: {home} has no {name}")
+    assert missing == []
 
 
 def test_every_page_of_the_reference_is_in_the_sites_contents() -> None:
