@@ -111,7 +111,7 @@ def tables() -> Iterable[str]:
 def page() -> str:
     """The whole page."""
     words = "\n".join(row(f"**{word}**", told) for word, told in WORDS.items())
-    entries = sorted(tests.ENTRIES, key=lambda e: e.heading.lower())
+    entries = sorted(tests.TESTS_ENTRIES, key=lambda e: e.heading.lower())
     return "\n".join(
         [
             "# Glossary",
