@@ -1,4 +1,4 @@
-"""docs/glossary.md: the words of screens and reports, from the registry of estimands.
+"""docs/glossary.md: the words of screens and reports, from the declared quantities.
 
     python docs/build_glossary.py            # write the page
     python docs/build_glossary.py --check    # CI: it is what the registry says

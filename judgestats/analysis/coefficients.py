@@ -179,7 +179,7 @@ def repetition_results(
 
 
 def described(value: Estimate, about: About) -> NamedResult:
-    """A number of one condition under the id of its quantity, which describes and claims nothing."""
+    """A number of one condition under the id of its quantity, which claims nothing."""
     quantity = quantity_of(value.name)
     return NamedResult(
         id=f"{quantity.record}.{about.conditions[0]}",

@@ -348,8 +348,8 @@ def omega_declared(
     """
     if model == "parallel":
         return ()
-    omega = [q for q in declared_for("scores", options={"omega_model": model}) if q.needs.option]
-    return tuple(computed(q, scores, **inference) for q in omega)
+    quantities = declared_for("scores", options={"omega_model": model})
+    return tuple(computed(q, scores, **inference) for q in quantities if q.key == "omega_total")
 
 
 def _subject(name: str, asked: pd.DataFrame) -> About:

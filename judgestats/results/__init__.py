@@ -1,4 +1,4 @@
-"""What a result is: records, the registry of estimands, families, the file, how numbers are put.
+"""What a result is: records, declared quantities, families, the file, how numbers are put.
 
 An analysis makes records (`Estimate`, `Test`, `Comparison`, `Table`, `ResultSet`), puts tests into
 families and draws headlines; `Results` holds them and is what ``results.json`` holds. Sentences,

@@ -299,7 +299,7 @@ class Record(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate(Record):
-    """One number: what it estimates (a key of the registry of estimands), interval and null.
+    """One number: what it estimates (the key of a declared quantity), interval and null.
 
     `std_error` is NaN where the interval does not use one; `label` says what this number is where
     that is more than the estimand (``Vote-share reliability of 5 judgments``).

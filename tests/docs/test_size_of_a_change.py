@@ -203,7 +203,7 @@ def analysed(copy, *checks):
 
 
 def documented():
-    """The function and the declaration that docs/contributing.md shows, and the function's place."""
+    """The function, its place, and the declaration that docs/contributing.md shows."""
     page = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
     code = re.search(r"```python\n(\"\"\".*?# (judgestats/\S+).*?)```", page, re.DOTALL)
     entry = re.search(r"```text\n(Quantity\(.*?)```", page, re.DOTALL)

@@ -128,7 +128,7 @@ def test_the_published_schema_is_that_of_the_types():
         (("results", 0, "statistic", "value"), True, "results[0].statistic.value: expected"),
         (("results", 0, "kind"), "tests", "results[0]: "),
         (("results", 1, "id"), "spread.j", "results[1].id: 'spread.j' stands at results[0] too"),
-        (("results", 1, "estimand"), "mine", "results[1].estimand: estimand: 'mine' is not"),
+        (("results", 1, "estimand"), "mine", "results[1].estimand: quantity: 'mine' is not"),
         (("results", 1, "note"), "x", "results[1].note: "),
         (("results", 3, "family"), "other", "results[3].family: 'other' does not hold"),
         (("results", 3, "held_to"), "mine", "results[3].held_to: there is no claim 'mine'"),

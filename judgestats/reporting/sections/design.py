@@ -238,7 +238,7 @@ def margin_of(key: str) -> str:
     >>> margin_of("icc_1_1"), margin_of("attack")
     ('ICC(1,1)', 'attack')
     """
-    return QUANTITIES[key].label if key in QUANTITIES else key.replace("_", " ")
+    return QUANTITIES[key].heading if key in QUANTITIES else key.replace("_", " ")
 
 
 def judges(run: Run) -> Table | Markdown:

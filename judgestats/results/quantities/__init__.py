@@ -1,6 +1,7 @@
-"""The registry of estimands: what each number is, how it is written, where it is computed.
+"""Declared quantities: what each number is, how it is written, where it is computed.
 
-One entry an estimand. Whatever shows a number asks here; nothing is decided by the words of a name.
+One declaration per quantity. Audits, metrics, `check`, screens and the glossary follow from it; no
+key is made from its wording.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ QUANTITIES: Mapping[str, Quantity] = _by_key(
     robustness.ENTRIES,
     comparison.ENTRIES,
 )
-"""All estimands by key."""
+"""All quantities by key."""
 
 TESTS: Mapping[str, TestKind] = _by_key(comparison.TESTS_ENTRIES)
 """All tests by key."""
@@ -62,7 +63,7 @@ TESTS: Mapping[str, TestKind] = _by_key(comparison.TESTS_ENTRIES)
 
 @cache
 def quantity_of(key: str) -> Quantity:
-    """The entry of an estimand.
+    """The declaration of a quantity.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def quantity_of(key: str) -> Quantity:
     >>> quantity_of("position_3_share").heading
     'share of place 3'
     """
-    return _entry(key, QUANTITIES, "estimand")
+    return _entry(key, QUANTITIES, "quantity")
 
 
 @cache

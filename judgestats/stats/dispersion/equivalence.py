@@ -135,7 +135,8 @@ class EquivalenceResult(Comparisons):
             return row.reason or (wide if row.notes else "no interval is defined")
         inside = self.margin[0] < row.interval.low and row.interval.high < self.margin[1]
         place = "inside" if inside else "beyond" if self._beyond(row) else "not inside"
-        return f"{name_of(row.estimate_name)} {apa_estimate(row.estimate, row.interval)} {place} the margin"
+        shown = apa_estimate(row.estimate, row.interval)
+        return f"{name_of(row.estimate_name)} {shown} {place} the margin"
 
 
 _OPEN = "the data leave open whether they differ by more than the margin"

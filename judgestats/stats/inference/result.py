@@ -492,7 +492,8 @@ class Comparisons(Result):
     def _row_found(row: Comparison) -> str:
         """Estimate, interval, on what it hangs, and adjusted p of one pair, for a sentence."""
         bounded = without_zero(row.estimate_name)
-        text = f"{name_of(row.estimate_name)} {apa_estimate(row.estimate, row.interval, bounded=bounded)}"
+        shown = apa_estimate(row.estimate, row.interval, bounded=bounded)
+        text = f"{name_of(row.estimate_name)} {shown}"
         return f"{text}{row.lost}{hangs_on(row.details)}, adjusted p {adjusted_p(row)}"
 
     def __str__(self) -> str:
