@@ -47,3 +47,20 @@ def warn_removed_statistic(name: str) -> None:
     advice = REMOVED_STATISTICS[name]
     message = f"judgestats.stats.{name} was removed in 0.3.0. Use {advice}."
     warnings.warn(message, FutureWarning, stacklevel=3)
+
+
+REPLACED_COMMANDS: Mapping[str, str] = MappingProxyType(
+    {"second-opinion": "judgestats show RUN crosscheck"}
+)
+"""Commands that still work for one version, with what takes their place."""
+
+
+def command_note(name: str) -> str:
+    """One line that names what takes the place of a command.
+
+    Examples
+    --------
+    >>> command_note("second-opinion")
+    'judgestats second-opinion is deprecated since 0.3.0. Use judgestats show RUN crosscheck.'
+    """
+    return f"judgestats {name} is deprecated since 0.3.0. Use {REPLACED_COMMANDS[name]}."

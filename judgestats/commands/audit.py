@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,7 +26,13 @@ from judgestats.results import Results
 from judgestats.results.numbers import counted
 from judgestats.runner import display as console
 from judgestats.runner.display import Links, finish, show, working
-from judgestats.runner.record import file_name, session, write_json, write_results
+from judgestats.runner.record import (
+    file_name,
+    record_crosscheck,
+    session,
+    write_json,
+    write_results,
+)
 from judgestats.runner.traces import cells_warmed
 from judgestats.stats.inference.estimate import to_plain
 from judgestats.tracking.runs import RunWriter, metrics_of
@@ -125,7 +132,7 @@ def _audit(
     results = analysis.records(facts)
     name = arguments.run_name or f"audit: {console.file_called(path)}"
     if arguments.track == "none":
-        return _untracked(judged, facts, name, formats, arguments.detail)
+        return _untracked(arguments, judged, facts, name, formats)
     from judgestats.runner.traces import rendering
     from judgestats.tracking.runs import run_files
     from judgestats.tracking.writer_process import open_apart, write_run
@@ -163,13 +170,15 @@ def _audit(
             _log(run, analysis, results, tags)
         finally:  # where the store has gone away they are what is kept
             _write(folder, judged, facts, name, run)
+        run.artifacts(folder)
+        fault = run.link(judged.traces) if judged.traces else ""
+        run.finish("FINISHED")  # before the screen: nothing that is printed changes it
+        show(results)
+        if fault:
+            console.say(fault)
+        if judged.whole is not None and arguments.crosscheck != "no":
+            results = record_crosscheck(folder, judged.whole, results, run)
         with rendering(folder, formats=formats, detail=arguments.detail) as attach:
-            run.artifacts(folder)
-            fault = run.link(judged.traces) if judged.traces else ""
-            run.finish("FINISHED")  # before the screen: nothing that is printed changes it
-            show(results)
-            if fault:
-                console.say(fault)
             reports = attach(run)
         finish(results, Links(run.run_id, store, conditions=run.children, reports=reports))
     return 0
@@ -210,16 +219,18 @@ def _write(
 
 
 def _untracked(
-    judged: _Judged,
-    facts: Mapping[str, Any],
-    name: str,
-    formats: tuple[str, ...],
-    detail: str,
+    arguments: Given, judged: _Judged, facts: Mapping[str, Any], name: str, formats: tuple[str, ...]
 ) -> int:
     """Without MLflow: the screen; with a report, the audit's files in a folder beside it."""
     results = judged.analysis.records(facts)
+    wanted = "yes" if formats else "no"
+    wanted = wanted if arguments.crosscheck == "auto" else arguments.crosscheck
+    checked = judged.whole if wanted == "yes" else None
     if not formats:
         show(results)
+        if checked is not None:
+            with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+                results = record_crosscheck(Path(scratch), checked, results)
         finish(results)
         return 0
     from judgestats.reporting.render import render_report
@@ -229,8 +240,13 @@ def _untracked(
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder, judged, facts, name)
     show(results)
+    if checked is not None:
+        with guard_output(folder):
+            results = record_crosscheck(folder, checked, results)
     with working("Rendering the report"):
-        made = render_report(folder, to=formats, out_dir=folder, detail=detail, figures=True)
+        made = render_report(
+            folder, to=formats, out_dir=folder, detail=arguments.detail, figures=True
+        )
     show_again = f"judgestats show {shlex.quote(str(folder))}"
     finish(results, following=[show_again, *map(str, made.values())])
     return 0
@@ -305,11 +321,6 @@ def _in_memory(
         analysis = with_scores_beside(
             analysis, read_any(arguments.beside), level=declared.level, seed=arguments.seed
         )
-    if arguments.detail == "full":
-        # pingouin and statsmodels, which a brief report need not wait for
-        from judgestats.analysis.crosscheck import with_second_opinion
-
-        analysis = with_second_opinion(analysis, frame)
     return _Judged(
         declared=declared,
         analysis=analysis,
@@ -464,6 +475,8 @@ def _command(arguments: Given) -> str:
         words.append(f"--omega-model {arguments.omega_model}")
     if arguments.texts != "on":
         words.append(f"--texts {arguments.texts}")
+    if arguments.crosscheck != "auto":
+        words.append(f"--crosscheck {arguments.crosscheck}")
     if arguments.stream != "auto":
         words.append(f"--stream {arguments.stream}")
     words += [f"--resamples {arguments.resamples} --seed {arguments.seed}"]

@@ -6,13 +6,14 @@ import shlex
 from collections.abc import Iterator
 
 from judgestats.commands.table import Given
-from judgestats.errors import InputError, nearest
-from judgestats.results import Results, estimand_of
+from judgestats.errors import InputError, guard_output, nearest
+from judgestats.results import Results, estimand_of, rows_of_table
 from judgestats.results.numbers import format_number
 from judgestats.results.records import Comparison, Estimate, Record, plain
 from judgestats.results.text import print_of, words_of
 from judgestats.runner import display as console
 from judgestats.runner.display import finish, show, write_json
+from judgestats.terminal import emit
 
 
 def show_command(arguments: Given) -> int:
@@ -37,6 +38,8 @@ def show_command(arguments: Given) -> int:
 
     run = whole_run(arguments.run)
     results = results_of_run(run)
+    if arguments.result == ["crosscheck"]:
+        results = _crosschecked(run, results)
     with console.showing(console.asked_for(arguments)):
         if not arguments.result:
             again = f"judgestats show {arguments.run}"
@@ -51,6 +54,51 @@ def show_command(arguments: Given) -> int:
         else:
             console.say(record_text(record, results))
     return 0
+
+
+def _crosschecked(run: str, results: Results) -> Results:
+    """The results with the cross-check, computed now for a run that was made without."""
+    from judgestats.analysis.crosscheck import CROSSCHECK, crosscheck, with_crosscheck
+    from judgestats.tracking.fetch import run_judgments, run_standings
+
+    if CROSSCHECK in results:
+        return results
+    rows = crosscheck(run_judgments(run), results, standings=run_standings(run))
+    if not rows:
+        raise InputError(
+            f"show: no number of {run} can be recomputed by another package. They need items that "
+            "were all judged, and parsed, equally often."
+        )
+    return with_crosscheck(results, rows)
+
+
+def second_opinion_command(arguments: Given) -> int:
+    """Show the cross-check of a run by the command's earlier name.
+
+    Parameters
+    ----------
+    arguments : Given
+        ``run`` (an id or a folder) and ``out`` (a CSV file, or empty).
+
+    Returns
+    -------
+    int
+        1 where a number lies beyond its tolerance.
+    """
+    from judgestats.deprecated import command_note
+    from judgestats.tracking.fetch import results_of_run, whole_run
+
+    emit(f"{command_note('second-opinion')}\n", error=True)
+    run = whole_run(arguments.run)
+    results = _crosschecked(run, results_of_run(run))
+    rows = rows_of_table(results["crosscheck"])
+    if arguments.out:
+        import pandas as pd
+
+        with guard_output(arguments.out):
+            pd.DataFrame(rows).to_csv(arguments.out, index=False)
+    console.say(record_text(results["crosscheck"], results))
+    return int(not all(row["agrees"] for row in rows))
 
 
 def _an_id(results: Results) -> str:

@@ -191,6 +191,9 @@ class CommonParameters(RunParameters, _Spent):
         "on",
         "off: the list of disagreements with people names items only, no question, answer or reply",
     )
+    crosscheck: Annotated[Literal["yes", "no"], Choice("yes", "no")] = parameter(
+        "yes", "recompute headline numbers by pingouin, statsmodels and factor-analyzer"
+    )
     traces: Annotated[Literal["on", "off"], Choice("on", "off")] = parameter(
         "off", "on: every judge call as an MLflow trace, with prompt, reply and verdict"
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import platform
 import re
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import metadata
@@ -32,7 +34,7 @@ from judgestats.results import Results, write_csv
 from judgestats.results import write_results as write_records
 from judgestats.results.records import spreadsheet_cell
 from judgestats.runner.common_parameters import settings_of
-from judgestats.runner.display import shown_texts
+from judgestats.runner.display import say, shown_texts, working
 from judgestats.runner.prepare import STAGE_JUDGES
 from judgestats.stats.inference.estimate import to_plain
 from judgestats.tracking.runs import INCOMPLETE, RunWriter, metrics_of
@@ -141,6 +143,58 @@ def write_results(
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
+def record_crosscheck(
+    folder: Path, frame: pd.DataFrame, results: Results, run: RunWriter | None = None
+) -> Results:
+    """Recompute headline numbers by other packages, and write the outcome beside the results.
+
+    Comes after the screen: importing the packages takes some seconds.
+
+    Parameters
+    ----------
+    folder : Path
+        The run's files, already complete.
+    frame : DataFrame
+        The parsed judgments.
+    results : Results
+    run : RunWriter, optional
+        The run of MLflow that keeps the files.
+
+    Returns
+    -------
+    Results
+        With the cross-check.
+    """
+    from judgestats.analysis.crosscheck import (
+        CROSSCHECK,
+        crosscheck,
+        crosscheck_table,
+        with_crosscheck,
+    )
+
+    standings = folder / "chosen" / "standings.csv"
+    with working("Cross-checking the results"):
+        rows = crosscheck(
+            frame, results, standings=pd.read_csv(standings) if standings.is_file() else None
+        )
+    if not rows:
+        return results
+    results = with_crosscheck(results, rows)
+    with tempfile.TemporaryDirectory(prefix="judgestats-crosscheck-") as scratch:
+        made, kept = Path(scratch), folder / "session.json"
+        write_records(made / "results.json", results)
+        write_csv(made / "results.csv", results)
+        write_tables(made / "tables", {CROSSCHECK: crosscheck_table(rows)})
+        if kept.is_file():
+            before = json.loads(kept.read_text(encoding="utf-8"))
+            write_json(made / "session.json", before | session(run_id=before.get("run_id", "")))
+        shutil.copytree(made, folder, dirs_exist_ok=True)
+        if run is not None:
+            run.artifacts(made)
+    say(*(f"WARNING: {n.message}" for n in results.limitations if n.code == CROSSCHECK))
+    return results
+
+
 def record(
     prepared: Prepared,
     run: RunWriter,
@@ -149,7 +203,7 @@ def record(
     analysis: Analysis,
     collected: Collected,
     facts: Mapping[str, Any],
-) -> None:
+) -> Results:
     """Write results and judgments to the run's files, results and children to the run.
 
     Parameters
@@ -165,6 +219,10 @@ def record(
     collected : Collected
     facts : mapping
         From `about`.
+
+    Returns
+    -------
+    Results
     """
     account = facts["account"]
     analysis = replace(
@@ -177,14 +235,6 @@ def record(
             "quality/answered": account["answered"] + account["cached"],
         },
     )
-    p = prepared.parameters
-    if p.detail == "full":
-        # pingouin and statsmodels, which a brief run need not wait for
-        from judgestats.analysis.crosscheck import with_second_opinion
-
-        analysis = with_second_opinion(
-            analysis, frame, items=prepared.items, own=p.get("own", None)
-        )
     results = analysis.records(facts)
     try:  # first, for another process writes it meanwhile
         run.answered(results)
@@ -198,6 +248,7 @@ def record(
         raw_columns = [c for c in frame.columns if c not in read]
         frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
         frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
+    return results
 
 
 def completed(

@@ -32,7 +32,7 @@ from judgestats.runner.design import Design
 from judgestats.runner.display import Links, finish, show, working
 from judgestats.runner.prepare import STAGE_JUDGES, Prepared, prepare, with_given_answers
 from judgestats.runner.prompts import prompt_lines, rendered
-from judgestats.runner.record import about, completed, file_name, record
+from judgestats.runner.record import about, completed, file_name, record, record_crosscheck
 from judgestats.runner.traces import cells_warmed, rendering
 from judgestats.studies.published import with_published
 
@@ -157,12 +157,13 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         limit = settings_of(prepared.parameters).get("max_tokens")
         if causes := unread_causes(replies, limit):
             console.tell(f"Replies not read: {causes}.")
-        results = analysis.records(facts)
-        record(prepared, run, folder, frame, analysis, collected, facts)
+        results = record(prepared, run, folder, frame, analysis, collected, facts)
+        run.artifacts(folder)
+        run.finish("FINISHED")  # before the screen: nothing that is printed changes it
+        show(results, more=f"{console.show_command(run.run_id)} --full")
+        if p.crosscheck == "yes":
+            results = record_crosscheck(folder, frame, results, run)
         with rendering(folder, formats=p.report, detail=p.detail) as attach:
-            run.artifacts(folder)
-            run.finish("FINISHED")  # before the screen: nothing that is printed changes it
-            show(results, more=f"{console.show_command(run.run_id)} --full")
             reports = attach(run)
         links = Links(
             run.run_id,

@@ -87,6 +87,12 @@ COMMAND = Command(
         Option("--seed", kind="whole", default=0),
         Option("--report", "formats, or none", default="html,pdf"),
         Option("--detail", "of the report", default="brief", choices=("brief", "full")),
+        Option(
+            "--crosscheck",
+            "recompute headline numbers by other packages (auto: where results are kept)",
+            default="auto",
+            choices=("auto", "yes", "no"),
+        ),
         Option("--run-name"),
         Option(
             "--track",

@@ -40,8 +40,8 @@ COMMAND = Command(
         Option("--seed", kind="whole", default=0),
         Option(
             "--out",
-            "write the results to this JSON file, or with the judgments compared to this folder, "
-            "which `second-opinion` reads",
+            "write the results to this JSON file, or to this folder with the judgments compared "
+            "and the cross-check",
         ),
         *SHOW_AND_BOUNDS,
     ),
