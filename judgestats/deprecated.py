@@ -78,8 +78,8 @@ class RenamedCommand(NamedTuple):
 
     Its words are `words` of `program` and what followed the old command: words in `dropped` left
     out, options by their new flags (without one, their value goes by its place), the first word by
-    its place put into `argument`. Where nothing like `least` (a flag, or a word by its place) was
-    given, it is added. What is followed by one of `unless` is not the old command.
+    its place put into `argument`, then `appended`. Where nothing like `least` (a flag, or a word by
+    its place) was given, it is added. What is followed by one of `unless` is not the old command.
     """
 
     spelling: str
@@ -88,6 +88,7 @@ class RenamedCommand(NamedTuple):
     dropped: tuple[str, ...] = ()
     options: Mapping[str, str] = MappingProxyType({})
     argument: str = "{}"
+    appended: tuple[str, ...] = ()
     least: str = ""
     unless: tuple[str, ...] = ()
 
@@ -116,6 +117,9 @@ RENAMED_COMMANDS: Mapping[str, RenamedCommand] = MappingProxyType(
             unless=("export", "import", "-h", "--help"),
         ),
         "reread": RenamedCommand("judgestats reparse RUN", ("reparse",)),
+        "second-opinion": RenamedCommand(
+            "judgestats show RUN crosscheck", ("show",), appended=("crosscheck",)
+        ),
         "template": RenamedCommand(
             "judgestats report RUN --document FILE.qmd",
             ("report",),
@@ -196,8 +200,9 @@ def current_command(program: str, words: Sequence[str]) -> Current:
     given = renamed.least in flags if by_flag else any(not w.startswith("-") for w in rest)
     if renamed.least and not given and not asks:
         rest.append(renamed.least)
+    appended = () if asks else renamed.appended
     note = _note(words[0], renamed.spelling)
-    return Current(renamed.program, [*renamed.words, *rest], [note])
+    return Current(renamed.program, [*renamed.words, *rest, *appended], [note])
 
 
 def current_options(words: Sequence[str], flags: Collection[str]) -> tuple[list[str], list[str]]:

@@ -1,88 +1,180 @@
-"""The primary numbers of a run recomputed by independent packages: ours, theirs, the difference.
+"""Cross-check of a run: its headline numbers recomputed by independent packages.
 
-A fault of either side shows on the user's own data. Packages want complete tables: a condition in
-which every item has the same number of read judgments. Others are named as not compared.
+Every row of `CHECKS` takes the numbers of one quantity from the records, prepares the data of
+another package from the judgments themselves, and calls that package. Packages are imported by the
+calls only. They want complete tables: a record whose data are incomplete has no row.
 """
 
 from __future__ import annotations
 
-import gc
 import math
+import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from io import StringIO
+from functools import cached_property
+from importlib import import_module, metadata
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.crosscheck_blocks import blocked_numbers, credit_numbers
-from judgestats.analysis.crosscheck_labels import labelled_numbers
-from judgestats.analysis.crosscheck_selections import selection_numbers
-from judgestats.analysis.crowd_data import gold_labels
-from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.supplements import Rows
-from judgestats.data.matrices import score_array
-from judgestats.items.records import Item
-from judgestats.results import Comparison, Estimate, Family, Results, Test
+from judgestats.analysis.conversion import table_record
+from judgestats.arrays import Floats
+from judgestats.results import AnyRecord, Comparison, Estimate, Note, Results, Test
 from judgestats.stats.inference.keywords import one_blas_thread
 
-TOLERANCE = 1e-6
-"""Of closed forms; a fit that iterates has its own."""
-_FITTED = 1e-3
-OPINIONS_FILE = "tables/second-opinion.csv"
-"""Where a run keeps them."""
+CROSSCHECK = "crosscheck"
+"""Id of the record that holds the table, and name of its file."""
+_POSITIVE = frozenset({"pass", "correct"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Opinion:
-    """One number, computed twice.
+@dataclass(frozen=True)
+class RunData:
+    """The judgments of a run, arranged as other packages take them.
 
-    Attributes
+    Parameters
     ----------
-    result : str
-        Id of our record.
-    what : str
-    ours, theirs : float
-    package : str
-        And its function.
-    tolerance : float
-        Of the difference, relative to numbers above 1.
-    convention : str
-        What both do alike, or how they differ.
+    frame : DataFrame
+        Parsed judgments.
+    results : Results
+    standings : DataFrame, optional
+        Every candidate with its labelled share and whether it was chosen.
     """
 
-    result: str
-    what: str
+    frame: pd.DataFrame
+    results: Results
+    standings: pd.DataFrame | None = None
+
+    @cached_property
+    def rows(self) -> dict[str, pd.DataFrame]:
+        """The judgments of every condition."""
+        frame = self.frame[self.frame["status"] != "invalid_condition"]
+        frame = frame[frame["stage"] == "final"] if "stage" in frame else frame
+        return {str(name): own for name, own in frame.groupby("condition", sort=False)}
+
+    @cached_property
+    def _headlines(self) -> dict[str, tuple[str, ...]]:
+        """The conditions of records that name none, by the headline that rests on them."""
+        pairs = ((r, h.about.conditions) for h in self.results.headlines for r in h.rests_on)
+        return {record: conditions for record, conditions in pairs if conditions}
+
+    def conditions(self, record: AnyRecord) -> tuple[str, ...]:
+        """The conditions a record is about, by the names of the judgments."""
+        own = record.about.conditions or self._headlines.get(record.id, ())
+        if isinstance(record, Comparison) and len(own) != 2:
+            own = (record.a, record.b)
+        if not own and isinstance(record, Estimate):
+            own = tuple(c for c in self.rows if record.id.endswith(f".{c}"))
+        if isinstance(record, Test) and len(own) < 2:
+            of = f"spread.{record.id.partition('.')[2]}"
+            groups = (self.results.get(of, Test) if of in self.results else record).groups
+            own = tuple(name.removeprefix("mean rank ") for name in groups)
+        return own if set(own) <= set(self.rows) else ()
+
+    def clusters(self, condition: str, index: pd.Index) -> pd.Series:
+        """The cluster of each (item, order)."""
+        own = self.rows[condition].drop_duplicates("item_id").set_index("item_id")["cluster"]
+        return own.reindex(index.get_level_values("item_id")).set_axis(index)
+
+    def table(self, condition: str, column: str = "score") -> pd.DataFrame:
+        """(Item, order) x repeats; repeats in which nothing was read are left out."""
+        own = self.rows[condition]
+        if column not in own:
+            return pd.DataFrame()
+        read = own[column].where((own["status"] == "ok") & (own[column].astype(str) != ""))
+        keys = ["item_id", "order"]
+        wide = own.assign(read=read).pivot(index=keys, columns="replicate", values="read")
+        return wide.dropna(axis="columns", how="all")
+
+    def equal_clusters(self, condition: str, index: pd.Index) -> Any:
+        """Codes of the clusters; None where there are fewer than three, or of unequal size."""
+        clusters = self.clusters(condition, index)
+        sizes = clusters.value_counts()
+        return pd.factorize(clusters)[0] if len(sizes) > 2 and np.ptp(sizes) == 0 else None
+
+    def distances(self, names: Sequence[str]) -> pd.DataFrame:
+        """Mean distance of each item's scores from their mean, items x conditions.
+
+        Empty where scores are incomplete, or there are fewer than two conditions.
+        """
+        tables = {name: self.table(name).astype(float) for name in names}
+        lacking = [t for t in tables.values() if t.shape[1] < 2 or t.isna().any(axis=None)]
+        if len(names) < 2 or lacking:
+            return pd.DataFrame()
+        return pd.DataFrame(
+            {n: t.sub(t.mean(axis=1), axis=0).abs().mean(axis=1) for n, t in tables.items()}
+        ).dropna()
+
+    def best(self, judge: str) -> pd.DataFrame:
+        """Whether each strategy of a judge chooses the best answer, questions x strategies.
+
+        Empty where questions are not the clusters: whole clusters change sides there.
+        """
+        own = pd.concat(own for own in self.rows.values() if own["judge"].iloc[0] == judge)
+        if self.standings is None or "factor_strategy" not in own or np.ptp(own["temperature"]) > 0:
+            return pd.DataFrame()
+        names = own.drop_duplicates("condition").set_index("condition")["factor_strategy"]
+        made = self.standings.assign(strategy=self.standings["condition"].map(names))
+        top = made.groupby(["condition", "item_id"])["labelled_share"].transform("max")
+        made = made.assign(best=made["labelled_share"] >= top - 1e-9)
+        made = made[made["chosen"].astype(bool)].dropna(subset=["strategy", "labelled_share"])
+        wide = made.pivot(index="item_id", columns="strategy", values="best")
+        return wide if len(wide) == len(own["cluster"].unique()) else pd.DataFrame()
+
+
+class Check(NamedTuple):
+    """One quantity that another package computes too.
+
+    `records` matches a record's id and test, `number` names our number in it. `call` is
+    ``module:function`` of `package`, or a function that calls it; `arguments` gives what it takes
+    (None: nothing to compare) for a record and its conditions, `value` takes the number from what
+    it returns. A difference is relative to numbers above 1.
+    """
+
+    quantity: str
+    package: str
+    records: str
+    number: Literal["estimate", "statistic", "p", "low", "high"]
+    call: str | Callable[..., Any]
+    arguments: Callable[[Any, tuple[str, ...], RunData], tuple[Any, ...] | None]
+    value: Callable[[Any], Any] = float
+    tolerance: float = 1e-6
+
+
+class Recomputed(NamedTuple):
+    """One number, computed twice; `reason` says why the other package has none."""
+
+    quantity: str
+    condition: str
     ours: float
     theirs: float
     package: str
-    tolerance: float = TOLERANCE
-    convention: str = ""
+    tolerance: float
+    result: str
+    reason: str = ""
 
     @property
     def difference(self) -> float:
-        """Theirs less ours."""
+        """Theirs minus ours."""
         return self.theirs - self.ours
 
     @property
     def agrees(self) -> bool:
-        """Whether both are the same number, or both undefined."""
-        if math.isnan(self.ours) or math.isnan(self.theirs):
-            return math.isnan(self.ours) and math.isnan(self.theirs)
-        return abs(self.difference) <= self.tolerance * max(1.0, abs(self.ours))
+        """Whether the numbers are the same within the tolerance, or one was not computed."""
+        if self.reason or (math.isnan(self.ours) and math.isnan(self.theirs)):
+            return True
+        return bool(abs(self.difference) <= self.tolerance * max(1.0, abs(self.ours)))
 
 
-def second_opinion(
+def crosscheck(
     frame: pd.DataFrame,
     results: Results,
     *,
-    items: Sequence[Item] = (),
     standings: pd.DataFrame | None = None,
-    own: Mapping[str, str] | None = None,
-) -> tuple[Opinion, ...]:
-    """Recompute the records of a run that other packages can compute.
+    checks: Sequence[Check] | None = None,
+) -> tuple[Recomputed, ...]:
+    """Recompute the numbers of a run that other packages can compute.
 
     Parameters
     ----------
@@ -90,352 +182,282 @@ def second_opinion(
         The parsed judgments of the run.
     results : Results
         Its records.
-    items : sequence of Item, optional
-        What was judged: labels, authors and texts are theirs.
     standings : DataFrame, optional
         ``chosen/standings.csv`` of a run that chooses answers.
-    own : mapping of judge to author, optional
-        As a run was given it, in place of the authors that bear a judge's name.
+    checks : sequence of Check, optional
+        Default: `CHECKS`.
 
     Returns
     -------
-    tuple of Opinion
-        ICC(1,1) and Cronbach's alpha (pingouin), congeneric omega (factor_analyzer), the
-        within-item variance (statsmodels' mixed model), the blocked F of spread and of agreement
-        with people (statsmodels), Friedman's statistic over the spread of items (pingouin), signed
-        ranks (scipy), differences of alignment scores (statsmodels), Fleiss' kappa (statsmodels),
-        correlations with ratings (scipy), kappa with labels (statsmodels), Holm's adjustment
-        of every family (statsmodels), and what `selection_numbers` and `labelled_numbers` list.
+    tuple of Recomputed
+        A package that is missing or raises gives a row with the reason.
     """
-    with warnings.catch_warnings(), one_blas_thread(), _few_objects_to_collect():
-        warnings.simplefilter("ignore")  # theirs, on data that are checked above
-        opinions = (
-            *_scores(frame, results),
-            *_verdicts(frame, results),
-            *(_blocked(one) for one in credit_numbers(results)),
-            *(_blocked(one) for one in selection_numbers(frame, results, gold_labels(items))),
-            *(
-                _blocked(one)
-                for one in labelled_numbers(
-                    frame, results, items=items, standings=standings, own=own
-                )
-            ),
-            *_families(results),
+    data = RunData(frame, results, standings)
+    with warnings.catch_warnings(), one_blas_thread():
+        warnings.simplefilter("ignore")  # theirs, on data that are checked before
+        return tuple(
+            row
+            for check in (CHECKS if checks is None else checks)
+            for record in results.results
+            if re.fullmatch(check.records, f"{record.id} {getattr(record, 'test', '')}".strip())
+            for row in _recompute(check, record, data)
         )
-    # The spread of two runs is met as theirs and as that of two conditions.
-    return tuple({(o.result, o.what): o for o in opinions}.values())
 
 
-@contextmanager
-def _few_objects_to_collect() -> Iterator[None]:
-    """Spare what exists from garbage collection: multipletests collects at every call.
-
-    With MLflow and pandas imported that took up to a second a family.
-    """
-    before = gc.get_freeze_count()
-    gc.freeze()
+def _recompute(check: Check, record: AnyRecord, data: RunData) -> Iterator[Recomputed]:
+    names, ours = data.conditions(record), _number(record, check.number)
+    if math.isnan(ours):
+        return
+    theirs, reason, package = math.nan, "", check.package
     try:
-        yield
-    finally:
-        if not before:  # what somebody else froze stays frozen
-            gc.unfreeze()
+        arguments = check.arguments(record, names, data)
+        if arguments is None:
+            return
+        package = f"{package} {metadata.version(package)}"
+        theirs = float(check.value(_function(check.call)(*arguments)))
+    except Exception as error:  # a fault of another package, or of its data, ends no run
+        reason = f"{type(error).__name__}: {error}"
+    yield Recomputed(
+        check.quantity, "; ".join(names), ours, theirs, package, check.tolerance, record.id, reason
+    )
 
 
-def with_second_opinion(
-    analysis: Analysis,
-    frame: pd.DataFrame,
-    *,
-    items: Sequence[Item] = (),
-    own: Mapping[str, str] | None = None,
-) -> Analysis:
-    """An analysis with its numbers recomputed, as a full report shows them.
-
-    Parameters
-    ----------
-    analysis : Analysis
-    frame : DataFrame
-        The parsed judgments that it is of.
-    items, own
-        As of `second_opinion`.
-
-    Returns
-    -------
-    Analysis
-        With the table among its records (``second_opinion``) and its files.
-    """
-    standings = analysis.files.get("chosen/standings.csv")
-    opinions = second_opinion(
-        frame, analysis.records(), items=items, own=own,
-        standings=pd.read_csv(StringIO(standings)) if standings else None,
-    )  # fmt: skip
-    if not opinions:
-        return analysis
-    table = opinions_table(opinions)
-    return replace(
-        analysis,
-        files={**analysis.files, OPINIONS_FILE: table.to_csv(index=False)},
-        described=(
-            *analysis.described,
-            NamedResult(
-                id="second_opinion", title="Numbers recomputed by other packages",
-                role="descriptive", result=Rows(table=table),
-            ),
-        ),
-    )  # fmt: skip
+def _number(record: AnyRecord, name: str) -> float:
+    """A number of a record; NaN where it has none of this name."""
+    holder = getattr(record, "interval", None) if name in {"low", "high"} else record
+    found = getattr(holder, name, math.nan)
+    return float(getattr(found, "value", found))
 
 
-def opinions_table(opinions: tuple[Opinion, ...]) -> pd.DataFrame:
-    """One row a number.
+def _function(call: str | Callable[..., Any]) -> Callable[..., Any]:
+    if not isinstance(call, str):
+        return call
+    module, _, name = call.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
+
+
+def crosscheck_table(rows: Sequence[Recomputed]) -> pd.DataFrame:
+    """One row per number; those that differ first.
 
     Examples
     --------
-    >>> one = Opinion(result="r", what="alpha", ours=0.5, theirs=0.5, package="p")
-    >>> opinions_table((one,))[["ours", "theirs", "difference", "agrees"]].values.tolist()
-    [[0.5, 0.5, 0.0, True]]
+    >>> one = Recomputed("ICC(1,1)", "m1", 0.5, 0.5, "pingouin 0.7.0", 1e-6, "icc")
+    >>> crosscheck_table([one])[["ours", "theirs", "difference"]].values.tolist()
+    [[0.5, 0.5, 0.0]]
     """
+    columns = ("quantity", "condition", "ours", "theirs", "package", "difference", "tolerance")
     return pd.DataFrame(
         [
-            {
-                "result": o.result,
-                "what": o.what,
-                "ours": o.ours,
-                "theirs": o.theirs,
-                "difference": o.difference,
-                "tolerance": o.tolerance,
-                "agrees": o.agrees,
-                "package": o.package,
-                "convention": o.convention,
-            }
-            for o in opinions
-        ]
+            [*(getattr(row, name) for name in columns), row.agrees, row.result, row.reason]
+            for row in sorted(rows, key=lambda r: r.agrees)
+        ],
+        columns=[*columns, "agrees", "result", "reason"],
     )
 
 
-def disagreeing(opinions: tuple[Opinion, ...]) -> tuple[Opinion, ...]:
-    """Those beyond their tolerance."""
-    return tuple(o for o in opinions if not o.agrees)
+def with_crosscheck(results: Results, rows: Sequence[Recomputed]) -> Results:
+    """The records with the table of the cross-check, and a blocker where numbers differ.
 
+    Parameters
+    ----------
+    results : Results
+    rows : sequence of Recomputed
+        From `crosscheck`.
 
-def _ours(results: Results, result_id: str) -> float | None:
-    if result_id not in results:
-        return None
-    record = results[result_id]
-    return float(record.estimate) if isinstance(record, Estimate) else None
-
-
-def _scores(frame: pd.DataFrame, results: Results) -> Iterator[Opinion]:
-    if "score" not in frame or not frame["score"].notna().any():
-        return
-    array = score_array(frame)
-    whole = {}
-    for name in array.conditions:
-        x = array.condition(name)
-        x = x[:, np.isfinite(x).any(axis=0)]
-        if len(x) < 3 or x.shape[1] < 2 or not np.isfinite(x).all():
-            continue
-        whole[name] = x
-        if x.var(axis=1).any():
-            yield from _of_table(name, x, results)
-    yield from _ranks(whole, results)
-    for one in blocked_numbers(whole, array.clusters, results):
-        yield _blocked(one)
-
-
-def _blocked(number: tuple[str, str, float, float, str, str]) -> Opinion:
-    result, what, ours, theirs, package, convention = number
-    return Opinion(
-        result=result, what=what, ours=ours, theirs=theirs, package=package, convention=convention
-    )
-
-
-def _ranks(whole: Mapping[str, np.ndarray], results: Results) -> Iterator[Opinion]:
-    """Friedman's statistic over each item's mean distance from its cell's mean."""
-    import pingouin
-
-    for record in results.results:
-        if not (isinstance(record, Test) and record.test == "friedman_test"):
-            continue
-        named = record.about.conditions
-        if not record.id.startswith("ranks.") or not named or not set(named) <= set(whole):
-            continue
-        cells = np.column_stack(
-            [
-                np.abs(x - x.mean(axis=1, keepdims=True)).mean(axis=1)
-                for x in (whole[name] for name in named)
-            ]
-        )
-        n, k = cells.shape
-        long = pd.DataFrame(
-            {
-                "item": np.repeat(np.arange(n), k),
-                "condition": np.tile(np.arange(k), n),
-                # Equal spreads differ in their last bits, which are no rank.
-                "spread": cells.ravel().round(12),
-            }
-        )
-        table = pingouin.friedman(long, dv="spread", within="condition", subject="item")
-        yield Opinion(
-            result=record.id, what="Friedman's chi-squared", ours=float(record.statistic.value),
-            theirs=float(table["Q"].iloc[0]), package="pingouin.friedman",
-            convention="corrected for ties; each item's mean distance from its mean",
-        )  # fmt: skip
-
-
-def _of_table(name: str, x: np.ndarray, results: Results) -> Iterator[Opinion]:
-    """Of complete scores, items x replications."""
-    import pingouin
-    from statsmodels.regression.mixed_linear_model import MixedLM
-
-    n, r = x.shape
-    long = pd.DataFrame(
-        {"item": np.repeat(np.arange(n), r), "rater": np.tile(np.arange(r), n), "score": x.ravel()}
-    )
-    icc_id, alpha_id = f"reliability.icc1.{name}", f"reliability.alpha.{name}"
-    ours = _ours(results, icc_id)
-    if ours is not None:
-        table = pingouin.intraclass_corr(long, targets="item", raters="rater", ratings="score")
-        yield Opinion(
-            result=icc_id, what="ICC(1,1)", ours=ours, theirs=float(table["ICC"].iloc[0]),
-            package="pingouin.intraclass_corr", convention="one-way random effects",
-        )  # fmt: skip
-    ours = _ours(results, alpha_id)
-    if ours is not None:
-        theirs = float(pingouin.cronbach_alpha(data=pd.DataFrame(x))[0])
-        yield Opinion(
-            result=alpha_id, what="Cronbach's alpha", ours=ours, theirs=theirs,
-            package="pingouin.cronbach_alpha",
-        )  # fmt: skip
-    congeneric_id = f"reliability.omega_congeneric.{name}"
-    ours = _ours(results, congeneric_id)
-    if ours is not None and not math.isnan(ours):  # ours refuses what theirs fits all the same
-        yield Opinion(
-            result=congeneric_id, what="congeneric omega", ours=ours, theirs=_congeneric(x),
-            package="factor_analyzer.FactorAnalyzer", tolerance=_FITTED,
-            convention="one factor by maximum likelihood, iterated; loadings in score points",
-        )  # fmt: skip
-    variance_id = f"condition.pooled_within_variance.{name}"
-    ours = _ours(results, variance_id)
-    between = x.mean(axis=1).var(ddof=1) > x.var(axis=1, ddof=1).mean() / r
-    if ours is not None and between:
-        fit = MixedLM(long["score"], np.ones((len(long), 1)), groups=long["item"]).fit(reml=True)
-        yield Opinion(
-            result=variance_id, what="within-item variance", ours=ours, theirs=float(fit.scale),
-            package="statsmodels.MixedLM", tolerance=_FITTED,
-            convention="REML with random items, iterated; ours is the mean square",
-        )  # fmt: skip
-
-
-def _congeneric(x: np.ndarray) -> float:
-    """Omega from the loadings that factor_analyzer finds in the correlations of replications."""
-    from judgestats.stats.reliability import published_omega as _factor_analyzer
-
-    correlations = np.corrcoef(x, rowvar=False)
-    loadings, _, _ = _factor_analyzer.factor_analysis(correlations, n_factors=1, method="ml")
-    points = loadings[:, 0] * x.std(axis=0, ddof=1)
-    own = (1 - loadings[:, 0] ** 2) * x.var(axis=0, ddof=1)
-    return float(points.sum() ** 2 / (points.sum() ** 2 + own.sum()))
-
-
-def _verdicts(frame: pd.DataFrame, results: Results) -> Iterator[Opinion]:
-    from scipy import stats
-    from statsmodels.stats import inter_rater
-
-    for condition, own in frame.groupby("condition", sort=False):
-        name = str(condition)
-        read = own[own["choice"].astype(str) != ""] if "choice" in own else own[:0]
-        ours = _ours(results, f"reliability.fleiss_kappa.{name}")
-        if ours is not None and len(read) == len(own) and _alike(own["order"]):
-            table = pd.crosstab(read["item_id"], read["choice"]).to_numpy()
-            if len(set(table.sum(axis=1))) == 1:
-                yield Opinion(
-                    result=f"reliability.fleiss_kappa.{name}", what="Fleiss' kappa", ours=ours,
-                    theirs=float(inter_rater.fleiss_kappa(table)),
-                    package="statsmodels.fleiss_kappa", convention="repetitions as raters",
-                )  # fmt: skip
-        if "label" not in own:
-            continue
-        ours = _ours(results, f"people.kappa.{name}")
-        both = read[read["label"].astype(str) != ""]
-        if ours is not None and len(both) and "score" in own and own["score"].isna().all():
-            words = sorted({*both["choice"], *both["label"]})
-            square = pd.crosstab(both["choice"], both["label"]).reindex(
-                index=words, columns=words, fill_value=0
-            )
-            yield Opinion(
-                result=f"people.kappa.{name}", what="Cohen's kappa with labels", ours=ours,
-                theirs=float(inter_rater.cohens_kappa(square.to_numpy(), return_results=False)),
-                package="statsmodels.cohens_kappa", convention="one row a judgment",
-            )  # fmt: skip
-        ratings = pd.to_numeric(own["label"], errors="coerce")
-        scored = own.assign(rating=ratings).dropna(subset=["score", "rating"])
-        means = scored.groupby("item_id")[["score", "rating"]].mean()
-        for kind, function in (
-            ("pearson", stats.pearsonr),
-            ("spearman", stats.spearmanr),
-            ("kendall", stats.kendalltau),
-        ):
-            ours = _ours(results, f"people.{kind}.{name}")
-            if ours is not None and len(means) > 2:
-                theirs = float(function(means["score"], means["rating"])[0])
-                yield Opinion(
-                    result=f"people.{kind}.{name}", what=f"{kind.capitalize()}'s correlation",
-                    ours=ours, theirs=theirs, package=f"scipy.stats.{function.__name__}",
-                    convention="means of items",
-                )  # fmt: skip
-
-
-def _alike(values: pd.Series) -> bool:
-    return bool((values == values.iloc[0]).all())
-
-
-def _families(results: Results) -> Iterator[Opinion]:
-    """Every family by itself; one that is adjusted with others bears their label."""
-    together: dict[tuple[str, bool], list[Test | Comparison]] = {}
-    alone: dict[str, list[Test | Comparison]] = {}
-    for family in results.families:
-        if family.method == "holm":
-            records = [r for r in results.members(family) if isinstance(r, (Test, Comparison))]
-            defined = [r for r in records if not math.isnan(r.p)]
-            alone[family.id] = defined
-            together.setdefault(_pool(family), []).extend(defined)
-    for family in results.families:
-        members = alone.get(family.id, [])
-        if len(members) < 2:
-            continue
-        least = {
-            r.id: results.claimed_p(r.held_to)
-            for r in members
-            if isinstance(r, Comparison) and r.held_to
-        }
-        held = ", not below its claim's p" if least else ""
-        own = _adjusted(members, members, f"Holm{held}", least)
-        pool = together[_pool(family)]
-        pooled = _adjusted(members, pool, f"Holm, with all families of its label{held}", least)
-        yield own if own.agrees or not pooled.agrees else pooled
-
-
-def _pool(family: Family) -> tuple[str, bool]:
-    """What is adjusted together: tests of a difference never with tests of its absence."""
-    return family.label, family.id.startswith("equivalence.")
-
-
-def _adjusted(
-    members: Sequence[Test | Comparison],
-    of: Sequence[Test | Comparison],
-    convention: str,
-    least: Mapping[str, float],
-) -> Opinion:
-    """The member of a family whose adjusted p lies furthest from theirs.
-
-    `least` is the p of the claim that a pair is held to, by the pair's id.
+    Returns
+    -------
+    Results
     """
-    from statsmodels.stats.multitest import multipletests
-
-    adjusted = multipletests([r.p for r in of], method="holm")[1]
-    p = {r.id: max(float(own), least.get(r.id, 0.0)) for r, own in zip(of, adjusted, strict=True)}
-    worst = max(members, key=lambda r: abs(p[r.id] - r.p_adjusted))
-    return Opinion(
-        result=worst.id, what=f"adjusted p, furthest apart of {len(members)}",
-        ours=worst.p_adjusted, theirs=float(p[worst.id]), package="statsmodels.multipletests",
-        convention=convention,
+    if not rows:
+        return results
+    title = "Cross-check by other packages"
+    table = table_record(
+        crosscheck_table(rows), id=CROSSCHECK, hypothesis=CROSSCHECK, role="descriptive",
+        title=title,
     )  # fmt: skip
+    differ = [row for row in rows if not row.agrees]
+    notes = results.limitations
+    if differ:
+        first = differ[0]
+        message = (
+            f"{first.quantity} of {first.condition or 'the run'} is {first.ours:.6g} here and "
+            f"{first.theirs:.6g} in {first.package}, so {len(differ)} of {len(rows)} recomputed "
+            "numbers cannot be relied on. See tables/crosscheck.csv and report the difference."
+        )
+        short = f"another package finds other values for {len(differ)} of {len(rows)} numbers"
+        notes = (
+            Note(code=CROSSCHECK, message=message, severity="warning", values={"short": short}),
+            *notes,
+        )
+    return replace(results, results=(*results.results, table), limitations=notes)
+
+
+def _scores(_: Any, names: tuple[str, ...], data: RunData) -> tuple[pd.DataFrame] | None:
+    """Complete scores of one condition, three items or more, items x repeats."""
+    x = data.table(names[0]).astype(float).reset_index(drop=True) if names else pd.DataFrame()
+    whole = len(x) > 2 and x.shape[1] > 1 and not x.isna().any(axis=None)
+    return (x,) if whole and x.var(axis=1).any() else None
+
+
+def _long_scores(record: Any, names: tuple[str, ...], data: RunData) -> tuple[Any, ...] | None:
+    """The same in long form."""
+    for x in _scores(record, names, data) or ():
+        return x.reset_index(names="item").melt("item", var_name="rater"), "item", "rater", "value"
+    return None
+
+
+def _omega(scores: pd.DataFrame) -> float:
+    """Omega from one factor's loadings by maximum likelihood, in score points."""
+    from judgestats.stats.reliability.published_omega import factor_analysis
+
+    x = scores.to_numpy()
+    share = factor_analysis(np.corrcoef(x, rowvar=False), n_factors=1, method="ml")[0][:, 0]
+    common = float((share * x.std(axis=0, ddof=1)).sum() ** 2)
+    return common / (common + float(((1 - share**2) * x.var(axis=0, ddof=1)).sum()))
+
+
+def _labelled(_: Any, names: tuple[str, ...], data: RunData) -> tuple[Any, ...] | None:
+    """Verdicts x labels, one count per judgment that has a label."""
+    own = data.rows[names[0]] if names else pd.DataFrame()
+    if "label" not in own or ("score" in own and own["score"].notna().any()):
+        return None
+    both = own[(own["choice"].astype(str) != "") & (own["label"].astype(str) != "")]
+    words = sorted({*both["choice"], *both["label"]})
+    square = pd.crosstab(both["choice"], both["label"])
+    return (square.reindex(index=words, columns=words, fill_value=0).to_numpy(),)
+
+
+def _repeated(_: Any, names: tuple[str, ...], data: RunData) -> tuple[Any, ...] | None:
+    """Counts of verdicts, items x categories, where each item was judged equally often."""
+    own = data.rows[names[0]] if names else pd.DataFrame()
+    if "choice" not in own or len(own["order"].unique()) > 1:
+        return None
+    # Letters stand for options that were shown in an order drawn for each item.
+    column = "position" if "position" in own and (own["position"] != "").any() else "choice"
+    counts = pd.crosstab(own["item_id"], own[column].astype(str))
+    return (counts.to_numpy(),) if "" not in counts and np.ptp(counts.sum(axis=1)) == 0 else None
+
+
+def _shares(record: Any, names: tuple[str, ...], data: RunData) -> tuple[Any, ...] | None:
+    """Shares of passes of items, and clusters of equal size."""
+    verdicts = data.table(names[0], "choice") if len(names) == 1 else pd.DataFrame()
+    passes = verdicts.isin(["pass", "correct"])
+    read = passes | verdicts.isna() | verdicts.isin(["fail", "incorrect"])
+    if verdicts.empty or not read.all(axis=None):
+        return None
+    share = passes.sum(axis=1) / verdicts.notna().sum(axis=1)
+    codes = data.equal_clusters(names[0], share.dropna().index)
+    return None if codes is None else (share.dropna().to_numpy(), codes, record.interval.level)
+
+
+def _logit_limits(share: Floats, clusters: Floats, level: float) -> Floats:
+    from scipy.special import expit
+    from statsmodels.api import GLM, families
+    from statsmodels.stats.proportion import proportion_confint
+
+    if share.mean() in {0.0, 1.0}:
+        n = int(clusters.max()) + 1
+        return np.array(proportion_confint(n * share.mean(), n, 1 - level, method="beta"))
+    model = GLM(share, np.ones(len(share)), family=families.Binomial())
+    fit = model.fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
+    return np.asarray(expit(fit.conf_int(alpha=1 - level)[0]))
+
+
+def _gaps(record: Any, names: tuple[str, ...], data: RunData) -> tuple[pd.Series] | None:
+    """Differences of item means of two conditions."""
+    tables = [data.table(name) for name in names]
+    baseline = getattr(record, "estimator", "") == "beyond an unchanged re-run"
+    if len(tables) != 2 or any(table.empty for table in tables) or baseline:
+        return None
+    first, second = (table.astype(float).mean(axis=1) for table in tables)
+    # A change between runs is second minus first; a comparison is a minus b.
+    gap = (first - second if isinstance(record, Comparison) else second - first).dropna()
+    return (gap,) if len(gap) > 2 else None
+
+
+def _gaps_clustered(record: Any, names: tuple[str, ...], data: RunData) -> tuple[Any, ...] | None:
+    """The same with clusters of equal size."""
+    for gap in _gaps(record, names, data) or ():
+        codes = data.equal_clusters(names[0], gap.index)
+        if codes is not None and record.interval.method == "t over clusters" and np.ptp(gap) > 0:
+            return gap.to_numpy(), codes, record.interval.level
+    return None
+
+
+def _low_of_mean(gap: Floats, clusters: Floats, level: float) -> float:
+    from statsmodels.api import OLS
+
+    model = OLS(gap, np.ones(len(gap)))
+    fit = model.fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
+    return float(fit.conf_int(alpha=1 - level)[0][0])
+
+
+def _ranked(_: Any, names: tuple[str, ...], data: RunData) -> tuple[Any, ...] | None:
+    """Distances of scores from their mean, in long form."""
+    # Equal distances differ in their last bits, which are no rank.
+    wide = data.distances(names).round(12).reset_index(drop=True).reset_index(names="item")
+    long = wide.melt("item", var_name="condition")
+    return (long, "value", "condition", "item") if len(wide) > 2 else None
+
+
+def _signed(_: Any, names: tuple[str, ...], data: RunData) -> tuple[Any, ...] | None:
+    """Differences of distances; zeros are ranked and left out."""
+    cells = data.distances(names)
+    gap = cells.diff(axis=1).iloc[:, -1].round(12) if len(cells) > 2 else cells
+    return (gap, None, "pratt", False, "greater") if len(gap) else None
+
+
+def _blocked(_: Any, names: tuple[str, ...], data: RunData) -> tuple[Any, ...] | None:
+    """Means of clusters of distances, in long form."""
+    cells = data.distances(names)
+    if len(cells) < 3 or np.ptp(cells, axis=1).max() <= 1e-12:
+        return None
+    clusters = data.clusters(names[0], cells.index).to_numpy(dtype=str)
+    wide = cells.groupby(clusters, sort=False).mean().rename_axis("block").reset_index()
+    return wide.melt("block", var_name="condition"), "value", "block", ["condition"]
+
+
+def _paired_choices(record: Any, _: tuple[str, ...], data: RunData) -> tuple[Any, ...] | None:
+    """2 x 2 counts of questions on which two strategies choose the best."""
+    wide = data.best(record.part_of.removeprefix("crowd.").partition(" at ")[0])
+    wide = wide.reindex(columns=[record.a, record.b])
+    if wide.empty or wide.isna().any(axis=None):
+        return None
+    square = pd.crosstab(wide[record.a], wide[record.b])
+    return (square.reindex(index=[False, True], columns=[False, True], fill_value=0),)
+
+
+_SHIFT = r"shift\..*(:[^/]*|/change_of_scores)"
+_PASSES = r"(verdicts\.pass_rate|accuracy)\..*"
+CHECKS = (
+    Check("ICC(1,1)", "pingouin", r"reliability\.icc1\..*", "estimate",
+          "pingouin:intraclass_corr", _long_scores, lambda table: table["ICC"].iloc[0]),
+    Check("Cronbach's alpha", "pingouin", r"reliability\.alpha\.[^/]*", "estimate",
+          "pingouin:cronbach_alpha", _scores, lambda found: found[0]),
+    Check("congeneric omega", "factor-analyzer", r"reliability\.omega_congeneric\.[^/]*",
+          "estimate", _omega, _scores, tolerance=1e-3),
+    Check("Cohen's kappa", "statsmodels", r"people\.kappa\..*", "estimate",
+          "statsmodels.stats.inter_rater:cohens_kappa", _labelled, lambda found: found.kappa),
+    Check("Fleiss' kappa", "statsmodels",
+          r"(reliability\.fleiss_kappa|repetition\.kappa\.one)\..*", "estimate",
+          "statsmodels.stats.inter_rater:fleiss_kappa", _repeated),
+    Check("lower limit of the pass rate", "statsmodels", _PASSES, "low", _logit_limits, _shares,
+          lambda limits: limits[0]),
+    Check("upper limit of the pass rate", "statsmodels", _PASSES, "high", _logit_limits, _shares,
+          lambda limits: limits[1]),
+    Check("McNemar's exact p", "statsmodels", r"crowd\..*", "p",
+          "statsmodels.stats.contingency_tables:mcnemar", _paired_choices, lambda t: t.pvalue),
+    Check("signed-rank statistic", "scipy", r"ranks\..* wilcoxon_signed_rank", "statistic",
+          "scipy.stats:wilcoxon", _signed, lambda found: found.statistic),
+    Check("Friedman's statistic", "pingouin", r"ranks\..* friedman_test", "statistic",
+          "pingouin:friedman", _ranked, lambda table: table["Q"].iloc[0]),
+    Check("F of dispersion within items", "statsmodels",
+          r"(spread|judges)\..* spread_blocked_f", "statistic", "statsmodels.stats.anova:AnovaRM",
+          _blocked, lambda model: model.fit().anova_table["F Value"].iloc[0]),
+    Check("mean difference", "statsmodels", _SHIFT, "estimate",
+          "statsmodels.stats.weightstats:DescrStatsW", _gaps, lambda found: found.mean),
+    Check("lower limit of a mean difference", "statsmodels", _SHIFT, "low", _low_of_mean,
+          _gaps_clustered),
+)  # fmt: skip
+"""What is recomputed: the quantity, the package, our number, and how the package is called."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -29,6 +30,7 @@ from judgestats.runner.common_parameters import FORMATS
 from judgestats.runner.display import Links, finish, show, working
 from judgestats.runner.record import (
     file_name,
+    record_crosscheck,
     session,
     write_json,
     write_results,
@@ -114,7 +116,7 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
     results = analysis.records(facts)
     name = arguments.run_name or f"audit: {console.file_called(path)}"
     if arguments.track == "none":
-        return _untracked(judged, facts, name, formats, arguments.detail)
+        return _untracked(arguments, judged, facts, name, formats)
     from judgestats.runner.traces import rendering
     from judgestats.tracking.runs import run_files
 
@@ -123,6 +125,8 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
     with run_files() as folder, ExitStack() as running:
         _write(folder, judged, facts, name)
         show(results)
+        if judged.whole is not None and arguments.crosscheck != "no":
+            results = record_crosscheck(folder, judged.whole, results)
         store = open_audit_store(judged.experiment)
         run = running.enter_context(
             RunWriter(store, name=name, tags=tags, run_id=store.adopted_run, started=began)
@@ -195,16 +199,18 @@ def _write(
 
 
 def _untracked(
-    judged: _Judged,
-    facts: Mapping[str, Any],
-    name: str,
-    formats: tuple[str, ...],
-    detail: str,
+    arguments: Args, judged: _Judged, facts: Mapping[str, Any], name: str, formats: tuple[str, ...]
 ) -> int:
     """Without MLflow: the screen; with a report, the audit's files in a folder beside it."""
     results = judged.analysis.records(facts)
+    wanted = "yes" if formats else "no"
+    wanted = wanted if arguments.crosscheck == "auto" else arguments.crosscheck
+    checked = judged.whole if wanted == "yes" else None
     if not formats:
         show(results)
+        if checked is not None:
+            with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+                results = record_crosscheck(Path(scratch), checked, results)
         finish(results)
         return 0
     from judgestats.reporting.render import render_report
@@ -214,8 +220,13 @@ def _untracked(
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder, judged, facts, name)
     show(results)
+    if checked is not None:
+        with guard_output(folder):
+            results = record_crosscheck(folder, checked, results)
     with working("Rendering the report"):
-        made = render_report(folder, to=formats, out_dir=folder, detail=detail, figures=True)
+        made = render_report(
+            folder, to=formats, out_dir=folder, detail=arguments.detail, figures=True
+        )
     show_again = f"judgestats show {shlex.quote(str(folder))}"
     finish(results, following=[show_again, *map(str, made.values())])
     return 0
@@ -296,11 +307,6 @@ def _in_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _Judged:
         analysis = with_scores_beside(
             analysis, read_any(arguments.beside), level=declared.level, seed=arguments.seed
         )
-    if arguments.detail == "full":
-        # pingouin and statsmodels, which a brief report need not wait for
-        from judgestats.analysis.crosscheck import with_second_opinion
-
-        analysis = with_second_opinion(analysis, frame)
     return _Judged(
         declared=declared,
         analysis=analysis,
@@ -452,6 +458,8 @@ def _command(arguments: Args) -> str:
         words.append(f"--omega-model {arguments.omega_model}")
     if arguments.texts != "on":
         words.append(f"--texts {arguments.texts}")
+    if arguments.crosscheck != "auto":
+        words.append(f"--crosscheck {arguments.crosscheck}")
     if arguments.stream != "auto":
         words.append(f"--stream {arguments.stream}")
     words += [f"--resamples {arguments.resamples} --seed {arguments.seed}"]

@@ -119,6 +119,8 @@ _ANALYZE = Command(
             choices=("brief", "full")),
         Option("--texts", "Output", "Replies in the list of disagreements with labels",
             default="on", choices=("on", "off")),
+        Option("--crosscheck", "Output", "Recompute headline numbers with other packages "
+            "(auto: where results are kept)", default="auto", choices=("auto", "yes", "no")),
         Option("--run-name", "Output", "Name of the MLflow run, e.g. release-7",
             metavar="NAME"),
         Option("--track", "Advanced", "Where results are kept; none writes reports to "
@@ -477,9 +479,11 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             (
                 Argument("run", _RUN, kind="file"),
                 Argument("result", "Id of a result, or its beginning", many="any", metavar="ID"),
+                Option("--out", "Output", "CSV file for a table, e.g. crosscheck.csv",
+                    metavar="FILE"),
                 *RESULTS,
             ),
-            examples=("judgestats show RUN", "judgestats show RUN icc_1_1"),
+            examples=("judgestats show RUN", "judgestats show RUN crosscheck"),
         ),
         "demo": Command(
             "Analyse recorded judgments of real judges", "demo:demo_command",
@@ -509,15 +513,6 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
                     "latency_s=.2,rate_limited=.05", metavar="NAME=VALUE,..."),
             ),
             examples=("judgestats simulate --port 8099",),
-        ),
-        "second-opinion": Command(
-            "Recompute a run's numbers with independent packages",
-            "crosscheck:second_opinion_command",
-            (
-                Argument("run", _RUN, kind="file"),
-                Option("--out", "Output", "CSV file for the table", metavar="FILE"),
-            ),
-            examples=("judgestats second-opinion RUN",),
         ),
     },
 )

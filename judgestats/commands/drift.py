@@ -121,31 +121,36 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Analysis:
     following = [whole if len(whole) <= _LONGEST else "the same command with --all"]
     again = second if anchors is None else anchors  # what is tested
     try:
-        following = [*_written(arguments.out, results, first, again, pairs), *following]
+        kept, compared = _written(arguments.out, results, first, again, pairs)
     finally:  # shown also where it cannot be written: it took its time
         show(results)
-    finish(results, following=following)
+    if compared is not None:
+        from judgestats.runner.record import record_crosscheck
+
+        with guard_output(Path(arguments.out)):
+            results = record_crosscheck(Path(arguments.out), compared, results)
+    finish(results, following=[*kept, *following])
     return analysis
 
 
 def _written(
     out: str, results: Results, first: DataFrame, again: DataFrame, pairs: dict[str, str]
-) -> list[str]:
-    """Write what was asked for; gives where it is, and what can be done with it."""
+) -> tuple[list[str], DataFrame | None]:
+    """Write what was asked for; gives where it is, and the judgments of a folder."""
     if not out:
-        return []
+        return [], None
     from judgestats.analysis.drift_tests import both_runs, match_conditions
 
     path = Path(out)
     if path.suffix == ".json":
         write_results(path, results)
-        return [f"Results: {out}"]
+        return [f"Results: {out}"], None
     write_results(path / "results.json", results)
     compared, _ = both_runs(first, again, match_conditions(first, again, pairs=pairs or None))
     with guard_output(path):
         (path / "data").mkdir(exist_ok=True)
         compared.to_parquet(path / "data" / "judgments.parquet", index=False)
-    return [f"Results: {path}", f"judgestats second-opinion {path}"]
+    return [f"Results: {path}"], compared
 
 
 def _command(arguments: Args, *, short: bool = False) -> str:

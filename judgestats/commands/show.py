@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 from judgestats.commands.arguments import Args
-from judgestats.errors import InputError, nearest
-from judgestats.results import Results, quantity_of
+from judgestats.errors import InputError, guard_output, nearest
+from judgestats.results import Results, Table, quantity_of, rows_of_table
 from judgestats.results.numbers import format_number
 from judgestats.results.records import Comparison, Estimate, Record, plain
 from judgestats.results.text import print_of, words_of
@@ -37,6 +38,8 @@ def show_command(arguments: Args) -> int:
 
     run = whole_run(arguments.run)
     results = results_of_run(run)
+    if arguments.result == ["crosscheck"]:
+        results = _crosschecked(run, results)
     with console.showing(console.asked_for(arguments)):
         if not arguments.result:
             again = f"judgestats show {arguments.run}"
@@ -46,11 +49,39 @@ def show_command(arguments: Args) -> int:
             finish(results, following=following)
             return 0
         record = _record(results, " ".join(arguments.result))
+        if arguments.out:
+            _write_table(record, Path(arguments.out))
         if arguments.json:
             write_json({"record": plain(record)})
         else:
             console.say(record_text(record, results))
     return 0
+
+
+def _crosschecked(run: str, results: Results) -> Results:
+    """The results with the cross-check, computed now for a run that was made without."""
+    from judgestats.analysis.crosscheck import CROSSCHECK, crosscheck, with_crosscheck
+    from judgestats.tracking.fetch import run_judgments, run_standings
+
+    if CROSSCHECK in results:
+        return results
+    rows = crosscheck(run_judgments(run), results, standings=run_standings(run))
+    if not rows:
+        raise InputError(
+            f"show: no number of {run} can be recomputed by another package. They need items that "
+            "were all judged, and parsed, equally often."
+        )
+    return with_crosscheck(results, rows)
+
+
+def _write_table(record: Record, path: Path) -> None:
+    """Write a table, one row per row."""
+    import pandas as pd
+
+    if not isinstance(record, Table):
+        raise InputError(f"show --out: {record.id} is not a table. Use --json instead.")
+    with guard_output(path):
+        pd.DataFrame(rows_of_table(record)).to_csv(path, index=False)
 
 
 def _an_id(results: Results) -> str:

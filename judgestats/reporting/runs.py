@@ -74,16 +74,6 @@ class Run:
         return self._json("session.json")
 
     @cached_property
-    def second_opinion(self) -> pd.DataFrame:
-        """The run's numbers recomputed by other packages; empty where nobody asked for them."""
-        path = self.folder / "tables" / "second-opinion.csv"
-        return (
-            pd.read_csv(path, keep_default_na=False, na_values=[""])
-            if path.is_file()
-            else (pd.DataFrame())
-        )
-
-    @cached_property
     def judgments(self) -> pd.DataFrame:
         """The parsed judgments; an empty frame where the run has none."""
         path = self.folder / "data" / "judgments.parquet"

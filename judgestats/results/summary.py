@@ -24,6 +24,7 @@ from judgestats.results.thresholds import Mark, Threshold, number_called
 
 _MOST_NAMES = 3
 _GRAVE = (
+    "crosscheck",
     "simulated",
     "incomplete",
     "other_parameters",

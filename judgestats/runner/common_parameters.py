@@ -234,6 +234,11 @@ class CommonParameters(RunParameters, _Spent):
         "Replies in the list of disagreements with labels: on or off",
         group="Output",
     )
+    crosscheck: Annotated[Literal["yes", "no"], Choice("yes", "no")] = parameter(
+        "yes",
+        "Recompute headline numbers with pingouin, statsmodels, and factor-analyzer: yes or no",
+        group="Analysis",
+    )
     traces: Annotated[Literal["on", "off"], Choice("on", "off")] = parameter(
         "off",
         "MLflow trace of every call, with prompt, reply and verdict: on or off",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import platform
 import re
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib import metadata
@@ -32,7 +34,7 @@ from judgestats.results import Results, write_csv
 from judgestats.results import write_results as write_records
 from judgestats.results.records import spreadsheet_cell
 from judgestats.runner.common_parameters import settings_of
-from judgestats.runner.display import shown_texts
+from judgestats.runner.display import say, shown_texts, working
 from judgestats.runner.prepare import STAGE_JUDGES
 from judgestats.stats.inference.estimate import to_plain
 from judgestats.tracking.runs import INCOMPLETE, RunWriter, metrics_of
@@ -138,35 +140,70 @@ def write_results(folder: Path, analysis: Analysis, about: Mapping[str, Any]) ->
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
-def for_record(
-    prepared: Prepared, frame: pd.DataFrame, analysis: Analysis, account: Mapping[str, Any]
-) -> Analysis:
-    """The analysis with the costs, and for a report in full with a second opinion.
+def with_costs(prepared: Prepared, analysis: Analysis, account: Mapping[str, Any]) -> Analysis:
+    """The analysis with the costs of its judgments among its metrics.
 
     Parameters
     ----------
     prepared : Prepared
-    frame : DataFrame
-        The parsed judgments.
     analysis : Analysis
         As `completed` leaves it.
     account : mapping
         Of the collection.
     """
-    p = prepared.parameters
     answers = prepared.answers.cost_usd if prepared.answers else 0.0
     costs = {
         "cost/usd": account["cost_usd"] + answers,
         "cost/requests": account["requests"],
         "quality/answered": account["answered"] + account["cached"],
     }
-    analysis = replace(analysis, metrics={**analysis.metrics, **costs})
-    if p.detail != "full":
-        return analysis
-    # pingouin and statsmodels, which a brief run need not wait for
-    from judgestats.analysis.crosscheck import with_second_opinion
+    return replace(analysis, metrics={**analysis.metrics, **costs})
 
-    return with_second_opinion(analysis, frame, items=prepared.items, own=p.get("own", None))
+
+def record_crosscheck(folder: Path, frame: pd.DataFrame, results: Results) -> Results:
+    """Recompute headline numbers by other packages, and write the outcome beside the results.
+
+    Comes after the screen: importing the packages takes some seconds.
+
+    Parameters
+    ----------
+    folder : Path
+        The run's files, already complete.
+    frame : DataFrame
+        The parsed judgments.
+    results : Results
+
+    Returns
+    -------
+    Results
+        With the cross-check.
+    """
+    from judgestats.analysis.crosscheck import (
+        CROSSCHECK,
+        crosscheck,
+        crosscheck_table,
+        with_crosscheck,
+    )
+
+    standings = folder / "chosen" / "standings.csv"
+    with working("Cross-checking the results"):
+        rows = crosscheck(
+            frame, results, standings=pd.read_csv(standings) if standings.is_file() else None
+        )
+    if not rows:
+        return results
+    results = with_crosscheck(results, rows)
+    with tempfile.TemporaryDirectory(prefix="judgestats-crosscheck-") as scratch:
+        made, kept = Path(scratch), folder / "session.json"
+        write_records(made / "results.json", results)
+        write_csv(made / "results.csv", results)
+        write_tables(made / "tables", {CROSSCHECK: crosscheck_table(rows)})
+        if kept.is_file():
+            before = json.loads(kept.read_text(encoding="utf-8"))
+            write_json(made / "session.json", before | session(run_id=before.get("run_id", "")))
+        shutil.copytree(made, folder, dirs_exist_ok=True)
+    say(*(f"WARNING: {n.message}" for n in results.limitations if n.code == CROSSCHECK))
+    return results
 
 
 def write_files(

@@ -38,8 +38,9 @@ from judgestats.runner.record import (
     about,
     completed,
     file_name,
-    for_record,
     log_results,
+    record_crosscheck,
+    with_costs,
     write_files,
     write_run_id,
 )
@@ -178,17 +179,19 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         limit = settings_of(prepared.parameters).get("max_tokens")
         if causes := unread_causes(replies, limit):
             console.tell(f"Replies not read: {causes}.")
-        results = analysis.records(facts)
-        recorded = for_record(prepared, frame, analysis, facts["account"])
+        recorded = with_costs(prepared, analysis, facts["account"])
+        results = recorded.records(facts)
         write_files(folder, frame, recorded, facts)
         show(results, more=f"{console.show_command(run.run_id)} --all" if run else "")
+        if p.crosscheck == "yes":
+            results = record_crosscheck(folder, frame, results)
         if is_new := run is None:
             run = start(open_store())
             write_run_id(folder, run.run_id)
         with rendering(folder, formats=p.report, detail=p.detail) as attach:
             if is_new:
                 log_plan(prepared, run, folder)
-            log_results(prepared, run, recorded, recorded.records(facts))
+            log_results(prepared, run, recorded, results)
             run.artifacts(folder)
             run.finish("FINISHED")
             reports = attach(run)

@@ -23,12 +23,13 @@ from judgestats.results import (
     kind_of_test,
 )
 from judgestats.results import Table as TableRecord
+from judgestats.results.numbers import counted
 from judgestats.results.quantities import TESTS
 
 __all__ = [
+    "crosscheck",
     "files",
     "methods",
-    "second_opinion",
     "warned",
 ]
 
@@ -139,6 +140,7 @@ def methods(
         _intervals(run, write),
         _by_chance(run, write),
         _adjusted(run, named, write),
+        _crosschecked(run),
     ]
     return Markdown("\n\n".join(filter(None, parts)))
 
@@ -249,42 +251,46 @@ def _listed(parts: Iterable[str]) -> str:
 
 def warned(run: Run) -> Markdown | None:
     """A warning where another package finds another number; None where none does."""
-    table = run.second_opinion
-    apart = int((~table["agrees"].astype(bool)).sum()) if len(table) else 0
-    if not apart:
+    found = [n.message for n in run.records.limitations if n.code == "crosscheck"]
+    if not found:
         return None
-    return Markdown(
-        "::: {.callout-warning}\n\n"
-        f"Another package finds another value for {apart} of {len(table)} numbers of this run that "
-        "were computed twice (`tables/second-opinion.csv`): do not rely on them before it is known "
-        "which side is right.\n\n:::"
-    )
+    return Markdown(f"::: {{.callout-warning}}\n\n{escape_markdown(found[0])}\n\n:::")
 
 
-def second_opinion(run: Run) -> Table | None:
+def crosscheck(run: Run) -> Table | None:
     """Ours, theirs and the difference; what differs first."""
-    table = run.second_opinion
-    if not len(table):
+    rows = run.table("crosscheck")
+    if not rows:
         return None
-    rows = table.sort_values("agrees", kind="stable").to_dict("records")
     return Table(
         columns=(
-            Column(key="what", label="Number"),
-            Column(key="result", label="Result"),
+            Column(key="quantity"),
+            Column(key="condition"),
             Column(key="ours", format="number:4"),
             Column(key="theirs", format="number:4"),
             Column(key="same"),
-            Column(key="package", label="Computed again by"),
+            Column(key="package"),
         ),
         rows=tuple(
-            {str(k): v for k, v in row.items()} | {"same": "yes" if row["agrees"] else "NO"}
-            for row in rows
+            row | {"same": row["reason"] or ("yes" if row["agrees"] else "NO")} for row in rows
         ),
-        caption="Numbers of this run, computed again by independent packages.",
-        note="Same: within 1e-6, fits that iterate within 1e-3. Conventions and differences stand "
-        "in tables/second-opinion.csv.",
-        label="tbl-second-opinion",
+        caption="Numbers of this run, recomputed by independent packages.",
+        note="Same: within 1e-6, fits that iterate within 1e-3 (tables/crosscheck.csv).",
+        label="tbl-crosscheck",
     )
+
+
+def _crosschecked(run: Run) -> str:
+    """How many numbers other packages recomputed, and the largest difference."""
+    rows = [row for row in run.table("crosscheck") if not row["reason"]]
+    if not rows:
+        return ""
+    largest = max(abs(row["difference"] or 0.0) for row in rows)
+    packages = {row["package"].rpartition(" ")[::2] for row in rows}
+    named = " and ".join(f"{p} {'.'.join(v.split('.')[:2])}" for p, v in sorted(packages))
+    numbers = counted(len(rows), "headline number was", "headline numbers were")
+    difference = f"the largest difference is {largest:.0e}" if largest else "there is no difference"
+    return f"{numbers} recomputed with {named}; {difference}."
 
 
 _CSV = {
