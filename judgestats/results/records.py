@@ -675,3 +675,11 @@ class Drawing(Part):
     lines: tuple[str, ...] = ()
     compared: tuple[str, ...] = ()
     caption: str = ""
+
+
+def rows_of_table(record: Record) -> list[dict[str, Any]]:
+    """A table's rows as dicts; none of a result that is no table."""
+    if not isinstance(record, Table):
+        return []
+    keys = [column.key for column in record.columns]
+    return [dict(zip(keys, row, strict=True)) for row in record.rows]

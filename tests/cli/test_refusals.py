@@ -319,7 +319,7 @@ def raised():
     """File and text of every refusal that readers of tables and options raise."""
     folder = Path(judgestats.__file__).parent
     names = (*(f"data/readers/{n}" for n in READERS), "data/verdict_kinds", "data/vocabulary")
-    for name in (*names, "commands/audit", "commands/table_words"):
+    for name in (*names, "commands/audit", "commands/arguments"):
         for node in ast.walk(ast.parse((folder / f"{name}.py").read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "").endswith("Error"):
                 said = node.args[0] if node.args else None

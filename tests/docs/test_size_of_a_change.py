@@ -26,7 +26,7 @@ from judgestats.simulated.faults import Faults
 from judgestats.simulated.app import serving
 
 def asked(journal, **given):
-    base = {"judges": "sim-typical,sim-null", "temperatures": "1", "limit": "2", "replicates": "2"}
+    base = {"judges": "sim-typical,sim-null", "temperatures": "1", "limit": "2", "repeats": "2"}
     prepared = prepare(load_design("judges"), {**base, **given})
     settings = settings_of(prepared.parameters)
     found = collect_judgments(prepared.tasks, journal=journal, settings=settings)
