@@ -90,7 +90,7 @@ def problems(root: Path) -> Iterator[str]:
         for folder in ("validation", "stats")
         for path in sorted((root / "tests" / folder).rglob("*.py"))
     )
-    held += "".join(
+    held += " ".join(
         re.findall(FUNCTION + r"(?=(?:(?!function=).)*?reference=)", declared(root), re.S)
     )
     for name in sorted(registered(root)):
