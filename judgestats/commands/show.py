@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from judgestats.commands.table import Given
 from judgestats.errors import InputError, guard_output, nearest
-from judgestats.results import Results, estimand_of, rows_of_table
+from judgestats.results import Results, estimand_of
 from judgestats.results.numbers import format_number
 from judgestats.results.records import Comparison, Estimate, Record, plain
 from judgestats.results.text import print_of, words_of
@@ -86,6 +86,7 @@ def second_opinion_command(arguments: Given) -> int:
         1 where a number lies beyond its tolerance.
     """
     from judgestats.deprecated import command_note
+    from judgestats.reporting.runs import rows_of_table
     from judgestats.tracking.fetch import results_of_run, whole_run
 
     emit(f"{command_note('second-opinion')}\n", error=True)
