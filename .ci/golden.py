@@ -28,7 +28,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-FIXTURES = next(p for p in (ROOT / "tests").glob("*/fixtures") if p.parent.name in {"data", "judgments"})
+FIXTURES = next(
+    p for p in (ROOT / "tests").glob("*/fixtures") if p.parent.name in {"data", "judgments"}
+)
 SHARED = ROOT.parent / "shared" / "data"
 
 # Fields that hold prose, times, or the names of files: compared by --texts only, or never.

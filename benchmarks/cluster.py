@@ -22,7 +22,7 @@ from distributed import LocalCluster
 from judgestats.collection.cluster import collect_distributed
 from judgestats.collection.journal import Journal
 from judgestats.collection.spec import parse_judge
-from judgestats.data.schema import Condition, Task
+from judgestats.data.columns import Condition, Task
 from judgestats.engine import Engine, parse_engine
 from judgestats.items.records import Item, Response
 from judgestats.protocols.pointwise import Pointwise

@@ -105,7 +105,7 @@ async def create_aiohttp(url: str, count: int, concurrency: int) -> float:
 
 
 def tasks(url: str, count: int):
-    from judgestats.data.schema import Condition, Task
+    from judgestats.data.columns import Condition, Task
     from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema
 
     schema = ReplySchema(name="submit_score", description="Submit.", schema=SCHEMA)

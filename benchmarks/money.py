@@ -18,7 +18,7 @@ from typing import Any
 from judgestats.collection.ledger import Budget
 from judgestats.collection.prices import Price, PriceTable
 from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.schema import Condition, Task
+from judgestats.data.columns import Condition, Task
 from judgestats.items.records import Item, Response
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.simulated.app import SimulatedServer

@@ -27,7 +27,7 @@ FAULTS = (
 
 
 def tasks(url: str, count: int):
-    from judgestats.data.schema import Condition, Task
+    from judgestats.data.columns import Condition, Task
     from judgestats.items.records import Item, Response
     from judgestats.protocols.pointwise import Pointwise
 

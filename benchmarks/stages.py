@@ -24,14 +24,14 @@ from seconds import AUDITED
 STAGES = {
     "everything in this process": ("cli.py", "main"),
     "imports, in all stages": ("<frozen importlib._bootstrap>", "_find_and_load"),
-    "asking the judges": ("judges/collect.py", "collect_judgments"),
+    "asking the judges": ("collection/single_answers.py", "collect_judgments"),
     "reading the file": ("readers/registry.py", "read_judgments"),
-    "analysis of experiments": ("experiment/run.py", "again"),
+    "analysis of experiments": ("runner/run.py", "again"),
     "analysis of audits": ("analysis/audit.py", "audit_read"),
     "what every analysis gets": ("analysis/supplements.py", "supplemented"),
-    "files of results": ("experiment/folder.py", "write_results"),
+    "files of results": ("runner/record.py", "write_results"),
     "waiting for the process that writes the run": ("tracking/writer_process.py", "ask"),
-    "report: waiting for what remains of it": ("experiment/rendering.py", "_attach"),
+    "report: waiting for what remains of it": ("runner/traces.py", "_attach"),
 }
 """Rows of the table: end of the file and name of the function whose calls they are."""
 PROFILED = """

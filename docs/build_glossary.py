@@ -20,13 +20,12 @@ from judgestats.results.quantities import (
     UNITS,
     Estimand,
     TestKind,
+    agreement,
     comparison,
     reliability,
+    robustness,
     validity,
 )
-from judgestats.results.quantities import agreement as verdicts
-from judgestats.results.quantities import comparison as tests
-from judgestats.results.quantities import robustness as instrument
 
 PAGE = Path(__file__).resolve().parent / "glossary.md"
 
@@ -58,9 +57,9 @@ WORDS: Mapping[str, str] = {
 
 ROOMS = {
     "Reliability and spread": reliability,
-    "Verdicts, order and people": verdicts,
+    "Verdicts, order and people": agreement,
     "Is the judge right": validity,
-    "The judge as an instrument": instrument,
+    "The judge as an instrument": robustness,
     "Comparisons and costs": comparison,
 }
 
@@ -105,7 +104,7 @@ def tables() -> Iterable[str]:
 def page() -> str:
     """The whole page."""
     words = "\n".join(row(f"**{word}**", told) for word, told in WORDS.items())
-    entries = sorted(tests.ENTRIES, key=lambda e: e.label.lower())
+    entries = sorted(comparison.TESTS_ENTRIES, key=lambda e: e.label.lower())
     return "\n".join(
         [
             "# Glossary",

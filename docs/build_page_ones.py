@@ -16,7 +16,7 @@ from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
 SHEET = ROOT / "docs" / "images" / "page-ones.png"
-RECORDED = ROOT / "judgestats" / "judgments" / "demo" / "scores.csv.gz"
+RECORDED = ROOT / "judgestats" / "data" / "demo" / "scores.csv.gz"
 RUNS = (
     ("run", "temperature"),
     ("run", "alignment"),

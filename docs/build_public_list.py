@@ -40,7 +40,7 @@ HEADER = '"""The public list of `judgestats.stats`, read by type checkers and by
 
 def registered(root: Path) -> set[str]:
     """The functions that the registry names."""
-    entries = sorted((root / "judgestats" / "results" / "estimands").glob("*.py"))
+    entries = sorted((root / "judgestats" / "results" / "quantities").glob("*.py"))
     texts = (path.read_text(encoding="utf-8") for path in entries)
     return {name for text in texts for name in re.findall(r'function="(\w+)"', text)} - INTERNAL
 

@@ -7,7 +7,7 @@ its own and costs no further call.
 
 from __future__ import annotations
 
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.runner.design import Design

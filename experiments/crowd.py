@@ -6,7 +6,7 @@ against the crowd, repeated votes) are asked once and used by each of them.
 
 from __future__ import annotations
 
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.protocols.strategies import Strategy
 from judgestats.runner.crowd_parameters import (
     CROWD_LEVELS,

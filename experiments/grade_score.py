@@ -6,7 +6,7 @@ unrelated option answers another question; it is drawn once for an item and rota
 
 from __future__ import annotations
 
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.protocols.selection import SELECTION_PROMPTS, Selection
 from judgestats.runner.common_parameters import own_reasoning, prompt_of
 from judgestats.runner.design import Design, crossed

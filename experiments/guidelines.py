@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.protocols.explained import (
     GUIDELINES,
     guideline_level,

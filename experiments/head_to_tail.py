@@ -6,7 +6,7 @@ a reference; without a file the bundled questions that have one are taken.
 
 from __future__ import annotations
 
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.protocols.pointwise import Correctness
 from judgestats.runner.common_parameters import (
     AnswerParameters,

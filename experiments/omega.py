@@ -7,7 +7,7 @@ beside the answer under the study's presets only: it answers another question.
 
 from __future__ import annotations
 
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.protocols.selection import Selection
 from judgestats.runner.common_parameters import own_reasoning, prompt_of
 from judgestats.runner.design import Design, Levels

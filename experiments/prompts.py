@@ -7,7 +7,7 @@ repetitions.
 
 from __future__ import annotations
 
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.protocols.base import JudgingProtocol
 from judgestats.runner.design import (
     Design,

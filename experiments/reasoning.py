@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.protocols.pointwise import REASONING, Pointwise
 from judgestats.runner.common_parameters import prompt_of
 from judgestats.runner.design import Design, Levels, crossed

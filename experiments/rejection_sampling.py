@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from judgestats.analysis.chosen_responses import TIES
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.protocols.strategies import Strategy
 from judgestats.runner.common_parameters import CandidateParameters
 from judgestats.runner.crowd_parameters import (

@@ -6,7 +6,7 @@ The item is the block of every test: all conditions judge the same items.
 
 from __future__ import annotations
 
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.runner.common_parameters import OwnReasoning, own_reasoning, prompt_of
 from judgestats.runner.design import Design, Levels, VaryParameters

@@ -6,7 +6,7 @@ people's labels. Without a file the bundled answers' designed quality stands for
 
 from __future__ import annotations
 
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.protocols.base import JudgingProtocol
 from judgestats.protocols.pointwise import PassFail, Pointwise
 from judgestats.runner.common_parameters import OwnReasoning, own_reasoning, prompt_of

@@ -17,10 +17,10 @@ from judgestats.analysis.audit import audit_read
 from judgestats.analysis.drift import drift as drift_frames
 from judgestats.analysis.drift_tests import with_parameters
 from judgestats.analysis.supplements import supplemented
+from judgestats.data.columns import PARSED_COLUMNS
 from judgestats.data.readers.frame import passes_and_failures
 from judgestats.data.readers.labels import with_stated_words
 from judgestats.data.readers.registry import read_judgments as read_table_or_log
-from judgestats.data.schema import PARSED_COLUMNS
 from judgestats.errors import InputError
 from judgestats.stats.inference.estimate import to_plain
 

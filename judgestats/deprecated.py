@@ -64,3 +64,31 @@ def command_note(name: str) -> str:
     'judgestats second-opinion is deprecated since 0.3.0. Use judgestats show RUN crosscheck.'
     """
     return f"judgestats {name} is deprecated since 0.3.0. Use {REPLACED_COMMANDS[name]}."
+
+
+REPORT_PARTS: Mapping[str, str] = MappingProxyType(
+    {
+        "calibration": "agreement_figures",
+        "claims": "closing",
+        "disagreements": "exclusions",
+        "files": "methods",
+        "missing": "checks",
+        "null_figure": "agreement_figures",
+        "opinion": "methods",
+        "page_one": "summary_page",
+        "selections": "sensitivity",
+        "systems": "findings",
+    }
+)
+"""Former parts of `judgestats.reporting.sections`, with the part that has their functions."""
+
+
+def warn_renamed_part(name: str) -> None:
+    """Warn that a part of `judgestats.reporting.sections` has another name."""
+    message = f"judgestats.reporting.sections.{name} is {REPORT_PARTS[name]} since 0.3.0."
+    warnings.warn(message, FutureWarning, stacklevel=3)
+
+
+def warn_renamed_function(old: str, new: str) -> None:
+    """Warn that a function has another name."""
+    warnings.warn(f"{old} is {new} since 0.3.0.", FutureWarning, stacklevel=3)

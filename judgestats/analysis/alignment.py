@@ -37,7 +37,7 @@ from judgestats.analysis.records import Analysis, NamedResult, conditions_of
 from judgestats.analysis.score_audit import weighted_limitations
 from judgestats.analysis.selections import metrics_of, selection_limits
 from judgestats.analysis.summary_rows import aligned_rows, asked_row, ranked
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.items.records import Item
 from judgestats.results import Row
 

@@ -40,8 +40,8 @@ from judgestats.analysis.summary_rows import (
     ranked,
     worded_coefficient,
 )
+from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat
-from judgestats.data.schema import Condition
 from judgestats.results import Headline
 from judgestats.stats.agreement.order_effects import option_win_rate
 from judgestats.stats.agreement.raw_agreement import mean_share

@@ -24,8 +24,8 @@ from judgestats.analysis.scores import score_conditions
 from judgestats.analysis.selections import add_estimate, in_order, metrics_of, named
 from judgestats.analysis.summary_rows import asked_row
 from judgestats.arrays import Floats
+from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array
-from judgestats.data.schema import Condition
 from judgestats.items.records import Item
 from judgestats.protocols.base import Scale
 from judgestats.protocols.probes import ORIGINAL, PAIRS, PROBES

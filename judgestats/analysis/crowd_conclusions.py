@@ -21,7 +21,7 @@ from judgestats.analysis.selections import (
     spent_on_a_verdict,
 )
 from judgestats.analysis.summary_rows import worded_percent
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.items.records import Item
 from judgestats.protocols.strategies import asked_names
 from judgestats.protocols.template import pair_name

@@ -25,9 +25,9 @@ from judgestats.analysis.recommendation import MARGIN_ICC, recommend_reliable
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, cell_figures
 from judgestats.analysis.summary_rows import ranked, score_rows
+from judgestats.data.columns import Condition
 from judgestats.data.matrices import ScoreArray
 from judgestats.data.request_fields import EXTRA, in_order
-from judgestats.data.schema import Condition
 from judgestats.results import Headline
 from judgestats.results.numbers import adjusted_p, apa_number, bounds_of, with_bounds
 from judgestats.results.quantities import name_of

@@ -37,7 +37,7 @@ from judgestats.analysis.selections import (
     unanswered,
 )
 from judgestats.analysis.summary_rows import asked_row, ranked, worded_coefficient
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.protocols.selection import UNRELATED
 from judgestats.results import About, Headline, Row
 from judgestats.results.numbers import apa_number

@@ -10,7 +10,7 @@ import pandas as pd
 from judgestats.analysis.dispersion_levels import LevelComparison
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.records import Analysis
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 
 _COMPARED = LevelComparison(
     experiment="guidelines",

@@ -44,8 +44,8 @@ from judgestats.analysis.summary_rows import (
     ranked,
     worded_coefficient,
 )
+from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat
-from judgestats.data.schema import Condition
 from judgestats.results import About, Claim, Headline
 from judgestats.stats.agreement.chance_corrected import gwet_ac1
 from judgestats.stats.agreement.order_effects import option_win_rate

@@ -17,9 +17,10 @@ from judgestats.analysis.records import Analysis, NamedResult, Recommendation
 from judgestats.analysis.scores import cell_arrays, score_conditions
 from judgestats.analysis.selections import named
 from judgestats.analysis.summary_rows import asked_row
-from judgestats.data.matrices import score_array, scores_of
+from judgestats.data.columns import Condition
+from judgestats.data.matrices import score_array
+from judgestats.data.pairs import scores_of
 from judgestats.data.request_fields import heat
-from judgestats.data.schema import Condition
 from judgestats.results import About, Claim, Drawing, Headline, Row
 from judgestats.results.numbers import apa_number
 from judgestats.results.quantities import name_of

@@ -21,8 +21,8 @@ from judgestats.analysis.families import (
     strata_of,
 )
 from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.data.columns import Condition
 from judgestats.data.matrices import ScoreArray
-from judgestats.data.schema import Condition
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import adjusted_p
 from judgestats.stats.comparison.blocked_f import blocked_f_test

@@ -40,8 +40,8 @@ from judgestats.analysis.selections import (
 )
 from judgestats.analysis.summary_rows import asked_row, ranked, worded_coefficient
 from judgestats.arrays import Floats
+from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat
-from judgestats.data.schema import Condition
 from judgestats.items.answers import labelled_shares
 from judgestats.items.records import Item
 from judgestats.results import About, Claim

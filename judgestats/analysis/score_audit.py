@@ -53,7 +53,8 @@ from judgestats.analysis.summary_rows import (
 from judgestats.analysis.validity import validity_metrics
 from judgestats.analysis.validity_raters import drawn_as
 from judgestats.analysis.validity_rates import check_rates, recommend_by_labels
-from judgestats.data.matrices import ScoreArray, score_array, scores_of
+from judgestats.data.matrices import ScoreArray, score_array
+from judgestats.data.pairs import scores_of
 from judgestats.data.parse import WEIGHTED
 from judgestats.data.request_fields import label
 from judgestats.results.numbers import apa_number, counted

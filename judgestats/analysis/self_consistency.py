@@ -41,9 +41,9 @@ from judgestats.analysis.summary_rows import (
     worded_coefficient,
 )
 from judgestats.arrays import Floats
-from judgestats.data.matrices import scores_of
+from judgestats.data.columns import Condition
+from judgestats.data.pairs import scores_of
 from judgestats.data.request_fields import heat
-from judgestats.data.schema import Condition
 from judgestats.items.records import Item
 from judgestats.results import About, Claim, Headline, Row
 from judgestats.stats.designs.score_matrix import AGGREGATES, aggregate_replications

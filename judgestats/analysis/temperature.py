@@ -36,9 +36,9 @@ from judgestats.analysis.recommendation import MARGIN_ICC, recommend_reliable
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, cell_figures
 from judgestats.analysis.summary_rows import against, score_rows, worded_sem
+from judgestats.data.columns import Condition
 from judgestats.data.matrices import ScoreArray
 from judgestats.data.request_fields import heat
-from judgestats.data.schema import Condition
 from judgestats.results import About, Headline
 from judgestats.results.quantities import name_of
 from judgestats.stats.dispersion.dispersion_test import SpreadResult

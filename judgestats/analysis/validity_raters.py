@@ -25,7 +25,7 @@ from judgestats.stats.validity.annotators import (
     agreement_ceiling,
     alternative_annotator_test,
 )
-from judgestats.stats.validity.inputs import LABELS_DRAWN, LabelsDrawn
+from judgestats.stats.validity.label_draws import LABELS_DRAWN, LabelsDrawn
 from judgestats.stats.validity.panels import (
     Panel,
     panel_of_choices,

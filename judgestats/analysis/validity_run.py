@@ -38,8 +38,8 @@ from judgestats.analysis.validity_raters import annotator_results, drawn_as
 from judgestats.analysis.validity_systems import SLICES, slice_results
 from judgestats.analysis.verdict_audit import estimates_of
 from judgestats.analysis.verdict_consistency import people_results
+from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array
-from judgestats.data.schema import Condition
 from judgestats.items.records import Item
 from judgestats.results import About, Claim, Headline, Row
 from judgestats.results.numbers import adjusted_p

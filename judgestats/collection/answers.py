@@ -12,14 +12,14 @@ import pandas as pd
 
 from judgestats.collection.account import Collected
 from judgestats.collection.ask import Ask
+from judgestats.collection.charges import PricePlan
 from judgestats.collection.journal import Journal, journal_view
 from judgestats.collection.plan import price_plan
-from judgestats.collection.prices import PricePlan
 from judgestats.collection.request import Encoded, Sampling, judgment_keys
 from judgestats.collection.single_answers import collect_judgments
 from judgestats.collection.spec import JudgeSpec, parse_judge
+from judgestats.data.columns import Condition, Task
 from judgestats.data.request_fields import label
-from judgestats.data.schema import Condition, Task
 from judgestats.errors import InputError
 from judgestats.items.records import Item, Response
 from judgestats.protocols.base import ReplyMode

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.collection.account import Account
+from judgestats.collection.app_client import AppClient, AsgiApp
 from judgestats.collection.batch_store import Limits
 from judgestats.collection.callable_judge import FunctionClient
-from judgestats.collection.client import AppClient, AsgiApp
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.journal import Journal
 from judgestats.collection.ledger import Budget

@@ -24,7 +24,7 @@ from typing import Any
 
 from judgestats.collection.response import MAX_TEXT_CHARS
 from judgestats.collection.retry import Choice, Kind, Outcome, Parameter, one_line, storable
-from judgestats.data.schema import Task
+from judgestats.data.columns import Task
 from judgestats.errors import InputError, nearest
 from judgestats.protocols.base import ReplyMode
 

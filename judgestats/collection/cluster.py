@@ -21,7 +21,7 @@ from judgestats.collection.progress import reader_notes
 from judgestats.collection.request import Encoded, judgment_keys
 from judgestats.collection.response import Abilities
 from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.schema import Task
+from judgestats.data.columns import Task
 from judgestats.engine import Engine
 from judgestats.errors import InputError
 from judgestats.protocols.base import prompted_in

@@ -26,7 +26,7 @@ from judgestats.collection.rows import (
     invalid_row,
 )
 from judgestats.collection.sending import Halt, RequestResult, RequestSender
-from judgestats.data.schema import Task
+from judgestats.data.columns import Task
 from judgestats.errors import InputError, JudgeError, JudgestatsError
 from judgestats.protocols.base import ReplyMode, prompted_in
 

@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from judgestats.collection.account import Stop
+from judgestats.collection.app_client import AppClient
 from judgestats.collection.callable_judge import FunctionClient
-from judgestats.collection.client import AppClient
+from judgestats.collection.charges import Charged, Reserve, UsageFaults
 from judgestats.collection.journal import Journal
 from judgestats.collection.ledger import Charge, Spend
-from judgestats.collection.prices import Charged, Price, Reserve, UsageFaults
+from judgestats.collection.prices import Price
 from judgestats.collection.request import Ready, Sampling
 from judgestats.collection.response import Abilities, Sent, next_mode, subject
 from judgestats.collection.retry import AdaptiveLimit, Kind, Outcome, Parameter, Streaks, one_line
 from judgestats.collection.spec import JudgeSpec, key_hint
+from judgestats.data.columns import Condition
 from judgestats.data.request_fields import label
-from judgestats.data.schema import Condition
 from judgestats.protocols.base import ReplyMode
 
 if TYPE_CHECKING:

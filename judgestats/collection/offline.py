@@ -28,7 +28,7 @@ from judgestats.collection.progress import reader_notes
 from judgestats.collection.request import Ready, draw_header, request_body, seed_step, sent_of
 from judgestats.collection.retry import Kind, Outcome
 from judgestats.collection.rows import FrameSink, answer_row, invalid_row
-from judgestats.data.schema import Task
+from judgestats.data.columns import Task
 from judgestats.errors import InputError
 from judgestats.protocols.base import ReplyMode, prompted_in
 from judgestats.protocols.replies import READER_VERSION

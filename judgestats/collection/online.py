@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgestats.collection.account import Account, Collected
+from judgestats.collection.app_client import AppClient
 from judgestats.collection.ask import Ask
 from judgestats.collection.callable_judge import FunctionClient
-from judgestats.collection.client import AppClient
 from judgestats.collection.collector import Collector, Source, grouped, signals
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.ledger import Purse, Spend
@@ -28,7 +28,7 @@ from judgestats.collection.progress import (
 from judgestats.collection.retry import AdaptiveLimit
 from judgestats.collection.rows import FrameSink, PartSink
 from judgestats.collection.spec import JudgeSpec
-from judgestats.data.schema import Task
+from judgestats.data.columns import Task
 from judgestats.errors import JudgestatsError
 from judgestats.protocols.replies import READER_VERSION
 from judgestats.simulated.app import SimulatedServer

@@ -10,15 +10,16 @@ from itertools import count
 from typing import Any, Protocol
 
 from judgestats.collection.ask import Ask
+from judgestats.collection.charges import JudgePlan, PricePlan, Sampled
 from judgestats.collection.collector import Group, grouped
 from judgestats.collection.journal import Journal, journal_view
 from judgestats.collection.journal_file import Answer
-from judgestats.collection.prices import JudgePlan, Price, PricePlan, Sampled
+from judgestats.collection.prices import Price
 from judgestats.collection.request import Ready
 from judgestats.collection.response import Abilities
 from judgestats.collection.rows import answer_row, blank_row
 from judgestats.collection.spec import JudgeSpec, key_hint
-from judgestats.data.schema import Task
+from judgestats.data.columns import Task
 from judgestats.data.stages import Cell, Stratum, strata_of
 from judgestats.errors import JudgeError
 from judgestats.protocols.base import Prompted, prompted_in

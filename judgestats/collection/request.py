@@ -12,8 +12,8 @@ from typing import Any
 
 from judgestats.collection.response import Abilities, Sent
 from judgestats.collection.spec import JudgeSpec
+from judgestats.data.columns import Condition, Task
 from judgestats.data.request_fields import placed
-from judgestats.data.schema import Condition, Task
 from judgestats.protocols.base import Prompted, ReplyMode
 from judgestats.protocols.replies.weighted import TOP
 

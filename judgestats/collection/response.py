@@ -19,8 +19,8 @@ from judgestats.collection.retry import (
     storable,
     wait_in_words,
 )
+from judgestats.data.columns import Condition
 from judgestats.data.request_fields import EXTRA, FIELDS
-from judgestats.data.schema import Condition
 from judgestats.json_text import decode_json
 from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.replies import kept_reply, message_text

@@ -11,7 +11,7 @@ import pandas as pd
 from judgestats.collection.journal_file import Answer
 from judgestats.collection.request import Ready
 from judgestats.collection.sending import RequestResult
-from judgestats.data.schema import RAW_COLUMNS, Task
+from judgestats.data.columns import RAW_COLUMNS, Task
 from judgestats.errors import InputError, StoreError
 
 

@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 
 from judgestats.collection.account import Account, Stop
 from judgestats.collection.callable_judge import JUDGED_HEADER, judged_texts
+from judgestats.collection.charges import Charged, charged
 from judgestats.collection.endpoint import Endpoint, mode_ignored, taught, why_fatal
 from judgestats.collection.journal import Journal
 from judgestats.collection.journal_file import Answer
 from judgestats.collection.ledger import Purse
-from judgestats.collection.prices import Charged, charged
 from judgestats.collection.request import (
     DRAW_HEADER,
     Ready,
@@ -29,7 +29,7 @@ from judgestats.collection.request import (
 )
 from judgestats.collection.response import Sent
 from judgestats.collection.retry import Kind, Outcome, RetryPolicy
-from judgestats.data.schema import Task
+from judgestats.data.columns import Task
 from judgestats.errors import JudgestatsError
 from judgestats.protocols.base import ReplyMode
 

@@ -18,8 +18,8 @@ from judgestats.collection.ask import Ask
 from judgestats.collection.journal import Journal
 from judgestats.collection.online import collect_online
 from judgestats.collection.spec import read_judges
+from judgestats.data.columns import Condition, Task
 from judgestats.data.parse import read_judgment
-from judgestats.data.schema import Condition, Task
 from judgestats.errors import InputError, nearest
 from judgestats.items.records import Item, Response
 from judgestats.protocols.base import Scale, Status, Unit, Verdict

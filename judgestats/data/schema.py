@@ -5,134 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pandera.pandas as pa
 from pandera.errors import SchemaErrors
 
 from judgestats.arrays import too_large
-from judgestats.data.request_fields import EXTRA, as_text, label
+from judgestats.data.columns import KEY_COLUMNS, PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.data.verdict_kinds import KINDS
 from judgestats.errors import InputError
-from judgestats.protocols.base import Prompted, ReplyMode, Status, Unit
-
-KEY_COLUMNS = ("condition", "item_id", "order", "stage", "replicate")
-"""Together unique: one judgment."""
-
-RAW_COLUMNS = (
-    "experiment",
-    "condition",
-    "judge",
-    "temperature",  # as the design asks; NaN = the server's default
-    "item_id",
-    "cluster",
-    "category",
-    "replicate",
-    "stage",
-    "order",
-    "transport",  # answered | failed | invalid_condition
-    "failure",  # class of the failure, empty when answered
-    "raw_text",  # the reply's text or tool arguments, bounded in size
-    "reply_mode",
-    "finish_reason",
-    "prompt_sha",
-    "model_reported",
-    "fingerprint",
-    "requested",  # settings beside the prompt, as JSON by the fields' names
-    "sent",  # those that the request carried; empty where none was sent
-    "choices_in_request",
-    "tokens_in",
-    "tokens_out",
-    "tokens_cached",  # part of tokens_in; NaN where the server does not say
-    "tokens_reasoning",  # part of tokens_out
-    "cost_usd",  # NaN = unknown price
-    "latency_s",
-    "attempts",
-    "cached",
-    "asked_at",  # ISO 8601, UTC
-)
-
-PARSED_COLUMNS = (
-    *RAW_COLUMNS,
-    "status",
-    "verdict_kind",  # score | pass-fail | preference | choice | category | text; empty if unknown
-    "score",
-    "choice",
-    "explanation",
-    "reason",
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Condition:
-    """One cell of the design: a mapping of factors, the judge and its temperature among them.
-
-    Attributes
-    ----------
-    judge : str
-        The judge as the user named it (``gpt-4o-mini``, ``sim-typical``,
-        ``llama3@http://localhost:11434/v1``).
-    temperature : float or None
-        None leaves it out of the request: the server's default.
-    factors : mapping of str to str
-        Further factors of the design (``{"guideline": "detailed"}``).
-    settings : mapping of str to value
-        Further fields of the request that the design varies (``{"reasoning_effort": "low"}``), by
-        their names in `judgestats.data.request_fields.FIELDS`.
-    """
-
-    judge: str
-    temperature: float | None = None
-    factors: Mapping[str, str] = field(default_factory=dict, hash=False)
-    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
-
-    @cached_property
-    def label(self) -> str:
-        """A readable unique name: ``gpt-4o-mini, T=0.5, guideline=detailed``."""
-        parts = [self.judge, *(label(k, v) for k, v in self.request.items())]
-        return ", ".join([*parts, *(f"{k}={v}" for k, v in self.factors.items())])
-
-    @property
-    def request(self) -> dict[str, Any]:
-        """What the condition fixes of a request; None where the field is left out."""
-        return {"temperature": self.temperature, **self.settings}
-
-    @cached_property
-    def levels(self) -> dict[str, str]:
-        """The level of every factor but judge and temperature, as text."""
-        settings = {k.removeprefix(EXTRA): as_text(v) for k, v in self.settings.items()}
-        return {**settings, **self.factors}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Task:
-    """One judgment to be made: (condition, item, order, stage, replicate) and how to prompt it.
-
-    `build` makes the prompt for the reply mode that the judge turns out to support. `choices_group`
-    tasks differ only in `replicate`; where a request carries several choices (``n``) they share it.
-    `unit` is what is judged, for judges that are functions and take its parts by name.
-    """
-
-    condition: Condition
-    item_id: str
-    cluster: str
-    replicate: int
-    build: Callable[[ReplyMode], Prompted]
-    order: str = ""
-    stage: str = "final"
-    category: str = ""
-    unit: Unit | None = None
-
-    @cached_property
-    def key(self) -> tuple[str, str, str, str, int]:
-        """What must be unique in a plan: condition, item, order, stage, replicate."""
-        return (self.condition.label, self.item_id, self.order, self.stage, self.replicate)
-
+from judgestats.protocols.base import Status
 
 BECAME: Mapping[Status, str] = {
     **dict.fromkeys(Status, "not read"),

@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.data.columns import Condition, Task
 from judgestats.data.parse import read_judgment
-from judgestats.data.schema import Condition, Task
 from judgestats.errors import InputError
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Status, Unit
 from judgestats.protocols.strategies.base import Call, CallKey, Heard, Settled, Strategy, stage_kind

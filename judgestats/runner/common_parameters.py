@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from pydantic import Field, create_model
 
 from judgestats.collection.spec import JudgeSpec
+from judgestats.data.columns import Condition
 from judgestats.data.request_fields import EXTRA, FIELDS, field_of
-from judgestats.data.schema import Condition
 from judgestats.engine import Engine, parse_engine
 from judgestats.errors import InputError, nearest
 from judgestats.items.records import Item

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import chain
 from typing import Annotated, Any
 
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.errors import InputError
 from judgestats.items.answers import with_answers
 from judgestats.items.preference_sets import draw_labelled_pairs, majority_labels

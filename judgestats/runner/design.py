@@ -11,8 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, Generic, Protocol, TypeVar
 
+from judgestats.data.columns import Condition
 from judgestats.data.request_fields import as_text, field_of, in_order
-from judgestats.data.schema import Condition
 from judgestats.errors import InputError, nearest
 from judgestats.items.records import Item
 from judgestats.protocols.base import JudgingProtocol

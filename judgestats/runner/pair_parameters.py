@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from judgestats.data.matrices import RULES
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
+from judgestats.data.pairs import RULES
 from judgestats.errors import InputError
 from judgestats.protocols.explained import (
     GUIDELINE_SCALE,

@@ -15,8 +15,8 @@ from typing import Any, cast
 from judgestats.analysis.families import AnalysisPlan, with_omega_model
 from judgestats.collection.answers import AnswerPlan, foreseen_answers
 from judgestats.collection.spec import JudgeSpec
+from judgestats.data.columns import Condition, Task
 from judgestats.data.request_fields import heat
-from judgestats.data.schema import Condition, Task
 from judgestats.data.stages import Staging
 from judgestats.errors import InputError
 from judgestats.items.published import GIVEN

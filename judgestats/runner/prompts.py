@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, prompted_in
 from judgestats.protocols.probes import (
     OPTIONS,

@@ -25,8 +25,8 @@ from judgestats.analysis.validity_error import with_people_error
 from judgestats.analysis.validity_systems import with_disagreements
 from judgestats.collection.account import Collected
 from judgestats.collection.spec import JudgeSpec
+from judgestats.data.columns import PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.data.request_fields import as_text
-from judgestats.data.schema import PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.protocols.probes import ORIGINAL
 from judgestats.protocols.replies import READER_VERSION
 from judgestats.protocols.strategies.base import stage_kind

@@ -20,7 +20,7 @@ from judgestats.runner.common_parameters import (
 )
 from judgestats.runner.pair_parameters import BestOfParameters, PairParameters
 from judgestats.runner.parameter_types import Choice, Choices, Read, Whole, parameter
-from judgestats.stats.validity.inputs import LABELS_DRAWN
+from judgestats.stats.validity.label_draws import LABELS_DRAWN
 
 _BENCHMARKS = {"bbh": "BBH", "squad": "SQuAD", "mt_bench": "MT-Bench", "oasst": "OASST"}
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from judgestats import warm_kernel
 from judgestats.collection.ask import Ask
+from judgestats.data.columns import Task
 from judgestats.data.parse import read_judgment, reader_of
-from judgestats.data.schema import Task
 from judgestats.errors import RenderError
 from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
 from judgestats.runner import display as console

@@ -11,8 +11,8 @@ import pytest
 from judgestats.analysis import judges
 from judgestats.analysis.records import Analysis
 from judgestats.analysis.text_flags import flagged_texts, with_flagged_texts
+from judgestats.data.columns import Condition
 from judgestats.data.readers.frame import parsed_frame
-from judgestats.data.schema import Condition
 from judgestats.errors import InputError
 from judgestats.items.records import Item, Response
 from judgestats.protocols.base import Unit

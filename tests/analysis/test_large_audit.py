@@ -10,6 +10,7 @@ from judgestats.analysis.large import audit_reduced, verdict_counts
 from judgestats.analysis.large_scores import column_sums, with_labelled
 from judgestats.data.large.columns import labelled_judgments
 from judgestats.data.large.reduce import reduce_parquet
+from judgestats.data.matrices import score_array
 from judgestats.errors import InputError
 from judgestats.stats.agreement.chance_corrected import brennan_prediger, gwet_ac1
 from judgestats.stats.agreement.kappa import fleiss_kappa
@@ -76,7 +77,7 @@ def test_scores_as_in_memory(tmp_path, clustered: bool) -> None:
         pd.testing.assert_frame_equal(
             ours[identity].tidy(), theirs[identity].tidy(), rtol=1e-10, atol=1e-10
         )
-    array = js.judgments.shapes.score_array(frame)
+    array = score_array(frame)
     clusters = array.clusters if clustered else None
     for name in array.conditions:
         x = array.condition(name)
@@ -191,7 +192,7 @@ def test_scores_of_few_values_have_agreement_too(tmp_path) -> None:
     reduced = reduce_parquet(tmp_path / "a")
     frame = _in_memory(tmp_path / "a", tmp_path)
     name = reduced.columns[0].label
-    x = js.judgments.shapes.score_array(frame).condition(name)
+    x = score_array(frame).condition(name)
     table, _, _ = verdict_counts(reduced, 0)
     assert fleiss_kappa(table).estimate == pytest.approx(fleiss_kappa(x).estimate, abs=1e-10)
 

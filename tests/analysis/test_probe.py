@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.probe import analyse, plan
+from judgestats.data.columns import Condition
 from judgestats.data.readers.frame import parsed_frame
-from judgestats.data.schema import Condition
 from judgestats.errors import InputError
 from judgestats.items.bank import load_bank
 from judgestats.items.records import Item, Response

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.rejection_sampling import analyse, plan
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.errors import InputError
 from judgestats.items.records import HumanLabel, Item, Response
 from judgestats.protocols.template import pair_name

@@ -49,7 +49,7 @@ def test_simulated_judges_are_asked_without_the_sdk():
     script = (
         "import sys\n"
         "from judgestats.collection.single_answers import collect_judgments\n"
-        "from judgestats.data.schema import Condition, Task\n"
+        "from judgestats.data.columns import Condition, Task\n"
         "from judgestats.protocols.base import Prompted\n"
         "import judgestats.collection.plan, judgestats.tracking.runs\n"
         "says = ({'role': 'user', 'content': 'From 1 to 10. Score: [[number]]'},)\n"

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from judgestats.collection.retry import RetryPolicy
-from judgestats.data.schema import Condition, Task
+from judgestats.data.columns import Condition, Task
 from judgestats.items.records import Item, Response
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.simulated.app import SimulatedServer, serving

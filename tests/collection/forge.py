@@ -24,7 +24,7 @@ from judgestats.collection.batch_store import BatchStore
 from judgestats.collection.batches.client import BatchClient
 from judgestats.collection.journal import Journal
 from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.schema import Condition, Task
+from judgestats.data.columns import Condition, Task
 from judgestats.errors import JudgestatsError
 from judgestats.items.records import Item, Response
 from judgestats.protocols.pointwise import Pointwise

@@ -10,8 +10,9 @@ from judgestats.collection.ledger import Budget
 from judgestats.collection.prices import Price, PriceTable
 from judgestats.collection.retry import RetryPolicy
 from judgestats.collection.single_answers import collect, collect_judgments
+from judgestats.data.columns import RAW_COLUMNS, Condition, Task
 from judgestats.data.request_fields import setting_sent
-from judgestats.data.schema import RAW_COLUMNS, Condition, Task, validate_raw
+from judgestats.data.schema import validate_raw
 from judgestats.errors import BudgetError, InputError, JudgeError, StoreError
 from judgestats.protocols.base import ReplyMode
 from judgestats.runner.display import account_lines

@@ -22,7 +22,8 @@ from judgestats.collection.ledger import Budget
 from judgestats.collection.prices import Price, PriceTable
 from judgestats.collection.single_answers import collect_judgments
 from judgestats.collection.spec import parse_judge
-from judgestats.data.schema import Task, validate_raw
+from judgestats.data.columns import Task
+from judgestats.data.schema import validate_raw
 from judgestats.engine import Engine, parse_engine
 from judgestats.errors import InputError
 

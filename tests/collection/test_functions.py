@@ -16,7 +16,7 @@ from judgestats.collection.ask import Ask
 from judgestats.collection.callable_judge import OwnLoop, accepted_by, function_named
 from judgestats.collection.single_answers import collect_judgments
 from judgestats.collection.spec import parse_judge
-from judgestats.data.schema import Condition, Task
+from judgestats.data.columns import Condition, Task
 from judgestats.errors import InputError
 from judgestats.items.records import Item, Response
 from judgestats.protocols.base import prompted_in
@@ -137,7 +137,7 @@ import sys
 import threading
 from judgestats.collection.single_answers import collect_judgments
 from judgestats.collection.retry import RetryPolicy
-from judgestats.data.schema import Condition, Task
+from judgestats.data.columns import Condition, Task
 from judgestats.protocols.base import Prompted
 
 def hangs(prompt):

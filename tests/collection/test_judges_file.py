@@ -9,7 +9,7 @@ from judgestats.collection.prices import default_prices
 from judgestats.collection.request import Ready, Sampling
 from judgestats.collection.single_answers import collect_judgments
 from judgestats.collection.spec import read_judges, read_judges_file
-from judgestats.data.schema import Condition, Task
+from judgestats.data.columns import Condition, Task
 from judgestats.errors import InputError
 from judgestats.protocols.base import ReplyMode, prompted_in
 from judgestats.runner.design import load_design

@@ -29,7 +29,7 @@ from judgestats.collection.response import Abilities, Sent, next_mode
 from judgestats.collection.retry import AdaptiveLimit, Kind, Outcome, Parameter, RetryPolicy
 from judgestats.collection.single_answers import collect_judgments
 from judgestats.collection.spec import parse_judge
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.errors import BudgetError, InputError
 from judgestats.protocols.base import ReplyMode
 
@@ -386,7 +386,7 @@ def test_draws_do_not_depend_on_bundling(plan):
 @settings(max_examples=25, deadline=None)
 @given(st.integers(1, 6), st.booleans(), st.randoms())
 def test_groups_cover_the_plan_once_and_never_mix(size, together, draw):
-    from judgestats.data.schema import Task
+    from judgestats.data.columns import Task
 
     condition = Condition(judge="sim-typical")
     tasks = [

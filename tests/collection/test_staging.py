@@ -13,8 +13,8 @@ import pytest
 from judgestats.collection.ledger import Budget
 from judgestats.collection.plan import price_plan
 from judgestats.collection.single_answers import collect_judgments
+from judgestats.data.columns import Condition
 from judgestats.data.parse import parse_judgments
-from judgestats.data.schema import Condition
 from judgestats.data.stages import Staging
 from judgestats.errors import InputError
 from judgestats.items.bank import load_bank

@@ -7,9 +7,10 @@ import math
 import pytest
 
 from judgestats.collection.account import Stop
+from judgestats.collection.charges import charged
 from judgestats.collection.journal import Journal
 from judgestats.collection.ledger import Budget, Purse
-from judgestats.collection.prices import Price, PriceTable, charged
+from judgestats.collection.prices import Price, PriceTable
 from judgestats.collection.request import TextSize
 from judgestats.collection.response import read_reply
 from judgestats.collection.retry import Kind, Outcome

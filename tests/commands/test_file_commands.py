@@ -64,7 +64,7 @@ def test_doctor_names_the_part_of_every_column_and_the_command_for_what_is_missi
 
 
 def test_doctor_says_what_a_log_was_understood_as(capsys):
-    path = Path(__file__).parents[1] / "judgments" / "fixtures" / "deepeval" / "test_run.json"
+    path = Path(__file__).parents[1] / "data" / "fixtures" / "deepeval" / "test_run.json"
     assert main(["doctor", str(path)]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[1] == (

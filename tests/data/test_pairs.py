@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.pair_methods import credit_by_pair
-from judgestats.data.matrices import both_orders, combined, scores_of
+from judgestats.data.pairs import both_orders, combined, scores_of
 from judgestats.errors import InputError
 
 WORDS = ("a", "b", "tie", "")

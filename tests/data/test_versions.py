@@ -5,10 +5,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from judgestats.data.columns import PARSED_COLUMNS
 from judgestats.data.request_fields import setting_sent
 from judgestats.data.schema import (
     BECAME,
-    PARSED_COLUMNS,
     brought_up,
     read_frame,
     validate_answers,

@@ -171,7 +171,7 @@ def ran(copy, script):
 
 
 def test_a_field_of_the_request_touches_one_place(copy):
-    place = copy / "judgestats" / "judgments" / "settings.py"
+    place = copy / "judgestats" / "data" / "request_fields.py"
     text = place.read_text(encoding="utf-8")
     code, said = ran(copy, USES_FIELD)
     assert code != 0
@@ -202,7 +202,7 @@ def public_list(copy, *flags):
 def test_a_coefficient_is_its_function_its_entry_and_its_rows(copy):
     package = copy / "judgestats"
     assert "has no attribute 'evenness'" in ran(copy, USES_COEFFICIENT)[1]
-    registry = package / "results" / "estimands" / "verdicts.py"
+    registry = package / "results" / "quantities" / "agreement.py"
     text = registry.read_text(encoding="utf-8")
     start = "ENTRIES: tuple[Estimand, ...] = (\n"
     registry.write_text(text.replace(start, start + ENTRY), encoding="utf-8")
@@ -228,8 +228,8 @@ def test_every_registered_statistic_is_exported_listed_and_held():
 
 
 def test_a_reader_is_its_file_and_its_fixture(copy):
-    fixture = copy / "tests" / "judgments" / "fixtures" / "grader" / "log.jsonl"
-    module = copy / "judgestats" / "judgments" / "readers" / "grader.py"
+    fixture = copy / "tests" / "data" / "fixtures" / "grader" / "log.jsonl"
+    module = copy / "judgestats" / "data" / "readers" / "grader.py"
     module.write_text(READER, encoding="utf-8")
     code, said = ran(copy, USES_READER)
     assert code != 0

@@ -22,7 +22,7 @@ from judgestats.analysis import (
     validity_run,
 )
 from judgestats.analysis.records import Analysis
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.protocols.base import Scale
 from judgestats.protocols.probes import PROBES as PROBES_OF_JUDGE
 from judgestats.protocols.probes import variants_of

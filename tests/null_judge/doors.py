@@ -11,7 +11,7 @@ from judgestats.analysis.audit import audit
 from judgestats.analysis.drift import drift
 from judgestats.analysis.records import Analysis
 from judgestats.commands.check import judge_run, read_demands
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.reporting.notebook import HeldRun
 from judgestats.reporting.sections.run_changes import pairs
 from tests.null_judge.worlds import World, compared, labelled_items, scored

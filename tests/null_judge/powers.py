@@ -15,8 +15,8 @@ from judgestats.analysis import temperature
 from judgestats.analysis.dispersion_comparison import spread_headlines, spread_questions
 from judgestats.analysis.families import strata_of
 from judgestats.analysis.records import Analysis
+from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array
-from judgestats.data.schema import Condition
 from judgestats.results import Headline
 from tests.null_judge import doors
 from tests.null_judge.designs import (

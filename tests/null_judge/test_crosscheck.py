@@ -13,6 +13,7 @@ from judgestats.analysis.crosscheck import crosscheck, crosscheck_table
 from tests.null_judge.designs import NULL, seeded
 from tests.null_judge.test_invariances_everywhere import DOORS, SMALL, changed
 
+
 @pytest.mark.parametrize("name", DOORS)
 def test_nothing_differs_from_other_packages(name, monkeypatch):
     design = NULL[name].func

@@ -10,7 +10,7 @@ import pytest
 
 from judgestats.analysis import alignment, judges, temperature
 from judgestats.analysis.records import Analysis
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from tests.null_judge.designs import HEATS, METHODS, seeded
 from tests.null_judge.worlds import World, compared, labelled_items, scored
 

@@ -7,8 +7,8 @@ import pytest
 from judgestats.analysis import judges, temperature
 from judgestats.analysis.dispersion_comparison import spread_headlines, spread_questions
 from judgestats.analysis.families import strata_of
+from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array
-from judgestats.data.schema import Condition
 from judgestats.results.text import words_of
 from tests.null_judge.designs import SPREAD, claims, left_out, seeded
 from tests.null_judge.worlds import World, scored

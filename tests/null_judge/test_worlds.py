@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judgestats.data.schema import Condition, validate_parsed
+from judgestats.data.columns import Condition
+from judgestats.data.schema import validate_parsed
 from judgestats.protocols.template import pair_name
 from tests.null_judge.worlds import World, compared, labelled_items, scored, scored_answers
 

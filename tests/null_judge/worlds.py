@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from judgestats.data.columns import Condition
 from judgestats.data.readers.frame import parsed_frame
-from judgestats.data.schema import Condition
 from judgestats.items.records import HumanLabel, Item, Response
 from judgestats.protocols.template import pair_name, response_names
 

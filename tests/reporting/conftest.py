@@ -14,8 +14,8 @@ import pytest
 
 from judgestats.analysis import temperature
 from judgestats.analysis.supplements import supplemented
+from judgestats.data.columns import Condition
 from judgestats.data.readers.frame import parsed_frame
-from judgestats.data.schema import Condition
 from judgestats.reporting.render import render_report
 from judgestats.runner.record import session, write_json, write_results
 from judgestats.studies.published import with_published

@@ -70,7 +70,7 @@ def test_of_many_conditions_those_that_the_answer_is_about_are_drawn():
     worst, best = (str(by_value["condition"].iloc[i]) for i in (0, -1))
     told = Headline(id="h", hypothesis="best", claim="differs", says="stands out",
                     about=About(conditions=(worst,)))  # fmt: skip
-    with mock.patch.object(figures, "_MOST_ROWS", 3):
+    with mock.patch.object(figures, "_MOST_DOTS", 3):
         shown, untold = (
             answer_figure(Run(Path("x"), replace(records, headlines=headlines)))
             for headlines in ((told,), ())

@@ -100,7 +100,7 @@ def test_tables_left_out_stand_beside_the_report(briefed: dict[str, Path]) -> No
 
 
 def test_one_verdict_a_pair(run_folder: Path) -> None:
-    table = brief.pairs(load_run(run_folder))
+    table = brief.pair_table(load_run(run_folder))
     assert table is not None
     pairs = [(row["group"], row["of"], row["pair"]) for row in table.rows]
     assert len(set(pairs)) == len(pairs)
@@ -134,7 +134,9 @@ def test_a_test_of_equivalence_stands_under_its_margin_with_its_own_interval(
 
     def rows(*results: Record) -> list[tuple[object, ...]]:
         listed = (run.records[CONDITIONS], *results)
-        table = brief.pairs(Run(run.folder, replace(run.records, results=listed, headlines=())))
+        table = brief.pair_table(
+            Run(run.folder, replace(run.records, results=listed, headlines=()))
+        )
         assert table is not None
         assert ("two one-sided tests, 90 % intervals" in table.note) == any(
             "quivalence" in str(r["group"]) for r in table.rows

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from judgestats.analysis.crosscheck import Recomputed, with_crosscheck
 from judgestats.reporting.render import render_report
 from judgestats.reporting.runs import load_run
@@ -34,6 +36,11 @@ def test_a_run_without_one_says_nothing(run_folder: Path, tmp_path: Path) -> Non
     assert methods.crosscheck(run) is None
     assert methods.warned(run) is None
     assert "recomputed" not in methods.methods(run).text
+
+
+def test_the_earlier_name_works_with_a_warning() -> None:
+    with pytest.warns(FutureWarning, match="methods.crosscheck since 0.3.0"):
+        assert methods.second_opinion is methods.crosscheck
 
 
 def test_what_agrees_is_one_line_and_no_warning(run_folder: Path, tmp_path: Path) -> None:

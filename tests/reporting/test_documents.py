@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from judgestats.deprecated import REPORT_PARTS
 from judgestats.reporting import sections
 from judgestats.reporting.document import Cell, Text, read_document
 
@@ -129,3 +130,9 @@ def test_the_headers_of_all_documents_are_alike() -> None:
     headers = [read_document(p).header for p in DOCUMENTS]
     bare = [yaml.safe_dump({k: v for k, v in h.items() if k != "title"}) for h in headers]
     assert len(set(bare)) == 1
+
+
+@pytest.mark.parametrize("former", sorted(REPORT_PARTS))
+def test_a_former_part_of_users_documents_is_found_with_a_warning(former):
+    with pytest.warns(FutureWarning, match=REPORT_PARTS[former]):
+        assert getattr(sections, former).__name__.endswith(REPORT_PARTS[former])

@@ -173,7 +173,7 @@ def _pair(**about: Any) -> tuple[ResultSet, Comparison]:
 
 def test_a_pair_of_which_nothing_else_says_whose_it_is_stands_under_its_title(run: Run) -> None:
     results = (run.records[CONDITIONS], *_pair())
-    table = brief.pairs(Run(run.folder, replace(run.records, results=results, headlines=())))
+    table = brief.pair_table(Run(run.folder, replace(run.records, results=results, headlines=())))
     assert table is not None
     assert [row["group"] for row in table.rows] == ["Its own answers, judge x"]
 

@@ -32,7 +32,7 @@ GROUPS = (
 def metrics_in_the_sources() -> set[str]:
     """Whatever an analysis calls a metric: the values of its tables of names."""
     found = set()
-    for path in [*SOURCES, Path(judgestats.__file__).parent / "experiment" / "record.py"]:
+    for path in [*SOURCES, Path(judgestats.__file__).parent / "runner" / "record.py"]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             text = node.value if isinstance(node, ast.Constant) else ""
             if isinstance(text, str) and re.fullmatch(rf"(?:{GROUPS})/[a-z0-9_]+/?", text):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from judgestats.analysis.audit import audit
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.runner.record import session, write_json, write_results
 from tests.null_judge.worlds import World, scored
 

@@ -12,9 +12,9 @@ from judgestats.analysis import judges
 from judgestats.analysis.dispersion_comparison import spread_questions
 from judgestats.analysis.dispersion_levels import spread_sentence
 from judgestats.analysis.families import strata_of
+from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array
 from judgestats.data.readers.frame import parsed_frame
-from judgestats.data.schema import Condition
 from judgestats.errors import InputError
 from judgestats.reporting import load_run
 from judgestats.reporting.sections.sensitivity import left_out_primary

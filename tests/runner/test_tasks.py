@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from judgestats.data.schema import Condition
+from judgestats.data.columns import Condition
 from judgestats.errors import InputError
 from judgestats.items.records import Item, Response
 from judgestats.protocols.base import ReplyMode

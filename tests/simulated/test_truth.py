@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.schema import Condition, Task
+from judgestats.data.columns import Condition, Task
 from judgestats.errors import InputError
 from judgestats.items.bank import load_bank
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Scale

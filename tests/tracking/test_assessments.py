@@ -12,7 +12,7 @@ from judgestats.errors import InputError
 from judgestats.tracking import traces as assessments
 from judgestats.tracking.traces import is_run_id, stored_assessments
 
-TRACES = Path(__file__).parents[1] / "judgments" / "fixtures" / "mlflow" / "traces.jsonl"
+TRACES = Path(__file__).parents[1] / "data" / "fixtures" / "mlflow" / "traces.jsonl"
 
 
 @pytest.fixture

@@ -10,21 +10,22 @@ from dataclasses import replace
 from typing import Any
 
 from judgestats.collection.account import Account, Collected, Stop
+from judgestats.collection.app_client import AsgiApp
 from judgestats.collection.ask import Ask
 from judgestats.collection.batch_store import Limits
 from judgestats.collection.batches.client import BatchClient
 from judgestats.collection.batches.work import BatchWork, Shared, Wanted
-from judgestats.collection.client import AsgiApp, JudgeClient
+from judgestats.collection.charges import UsageFaults
+from judgestats.collection.client import JudgeClient
 from judgestats.collection.collector import grouped, signals
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.journal import Journal
 from judgestats.collection.online import collect_online
-from judgestats.collection.prices import UsageFaults
 from judgestats.collection.progress import message, money_notes, reader_notes
 from judgestats.collection.request import Ready
 from judgestats.collection.rows import FrameSink, answer_row, failed_row, invalid_row
 from judgestats.collection.sending import Halt, RequestResult
-from judgestats.data.schema import Task
+from judgestats.data.columns import Task
 from judgestats.errors import InputError, JudgeError, JudgestatsError, printable
 from judgestats.protocols.base import prompted_in
 from judgestats.protocols.replies import READER_VERSION

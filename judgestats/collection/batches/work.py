@@ -18,11 +18,11 @@ from judgestats.collection.batches.client import (
     read_results,
     request_line,
 )
+from judgestats.collection.charges import Charged, charged
 from judgestats.collection.endpoint import Endpoint, taught
 from judgestats.collection.journal import Journal
 from judgestats.collection.journal_file import UNTOLD, Answer
 from judgestats.collection.ledger import Budget, Charge, unknown_price
-from judgestats.collection.prices import Charged, charged
 from judgestats.collection.request import (
     Encoded,
     Ready,
@@ -35,7 +35,7 @@ from judgestats.collection.request import (
 )
 from judgestats.collection.retry import Kind, Outcome
 from judgestats.collection.sending import Halt, share_of
-from judgestats.data.schema import Task
+from judgestats.data.columns import Task
 from judgestats.errors import JudgeError
 from judgestats.protocols.base import Prompted, prompted_in
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.data.columns import PARSED_COLUMNS
 from judgestats.data.readers.guarded import cut, number, short, text
-from judgestats.data.schema import PARSED_COLUMNS, kinds_by_value
+from judgestats.data.schema import kinds_by_value
 from judgestats.errors import printable
 from judgestats.protocols.base import Status
 from judgestats.protocols.replies import no_verdict

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from judgestats.data.columns import PARSED_COLUMNS
 from judgestats.data.readers.checks import check_mistakes, with_orders, with_pairs_of_ids
 from judgestats.data.readers.columns import (
     ALIASES,
@@ -52,7 +53,7 @@ from judgestats.data.readers.verdicts import (
     side_lengths,
     with_sides,
 )
-from judgestats.data.schema import PARSED_COLUMNS, validate_parsed
+from judgestats.data.schema import validate_parsed
 from judgestats.data.verdict_kinds import passes_beside_scores
 from judgestats.errors import InputError
 from judgestats.protocols.base import Status

@@ -8,11 +8,7 @@ the items: no model is asked for any text.
 from __future__ import annotations
 
 from judgestats.errors import InputError, nearest
-from judgestats.protocols.probes import attacks, pairs, wording
-from judgestats.protocols.probes import attacks as notes
-from judgestats.protocols.probes import base as written
-from judgestats.protocols.probes import pointwise as scales
-from judgestats.protocols.probes import wording as controls
+from judgestats.protocols.probes import attacks, base, pairs, pointwise, wording
 from judgestats.protocols.probes.base import (
     OPTIONS,
     ORIGINAL,
@@ -46,8 +42,16 @@ __all__ = [
 
 PROBES: dict[str, Probe] = {
     p.name: p
-    for group in (wording, notes, written, pairs, scales, attacks, controls)
-    for p in group.PROBES
+    for group in (
+        wording.PROBES,
+        attacks.NOTE_PROBES,
+        base.PROBES,
+        pairs.PROBES,
+        pointwise.PROBES,
+        attacks.PROBES,
+        wording.CONTROL_PROBES,
+    )
+    for p in group
 }
 """By name, in the order in which they are told."""
 

@@ -187,7 +187,7 @@ _SIDES = {
     ),
 }
 
-NOTES_PROBES = tuple(
+NOTE_PROBES = tuple(
     Probe(
         name=name,
         kind="fair",

@@ -185,7 +185,7 @@ def _tampered(name: str, does: str, edit: Edit) -> Probe:
     return Probe(name=name, kind="reference", does=does, changed=changed)
 
 
-CONTROLS_PROBES = (
+CONTROL_PROBES = (
     Probe(
         name="off topic",
         kind="control",

@@ -1,8 +1,7 @@
-"""The parts of a report: each function takes a run and gives tables, figures or sentences.
+"""Parts of a report: each function takes a run and gives tables, figures or sentences.
 
-They are named after what a reader looks for, in the order of a report: `design`, `data`, `checks`,
-`findings`, `figures`, `sensitivity`, `advice`, `closing`; `crowd` shows judging strategies,
-`compare` puts several runs side by side, `claims` re-examines a study.
+They are named after what a reader looks for: `design`, `data`, `checks`, `findings`, `figures`,
+`sensitivity`, `advice`, `closing`; `crowd` shows judging strategies, `compare` several runs.
 """
 
 from __future__ import annotations
@@ -10,26 +9,32 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
+from judgestats.deprecated import REPORT_PARTS, warn_renamed_part
+
 __all__ = [
     "advice",
+    "agreement_figures",
     "brief",
     "checks",
-    "claims",
     "closing",
     "compare",
     "comparison_figures",
     "crowd",
     "data",
     "design",
+    "exclusions",
     "figures",
     "findings",
-    "page_one",
+    "methods",
     "sensitivity",
+    "summary_page",
 ]
 
 
 def __getattr__(name: str) -> ModuleType:
     """A part, imported when it is first used: a brief report needs half of them."""
-    if name not in __all__:
+    if name in REPORT_PARTS:
+        warn_renamed_part(name)
+    elif name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f"{__name__}.{name}")
+    return import_module(f"{__name__}.{REPORT_PARTS.get(name, name)}")

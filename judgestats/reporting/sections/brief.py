@@ -21,7 +21,7 @@ from judgestats.reporting.numbers import (
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import closing
 from judgestats.reporting.sections.data import coefficients_of, full_condition
-from judgestats.reporting.sections.findings import p_of, pairs, systems
+from judgestats.reporting.sections.findings import p_of, pair_table, systems
 from judgestats.reporting.sections.measures import LOST, any_of, heading, measured, measures
 from judgestats.reporting.sections.result_tables import (
     MOST_ROWS,
@@ -230,7 +230,7 @@ def results(run: Run) -> list[Showable]:
     estimates = [
         r for r in _spread_out(run, listed) if isinstance(r, Estimate) and r.id not in shown_above
     ]
-    return [_tests(run, tests), _estimates(run, estimates), pairs(run)]
+    return [_tests(run, tests), _estimates(run, estimates), pair_table(run)]
 
 
 def _spread_out(run: Run, listed: Sequence[Record]) -> list[Record]:

@@ -246,7 +246,7 @@ def reliability_by_k(run: Run) -> Captioned | None:
     )
 
 
-_ANSWER_FIGURE_MOST_ROWS = 12
+_MOST_DOTS = 12
 _MOST_PANELS = 3
 _FEWEST = 3
 """Numbers that are worth a figure: of two, or of one row, the table beside it tells all."""
@@ -291,7 +291,7 @@ def answer_figure(run: Run, *, most: int = 0) -> Captioned | None:
     curves = _curves(run, drawing) if drawing.kind == "curve" else None
     if curves is not None:
         return Captioned(figure=curves, label="fig-answer", caption=drawing.caption)
-    drawn = _dots(run, drawing, most or _ANSWER_FIGURE_MOST_ROWS)
+    drawn = _dots(run, drawing, most or _MOST_DOTS)
     if drawn is None:
         return None
     dots, more = drawn

@@ -31,7 +31,7 @@ from judgestats.results.text import Worded, family_sentence, print_of, words_of
 
 __all__ = [
     "descriptive",
-    "findings_pairs",
+    "pair_table",
     "p_of",
     "pairs",
     "primary",
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 
-def pairs(run: Run) -> Table | None:
+def pair_table(run: Run) -> Table | None:
     """Every pair once: how large the difference is, its adjusted p, and one verdict."""
     lines: dict[tuple[str, ...], dict[str, Any]] = {}
     told = {i for h in run.records.headlines for i in (h.size, *h.rests_on)}
@@ -300,7 +300,7 @@ def secondary(run: Run, *, pairs_in: str = "") -> list[Showable]:
     return shown
 
 
-def findings_pairs(run: Run) -> list[Showable]:
+def pairs(run: Run) -> list[Showable]:
     """All comparisons of pairs, a table for each hypothesis."""
     results, questions = run.records, _questions(run)
     shown: list[Showable] = []

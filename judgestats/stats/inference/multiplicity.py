@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Floats as ArraysFloats
+from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import format_p
 from judgestats.results.text import family_text
@@ -25,7 +25,7 @@ Adjustment = Literal["holm", "hochberg", "hommel", "bonferroni", "BH", "BY", "no
 ADJUSTMENTS: tuple[str, ...] = get_args(Adjustment)
 
 
-def _holm(p: ArraysFloats) -> ArraysFloats:
+def _holm(p: Floats) -> Floats:
     m = p.size
     order = np.argsort(p, kind="stable")
     stepped = np.maximum.accumulate((m - np.arange(m)) * p[order])
@@ -34,7 +34,7 @@ def _holm(p: ArraysFloats) -> ArraysFloats:
     return out
 
 
-def _step_up(p: ArraysFloats, factors: ArraysFloats) -> ArraysFloats:
+def _step_up(p: Floats, factors: Floats) -> Floats:
     """Cumulative minimum from the largest p down; `factors` belong to the descending order."""
     order = np.argsort(-p, kind="stable")
     out = np.empty(p.size)
@@ -42,21 +42,21 @@ def _step_up(p: ArraysFloats, factors: ArraysFloats) -> ArraysFloats:
     return out
 
 
-def _hochberg(p: ArraysFloats) -> ArraysFloats:
+def _hochberg(p: Floats) -> Floats:
     return _step_up(p, np.arange(1, p.size + 1, dtype=float))
 
 
-def _benjamini_hochberg(p: ArraysFloats) -> ArraysFloats:
+def _benjamini_hochberg(p: Floats) -> Floats:
     m = p.size
     return _step_up(p, m / np.arange(m, 0, -1))
 
 
-def _benjamini_yekutieli(p: ArraysFloats) -> ArraysFloats:
+def _benjamini_yekutieli(p: Floats) -> Floats:
     m = p.size
     return _step_up(p, np.sum(1 / np.arange(1, m + 1)) * m / np.arange(m, 0, -1))
 
 
-def _hommel(p: ArraysFloats) -> ArraysFloats:
+def _hommel(p: Floats) -> Floats:
     """Hommel (1988) by the algorithm of Wright (1992), as R's p.adjust."""
     m = p.size
     order = np.argsort(p, kind="stable")
@@ -75,7 +75,7 @@ def _hommel(p: ArraysFloats) -> ArraysFloats:
     return out
 
 
-_RULES: dict[str, Callable[[ArraysFloats], ArraysFloats]] = {
+_RULES: dict[str, Callable[[Floats], Floats]] = {
     "holm": _holm,
     "hochberg": _hochberg,
     "hommel": _hommel,
@@ -86,7 +86,7 @@ _RULES: dict[str, Callable[[ArraysFloats], ArraysFloats]] = {
 }
 
 
-def p_adjust(p_values: ArrayLike, *, method: Adjustment = "holm") -> ArraysFloats:
+def p_adjust(p_values: ArrayLike, *, method: Adjustment = "holm") -> Floats:
     r"""Adjust p-values for multiplicity within one family.
 
     Parameters
@@ -313,9 +313,6 @@ def adjust_family(
             )
         ),
     )
-
-
-Floats = NDArray[np.float64]
 
 
 def signed_step_down(

@@ -27,7 +27,6 @@ from judgestats.stats.validity.inputs import (
     FAIL_PASS,
     FEW_LABELS,
     LabelledItems,
-    LabelsDrawn,
     chance_weights,
     cluster_variance,
     effective_clusters,
@@ -35,6 +34,7 @@ from judgestats.stats.validity.inputs import (
     policy_notes,
     share_over_clusters,
 )
+from judgestats.stats.validity.label_draws import LabelsDrawn
 from judgestats.stats.validity.poststratified import (
     poststratified_rate,
     stratum_shares,

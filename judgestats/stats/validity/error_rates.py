@@ -30,7 +30,6 @@ from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_fro
 from judgestats.stats.validity.inputs import (
     FAIL_PASS,
     LabelledItems,
-    LabelsDrawn,
     chance_weights,
     cluster_variance,
     effective_clusters,
@@ -38,6 +37,7 @@ from judgestats.stats.validity.inputs import (
     policy_notes,
     share_over_clusters,
 )
+from judgestats.stats.validity.label_draws import LabelsDrawn
 
 FEW_IN_CLASS = 10
 _TIED = 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,10 +16,7 @@ from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import proportion_limits
 from judgestats.stats.inference.estimate import Note
-
-LabelsDrawn = Literal["random", "stratified", "by-verdict", "convenience"]
-LABELS_DRAWN: tuple[str, ...] = get_args(LabelsDrawn)
-
+from judgestats.stats.validity.label_draws import LABELS_DRAWN
 
 FAIL_PASS = ("fail", "pass")
 """The verdicts' words, the negative one first."""

@@ -21,13 +21,13 @@ from judgestats.stats.inference.result import Comparison, Comparisons
 from judgestats.stats.validity.inputs import (
     FAIL_PASS,
     LabelledItems,
-    LabelsDrawn,
     critical_value,
     labelled_items,
     policy_notes,
     score_values,
     verdict_values,
 )
+from judgestats.stats.validity.label_draws import LabelsDrawn
 from judgestats.stats.validity.poststratified import poststratified_rate
 from judgestats.stats.validity.regression import greg_mean, people_mean
 
