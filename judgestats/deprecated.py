@@ -290,3 +290,8 @@ def _with_sign(text: str, sign: str) -> str:
 
 def _note(old: str, new: str) -> str:
     return f"{old} is deprecated and will be removed in 0.4.0. Use {new}."
+
+
+def warn_renamed_function(old: str, new: str) -> None:
+    """Warn that a function has another name."""
+    warnings.warn(f"{old} is {new} since 0.3.0.", FutureWarning, stacklevel=3)

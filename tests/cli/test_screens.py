@@ -204,8 +204,9 @@ def test_files_are_compared_as_runs_are(workplace, capsys, tmp_path):
     kept = str(tmp_path / "compared")
     assert main(["drift", *map(str, files), "--resamples", "19", "--out", kept]) == 0
     assert f"Results: {kept}" in " ".join(capsys.readouterr().out.split())
-    assert main(["second-opinion", kept]) == 0
-    assert "change of the mean score" in capsys.readouterr().out
+    assert Path(kept, "tables", "crosscheck.csv").is_file()
+    assert main(["show", kept, "crosscheck"]) == 0
+    assert "mean difference" in capsys.readouterr().out
     assert main(["drift", *map(str, files), "--out", "report.html"]) == 2
     assert "`judgestats report FOLDER --out FILE` makes its report" in capsys.readouterr().err
     assert not Path("report.html").exists()

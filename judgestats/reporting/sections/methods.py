@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from judgestats.deprecated import warn_renamed_function
 from judgestats.reporting.document import current_sink, escape_markdown
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.exclusions import linked
@@ -278,6 +279,13 @@ def crosscheck(run: Run) -> Table | None:
         note="Same: within 1e-6, fits that iterate within 1e-3 (tables/crosscheck.csv).",
         label="tbl-crosscheck",
     )
+
+
+def __getattr__(name: str) -> Any:
+    if name == "second_opinion":  # the earlier name, in documents of users
+        warn_renamed_function("methods.second_opinion", "methods.crosscheck")
+        return crosscheck
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _crosschecked(run: Run) -> str:

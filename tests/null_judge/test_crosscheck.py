@@ -1,0 +1,37 @@
+"""Other packages find the same numbers in every design."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+from io import StringIO
+
+import pandas as pd
+import pytest
+
+from judgestats.analysis.crosscheck import crosscheck, crosscheck_table
+from tests.null_judge.designs import NULL, seeded
+from tests.null_judge.test_invariances_everywhere import DOORS, SMALL, changed
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_nothing_differs_from_other_packages(name, monkeypatch):
+    design = NULL[name].func
+    given = {"effect": 3.0} if "effect" in inspect.signature(design).parameters else {}
+    seen: list[pd.DataFrame] = []
+    world = replace(SMALL, unread=0.0) if name.startswith("drift") else SMALL
+
+    def keep(frame: pd.DataFrame) -> pd.DataFrame:
+        seen.append(frame)
+        return frame
+
+    module, door = DOORS[name]
+    real = getattr(module, door)
+
+    monkeypatch.setattr(module, door, changed(real, keep))
+    analysis = design(seeded(5), world, resamples=19, **given)
+    results = analysis.records()
+    frame = pd.concat(seen, ignore_index=True) if name.startswith("drift") else seen[0]
+    kept = analysis.files.get("chosen/standings.csv")
+    rows = crosscheck(frame, results, standings=pd.read_csv(StringIO(kept)) if kept else None)
+    assert all(row.agrees and not row.reason for row in rows), crosscheck_table(rows).to_string()
