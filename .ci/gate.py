@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import judgestats as js
-from judgestats.commands.check import held_to, read_demands
+from judgestats.commands.check import evaluate_thresholds, read_demands
 from judgestats.errors import JudgestatsError
 from judgestats.results.thresholds import SIGNS, Side
 
@@ -39,7 +39,7 @@ def gate(environ: Mapping[str, str]) -> tuple[bool, str]:
             sign.join(b.rsplit("=", 1)) for b in environ.get(f"JUDGESTATS_{name}", "").split()
         ]
     if required:
-        held = held_to(found.run.records, read_demands(required), spelled=as_input)
+        held = evaluate_thresholds(found.run.records, read_demands(required), spelled=as_input)
         lines += ["| | condition | demanded | estimate | decided on |", "|---|---|---|---|---|"]
         for f in held.findings:
             passed &= f.passed

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from judgestats.simulated.app import serving
+from judgestats.simulated.app import run_server
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "build" / "live"
@@ -262,7 +262,7 @@ def litellm() -> Iterator[Live]:
     """The proxy in front of a simulated judge, which drops what it does not know."""
     programs, port = installed("litellm", ("litellm[proxy]==1.106.2",)), free_port()
     key = f"sk-{secrets.token_hex(16)}"
-    with serving() as upstream:
+    with run_server() as upstream:
         config = PLACE / "litellm" / "config.json"  # JSON is YAML
         parameters = {"model": "openai/sim-noisy", "api_base": upstream, "api_key": "none"}
         config.write_text(

@@ -20,13 +20,13 @@ from judgestats.runner.common_parameters import (
     prompt_of,
 )
 from judgestats.runner.design import Design, Levels, crossed
-from judgestats.runner.parameter_types import Names, parameter
+from judgestats.runner.parameter_types import ListParam, parameter
 
 
 class Parameters(OwnReasoning):
     """Which guidelines."""
 
-    guidelines: Names = parameter(
+    guidelines: ListParam = parameter(
         ",".join(GUIDELINES), "Guidelines to compare, comma-separated: bundled levels or text files"
     )
 

@@ -14,7 +14,7 @@ from judgestats.runner.design import (
     Levels,
     WordingParameters,
     crossed,
-    worded_protocol,
+    wording_protocol,
     wordings,
 )
 
@@ -24,7 +24,7 @@ def conditions(parameters: WordingParameters) -> tuple[Condition, ...]:
 
 
 def protocol(parameters: WordingParameters, condition: Condition) -> JudgingProtocol:
-    return worded_protocol(parameters, condition.factors["wording"])
+    return wording_protocol(parameters, condition.factors["wording"])
 
 
 DESIGN = Design(

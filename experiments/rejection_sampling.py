@@ -18,19 +18,19 @@ from judgestats.runner.crowd_parameters import (
     strategy_protocol,
 )
 from judgestats.runner.design import Design, Levels
-from judgestats.runner.parameter_types import Choice, Whole, parameter
+from judgestats.runner.parameter_types import ChoiceParam, IntParam, parameter
 from judgestats.runner.sources import candidates
 
 
 class Parameters(StrategyParameters, CandidateParameters):
     """Candidates are compared by strategies."""
 
-    equal_points: Annotated[str, Choice(*TIES)] = parameter(
+    equal_points: Annotated[str, ChoiceParam(*TIES)] = parameter(
         "judgments",
         "Winner of equal points: judgments (the larger share of them), random, or drop",
         group="Analysis",
     )
-    repeats: Annotated[int, Whole(1, 100_000)] = parameter(
+    repeats: Annotated[int, IntParam(1, 100_000)] = parameter(
         "1", "Repeats of every comparison", logged="design/replicates", common=True
     )
 

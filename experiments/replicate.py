@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Annotated
 
 from judgestats.runner.design import ReplicationDesign, ReplicationParameters
-from judgestats.runner.parameter_types import Choice, parameter
+from judgestats.runner.parameter_types import ChoiceParam, parameter
 from judgestats.studies import study_names
 
 
 class Parameters(ReplicationParameters):
     """Which study, and its data."""
 
-    study: Annotated[str, Choice(*study_names())] = parameter(
+    study: Annotated[str, ChoiceParam(*study_names())] = parameter(
         "llmasjudge", f"Study: {', '.join(study_names())}", group="Data"
     )
     data: str = parameter(

@@ -55,7 +55,7 @@ def held_judge(
       judge: mean score 5.000, lower bound 4.067 must be at least 6
     """
     import judgestats as js
-    from judgestats.commands.check import held_to, read_demands
+    from judgestats.commands.check import evaluate_thresholds, read_demands
 
     demands = read_demands(
         [f"{k}>={v}" for k, v in (min or {}).items()]
@@ -63,7 +63,9 @@ def held_judge(
     )
     analysis = judgments if hasattr(judgments, "analysis") else js.audit(judgments, **options)
     names = [condition] if isinstance(condition, str) else list(condition)
-    held = held_to(analysis.run.records, demands, conditions=names, spelled=_as_argument)
+    held = evaluate_thresholds(
+        analysis.run.records, demands, conditions=names, spelled=_as_argument
+    )
     failed = [
         f"  {f.where}: {f.demand.metric} {f.estimate:.3f}, {f.basis}"
         f"{'' if math.isnan(f.decided_on) else f' {f.decided_on:.3f}'} must be "

@@ -56,11 +56,11 @@ def verdict_counts(
     """
     asked = reduced.asked[:, place] > 0
     counts = reduced.counts[asked, place].astype(float)
-    table = _seen(CountTable(counts=counts, categories=reduced.values))
+    table = _drop_empty_categories(CountTable(counts=counts, categories=reduced.values))
     return table, reduced.cluster[asked], asked
 
 
-def _seen(table: CountTable) -> CountTable:
+def _drop_empty_categories(table: CountTable) -> CountTable:
     """Without the categories that never occur in it."""
     seen = table.counts.sum(axis=0) > 0
     kept = tuple(v for v, s in zip(table.categories, seen.tolist(), strict=True) if s)
@@ -86,7 +86,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
             for p in places
         ]
         own = repetition_results(
-            [_seen(t) for t in tables if float(t.per_item.max(initial=0)) >= 2],
+            [_drop_empty_categories(t) for t in tables if float(t.per_item.max(initial=0)) >= 2],
             counts=True,
             cluster=cluster if reduced.clustered else None,
             level=declared.level,

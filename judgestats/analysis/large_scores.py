@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.audit import audit_read, plan_for
-from judgestats.analysis.audit_answer import audit_headlines, audit_sentence, held_to_claims
+from judgestats.analysis.audit_answer import audit_headlines, audit_sentence, restrict_to_claims
 from judgestats.analysis.coefficients import (
     computed,
     condition_metrics,
@@ -134,7 +134,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     blocked = next((r.result for r in compared if r.id == "spread.all"), None)
     test = blocked if isinstance(blocked, TestResult) else None
     headlines = audit_headlines([*results, *compared])
-    compared = held_to_claims(compared, headlines)
+    compared = restrict_to_claims(compared, headlines)
     metrics = lost_metrics(table)
     by_condition = {str(r["condition"]): condition_metrics(r) for r in rows}
     if len(rows) == 1:
@@ -162,7 +162,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         recommendation=advice,
         metrics=metrics,
         condition_metrics=by_condition,
-        arrays=_shown_cells(reduced, cells),
+        arrays=_figure_cells(reduced, cells),
     )
     return with_read_notes(analysis, reduced.notes)
 
@@ -280,7 +280,7 @@ def _compared(
     ], [left_out]
 
 
-def _shown_cells(reduced: ReducedJudgments, cells: Cells) -> dict[str, Any]:
+def _figure_cells(reduced: ReducedJudgments, cells: Cells) -> dict[str, Any]:
     """Cells of evenly spaced items, for figures."""
     n = len(reduced.items)
     at = np.unique(np.linspace(0, n - 1, min(n, SHOWN_ITEMS)).astype(int))
@@ -331,7 +331,7 @@ def with_labelled(
         )
     own = audit_read(labelled, notes=labelled.attrs.get("notes", ()), **choices)
     declared = plan_for(labelled, labels_drawn=labels_drawn, **choices)
-    of_all = dict(_of_all_items(reduced, labelled, declared))
+    of_all = dict(_count_results(reduced, labelled, declared))
     people = _people(own, of_all)
     kinds = {r.id.split(".")[1] for r in people}
     columns = [
@@ -403,7 +403,7 @@ def _people(own: Analysis, of_all: dict[str, Found]) -> tuple[NamedResult, ...]:
     return (*kept, *over.values())
 
 
-def _of_all_items(
+def _count_results(
     reduced: ReducedJudgments, labelled: pd.DataFrame, declared: AnalysisPlan
 ) -> Iterator[tuple[str, Found]]:
     """By condition: what the counts of all items say beside the labels of some."""

@@ -18,7 +18,7 @@ from judgestats.analysis.coefficients import (
     described,
     named_result,
 )
-from judgestats.analysis.conversion import Ends, held, possible
+from judgestats.analysis.conversion import Ends, clip_or_drop_interval, possible
 from judgestats.analysis.recommendation import repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.data.matrices import ScoreArray, lost_shares
@@ -67,7 +67,7 @@ def on_one_scale(
     return frame.assign(score=scores)
 
 
-def held_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
+def clip_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
     """An analysis whose intervals in points hold nothing that its scale rules out.
 
     Parameters
@@ -94,7 +94,7 @@ def held_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
         ends = possible(value.name, own)
         if ends == possible(value.name):
             return result
-        kept, lost = held(value.interval, ends, value.estimate)
+        kept, lost = clip_or_drop_interval(value.interval, ends, value.estimate)
         cut[about[0], value.name] = bounds_of(kept)
         return replace(result, result=value.replace(interval=kept, notes=(*value.notes, *lost)))
 
@@ -126,13 +126,13 @@ def _scales(table: pd.DataFrame, scale: Ends | None) -> Mapping[str, Ends | None
     return {name: (s.low, s.high) if s else scale for name, s in own.items()}
 
 
-def at_the_ends(frame: pd.DataFrame, scale: tuple[float, float] | None) -> pd.DataFrame:
+def scale_end_shares(frame: pd.DataFrame, scale: tuple[float, float] | None) -> pd.DataFrame:
     """The share of each condition's scores that stand at an end of the scale.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"condition": "a", "score": [1, 5, 3, 10]})
-    >>> at_the_ends(frame, (1, 10)).to_dict("records")
+    >>> scale_end_shares(frame, (1, 10)).to_dict("records")
     [{'condition': 'a', 'share': 0.5}]
     """
     if scale is None or "score" not in frame or not frame["score"].notna().any():

@@ -20,7 +20,7 @@ from judgestats.stats.inference.estimate import Estimate
 _ALL = "{}"
 
 
-def asked_row(
+def results_row(
     key: str,
     ask: str,
     short: str,
@@ -50,7 +50,8 @@ def asked_row(
 
     Examples
     --------
-    >>> dict(asked_row("mean", "mean score", "mean", "mean", "condition.mean.{}", ["a, T=1"]).cells)
+    >>> dict(results_row("mean", "mean score", "mean", "mean", "condition.mean.{}",
+    ...     ["a, T=1"]).cells)
     {'a, T=1': 'condition.mean.a, T=1'}
     """
     called = names if isinstance(names, Mapping) else {name: name for name in names}
@@ -70,7 +71,7 @@ def declared_rows(keys: Iterable[str], names: Iterable[str]) -> tuple[ResultsRow
     names = list(names)
     declared = [q for key in keys if (q := quantity_of(key)).screen]
     return tuple(
-        asked_row(s.key, s.ask, s.short, q.key, f"{q.record}.{{}}", names, note=s.note)
+        results_row(s.key, s.ask, s.short, q.key, f"{q.record}.{{}}", names, note=s.note)
         for q in declared
         if (s := q.screen)
     )
@@ -110,7 +111,7 @@ def share_rows(words: Mapping[str, Iterable[str]]) -> tuple[ResultsRow, ...]:
     """
     by_condition = {name: tuple(own) for name, own in words.items()}
     return tuple(
-        asked_row(
+        results_row(
             f"share of '{word}'",
             f"says '{word}'",
             f"'{word}'",
@@ -126,7 +127,7 @@ def choice_rows(names: Iterable[str], *, one: str = "choice") -> tuple[ResultsRo
     """Of choices among several (or of what `one` calls them): does asking again give the same?"""
     names = list(names)
     return (
-        asked_row(
+        results_row(
             "reliability",
             f"one {one}'s reliability",
             "reliability",
@@ -134,8 +135,10 @@ def choice_rows(names: Iterable[str], *, one: str = "choice") -> tuple[ResultsRo
             "reliability.one.{}",
             names,
         ),
-        asked_row("repeats", "repeats for .90", "repeats", "k_needed", "repeats.needed.{}", names),
-        asked_row(
+        results_row(
+            "repeats", "repeats for .90", "repeats", "k_needed", "repeats.needed.{}", names
+        ),
+        results_row(
             "flips",
             "asked again it changes",
             "changes",
@@ -164,7 +167,7 @@ def people_rows(
     picked = "of items picked by hand" if labels_drawn == "convenience" else ""
     alone = f"({picked})" if picked else ""
     return (
-        asked_row(
+        results_row(
             "people",
             "agrees with people",
             "people",
@@ -173,7 +176,7 @@ def people_rows(
             names,
             note=f"r, {picked}" if picked else "r",
         ),
-        asked_row(
+        results_row(
             "accuracy",
             "agrees with people",
             "people",
@@ -186,7 +189,7 @@ def people_rows(
                 "two people": f"people.among_themselves.{first}",
             },
         ),
-        asked_row(
+        results_row(
             "separation",
             "passed scored above failed",
             "above",
@@ -195,7 +198,7 @@ def people_rows(
             names,
             note=f"(of pairs, {picked})" if picked else "(of pairs)",
         ),
-        asked_row(
+        results_row(
             "best",
             "best scored is the right one",
             "right",
@@ -206,8 +209,8 @@ def people_rows(
             beside={"a random choice": f"people.random_choice.{first}"},
         ),
         *truth,
-        asked_row("bias", "lenient by", "lenient", "bias", "people.bias.{}", names, note=alone),
-        asked_row(
+        results_row("bias", "lenient by", "lenient", "bias", "people.bias.{}", names, note=alone),
+        results_row(
             "kappa",
             "beyond chance",
             "kappa",
@@ -217,7 +220,7 @@ def people_rows(
             note=f"(kappa, {picked})" if picked else "(kappa)",
             beside={"two people": f"people.among_kappa.{first}"},
         ),
-        asked_row(
+        results_row(
             "sensitivity",
             "passes what people pass",
             "sensitivity",
@@ -226,7 +229,7 @@ def people_rows(
             names,
             note=f"({', '.join(filter(None, (voted, picked)))})" if voted else alone,
         ),
-        asked_row(
+        results_row(
             "specificity",
             "fails what people fail",
             "specificity",
@@ -236,7 +239,7 @@ def people_rows(
             note=f"({', '.join(filter(None, (voted, picked)))})" if voted else alone,
         ),
         *(
-            asked_row(
+            results_row(
                 kind,
                 ask,
                 short,
@@ -251,7 +254,7 @@ def people_rows(
                 ("apart", "apart from one person", "apart", "judge_person_distance"),
             )
         ),
-        asked_row(
+        results_row(
             "replaces",
             "may stand for",
             "stands for",
@@ -267,7 +270,7 @@ def people_rows(
 def aligned_rows(names: Iterable[str] | Mapping[str, str]) -> tuple[ResultsRow, ResultsRow]:
     """Agreement with people's labels of pairs, where a tie counts half and where neither ties."""
     return (
-        asked_row(
+        results_row(
             "people",
             "agrees with people",
             "people",
@@ -280,7 +283,7 @@ def aligned_rows(names: Iterable[str] | Mapping[str, str]) -> tuple[ResultsRow, 
                 "always tie": "alignment.always_tie",
             },
         ),
-        asked_row(
+        results_row(
             "accuracy",
             "right where neither ties",
             "accuracy",
@@ -303,7 +306,7 @@ def true_rows(
     words = "the picked alone" if labels_drawn == "convenience" else "labels alone"
     alone = {words: f"people.labels_alone.{names[0]}"} if names else {}
     return (
-        asked_row(
+        results_row(
             "truth",
             "people would give all",
             "true score",
@@ -313,7 +316,7 @@ def true_rows(
             note=note,
             beside=alone,
         ),
-        asked_row(
+        results_row(
             "worth",
             "the judge is worth",
             "worth (labels)",
@@ -330,14 +333,14 @@ DRAWN_VERDICTS = ("vote_share", "accuracy", "flip_rate", "unread_share")
 """The panels of an audit, the most telling first; those without numbers fall out."""
 
 
-def against(
+def factor_curve(
     over: str, *estimands: str, caption: str, by: Sequence[str] = (), **more: object
 ) -> Drawing:
     """Estimands against a factor, a line a judge.
 
     Examples
     --------
-    >>> against("temperature", "sem", caption="SEM by temperature.").kind
+    >>> factor_curve("temperature", "sem", caption="SEM by temperature.").kind
     'curve'
     """
     return Drawing(
@@ -471,7 +474,7 @@ def described(results: Sequence[NamedResult]) -> Description:
 Row = Mapping[Any, Any] | pd.Series
 
 
-def worded_coefficient(row: Row, key: str) -> str:
+def format_coefficient(row: Row, key: str) -> str:
     """A coefficient that cannot exceed 1, with its interval where the row has one.
 
     Parameters
@@ -487,31 +490,31 @@ def worded_coefficient(row: Row, key: str) -> str:
 
     Examples
     --------
-    >>> worded_coefficient({"icc1": 0.9494, "icc1_low": 0.91, "icc1_high": 0.972}, "icc1")
+    >>> format_coefficient({"icc1": 0.9494, "icc1_low": 0.91, "icc1_high": 0.972}, "icc1")
     '.949 [.910, .972]'
-    >>> worded_coefficient({"icc1": 1.0}, "icc1")
+    >>> format_coefficient({"icc1": 1.0}, "icc1")
     '1.00'
     """
     return with_bounds(*_parts(row, key), bounded=True)
 
 
-def worded_number(row: Row, key: str) -> str:
+def format_number(row: Row, key: str) -> str:
     """A number of any size, with its interval where the row has one.
 
     Examples
     --------
-    >>> worded_number({"mean": 7.2514, "mean_low": 6.9, "mean_high": 7.612}, "mean")
+    >>> format_number({"mean": 7.2514, "mean_low": 6.9, "mean_high": 7.612}, "mean")
     '7.25 [6.90, 7.61]'
     """
     return with_bounds(*_parts(row, key))
 
 
-def worded_percent(row: Row, key: str) -> str:
+def format_percent(row: Row, key: str) -> str:
     """A share in per cent, with its interval where the row has one.
 
     Examples
     --------
-    >>> worded_percent({"accuracy": 0.625, "accuracy_low": 0.51, "accuracy_high": 0.74}, "accuracy")
+    >>> format_percent({"accuracy": 0.625, "accuracy_low": 0.51, "accuracy_high": 0.74}, "accuracy")
     '62.5 % [51.0, 74.0]'
     """
     share, *bounds = (100 * v for v in _parts(row, key))
@@ -519,20 +522,20 @@ def worded_percent(row: Row, key: str) -> str:
     return f"{number} % {interval}".rstrip()
 
 
-def worded_reliability(row: Row) -> str:
+def format_reliability(row: Row) -> str:
     """ICC(1,1) with its interval; one below 1 that has none is not estimable.
 
     Examples
     --------
-    >>> worded_reliability({"icc1": 0.51}), worded_reliability({"icc1": 1.0})
+    >>> format_reliability({"icc1": 0.51}), format_reliability({"icc1": 1.0})
     ('.51 [not estimable]', '1.00')
     """
-    text = worded_coefficient(row, "icc1")
+    text = format_coefficient(row, "icc1")
     value, low, _ = _parts(row, "icc1")
     return f"{text} {LOST}" if math.isnan(low) and value < 1 else text
 
 
-def worded_sem(row: Row) -> str:
+def format_sem(row: Row) -> str:
     """The standard error of one judgment in score points, with its interval.
 
     It is the root of the within-item variance, so its interval is the root of that one's.
@@ -549,9 +552,9 @@ def worded_sem(row: Row) -> str:
     Examples
     --------
     >>> row = {"sem": 0.5, "within_variance_low": 0.16, "within_variance_high": 0.36}
-    >>> worded_sem(row)
+    >>> format_sem(row)
     '0.50 [0.40, 0.60]'
-    >>> worded_sem({"sem": 0.5})
+    >>> format_sem({"sem": 0.5})
     '0.50 [not estimable]'
     """
     bounds = [float(row.get(f"within_variance_{end}", math.nan)) for end in ("low", "high")]
@@ -578,7 +581,7 @@ def clauses(row: Row) -> list[str]:
 
 
 def _worded(row: Row, quantity: Quantity) -> str:
-    own = {"sem": worded_sem, "icc_1_1": worded_reliability}.get(quantity.key)
+    own = {"sem": format_sem, "icc_1_1": format_reliability}.get(quantity.key)
     if own is not None:
         return own(row)
     return with_bounds(*_parts(row, quantity.name), bounded=quantity.bounded)

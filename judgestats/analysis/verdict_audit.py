@@ -23,30 +23,30 @@ from judgestats.analysis.ratings import judges_named
 from judgestats.analysis.recommendation import recommend_verdicts, repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeat_limits import NOT_REPEATED, not_repeated
-from judgestats.analysis.selections import of_shares
+from judgestats.analysis.selections import label_shares
 from judgestats.analysis.single_shot import (
     SHARE_OF,
     judges_of_verdicts,
     repetition,
     shares_of_verdicts,
+    single_run_conditions,
     verdict_options,
-    verdicts_asked_once,
 )
 from judgestats.analysis.summary_rows import (
     DRAWN_VERDICTS,
     clauses,
+    format_coefficient,
     people_rows,
     ranked,
     share_rows,
     true_rows,
     verdict_rows,
-    worded_coefficient,
 )
 from judgestats.analysis.validity import (
-    in_pass_and_fail,
     is_pass_fail,
     pass_fail_results,
     texts_in,
+    to_pass_fail,
     validity_metrics,
 )
 from judgestats.analysis.validity_raters import drawn_as, panel_of_verdicts
@@ -60,7 +60,7 @@ from judgestats.analysis.validity_systems import (
 from judgestats.analysis.verdict_consistency import (
     comparable,
     condition_results,
-    in_same_words,
+    has_shared_words,
     lower_case,
     outcomes,
 )
@@ -137,7 +137,7 @@ def verdict_sentence(table: pd.DataFrame) -> str:
     parts = []
     for row in table.to_dict("records"):
         sentences = [
-            f"{key} {worded_coefficient(row, str(key))}"
+            f"{key} {format_coefficient(row, str(key))}"
             for key in row
             if str(key).startswith(SHARE_OF)
             and not str(key).endswith(("_low", "_high"))
@@ -168,10 +168,10 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         Labels and choices cannot be compared.
     """
     strange: tuple[str, ...] = ()
-    frame = in_pass_and_fail(frame)
+    frame = to_pass_fail(frame)
     check_rates(frame, declared)
     if "label" in frame and frame["label"].astype(str).str.strip().ne("").any():
-        if in_same_words(frame):
+        if has_shared_words(frame):
             frame = frame.assign(**{c: lower_case(frame[c]) for c in ("choice", "label")})
         else:
             frame = frame.assign(label=outcomes(frame["label"], strict=True))
@@ -184,7 +184,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     rows: list[dict[str, Any]] = []
     agreement: dict[str, pd.Series] = {}
     validity: dict[str, dict[str, float]] = {}
-    once = verdicts_asked_once(frame)
+    once = single_run_conditions(frame)
     shown: dict[str, list[str]] = {}
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
@@ -314,7 +314,7 @@ def _compare(
     parts: list[tuple[str, str, Result]] = [
         ("compare.people", "Agreement with people, paired by item", credit),
         ("compare.people.ranks", "Ranks of agreement, paired by item", result),
-        ("compare.people.pairs", "Shares that agree, pair by pair", of_shares(mean_shift(
+        ("compare.people.pairs", "Shares that agree, pair by pair", label_shares(mean_shift(
             table.to_numpy(float), conditions=names, cluster=cluster, level=declared.level
         ))),
     ]  # fmt: skip

@@ -71,7 +71,7 @@ def outcomes(values: pd.Series, *, strict: bool = False) -> pd.Series:
     ['a', 'c']
     """
     lower = lower_case(values)
-    if _of_options(lower):
+    if _is_option_set(lower):
         return lower
     is_outcome = lower.isin([*OUTCOMES, ""])
     if is_outcome.all():
@@ -85,7 +85,7 @@ def outcomes(values: pd.Series, *, strict: bool = False) -> pd.Series:
     return values.astype(str)
 
 
-def _of_options(lower: pd.Series) -> bool:
+def _is_option_set(lower: pd.Series) -> bool:
     """Whether verdicts are options of a choice: a, b and c by themselves, or numbers.
 
     Readers spell the outcome of a comparison as a, b and tie, so that a c is none of these.
@@ -99,7 +99,7 @@ def lower_case(values: pd.Series) -> pd.Series:
     return values.astype(str).str.strip().str.lower()
 
 
-def in_same_words(frame: pd.DataFrame) -> bool:
+def has_shared_words(frame: pd.DataFrame) -> bool:
     """Whether labels are verdicts in words of their own (pass and fail) that the judge uses too."""
     labels = set(lower_case(frame["label"]).unique()) - {""}
     return not labels <= set(OUTCOMES) and bool(labels & set(lower_case(frame["choice"]).unique()))
@@ -113,7 +113,7 @@ def comparable(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     the wrong one or coded otherwise, and the caller has to say how.
     """
     lower = lower_case(frame["choice"])
-    if _of_options(lower):
+    if _is_option_set(lower):
         return frame.assign(choice=lower), ()
     strange = ~lower.isin([*OUTCOMES, ""])
     if 2 * int(strange.sum()) > int((lower != "").sum()):
@@ -171,7 +171,7 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
             (
                 q.record,
                 q.title or q.heading,
-                _by_item(
+                _item_estimate(
                     computed(q, judge, human, categories=list(names), **options),
                     items,
                     tables.get(q.key),
@@ -252,7 +252,7 @@ def _items_read(pairs: pd.DataFrame, names: tuple[str, ...]) -> _Items:
     )
 
 
-def _by_item(
+def _item_estimate(
     result: Estimate,
     items: _Items,
     value: Callable[[Floats], Floats] | None,

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.collection.account import Account, Collected, Stop
-from judgestats.collection.ask import Ask
+from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.journal import Journal
 from judgestats.collection.journal_file import Answer
 from judgestats.collection.ledger import Budget, LedgerLine
@@ -39,7 +39,7 @@ class Shard:
     folder: str
     tasks: tuple[Task, ...]
     abilities: tuple[tuple[str, str, Abilities], ...]
-    ask: Ask
+    ask: CollectionRequest
 
     @property
     def file(self) -> Path:
@@ -173,7 +173,7 @@ _KEY = ["condition", "item_id", "order", "stage", "replicate"]
 
 def collect_distributed(
     tasks: Sequence[Task],
-    ask: Ask | None = None,
+    ask: CollectionRequest | None = None,
     *,
     engine: Engine,
     most: int = 256,
@@ -184,7 +184,7 @@ def collect_distributed(
     Parameters
     ----------
     tasks : sequence of Task
-    ask : Ask, optional
+    ask : CollectionRequest, optional
         Its journal is a file: shards' journals stand in a folder beside it while they are worked
         off. Workers read the judges' names again, with the keys of their own environment. Neither
         progress is shown nor a follow-up heeded.
@@ -193,7 +193,7 @@ def collect_distributed(
     most : int
         Judgments of a shard, at most.
     **options
-        Fields of `judgestats.collection.ask.Ask` that replace those of `ask`.
+        Fields of `judgestats.collection.ask.CollectionRequest` that replace those of `ask`.
 
     Returns
     -------
@@ -209,7 +209,7 @@ def collect_distributed(
     JudgestatsError
         As `collect_judgments`, from whichever worker.
     """
-    ask = Ask.of(ask, **options)
+    ask = CollectionRequest.from_options(ask, **options)
     journal = ask.journal
     if not isinstance(journal, Journal) or journal.path is None:
         raise InputError("engine: several workers need a journal file. Name one (journal=FILE).")
@@ -231,7 +231,7 @@ class _Job:
         self,
         tasks: Sequence[Task],
         journal: Journal,
-        ask: Ask,
+        ask: CollectionRequest,
     ) -> None:
         path = Path(str(journal.path)).absolute()
         self.folder = path.with_name(path.name + ".shards")
@@ -286,7 +286,7 @@ class _Job:
         """Dollars spent by earlier runs on these judges."""
         judges = {t.condition.judge for t in self.tasks}
         spent = [
-            self.journal.ledger.spent(self.ask.experiment, *address)
+            self.journal.ledger.total_spend(self.ask.experiment, *address)
             for address in {self.ask.judge(name).address for name in judges}
         ]
         self.earlier_cost = sum(s.total for s in spent)
@@ -382,7 +382,7 @@ class _Job:
             return {}
         with Journal(file) as journal:
             held = dict(journal.entries())
-            self.lost |= journal.lost()
+            self.lost |= journal.lost_judgments()
             lines = journal.ledger.lines()
             for url, model, abilities in journal.all_abilities():
                 self.journal.learn(url, model, abilities)
@@ -425,7 +425,7 @@ class _Job:
         for task in tasks:
             spec = self.ask.judge(task.condition.judge)
             forced = self.ask.reply_mode or spec.reply_mode
-            mode = forced or learned.get(spec.asked_as, Abilities()).mode
+            mode = forced or learned.get(spec.capability_key, Abilities()).mode
             encoded = Encoded(prompted_in(mode, task.build))
             (key,) = judgment_keys(spec, [task], encoded, self.ask.sampling)
             (missing if self.journal.get(key) is None else held).append(task)

@@ -346,7 +346,7 @@ def checksum(key: bytes, values: Sequence[object]) -> bytes:
     return whole.digest()
 
 
-def stored(key: bytes, answer: Answer) -> tuple[object, ...]:
+def answer_record(key: bytes, answer: Answer) -> tuple[object, ...]:
     """An answer's values, with their checksum."""
     values = values_of(answer)
     return (*values, checksum(key, values))

@@ -24,10 +24,10 @@ from judgestats.data.schema import BECAME
 from judgestats.errors import InputError, guard_output
 from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.results import Results
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
 from judgestats.runner.common_parameters import FORMATS
-from judgestats.runner.display import Links, finish, show, working
+from judgestats.runner.display import Links, announce_progress, finish, show
 from judgestats.runner.record import (
     file_name,
     record_crosscheck,
@@ -64,12 +64,12 @@ def analyze_command(arguments: Args) -> int:
             f"analyze: several files ({arguments.file}, {arguments.further[0]} ...): name "
             "one, or the folder that holds one tool's logs. Several MLflow runs may be named."
         )
-    with console.showing(console.asked_for(arguments)):
+    with console.use_output(console.parse_output_options(arguments)):
         return audit_file(arguments, path, words, formats)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Judged:
+class _AuditInput:
     """What was read and found, whichever way."""
 
     declared: AnalysisPlan
@@ -107,10 +107,10 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
     streamed = _streams(arguments, path)
     if arguments.track != "none" and (streamed or _is_large(path)):
         start_import()
-    with working(f"Reading and analysing {path.name}"):
-        judged = (_streamed if streamed else _in_memory)(arguments, path, words)
+    with announce_progress(f"Reading and analysing {path.name}"):
+        judged = (_streamed if streamed else _read_memory)(arguments, path, words)
     analysis = judged.analysis
-    console.at_length(judged.line)
+    console.print_verbose(judged.line)
     command = _command(arguments)
     facts = _about(arguments, path, judged, command)
     results = analysis.records(facts)
@@ -160,7 +160,7 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
             fault = run.link(judged.traces) if judged.traces else ""
             run.finish("FINISHED")
             if fault:
-                console.say(fault)
+                console.print_result(fault)
             reports = attach(run)
         finish(results, Links(run.run_id, store, conditions=run.children, reports=reports))
     return 0
@@ -184,7 +184,7 @@ def _log(run: RunWriter, analysis: Analysis, results: Results, tags: Mapping[str
 
 def _write(
     folder: Path,
-    judged: _Judged,
+    judged: _AuditInput,
     facts: Mapping[str, Any],
     name: str,
 ) -> None:
@@ -199,7 +199,11 @@ def _write(
 
 
 def _untracked(
-    arguments: Args, judged: _Judged, facts: Mapping[str, Any], name: str, formats: tuple[str, ...]
+    arguments: Args,
+    judged: _AuditInput,
+    facts: Mapping[str, Any],
+    name: str,
+    formats: tuple[str, ...],
 ) -> int:
     """Without MLflow: the screen; with a report, the audit's files in a folder beside it."""
     results = judged.analysis.records(facts)
@@ -223,7 +227,7 @@ def _untracked(
     if checked is not None:
         with guard_output(folder):
             results = record_crosscheck(folder, checked, results)
-    with working("Rendering the report"):
+    with announce_progress("Rendering the report"):
         made = render_report(
             folder, to=formats, out_dir=folder, detail=arguments.detail, figures=True
         )
@@ -276,9 +280,9 @@ def _streams(arguments: Args, path: Path) -> bool:
     return True
 
 
-def _in_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _Judged:
+def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput:
     from judgestats.analysis.audit import audit_read, plan_for
-    from judgestats.analysis.leaderboard import with_scores_beside
+    from judgestats.analysis.leaderboard import add_scores
     from judgestats.analysis.supplements import supplemented
     from judgestats.analysis.validity import texts_in
     from judgestats.analysis.validity_systems import with_disagreements
@@ -304,10 +308,10 @@ def _in_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _Judged:
     analysis = supplemented(analysis, frame, level=declared.level, scale=frame.attrs.get("scale"))
     analysis = with_disagreements(analysis, frame, texts_in(frame), texts=arguments.texts == "on")
     if arguments.beside:
-        analysis = with_scores_beside(
+        analysis = add_scores(
             analysis, read_any(arguments.beside), level=declared.level, seed=arguments.seed
         )
-    return _Judged(
+    return _AuditInput(
         declared=declared,
         analysis=analysis,
         line=_read_lines(path, frame),
@@ -337,10 +341,10 @@ def from_store(arguments: Args, path: Path) -> bool:
     return not path.exists() and is_stored(arguments.file)
 
 
-def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _Judged:
+def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput:
     from judgestats.analysis.large import audit_reduced, plan_for_reduced
     from judgestats.analysis.large_scores import with_labelled
-    from judgestats.analysis.scores import held_to_scale
+    from judgestats.analysis.scores import clip_to_scale
     from judgestats.data.large.columns import labelled_judgments
     from judgestats.data.large.reduce import reduce_parquet
 
@@ -365,19 +369,20 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _Judged:
         analysis = with_labelled(
             analysis, reduced, labelled, labels_drawn=arguments.labels_drawn, **choices
         )
-    analysis = held_to_scale(analysis, scale)
+    analysis = clip_to_scale(analysis, scale)
     judges = tuple(dict.fromkeys(c.judge for c in reduced.columns))
     counts: Counter[str] = Counter()
     for column in reduced.columns:
         counts.update(column.statuses)
-    return _Judged(
+    return _AuditInput(
         declared=plan_for_reduced(reduced, **choices),
         analysis=analysis,
         line=(
             f"Counted {reduced.n_rows:,} judgments of {len(reduced.items):,} items in "
-            f"{reduced.n_clusters:,} clusters by {counted(len(judges), 'judge', 'judges')} in one "
-            f"pass over {counted(reduced.n_files, 'file', 'files')} of {path.name}"
-            f"{_lost(counts)}." + "".join(f"\n{sentence}" for sentence in reduced.understood)
+            f"{reduced.n_clusters:,} clusters by {count_noun(len(judges), 'judge', 'judges')} in "
+            "one "
+            f"pass over {count_noun(reduced.n_files, 'file', 'files')} of {path.name}"
+            f"{_lost_counts(counts)}." + "".join(f"\n{sentence}" for sentence in reduced.understood)
         ),
         reader="table",
         judges=judges,
@@ -416,12 +421,12 @@ def _digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _lost(statuses: Mapping[str, int]) -> str:
+def _lost_counts(statuses: Mapping[str, int]) -> str:
     """Judgments without a verdict: replies that were not read, and what has no reply.
 
     Examples
     --------
-    >>> _lost({"ok": 5, "refused": 2, "failed": 1})
+    >>> _lost_counts({"ok": 5, "refused": 2, "failed": 1})
     '; not read as a verdict: 2 refused; 1 not answered'
     """
     gone = {status.value: BECAME[status] for status in (*NO_REPLY, Status.NOT_APPLICABLE)}
@@ -435,8 +440,8 @@ def _read_lines(path: Path, frame: pd.DataFrame) -> str:
     text = (
         f"Read {len(frame)} judgments of {frame['item_id'].nunique()} items in "
         f"{frame['cluster'].nunique()} clusters by "
-        f"{counted(frame['judge'].nunique(), 'judge', 'judges')} from {path.name} "
-        f"({frame.attrs['reader']}){_lost(statuses)}."
+        f"{count_noun(frame['judge'].nunique(), 'judge', 'judges')} from {path.name} "
+        f"({frame.attrs['reader']}){_lost_counts(statuses)}."
     )
     understood = frame.attrs.get("understood", [])
     return "\n".join([text, *understood, *(f"Note: {note}" for note in frame.attrs["notes"])])
@@ -466,7 +471,7 @@ def _command(arguments: Args) -> str:
     return " ".join(words)
 
 
-def _about(arguments: Args, path: Path, judged: _Judged, command: str) -> dict[str, Any]:
+def _about(arguments: Args, path: Path, judged: _AuditInput, command: str) -> dict[str, Any]:
     return {
         "kind": "audit",
         "title": f"Audit of {console.file_called(path)}",

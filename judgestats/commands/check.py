@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from judgestats.commands.arguments import Args
 from judgestats.errors import InputError, nearest, printable
 from judgestats.results import QUANTITIES, Condition, Results, Row, quantity_of
-from judgestats.results.answers import number_of, row_decimals, shown
+from judgestats.results.answers import format_record, number_of, row_decimals
 from judgestats.results.metric_names import ALIASES, is_called, metric_called, quantities_of
 from judgestats.results.numbers import bounds_of, estimate_parts
 from judgestats.results.records import plain
@@ -76,7 +76,7 @@ class Finding:
         return self.decided_on <= self.demand.bound
 
 
-class Held(NamedTuple):
+class CheckResult(NamedTuple):
     """What demands found in a run.
 
     `left` are the demands that say nothing of the conditions `still`, in which sampling is off;
@@ -95,7 +95,7 @@ _OF_REPETITION = (
 _ROWS_OF_REPETITION = frozenset({"sem", "reliability", "repeats", "flips"})
 
 
-def of_repetition(name: str, rows: Sequence[Row]) -> bool:
+def depends_on_sampling(name: str, rows: Sequence[Row]) -> bool:
     """Whether a number says nothing where sampling is off: the same reply again is no agreement."""
     keys = {row.key for row in rows if is_called(row, name)}
     return name.startswith(_OF_REPETITION) or bool(keys & _ROWS_OF_REPETITION)
@@ -172,7 +172,7 @@ _LONGEST_NAME = 40
 _UNANSWERED = "quality/unanswered_share"
 
 
-def show_held(run: str, results: Results, held: Held, demands: Sequence[Demand]) -> None:
+def print_check(run: str, results: Results, held: CheckResult, demands: Sequence[Demand]) -> None:
     """Print what was demanded and found in a frame, what failed first.
 
     Parameters
@@ -180,12 +180,12 @@ def show_held(run: str, results: Results, held: Held, demands: Sequence[Demand])
     run : str
         Its id or folder, as it was typed.
     results : Results
-    held : Held
+    held : CheckResult
     demands : sequence of Demand
     """
     ordered = list(held.findings)
     failed = sum(not f.passed for f in ordered)
-    screen = console.shown_as().form == "screen"
+    screen = console.output_options().form == "screen"
     if screen:
         ordered.sort(key=lambda f: f.passed)
         ordered = ordered[:_MOST_FINDINGS]
@@ -214,7 +214,7 @@ def _reports(run: str, failed: int) -> list[str]:
     return [] if failed else [f"judgestats report {_short(run)}"]
 
 
-def _notes(held: Held, demands: Sequence[Demand]) -> list[str]:
+def _notes(held: CheckResult, demands: Sequence[Demand]) -> list[str]:
     """What the demands say nothing of, and why."""
     notes = []
     if held.left and held.still:
@@ -268,7 +268,7 @@ def _number(finding: Finding, results: Results) -> tuple[str, bool]:
         record = row.cells.get(finding.where, "")
         if is_called(row, finding.demand.metric) and record in results:
             number = number_of(results, record)
-            parts = shown(number, decimals=row_decimals(row, results))
+            parts = format_record(number, decimals=row_decimals(row, results))
             return " ".join(filter(None, parts)), QUANTITIES[row.estimand].bounded
     metrics = {m for own in results.condition_metrics.values() for m in own}
     named = quantities_of(finding.demand.metric, results.rows, metrics)
@@ -381,7 +381,7 @@ def judge_run(
     return findings
 
 
-def chosen(conditions: Sequence[Condition], names: Sequence[str]) -> list[str]:
+def select_conditions(conditions: Sequence[Condition], names: Sequence[str]) -> list[str]:
     """The labels of the conditions that are named.
 
     Parameters
@@ -403,7 +403,8 @@ def chosen(conditions: Sequence[Condition], names: Sequence[str]) -> list[str]:
     --------
     >>> cs = [Condition(label=f"a, T={t:g}", judge="a", factors={"temperature": t})
     ...       for t in (0.0, 0.3)]
-    >>> chosen(cs, ["T=0"]), chosen(cs, ["a"]), chosen(cs, ["a, T=0.3"])
+    >>> select_conditions(cs, ["T=0"]), select_conditions(cs, ["a"]), select_conditions(cs,
+    ...     ["a, T=0.3"])
     (['a, T=0'], ['a, T=0', 'a, T=0.3'], ['a, T=0.3'])
     """
     kept: set[str] = set()
@@ -445,13 +446,13 @@ _OF_VERDICTS = frozenset(
 _OF_SCORES = frozenset(f"validity/{n}" for n in ("bias", "concordance", "mean_squared_error"))
 
 
-def of_its_kind(runs: Mapping[str, Mapping[str, float]], metric: str) -> dict[str, Any]:
+def drop_other_kind(runs: Mapping[str, Mapping[str, float]], metric: str) -> dict[str, Any]:
     """The conditions without those that cannot have the metric: scores have no sensitivity.
 
     Examples
     --------
     >>> runs = {"a": {"validity/sensitivity": 0.9}, "b": {"validity/bias": 0.1}, "c": {}}
-    >>> list(of_its_kind(runs, "validity/sensitivity"))
+    >>> list(drop_other_kind(runs, "validity/sensitivity"))
     ['a', 'c']
     """
     for kind, other in ((_OF_VERDICTS, _OF_SCORES), (_OF_SCORES, _OF_VERDICTS)):
@@ -460,7 +461,7 @@ def of_its_kind(runs: Mapping[str, Mapping[str, float]], metric: str) -> dict[st
     return dict(runs)
 
 
-def without_sampling(conditions: Sequence[Condition]) -> list[str]:
+def zero_temperature_labels(conditions: Sequence[Condition]) -> list[str]:
     """The labels of the conditions at temperature 0."""
     return [c.label for c in conditions if c.factors.get("temperature") == 0]
 
@@ -471,7 +472,7 @@ def check_command(arguments: Args) -> int:
     Parameters
     ----------
     arguments : Args
-        ``run`` and ``require``; ``condition`` keeps the conditions named (see `chosen`).
+        ``run`` and ``require``; ``condition`` keeps the conditions named (see `select_conditions`).
 
     Returns
     -------
@@ -493,22 +494,22 @@ def check_command(arguments: Args) -> int:
             f"check: run {arguments.run} stopped early: it holds no complete set of judgments. "
             "Repeat its command to complete it, and give the new run."
         )
-    held = held_to(results, demands, conditions=arguments.condition)
-    with console.showing(console.asked_for(arguments)):
-        if console.shown_as().form == "json":
+    held = evaluate_thresholds(results, demands, conditions=arguments.condition)
+    with console.use_output(console.parse_output_options(arguments)):
+        if console.output_options().form == "json":
             _say(arguments.run, held.findings, still=held.still)
         else:
-            show_held(arguments.run, results, held, demands)
+            print_check(arguments.run, results, held, demands)
     return int(any(not f.passed for f in held.findings))
 
 
-def held_to(
+def evaluate_thresholds(
     results: Results,
     demands: Sequence[Demand],
     *,
     conditions: Sequence[str] = (),
     spelled: Spelled = as_option,
-) -> Held:
+) -> CheckResult:
     """Hold a run's results to demands.
 
     Parameters
@@ -516,13 +517,13 @@ def held_to(
     results : Results
     demands : sequence of Demand
     conditions : sequence of str
-        Only these (see `chosen`).
+        Only these (see `select_conditions`).
     spelled : callable
         Writes a bound as the user gave it.
 
     Returns
     -------
-    Held
+    CheckResult
 
     Raises
     ------
@@ -537,20 +538,22 @@ def held_to(
     )  # fmt: skip
     listed = results.conditions
     if conditions:
-        kept = chosen(listed, conditions)
+        kept = select_conditions(listed, conditions)
         runs = {name: metrics for name, metrics in runs.items() if name in kept}
-    still = [name for name in without_sampling(listed) if name in runs]
+    still = [name for name in zero_temperature_labels(listed) if name in runs]
     sampled = {name: metrics for name, metrics in runs.items() if name not in still}
     findings = []
     left: dict[str, None] = {}
     for demand in demands:
         name = demand.metric
         metric = metric_called(name, names) or name
-        repeated = of_repetition(metric, results.rows) or of_repetition(name, results.rows)
+        repeated = depends_on_sampling(metric, results.rows) or depends_on_sampling(
+            name, results.rows
+        )
         held = repeated and any(name in m for m in with_row(sampled, name, results).values())
         own = with_row(sampled if held else runs, name, results)
         verdict = judge_run(
-            of_its_kind(own, metric),
+            drop_other_kind(own, metric),
             [demand],
             whole=with_row(whole, name, results),
             rows=results.rows,
@@ -559,7 +562,7 @@ def held_to(
         findings += [_not_sampled(f) if repeated and f.where in still else f for f in verdict]
         if held:
             left.setdefault(name)
-    return Held(findings, list(left), still, runs)
+    return CheckResult(findings, list(left), still, runs)
 
 
 def _not_sampled(finding: Finding) -> Finding:

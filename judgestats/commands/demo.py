@@ -9,11 +9,11 @@ from judgestats.analysis.audit import audit
 from judgestats.commands.arguments import Args
 from judgestats.data.demo import demo_file, demo_judgments
 from judgestats.errors import InputError
-from judgestats.items.published import GIVEN, PUBLISHED, STUDY_DATA, fetch, fetched_place
-from judgestats.items.records import Item, shown
+from judgestats.items.published import GIVEN, PUBLISHED, STUDY_DATA, fetch, fetch_path
+from judgestats.items.records import Item, short_repr
 from judgestats.items.sets import describe_items, load_items, parse_options, sets
 from judgestats.runner import display as console
-from judgestats.runner.display import finish, show, working
+from judgestats.runner.display import announce_progress, finish, show
 
 
 def demo_command(arguments: Args) -> int:
@@ -29,9 +29,9 @@ def demo_command(arguments: Args) -> int:
     int
         0.
     """
-    with console.showing(console.asked_for(arguments)):
+    with console.use_output(console.parse_output_options(arguments)):
         frame = demo_judgments()
-        with working("Analysing the recorded judgments"):
+        with announce_progress("Analysing the recorded judgments"):
             findings = audit(frame, n_resamples=99)
         results = findings.records(
             {
@@ -79,7 +79,7 @@ def list_command(arguments: Args) -> int:
     int
         0.
     """
-    console.say(*(_files_of(arguments.name) if arguments.name else _sets()))
+    console.print_result(*(_files_of(arguments.name) if arguments.name else _sets()))
     return 0
 
 
@@ -100,7 +100,7 @@ def show_command(arguments: Args) -> int:
         **({"mapping": ",".join(arguments.map)} if arguments.map else {}),
         **parse_options(arguments.options),
     }
-    console.say(*_about(load_items(arguments.name, **options)))
+    console.print_result(*_about(load_items(arguments.name, **options)))
     return 0
 
 
@@ -114,7 +114,7 @@ def _sets() -> list[str]:
             if with_digest
             else "digest as the server announces it"
         )
-        there = f"here: {fetched_place(name)}" if fetched_place(name).exists() else ""
+        there = f"here: {fetch_path(name)}" if fetch_path(name).exists() else ""
         lines += [
             f"  {name:<16}{published.about()}; {files}, {digests}",
             f"  {'':<16}{published.page}" + (f"; {there}" if there else ""),
@@ -132,18 +132,18 @@ def _sets() -> list[str]:
     return lines
 
 
-def _known(name: str) -> None:
+def _check_name(name: str) -> None:
     if name in GIVEN:
         raise InputError(f"items: {name} cannot be fetched: {GIVEN[name]}.")
     if name not in _KNOWN:
         raise InputError(
-            f"items: there is no published set {shown(name)}. Choose one of "
+            f"items: there is no published set {short_repr(name)}. Choose one of "
             f"{', '.join(_KNOWN)}; any other file can be read by its path."
         )
 
 
 def _files_of(name: str) -> list[str]:
-    _known(name)
+    _check_name(name)
     published = _KNOWN[name]
     lines = [f"{name}: {published.about()}; {published.page}", ""]
     for file in published.files:
@@ -167,13 +167,13 @@ def fetch_command(arguments: Args) -> int:
     int
         0.
     """
-    console.say(*_fetch(arguments))
+    console.print_result(*_fetch(arguments))
     return 0
 
 
 def _fetch(arguments: Args) -> list[str]:
     name = arguments.name
-    _known(name)
+    _check_name(name)
     folder = Path(arguments.out) if arguments.out else Path("data") / name
     got = fetch(name, folder, overwrite=arguments.overwrite)
     how = sorted(set(got.verified_by.values()) - {"nothing"})
@@ -181,7 +181,7 @@ def _fetch(arguments: Args) -> list[str]:
     if name in STUDY_DATA:
         use = f"judgestats run replicate --study {name} --data {got.path}"
         return [str(got), *by, "", f"Use it:  {use}"]
-    usual = fetched_place(name)
+    usual = fetch_path(name)
     word = name if got.path == usual else f"{PUBLISHED[name].layout}:{got.path}"
     lines = [str(got), *by, ""]
     if name in _WITHOUT_RESPONSES:

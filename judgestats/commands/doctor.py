@@ -23,7 +23,7 @@ from judgestats.data.readers.guarded import NoTableError
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.table_files import table_of
 from judgestats.errors import InputError, JudgestatsError, printable
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
 from judgestats.version import __version__
 
@@ -66,14 +66,14 @@ def doctor_command(arguments: Args) -> int:
         return doctor_journal(path, drop=arguments.drop) if journal else doctor_file(arguments)
     if arguments.drop:
         raise InputError("doctor: --drop is for a journal. Name its file.")
-    console.say(f"judgestats {__version__}, Python {platform.python_version()}", "")
+    console.print_result(f"judgestats {__version__}, Python {platform.python_version()}", "")
     faults = [*_packages(), *_renderer(), *_store(), *_judges(arguments)]
     if faults:
-        console.say("", "To do:", *(f"  - {f}" for f in faults))
+        console.print_result("", "To do:", *(f"  - {f}" for f in faults))
         return 1
     asked = [("--judges", arguments.judges), ("--base-url", arguments.base_url)]
     words = "".join(f" {flag} {shlex.quote(value)}" for flag, value in asked if value)
-    console.say("", f"All is in place. Next: judgestats run temperature{words}")
+    console.print_result("", f"All is in place. Next: judgestats run temperature{words}")
     return 0
 
 
@@ -85,13 +85,13 @@ def _packages() -> list[str]:
             shown.append(f"{package} {metadata.version(package)}")
         except metadata.PackageNotFoundError:
             faults.append(f"{package} is not installed: pip install judgestats again")
-    console.say("Packages: " + ", ".join(shown))
+    console.print_result("Packages: " + ", ".join(shown))
     return faults
 
 
 def _renderer() -> list[str]:
     quarto = shutil.which("quarto")
-    console.say(
+    console.print_result(
         "Reports: "
         + ("rendered by Quarto" if quarto else "rendered by the built-in renderer (no Quarto here)")
     )
@@ -104,17 +104,17 @@ def _store() -> list[str]:
     try:
         store = open_store()
     except JudgestatsError as error:
-        console.say(f"Runs: {error}")
+        console.print_result(f"Runs: {error}")
         return ["make the tracking store writable, or set MLFLOW_TRACKING_URI"]
-    console.say(f"Runs: go to {store.uri}, experiment {store.experiment_name!r}")
+    console.print_result(f"Runs: go to {store.uri}, experiment {store.experiment_name!r}")
     return []
 
 
 def _judges(arguments: Args) -> list[str]:
-    from judgestats.collection.spec import read_judges, without_address
+    from judgestats.collection.spec import read_judges, strip_address
 
     has_key = bool(os.environ.get("OPENAI_API_KEY"))
-    console.say(f"OPENAI_API_KEY: {'set' if has_key else 'not set'}")
+    console.print_result(f"OPENAI_API_KEY: {'set' if has_key else 'not set'}")
     names = [n.strip() for n in arguments.judges.split(",") if n.strip()]
     if not names:
         names = ["gpt-4o-mini"] if has_key or arguments.base_url else ["sim-typical"]
@@ -123,22 +123,22 @@ def _judges(arguments: Args) -> list[str]:
         try:
             specs = read_judges([name], base_url=arguments.base_url)
         except JudgestatsError as error:
-            console.say(f"Judge {without_address(name)}: {error}")
-            faults.append(f"judge {without_address(name)}: see above")
+            console.print_result(f"Judge {strip_address(name)}: {error}")
+            faults.append(f"judge {strip_address(name)}: see above")
             continue
         for spec in specs.values():
-            seen, fault = _seen(spec, arguments.timeout)
-            console.say(f"Judge {spec.name}: {seen}")
+            seen, fault = _test_call(spec, arguments.timeout)
+            console.print_result(f"Judge {spec.name}: {seen}")
             faults += [f"judge {spec.name}: see above"] if fault else []
     if not has_key:
-        console.say(
+        console.print_result(
             "  (for a real judge: export OPENAI_API_KEY=..., or --base-url of any "
             "OpenAI-compatible server)"
         )
     return faults
 
 
-def _seen(spec: JudgeSpec, timeout_s: float) -> tuple[str, bool]:
+def _test_call(spec: JudgeSpec, timeout_s: float) -> tuple[str, bool]:
     """What one call of a judge came to, and whether that is in a run's way."""
     from judgestats.collection.endpoint_card import first_answer
 
@@ -183,34 +183,34 @@ def doctor_file(arguments: Args) -> int:
             lines = _columns_of(path, words["table"])
         except InputError:  # not even a table that somebody could map: refused
             raise error from None
-        console.say(*lines, *([""] if lines else []), f"Not readable as it is: {error}")
+        console.print_result(*lines, *([""] if lines else []), f"Not readable as it is: {error}")
         return 1
     reader = frame.attrs["reader"]
-    items = counted(int(frame["item_id"].nunique()), "item", "items")
-    text = f"{path.name}: {counted(len(frame), 'judgment', 'judgments')} of {items}"
-    console.say(f"{text} ({reader})", *([""] if reader == "table" else []))
+    items = count_noun(int(frame["item_id"].nunique()), "item", "items")
+    text = f"{path.name}: {count_noun(len(frame), 'judgment', 'judgments')} of {items}"
+    console.print_result(f"{text} ({reader})", *([""] if reader == "table" else []))
     if reader == "table":
         used = {theirs: ours for ours, theirs in frame.attrs.get("columns_read", {}).items()}
         used |= {t.partition(".")[0].removesuffix("[]"): o for t, o in used.items() if "." in t}
         used |= frame.attrs.get("parts", {}) | frame.attrs.get("unused", {})
-        console.say(*_columns_of(path, words["table"], used), "")
+        console.print_result(*_columns_of(path, words["table"], used), "")
     for line in frame.attrs.get("understood", []):
-        console.say(*_wrapped(line))
+        console.print_result(*_wrapped(line))
     for note in frame.attrs["notes"]:
-        console.say(*_wrapped(f"Note: {note}"))
-    console.say("", "What it can answer:")
+        console.print_result(*_wrapped(f"Note: {note}"))
+    console.print_result("", "What it can answer:")
     again = " ".join(
         ["judgestats analyze", shlex.quote(arguments.file), *repeated_options(arguments)]
     )
     for question in answerable(frame):
         mark = "yes" if question.answered else "no "
-        console.say(*_wrapped(f"  {mark}  {question.asked} {question.grounds}."))
+        console.print_result(*_wrapped(f"  {mark}  {question.asked} {question.grounds}."))
         if question.needs:
             better = "better with" if question.answered else "needs"
             command = question.command.format(file=shlex.quote(arguments.file))
             with_it = f" ({command})" if command else ""
-            console.say(*_wrapped(f"       {better}: {question.needs}{with_it}."))
-    console.say("", f"Next: {again}")
+            console.print_result(*_wrapped(f"       {better}: {question.needs}{with_it}."))
+    console.print_result("", f"Next: {again}")
     return 0
 
 
@@ -325,15 +325,15 @@ def doctor_journal(path: Path, *, drop: bool) -> int:
         [f"  ... and {len(faults) - _JOURNAL_SHOWN} more"] if len(faults) > _JOURNAL_SHOWN else []
     )
     head = f"journal {path}: {kept:,} answers {what}"
-    console.say(head, *(f"  {fault}" for fault in faults[:_JOURNAL_SHOWN]), *more)
+    console.print_result(head, *(f"  {fault}" for fault in faults[:_JOURNAL_SHOWN]), *more)
     if lines:
         dollars = sum(line.spend.total for line in lines)
         twice = sum(line.spend.asked_again for line in lines)
-        console.say(
+        console.print_result(
             f"  {sum(line.spend.requests for line in lines):,} requests, ${dollars:,.4f} spent"
             f"{f' and {unpriced:,} answers of unknown price' if unpriced else ''}, "
             f"{twice:,} judgments possibly billed twice"
         )
     if faults and not drop:
-        console.say("To take the damaged rows out, to be asked again: add --drop")
+        console.print_result("To take the damaged rows out, to be asked again: add --drop")
     return 1 if faults else 0

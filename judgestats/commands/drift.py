@@ -14,7 +14,7 @@ from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.errors import InputError, guard_output
 from judgestats.results import Results, write_results
 from judgestats.runner import display as console
-from judgestats.runner.display import finish, show, working
+from judgestats.runner.display import announce_progress, finish, show
 from judgestats.tracking.fetch import facts_of_run, run_judgments, simulated_in
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def drift_command(arguments: Args) -> int:
         if not sign or not one.strip() or not two.strip():
             raise InputError(f"drift: --pair expects 'FIRST -> SECOND', got {text!r}.")
         pairs[one.strip()] = two.strip()
-    with console.showing(console.asked_for(arguments)):
+    with console.use_output(console.parse_output_options(arguments)):
         analysis = _drift(arguments, pairs)
     if not arguments.fail_if_changed:
         return 0
@@ -81,25 +81,25 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Analysis:
             f"drift: --{of_files[0]} says how a file is read, and runs are named. Leave it out."
         )
 
-    def judged(run: str, labels: str = "") -> DataFrame:
+    def load_run(run: str, labels: str = "") -> DataFrame:
         try:
-            return _judged(run, labels, words)
+            return _load_judgments(run, labels, words)
         except OpenQuestionError as question:
-            raise InputError(question.asked(_command(arguments, short=True))) from None
+            raise InputError(question.question_text(_command(arguments, short=True))) from None
 
-    first = judged(arguments.first, arguments.labels)
+    first = load_run(arguments.first, arguments.labels)
     if arguments.relabels and not _labelled(first):
         raise InputError(
             f"drift: --relabels are held against the labels of then, and {arguments.first} has "
             "none. Give them by --labels."
         )
-    second = judged(arguments.second)
-    anchors = judged(arguments.anchors, arguments.relabels) if arguments.anchors else None
-    with working("Comparing the runs"):
+    second = load_run(arguments.second)
+    anchors = load_run(arguments.anchors, arguments.relabels) if arguments.anchors else None
+    with announce_progress("Comparing the runs"):
         analysis = drift(
             first,
             second,
-            baseline=judged(arguments.baseline) if arguments.baseline else None,
+            baseline=load_run(arguments.baseline) if arguments.baseline else None,
             anchors=anchors,
             pairs=pairs or None,
             n_resamples=arguments.resamples,
@@ -109,7 +109,7 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Analysis:
     whose = (arguments.first, arguments.second)
     if not any(Path(run).is_file() for run in whose):
         analysis = with_parameters(analysis, *map(facts_of_run, whose))
-    names = [_named(run) for run in whose]
+    names = [_short_name(run) for run in whose]
     about = {
         "kind": "drift",
         "title": f"drift: {names[0]} to {names[1]}",
@@ -121,7 +121,7 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Analysis:
     following = [whole if len(whole) <= _LONGEST else "the same command with --all"]
     again = second if anchors is None else anchors  # what is tested
     try:
-        kept, compared = _written(arguments.out, results, first, again, pairs)
+        kept, compared = _write_outputs(arguments.out, results, first, again, pairs)
     finally:  # shown also where it cannot be written: it took its time
         show(results)
     if compared is not None:
@@ -133,7 +133,7 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Analysis:
     return analysis
 
 
-def _written(
+def _write_outputs(
     out: str, results: Results, first: DataFrame, again: DataFrame, pairs: dict[str, str]
 ) -> tuple[list[str], DataFrame | None]:
     """Write what was asked for; gives where it is, and the judgments of a folder."""
@@ -170,7 +170,7 @@ def _command(arguments: Args, *, short: bool = False) -> str:
     return " ".join([shlex.join(words), *again])
 
 
-def _judged(run: str, labels: str, words: Mapping[str, Any]) -> DataFrame:
+def _load_judgments(run: str, labels: str, words: Mapping[str, Any]) -> DataFrame:
     """The judgments of a run, or of a file as `judgestats analyze` reads it, with labels."""
     if not Path(run).is_file():
         frame = run_judgments(run)
@@ -181,11 +181,13 @@ def _judged(run: str, labels: str, words: Mapping[str, Any]) -> DataFrame:
 
     frame = read_judgments(run, **words, **({"labels": labels} if labels else {}))
     notes = (f"Note: {note}" for note in frame.attrs["notes"])
-    console.tell(*(f"{run}: {said}" for said in (*frame.attrs.get("understood", ()), *notes)))
+    console.print_status(
+        *(f"{run}: {said}" for said in (*frame.attrs.get("understood", ()), *notes))
+    )
     return frame
 
 
-def _named(run: str) -> str:
+def _short_name(run: str) -> str:
     """What a title calls a run: its id's beginning, a file's or folder's name."""
     return console.file_called(Path(run)) if Path(run).exists() else run[: console.SHORT]
 

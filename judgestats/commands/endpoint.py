@@ -51,7 +51,7 @@ def _examined(spec: JudgeSpec, arguments: Args) -> int:
     """Examine one judge."""
     card = endpoint(spec, prices=arguments.prices, timeout=arguments.timeout)
     named = [f"{spec.name}:"] if spec.from_file and spec.name != spec.model else []
-    console.say(*named, str(card))
+    console.print_result(*named, str(card))
     if arguments.out:
         with guard_output(arguments.out):
             Path(arguments.out).write_text(card.to_json(), encoding="utf-8")
@@ -64,11 +64,11 @@ def _examined(spec: JudgeSpec, arguments: Args) -> int:
     if store is not None:
         from judgestats.tracking.runs import keep_card
 
-        console.say("", f"Kept as run {keep_card(store, card)} in {store.uri}")
+        console.print_result("", f"Kept as run {keep_card(store, card)} in {store.uri}")
     if earlier is None:
         return 0
     changes = card.changes(earlier)
-    console.say("", *(changes or [f"As on {str(earlier.get('asked_at', ''))[:10]}."]))
+    console.print_result("", *(changes or [f"As on {str(earlier.get('asked_at', ''))[:10]}."]))
     return 1 if changes and arguments.against else 0
 
 

@@ -72,7 +72,7 @@ def export_command(arguments: Args) -> int:
         prompt_sha=prompt_sha_of(student),
         overwrite=arguments.overwrite,
     )
-    console.say(
+    console.print_result(
         f"{len(chosen.examples)} of {chosen.judgments} judgments became examples: "
         f"{len(split.train)} to train ({split.train_questions} questions), "
         f"{len(split.validation)} to validate ({split.validation_questions} questions).",
@@ -81,9 +81,9 @@ def export_command(arguments: Args) -> int:
         "(README.md) before you train or share: it says what the licences ask of you.",
     )
     if uneven := imbalance(chosen):
-        console.say(uneven)
+        console.print_result(uneven)
     if any(facts["simulated"] == "true" for facts in about):
-        console.say("The judges were SIMULATED: good for a rehearsal, not for training.")
+        console.print_result("The judges were SIMULATED: good for a rehearsal, not for training.")
     return 0
 
 
@@ -100,8 +100,10 @@ def _for_r(arguments: Args) -> int:
         raise InputError(f"export: {out} has a recompute.R already. Add --overwrite.")
     numbers = write_r(out, run_judgments(run), results_of_run(run))
     if not numbers:
-        console.say("No number of this run can be recomputed by R: only its judgments are there.")
-    console.say(
+        console.print_result(
+            "No number of this run can be recomputed by R: only its judgments are there."
+        )
+    console.print_result(
         f"Written to {out}: judgments.csv, recompute.R ({len(numbers)} numbers). "
         f"Run: cd {out} && Rscript recompute.R (psych and lme4 must be installed)."
     )
@@ -174,7 +176,7 @@ def train_command(arguments: Args) -> int:
         trained = train_judge(
             arguments.data, model=arguments.model, out=arguments.out, settings=settings
         )
-    console.say(
+    console.print_result(
         str(trained),
         "Serve it with any OpenAI-compatible server (vLLM serve FOLDER), then judge with it:",
         "  judgestats run crowd --strategies vanilla --reply text --judges NAME --base-url ADDRESS",
@@ -207,7 +209,7 @@ def coverage_command(arguments: Args) -> int:
         with guard_output(out):
             table.to_csv(out, index=False)
     for condition, (own, unrelated) in covered(table).items():
-        console.say(f"{condition}:", f"  {own.sentence()}", f"  {unrelated.sentence()}")
+        console.print_result(f"{condition}:", f"  {own.sentence()}", f"  {unrelated.sentence()}")
     if model.cut:
-        console.say(f"{model.cut} texts were longer than the model reads, and were cut.")
+        console.print_result(f"{model.cut} texts were longer than the model reads, and were cut.")
     return 0

@@ -57,9 +57,9 @@ def monitor_command(arguments: Args) -> int:
     frame = read_table(Path(arguments.file))
     with lock_file(Path(arguments.state)):  # of two at once the later one adds to the earlier
         sentences, beyond = _look(arguments, frame, rates, bounds)
-    console.say(*sentences)
+    console.print_result(*sentences)
     if beyond:
-        console.say(f"Beyond its bound at every look's level: {', '.join(beyond)}.")
+        console.print_result(f"Beyond its bound at every look's level: {', '.join(beyond)}.")
     return 1 if beyond else 0
 
 

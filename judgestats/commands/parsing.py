@@ -86,7 +86,7 @@ class _Command(click.Command):
         try:
             rest = super().parse_args(ctx, args)
         except click.UsageError as error:
-            raise _in_our_words(error, ctx, words) from None
+            raise _translate_error(error, ctx, words) from None
         if rest and not self.declared.open and not ctx.resilient_parsing:
             _refuse(ctx, f"unrecognized arguments: {' '.join(rest)}")
         return rest
@@ -126,7 +126,7 @@ class _Commands(click.Group):
         try:
             rest = super().parse_args(ctx, args)
         except click.UsageError as error:
-            raise _in_our_words(error, ctx, words) from None
+            raise _translate_error(error, ctx, words) from None
         if not rest and not ctx._protected_args and not ctx.resilient_parsing:
             _refuse(ctx, f"Missing {self.what.lower()}: one of {', '.join(self.declared)}")
         return rest
@@ -188,7 +188,7 @@ class Program(_Commands):
         return overview(str(self.name)).rstrip("\n")
 
 
-def _in_our_words(error: click.UsageError, ctx: click.Context, words: list[str]) -> InputError:
+def _translate_error(error: click.UsageError, ctx: click.Context, words: list[str]) -> InputError:
     """What click found wrong in the words of a command."""
     required = [p for p in ctx.command.params if p.required]
     if isinstance(error, click.MissingParameter):

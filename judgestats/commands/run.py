@@ -50,7 +50,7 @@ def run_command(arguments: Args) -> int:
     # Under MLflow the user wrote -P name=value, whatever MLflow makes of it for us.
     spelled_for(MLFLOW if os.environ.get("MLFLOW_RUN_ID") else OPTIONS, names)
     given = given_parameters(design, rest[1:])
-    with console.showing(console.asked_for(arguments)):
+    with console.use_output(console.parse_output_options(arguments)):
         _run(design, given)
     return 0
 

@@ -40,11 +40,11 @@ def show_command(arguments: Args) -> int:
     results = results_of_run(run)
     if arguments.result == ["crosscheck"]:
         results = _crosschecked(run, results)
-    with console.showing(console.asked_for(arguments)):
+    with console.use_output(console.parse_output_options(arguments)):
         if not arguments.result:
             again = f"judgestats show {arguments.run}"
             further = [f"{again} --json"] if arguments.all else ["--all", "--json"]
-            following = [f"{again} {_an_id(results)}", *further]
+            following = [f"{again} {_example_id(results)}", *further]
             show(results, more=f"{again} --all", following=following)
             finish(results, following=following)
             return 0
@@ -54,7 +54,7 @@ def show_command(arguments: Args) -> int:
         if arguments.json:
             write_json({"record": plain(record)})
         else:
-            console.say(record_text(record, results))
+            console.print_result(record_text(record, results))
     return 0
 
 
@@ -84,7 +84,7 @@ def _write_table(record: Record, path: Path) -> None:
         pd.DataFrame(rows_of_table(record)).to_csv(path, index=False)
 
 
-def _an_id(results: Results) -> str:
+def _example_id(results: Results) -> str:
     """The id of something that the screen shows, for a start."""
     ids = [next(iter(row.cells.values())) for row in results.rows]
     return shlex.quote(ids[0]) if ids else "ID"

@@ -230,14 +230,14 @@ def heat(temperature: Any) -> str:
     return label("temperature", temperature)
 
 
-def in_order(name: str, values: Iterable[str]) -> tuple[str, ...] | None:
+def sort_levels(name: str, values: Iterable[str]) -> tuple[str, ...] | None:
     """The levels of a factor from the least to the most; None where they have no order.
 
     Examples
     --------
-    >>> in_order("reasoning_effort", ["high", "low", "medium"])
+    >>> sort_levels("reasoning_effort", ["high", "low", "medium"])
     ('low', 'medium', 'high')
-    >>> in_order("top_p", ["1", "0.5"]), in_order("probe", ["swap", "pad"])
+    >>> sort_levels("top_p", ["1", "0.5"]), sort_levels("probe", ["swap", "pad"])
     (('0.5', '1'), None)
     """
     levels = tuple(dict.fromkeys(values))

@@ -72,16 +72,16 @@ _SOURCES = re.compile(r"^#+ [^\n]*\n+(:{3,}) *\{#refs\}\n+\1\n", re.MULTILINE)
 _CITED = re.compile(r"(?<![\w\\])@(?!(?:fig|tbl|sec|eq|lst)-)\w")
 
 
-def without_empty_references(markdown: str) -> str:
+def drop_empty_references(markdown: str) -> str:
     """A text without the heading of its sources where it cites none.
 
     Examples
     --------
     >>> text = "One.\\n\\n# References\\n\\n::: {#refs}\\n:::\\n"
-    >>> without_empty_references(text)
+    >>> drop_empty_references(text)
     'One.\\n\\n'
     >>> cited = f"As @holm1979 says. {text}"
-    >>> without_empty_references(cited) == cited
+    >>> drop_empty_references(cited) == cited
     True
     """
     return markdown if _CITED.search(markdown) else _SOURCES.sub("", markdown)
@@ -171,22 +171,22 @@ def read_document(path: Path) -> Document:
         raise RenderError(f"{shared.name}: cannot be read as YAML ({error})") from error
     if not isinstance(common, dict):
         raise RenderError(f"{shared.name}: must hold key: value pairs")
-    return replace(document, header=_merged(common, document.header))
+    return replace(document, header=_merge_headers(common, document.header))
 
 
-def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_headers(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """Two headers, mappings inside them merged too; what stands in `over` wins.
 
     Examples
     --------
-    >>> _merged({"format": {"html": {"toc": True}}}, {"format": {"typst": {}}, "title": "T"})
+    >>> _merge_headers({"format": {"html": {"toc": True}}}, {"format": {"typst": {}}, "title": "T"})
     {'format': {'html': {'toc': True}, 'typst': {}}, 'title': 'T'}
     """
     out = dict(under)
     for key, value in over.items():
         below = out.get(key)
         both = isinstance(below, Mapping) and isinstance(value, Mapping)
-        out[key] = _merged(below, value) if both else value  # type: ignore[arg-type]
+        out[key] = _merge_headers(below, value) if both else value  # type: ignore[arg-type]
     return out
 
 
@@ -396,9 +396,9 @@ def fallback(markdown: str) -> str:
 def _breakable(line: str, *, longest: int = _LONG_WORD) -> str:
     """Let runs without a space longer than a line break (zero-width spaces)."""
 
-    def split(match: re.Match[str]) -> str:
+    def insert_breaks(match: re.Match[str]) -> str:
         run = match.group(0)
         step = longest // 2
         return "\u200b".join(run[i : i + step] for i in range(0, len(run), step))
 
-    return re.sub(rf"\S{{{longest},}}", split, line)
+    return re.sub(rf"\S{{{longest},}}", insert_breaks, line)

@@ -24,9 +24,9 @@ from judgestats.reporting.document import (
     SHARED_HEADER,
     Document,
     Sink,
+    drop_empty_references,
     escape_markdown,
     read_document,
-    without_empty_references,
 )
 from judgestats.reporting.runs import Run, load_run
 from judgestats.terminal import emit
@@ -76,7 +76,7 @@ def quarto_version(quarto: str, *, timeout: float = 60.0) -> tuple[int, ...]:
     text = done.stdout.decode(errors="replace").strip()
     numbers = re.match(r"\d+(?:\.\d+)+", text)
     if done.returncode != 0 or numbers is None:
-        raise RenderError(f"quarto --version gave no version: {_shown(done)}")
+        raise RenderError(f"quarto --version gave no version: {_quarto_message(done)}")
     return tuple(int(part) for part in numbers.group(0).split("."))
 
 
@@ -214,14 +214,14 @@ def render_with_quarto(
         raise RenderError(f"quarto cannot be run: {error}") from error
     made = source.parent / output.name
     if done.returncode != 0 or not made.is_file():
-        raise RenderError(f"quarto could not render {source.name}: {_shown(done)}")
+        raise RenderError(f"quarto could not render {source.name}: {_quarto_message(done)}")
     missing = _SILENT.search(_ANSI.sub("", done.stderr.decode(errors="replace")))
     if missing:
         raise RenderError(f"quarto rendered {source.name} with a hole: {missing.group(0).strip()}")
     shutil.move(made, output)
 
 
-def _shown(done: subprocess.CompletedProcess[bytes]) -> str:
+def _quarto_message(done: subprocess.CompletedProcess[bytes]) -> str:
     """What Quarto printed, from its error on where it names one, without its own stack."""
     printed = _ANSI.sub("", (done.stdout + done.stderr).decode(errors="replace"))
     told = re.search(r"^ERROR: .*?(?=^Stack trace:|\Z)", printed, re.MULTILINE | re.DOTALL)
@@ -359,7 +359,7 @@ def begin_render(
         sink = Sink(folder=work, pictures=_pictures(formats, keep), has_fallbacks=True)
         markdown = execute_document(document, params=params, sink=sink, epoch=epoch)
         if "nocite" not in document.header:
-            markdown = without_empty_references(markdown)
+            markdown = drop_empty_references(markdown)
         for folder in keep:
             if (work / folder).is_dir():
                 shutil.copytree(work / folder, done / folder)
@@ -370,7 +370,7 @@ def begin_render(
         def by_quarto(program: str) -> None:
             rest = formats
             try:
-                rest = _by_quarto(
+                rest = _run_quarto(
                     program, document, markdown, formats, metadata, work, done, stem, epoch,
                     timeout=timeout,
                 )  # fmt: skip
@@ -431,7 +431,7 @@ def _usable_quarto(renderer: str, notify: Callable[[str], None]) -> str | None:
     return None
 
 
-def _by_quarto(
+def _run_quarto(
     quarto: str,
     document: Document,
     markdown: str,
@@ -497,7 +497,7 @@ def _copy_document(source: Path, work: Path) -> Path:
     return copy
 
 
-def _merged(document: Document, kind: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_header(document: Document, kind: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """The header with the options of one format, and the caller's overrides, merged in."""
     header = dict(document.header)
     formats = header.pop("format", None)
@@ -519,7 +519,7 @@ def _write(
     stem: str,
     epoch: int,
 ) -> None:
-    header = _merged(document, kind, metadata)
+    header = _merge_header(document, kind, metadata)
     output = done / f"{stem}.{kind}"
     if kind == "html":
         page = pandoc.to_html(markdown, header=header, work_dir=work)

@@ -85,7 +85,7 @@ def _plain(value: Any) -> Any:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Read:
+class _FieldReader:
     """Tells pydantic how a field is read, and its JSON Schema; writing is `plain` everywhere."""
 
     read: Callable[[Any], Any]
@@ -102,16 +102,17 @@ class _Read:
 
 Number = Annotated[
     float,
-    _Read(_number, (("anyOf", [{"type": ["number", "null"]}, {"enum": ["inf", "-inf"]}]),)),
+    _FieldReader(_number, (("anyOf", [{"type": ["number", "null"]}, {"enum": ["inf", "-inf"]}]),)),
 ]
 """A number: NaN where it is undefined (``null`` in a file), possibly infinite."""
 
 Probability = Annotated[
-    float, _Read(_probability, (("type", ["number", "null"]), ("minimum", 0), ("maximum", 1)))
+    float,
+    _FieldReader(_probability, (("type", ["number", "null"]), ("minimum", 0), ("maximum", 1))),
 ]
 """A p-value: NaN where there is none."""
 
-Plain = Annotated[Any, _Read(_plain, ())]
+Plain = Annotated[Any, _FieldReader(_plain, ())]
 """Any JSON value."""
 
 

@@ -18,23 +18,23 @@ from judgestats.items.records import Item
 from judgestats.items.sets import parse_options
 from judgestats.protocols.base import JudgingProtocol, Scale
 from judgestats.protocols.pointwise import REASONING
-from judgestats.protocols.template import PromptTemplate, check_places
+from judgestats.protocols.template import PromptTemplate, check_placeholders
 from judgestats.protocols.writing import AnswerPrompt
 from judgestats.runner.parameter_types import (
     BY_LEVEL,
     TRUTH,
-    Choice,
+    ChoiceParam,
     Choices,
-    Names,
+    IntParam,
+    ListParam,
     OptionalNames,
     OptionalPositive,
     Pairs,
     ParameterModel,
+    ParsedParam,
     Positive,
-    Read,
     Switch,
     Temperatures,
-    Whole,
     parameter,
     parameters_of,
 )
@@ -49,34 +49,34 @@ def _extra_body(name: str, value: str) -> Mapping[str, Any]:
     return {EXTRA + k: field_of(EXTRA + k).read(v) for k, v in pairs.items()}
 
 
-_PAIRS: Read = Pairs.__metadata__[0]  # type: ignore[attr-defined]
-_ITEM_OPTIONS = Read(lambda _, value: parse_options(value))
-_SCALE = Read(lambda _, value: Scale.parse(value))
-_ENGINE = Read(lambda _, value: parse_engine(value))
+_PAIRS: ParsedParam = Pairs.__metadata__[0]  # type: ignore[attr-defined]
+_ITEM_OPTIONS = ParsedParam(lambda _, value: parse_options(value))
+_SCALE = ParsedParam(lambda _, value: Scale.parse(value))
+_ENGINE = ParsedParam(lambda _, value: parse_engine(value))
 
 
 class RunParameters(ParameterModel):
     """What even an entry point takes that asks no judge."""
 
-    seed: Annotated[int, Whole(0)] = parameter(
+    seed: Annotated[int, IntParam(0)] = parameter(
         "0", "Seed of resampling and of samples of items", logged="analysis/seed", group="Analysis"
     )
-    resamples: Annotated[int, Whole(99, 1_000_000)] = parameter(
+    resamples: Annotated[int, IntParam(99, 1_000_000)] = parameter(
         "999", "Bootstrap resamples and permutations", logged="analysis/resamples", group="Analysis"
     )
     report: Annotated[tuple[str, ...], FORMATS] = parameter(
         "html,pdf", "Formats of the report, e.g. html,docx, or none", group="Output"
     )
-    detail: Annotated[Literal["brief", "full"], Choice("brief", "full")] = parameter(
+    detail: Annotated[Literal["brief", "full"], ChoiceParam("brief", "full")] = parameter(
         "brief", "Length of the report: brief or full", group="Output"
     )
     run_name: str = parameter("", "Name of the MLflow run, e.g. release-7", group="Output")
 
 
-class _Asked(ParameterModel):
+class _JudgeParameters(ParameterModel):
     """Who judges what, how it is asked for, and how requests are sent."""
 
-    judges: Names = parameter(
+    judges: ListParam = parameter(
         "sim-typical,sim-discerning,sim-coarse",
         "Judges, comma-separated, e.g. gpt-4o,llama3@http://host:8000/v1, a judges.yaml, "
         "or simulated sim-typical",
@@ -96,7 +96,7 @@ class _Asked(ParameterModel):
         group="Judges",
         common=True,
     )
-    repeats: Annotated[int, Whole(2, 100_000)] = parameter(
+    repeats: Annotated[int, IntParam(2, 100_000)] = parameter(
         "10",
         "Judgments per item and condition, at least 2, e.g. 20",
         logged="design/replicates",
@@ -115,10 +115,10 @@ class _Asked(ParameterModel):
     map: Pairs = parameter(
         "", "Columns of the items file, e.g. question=prompt,response=answer", group="Data"
     )
-    responses: Annotated[int | None, Whole(1, or_word="all")] = parameter(
+    responses: Annotated[int | None, IntParam(1, or_word="all")] = parameter(
         "1", "Responses per question to judge (sampled by seed), or all", group="Data"
     )
-    limit: Annotated[int | None, Whole(2, or_word="")] = parameter(
+    limit: Annotated[int | None, IntParam(2, or_word="")] = parameter(
         "", "Largest number of questions, e.g. 20", group="Data", common=True
     )
     prompt: str = parameter(
@@ -130,11 +130,13 @@ class _Asked(ParameterModel):
         common=True,
     )
     prompt_by_level: Mapping[str, str] = Field(default_factory=dict)
-    reply_instruction: Annotated[Literal["reply", "none"], Choice("reply", "none")] = parameter(
-        "reply",
-        "Reply instruction at the end of your own prompt without {reply}: reply adds it, "
-        "none leaves it out",
-        group="Request",
+    reply_instruction: Annotated[Literal["reply", "none"], ChoiceParam("reply", "none")] = (
+        parameter(
+            "reply",
+            "Reply instruction at the end of your own prompt without {reply}: reply adds it, "
+            "none leaves it out",
+            group="Request",
+        )
     )
     scale: Annotated[Scale, _SCALE] = parameter(
         "1-10",
@@ -143,29 +145,32 @@ class _Asked(ParameterModel):
         group="Judges",
         common=True,
     )
-    reply: Annotated[str, Choice("auto", "json_schema", "tool", "text", "logprobs")] = parameter(
-        "auto",
-        "Reply format; auto takes the best that the judge supports, logprobs gives weighted scores",
-        group="Request",
+    reply: Annotated[str, ChoiceParam("auto", "json_schema", "tool", "text", "logprobs")] = (
+        parameter(
+            "auto",
+            "Reply format; auto takes the best that the judge supports, logprobs gives weighted "
+            "scores",
+            group="Request",
+        )
     )
-    samples_per_request: Annotated[int, Whole(1, 128)] = parameter(
+    samples_per_request: Annotated[int, IntParam(1, 128)] = parameter(
         "1",
         "Repeats per request (the API's n), e.g. 5",
         logged="design/choices_per_request",
         group="Request",
     )
-    request_seed: Annotated[int | None, Whole(0, or_word="")] = parameter(
+    request_seed: Annotated[int | None, IntParam(0, or_word="")] = parameter(
         "", "Seed of the judges' sampling (the repeat's number is added), e.g. 7", group="Request"
     )
-    mode: Annotated[Literal["online", "batch", "offline"], Choice("online", "batch", "offline")] = (
-        parameter(
-            "online",
-            "How requests are sent: online, batch (Batch API at half the price, within 24 "
-            "hours), or offline (answers of the journal only; judgestats requests)",
-            group="Request",
-        )
+    mode: Annotated[
+        Literal["online", "batch", "offline"], ChoiceParam("online", "batch", "offline")
+    ] = parameter(
+        "online",
+        "How requests are sent: online, batch (Batch API at half the price, within 24 "
+        "hours), or offline (answers of the journal only; judgestats requests)",
+        group="Request",
     )
-    concurrency: Annotated[int, Whole(1, 4096)] = parameter(
+    concurrency: Annotated[int, IntParam(1, 4096)] = parameter(
         "64", "Requests at the same time", group="Request"
     )
     engine: Annotated[Engine, _ENGINE] = parameter(
@@ -179,23 +184,23 @@ class _Asked(ParameterModel):
 def _setting(name: str) -> Any:
     """A field of the request: its own declaration says how it is read."""
     field = FIELDS[name]
-    read = Read(lambda _, text: field.read(text), words=tuple(field.words), or_word="")
+    read = ParsedParam(lambda _, text: field.read(text), words=tuple(field.words), or_word="")
     return Annotated[Any, read], parameter("", field.help, group="Request", logged=f"judge/{name}")
 
 
 if TYPE_CHECKING:  # fields of the request are reached by their names (`settings_of`)
-    _Requested = _Asked
+    _Requested = _JudgeParameters
 else:
     _Requested = create_model(
         "_Requested",
-        __base__=_Asked,
+        __base__=_JudgeParameters,
         __module__=__name__,
         **{name: _setting(name) for name in FIELDS if name != "temperature"},
     )
 
 
-class _Spent(_Requested):
-    extra_body: Annotated[Mapping[str, Any], Read(_extra_body)] = parameter(
+class _BudgetParameters(_Requested):
+    extra_body: Annotated[Mapping[str, Any], ParsedParam(_extra_body)] = parameter(
         "",
         "Fields of some servers only, e.g. min_p=0.1,thinking.type=disabled",
         logged="judge/extra_body",
@@ -207,7 +212,7 @@ class _Spent(_Requested):
     prices: str = parameter(
         "", "Price file (YAML) that overrides the bundled prices, e.g. prices.yaml", group="Budget"
     )
-    max_requests: Annotated[int | None, Whole(1, or_word="")] = parameter(
+    max_requests: Annotated[int | None, IntParam(1, or_word="")] = parameter(
         "", "Largest number of requests, e.g. 1000", group="Budget"
     )
     dry_run: Switch = parameter(
@@ -220,26 +225,28 @@ class _Spent(_Requested):
     )
 
 
-class CommonParameters(RunParameters, _Spent):
+class CommonParameters(RunParameters, _BudgetParameters):
     """What every experiment that asks a judge takes."""
 
-    omega_model: Annotated[str, Choice("parallel", "tau-equivalent", "congeneric")] = parameter(
-        "parallel",
-        "Factor model of omega, next to Cronbach's alpha",
-        logged="analysis/omega_model",
-        group="Analysis",
+    omega_model: Annotated[str, ChoiceParam("parallel", "tau-equivalent", "congeneric")] = (
+        parameter(
+            "parallel",
+            "Factor model of omega, next to Cronbach's alpha",
+            logged="analysis/omega_model",
+            group="Analysis",
+        )
     )
-    texts: Annotated[Literal["on", "off"], Choice("on", "off")] = parameter(
+    texts: Annotated[Literal["on", "off"], ChoiceParam("on", "off")] = parameter(
         "on",
         "Replies in the list of disagreements with labels: on or off",
         group="Output",
     )
-    crosscheck: Annotated[Literal["yes", "no"], Choice("yes", "no")] = parameter(
+    crosscheck: Annotated[Literal["yes", "no"], ChoiceParam("yes", "no")] = parameter(
         "yes",
         "Recompute headline numbers with pingouin, statsmodels, and factor-analyzer: yes or no",
         group="Analysis",
     )
-    traces: Annotated[Literal["on", "off"], Choice("on", "off")] = parameter(
+    traces: Annotated[Literal["on", "off"], ChoiceParam("on", "off")] = parameter(
         "off",
         "MLflow trace of every call, with prompt, reply and verdict: on or off",
         group="Output",
@@ -273,7 +280,7 @@ class AnswerParameters(CommonParameters):
         "{context} or {passage})",
         group="Data",
     )
-    answer_max_tokens: Annotated[int | None, Whole(1, or_word="")] = parameter(
+    answer_max_tokens: Annotated[int | None, IntParam(1, or_word="")] = parameter(
         "", "Longest answer in tokens, e.g. 500; by default the server's limit", group="Data"
     )
 
@@ -281,7 +288,7 @@ class AnswerParameters(CommonParameters):
 class CandidateParameters(AnswerParameters):
     """Of an experiment that chooses among several responses."""
 
-    candidates: Annotated[int, Whole(2, 64)] = parameter(
+    candidates: Annotated[int, IntParam(2, 64)] = parameter(
         "4",
         "Responses per question to compare (sampled by seed; all if models answer)",
         group="Data",
@@ -402,7 +409,7 @@ def parse_parameters(
 class OwnReasoning(CommonParameters):
     """Of an experiment in which a prompt of one's own may ask for an explanation."""
 
-    reasoning: Annotated[str, replace(Choice(*REASONING), or_word="", instead="")] = parameter(
+    reasoning: Annotated[str, replace(ChoiceParam(*REASONING), or_word="", instead="")] = parameter(
         "",
         "Explanation asked for in your own prompt: none, before, or after the verdict",
         group="Judges",
@@ -490,7 +497,7 @@ def check_own_prompts(
         _check_verbatim(parameters, used, judges)
     items = tuple(items)
     for template in [*used, *([answering.template] if answering else [])]:
-        check_places(template, items)
+        check_placeholders(template, items)
 
 
 def _check_verbatim(

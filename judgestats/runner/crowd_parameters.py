@@ -18,23 +18,23 @@ from judgestats.protocols.strategies import (
     ORDER_RULES,
     SELECTIONS,
     STAGE_PROMPTS,
-    Counted,
+    KeyPointStrategy,
     Strategy,
     Wording,
-    asked_names,
+    requested_strategies,
     strategy,
 )
 from judgestats.runner.common_parameters import AnswerParameters
 from judgestats.runner.design import Levels, crossed
 from judgestats.runner.parameter_types import (
-    Choice,
+    ChoiceParam,
     Choices,
-    Names,
+    IntParam,
+    ListParam,
     OrNone,
     Pairs,
     Switch,
     Temperature,
-    Whole,
     parameter,
     read_names,
 )
@@ -45,7 +45,7 @@ _MOST_PAIRS = 10**6
 
 
 def _numbers(name: str, value: str) -> tuple[int, ...]:
-    numbers = tuple(Whole(0, 1024)(name, part) for part in read_names(name, value))
+    numbers = tuple(IntParam(0, 1024)(name, part) for part in read_names(name, value))
     if any(k > 1 and k % 2 for k in numbers):
         raise InputError(
             f"{name}: 0, 1 or even numbers (half of the judgments are about each candidate), got "
@@ -74,15 +74,15 @@ class StrategyParameters(AnswerParameters):
         "Model that removes verdicts from crowd judgments; by default the judge itself",
         group="Judges",
     )
-    strategies: Names = parameter(
+    strategies: ListParam = parameter(
         "vanilla,cce",
         "Strategies to compare, e.g. vanilla,cce@4; without a number cce takes k judgments",
     )
-    k: Annotated[int, Whole(1, 1024)] = parameter(
+    k: Annotated[int, IntParam(1, 1024)] = parameter(
         "4", "Judgments per strategy that names no number"
     )
     raised: Temperature = parameter("1", "Temperature of repeated votes")
-    orders: Annotated[str, Choice(*ORDER_RULES)] = parameter(
+    orders: Annotated[str, ChoiceParam(*ORDER_RULES)] = parameter(
         "both", "Orders of a pair: both, or balanced (half of the pairs in each)"
     )
 
@@ -102,13 +102,13 @@ class CrowdParameters(StrategyParameters):
         "Model that counts key points, for all judges; by default the judge itself",
         group="Judges",
     )
-    limit: Annotated[int | None, Whole(2, or_word="")] = parameter(
+    limit: Annotated[int | None, IntParam(2, or_word="")] = parameter(
         "", "Largest number of questions per set, e.g. 20", group="Data", common=True
     )
-    pairs: Annotated[int | None, Whole(4, or_word="all")] = parameter(
+    pairs: Annotated[int | None, IntParam(4, or_word="all")] = parameter(
         "24", "Labelled pairs per set (sampled by seed, across questions), or all", group="Data"
     )
-    strategies: Names = parameter(
+    strategies: ListParam = parameter(
         "vanilla,long,plan,criteria,majority,aggregate,cce",
         "Strategies to compare, e.g. vanilla,majority@8,cce; those without a number take k",
     )
@@ -125,10 +125,10 @@ class CrowdParameters(StrategyParameters):
         "4", "Numbers of judgments at which selections are compared"
     )
     ties: Switch = parameter("false", "Ties as a possible verdict")
-    key_points: Annotated[int, Whole(0, _MOST_PAIRS)] = parameter(
+    key_points: Annotated[int, IntParam(0, _MOST_PAIRS)] = parameter(
         "4", "Count key points on one pair in so many; 0 counts none", group="Analysis"
     )
-    repeats: Annotated[int, Whole(1, 100_000)] = parameter(
+    repeats: Annotated[int, IntParam(1, 100_000)] = parameter(
         "2",
         "Repeats of every pipeline; 2 or more give its reliability",
         logged="design/replicates",
@@ -171,7 +171,7 @@ def preference_pairs(parameters: CrowdParameters) -> tuple[Item, ...]:
         drawn = draw_labelled_pairs(
             items, limit=parameters.pairs, seed=parameters.seed, keep_responses=True
         )
-        read_items += [_of_set(item, name, several=len(sources) > 1) for item in drawn]
+        read_items += [_assign_set(item, name, several=len(sources) > 1) for item in drawn]
     if parameters.answers:
         return with_crowd(read_items, with_answers(read_items, parameters.answers))
     return tuple(read_items)
@@ -197,7 +197,7 @@ def _set_name(source: str) -> str:
     return layout_of(source) or source_name(source).rpartition(".")[0] or source
 
 
-def _of_set(item: Item, name: str, *, several: bool) -> Item:
+def _assign_set(item: Item, name: str, *, several: bool) -> Item:
     """An item that knows its set; ids of several sets must not meet."""
     if not several:
         return item if item.category else replace(item, category=name)
@@ -241,7 +241,9 @@ def strategy_names(parameters: CrowdParameters) -> tuple[str, ...]:
     -------
     tuple of str
     """
-    return tuple(dict.fromkeys(chain.from_iterable(asked_names(parameters.values()).values())))
+    return tuple(
+        dict.fromkeys(chain.from_iterable(requested_strategies(parameters.values()).values()))
+    )
 
 
 @cache
@@ -289,7 +291,7 @@ def strategy_protocol(
     )
     one = strategy(name, k=parameters.k, seed=parameters.seed, wording=wording)
     points = parameters.get("key_points", 0)
-    return Counted(strategy=one, one_in=points, wording=wording) if points else one
+    return KeyPointStrategy(strategy=one, one_in=points, wording=wording) if points else one
 
 
 def strategy_conditions(

@@ -12,7 +12,7 @@ import pandas as pd
 from judgestats.items.readers import write_items
 from judgestats.items.sets import item_set_sha
 from judgestats.runner.common_parameters import templates_of
-from judgestats.runner.display import shown_texts
+from judgestats.runner.display import output_parameters
 from judgestats.runner.prompts import rendered
 from judgestats.runner.record import file_name, session, write_json
 from judgestats.runner.sources import source_name
@@ -44,11 +44,12 @@ def tags(prepared: Prepared) -> dict[str, str]:
 
 
 def _simulated(prepared: Prepared) -> str:
-    names = [name for name, spec in prepared.asked.items() if spec.simulated]
+    names = [name for name, spec in prepared.models.items() if spec.simulated]
     if not names:
         return ""
     return (
-        f"SIMULATED: {'all judges' if len(names) == len(prepared.asked) else ', '.join(names)}.\n\n"
+        "SIMULATED: "
+        f"{'all judges' if len(names) == len(prepared.models) else ', '.join(names)}.\n\n"
     )
 
 
@@ -106,7 +107,7 @@ def log_plan(prepared: Prepared, run: RunWriter, folder: Path) -> None:
     run.params(
         {
             **p.logged(),
-            **{f"parameter/{name}": text for name, text in shown_texts().items()},
+            **{f"parameter/{name}": text for name, text in output_parameters().items()},
             "judge/models": ", ".join(s.model for s in prepared.judges.values()),
             "judge/prompt_sha": ", ".join(_templates(prepared)),
             "judge/protocol": first.name,
@@ -143,7 +144,7 @@ def _cards(prepared: Prepared, run: RunWriter, folder: Path) -> dict[str, str]:
     from judgestats.tracking.runs import key, last_card
 
     tags = {}
-    for name, spec in prepared.asked.items():
+    for name, spec in prepared.models.items():
         card = None if spec.in_process else last_card(run.store, *spec.address)
         if card is not None:
             write_json(folder / "endpoints" / f"{file_name(name)}.json", card)

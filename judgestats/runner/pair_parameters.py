@@ -26,12 +26,12 @@ from judgestats.runner.common_parameters import (
 )
 from judgestats.runner.design import Levels
 from judgestats.runner.parameter_types import (
-    Choice,
+    ChoiceParam,
     Choices,
-    Names,
-    Read,
+    IntParam,
+    ListParam,
+    ParsedParam,
     Temperature,
-    Whole,
     parameter,
 )
 
@@ -50,7 +50,7 @@ METHODS = (
 class PairParameters(CommonParameters):
     """Of an experiment on labelled pairs."""
 
-    pairs: Annotated[int | None, Whole(4, or_word="all")] = parameter(
+    pairs: Annotated[int | None, IntParam(4, or_word="all")] = parameter(
         "64", "Labelled pairs to judge (sampled by seed, across questions), or all", group="Data"
     )
 
@@ -77,7 +77,7 @@ class MethodParameters(PairPromptParameters):
     series: Annotated[tuple[str, ...], Choices(*METHODS)] = parameter(
         "pointwise,pointwise-before", "Methods to run at every temperature"
     )
-    disagreement: Annotated[str, Choice(*RULES)] = parameter(
+    disagreement: Annotated[str, ChoiceParam(*RULES)] = parameter(
         "tie",
         "Outcome of a pair whose two orders disagree: tie, first (order), or drop",
         group="Analysis",
@@ -190,17 +190,19 @@ _SHOWN = "Responses per item to show (sampled by seed), or all"
 
 
 class _Options(OwnReasoning):
-    option_template: Annotated[str, Read(lambda _, text: text.replace("\\n", "\n"))] = parameter(
-        "",
-        "Form of an option with {label} or {n} and {text}, e.g. [{label}]: {text}",
-        group="Judges",
+    option_template: Annotated[str, ParsedParam(lambda _, text: text.replace("\\n", "\n"))] = (
+        parameter(
+            "",
+            "Form of an option with {label} or {n} and {text}, e.g. [{label}]: {text}",
+            group="Judges",
+        )
     )
 
 
 class SelectionParameters(_Options):
     """Of the experiment that shows all options in every rotation."""
 
-    prompts: Names = parameter(
+    prompts: ListParam = parameter(
         ",".join(SELECTION_PROMPTS),
         "Judge prompts: 1-4, or text files with {question} and {options}",
         group="Judges",
@@ -208,8 +210,10 @@ class SelectionParameters(_Options):
     distractor: Annotated[tuple[str, ...], Choices("no", "yes")] = parameter(
         "no,yes", "Distractor (an option that answers another question): no, yes, or both"
     )
-    options: Annotated[int | None, Whole(2, or_word="all")] = parameter("all", _SHOWN, group="Data")
-    repeats: Annotated[int, Whole(1, 100_000)] = parameter(
+    options: Annotated[int | None, IntParam(2, or_word="all")] = parameter(
+        "all", _SHOWN, group="Data"
+    )
+    repeats: Annotated[int, IntParam(1, 100_000)] = parameter(
         "1",
         "Repeats of every rotation; 2 or more separate position from noise",
         logged="design/replicates",
@@ -230,21 +234,23 @@ def _sizes(name: str, text: str) -> dict[str, int]:
         source, sign, number = part.partition("=")
         if not sign:
             raise InputError(f"{name}: expected SET=NUMBER[,...], as in squad=20, got {part!r}.")
-        sizes[source.strip()] = Whole(1).read(f"{name}: {source.strip()}", number.strip())
+        sizes[source.strip()] = IntParam(1).read(f"{name}: {source.strip()}", number.strip())
     return sizes
 
 
 class BestOfParameters(AnswerParameters, _Options):
     """Of the experiment on the best of several answers, which models may give first."""
 
-    options: Annotated[int | None, Whole(2, or_word="all")] = parameter("5", _SHOWN, group="Data")
-    per_category: Annotated[int | None, Whole(1, or_word="all")] = parameter(
+    options: Annotated[int | None, IntParam(2, or_word="all")] = parameter(
+        "5", _SHOWN, group="Data"
+    )
+    per_category: Annotated[int | None, IntParam(1, or_word="all")] = parameter(
         "all", "Questions per category (BBH task, SQuAD article, ...), or all", group="Data"
     )
-    per_benchmark: Annotated[Mapping[str, int], Read(_sizes)] = parameter(
+    per_benchmark: Annotated[Mapping[str, int], ParsedParam(_sizes)] = parameter(
         "", "Largest number of questions per set (sampled by seed), e.g. squad=20", group="Data"
     )
-    reading: Annotated[str, Choice(*READINGS)] = parameter(
+    reading: Annotated[str, ChoiceParam(*READINGS)] = parameter(
         "judgestats",
         "Parser of replies; study reads only a letter behind 'Best Response:', as arXiv "
         "2412.12509 does",

@@ -34,7 +34,7 @@ from judgestats.results import Results, write_csv
 from judgestats.results import write_results as write_records
 from judgestats.results.records import spreadsheet_cell
 from judgestats.runner.common_parameters import settings_of
-from judgestats.runner.display import say, shown_texts, working
+from judgestats.runner.display import announce_progress, output_parameters, print_result
 from judgestats.runner.prepare import STAGE_JUDGES
 from judgestats.stats.inference.estimate import to_plain
 from judgestats.tracking.runs import INCOMPLETE, RunWriter, metrics_of
@@ -186,7 +186,7 @@ def record_crosscheck(folder: Path, frame: pd.DataFrame, results: Results) -> Re
     )
 
     standings = folder / "chosen" / "standings.csv"
-    with working("Cross-checking the results"):
+    with announce_progress("Cross-checking the results"):
         rows = crosscheck(
             frame, results, standings=pd.read_csv(standings) if standings.is_file() else None
         )
@@ -202,7 +202,7 @@ def record_crosscheck(folder: Path, frame: pd.DataFrame, results: Results) -> Re
             before = json.loads(kept.read_text(encoding="utf-8"))
             write_json(made / "session.json", before | session(run_id=before.get("run_id", "")))
         shutil.copytree(made, folder, dirs_exist_ok=True)
-    say(*(f"WARNING: {n.message}" for n in results.limitations if n.code == CROSSCHECK))
+    print_result(*(f"WARNING: {n.message}" for n in results.limitations if n.code == CROSSCHECK))
     return results
 
 
@@ -340,7 +340,7 @@ def about(
             "seed": p.seed,
             "resamples": p.resamples,
         },
-        "parameters": {**p.as_texts(), **shown_texts()},
+        "parameters": {**p.as_texts(), **output_parameters()},
         "families": to_plain(prepared.plan.hypotheses),
         "account": to_plain(collected.account.as_dict()),
         **({"answers": to_plain(prepared.answers.record)} if prepared.answers else {}),

@@ -21,7 +21,7 @@ from judgestats.results import write_results as write_records
 from judgestats.runner import display as console
 from judgestats.runner.common_parameters import parse_parameters
 from judgestats.runner.design import ReplicationDesign, ReplicationParameters
-from judgestats.runner.display import Links, finish, show, shown_texts, working
+from judgestats.runner.display import Links, announce_progress, finish, output_parameters, show
 from judgestats.runner.record import (
     session,
     write_json,
@@ -65,7 +65,7 @@ def run_replication(design: ReplicationDesign, given: Mapping[str, str]) -> Outc
             records = shipped_records(study.name, folder)
             return _log(design, given, parameters, study, records, folder, _as_shipped(folder))
         options = Options(n_resamples=parameters.resamples, seed=parameters.seed)
-        with working(f"Re-examining {study.title}"):
+        with announce_progress(f"Re-examining {study.title}"):
             examination = examined(study, Path(parameters.data), options)
         records = write_records_of(examination, options, folder)
         return _log(design, given, parameters, study, records, folder, examination.analysis())
@@ -144,7 +144,7 @@ def _log(
     from judgestats.tracking.store import ADOPTED_RUN, open_store
 
     about = f"Study: {study.title} ({study.source}). Data: {records['source']}."
-    console.tell(*console.wrapped(f"{about} No judge is asked."), "")
+    console.print_status(*console.wrapped(f"{about} No judge is asked."), "")
     began = time.time()
     command = console.repeat_command(design.name, given, mlflow=bool(os.environ.get(ADOPTED_RUN)))
     tags = {
@@ -154,7 +154,7 @@ def _log(
         "mlflow.note.content": f"**{records['title']}**\n\n{records['sentence']}",
     }
     name = parameters.run_name or f"replicate: {study.name}"
-    shown = shown_texts()
+    shown = output_parameters()
     results = read_results(folder / "results.json")
     recorded = {"parameters": {**parameters.as_texts(), **shown}}
     results = replace(results, facts={**results.facts, **recorded})
@@ -178,7 +178,7 @@ def _log(
             run.finish("FINISHED")
             reports = attach(run)
         if not parameters.data:
-            console.tell(*_how_to_repeat(study))
+            console.print_status(*_repeat_instructions(study))
         finish(results, Links(run.run_id, store, reports=reports))
         return Outcome(
             run_id=run.run_id,
@@ -188,7 +188,7 @@ def _log(
         )
 
 
-def _how_to_repeat(study: Study) -> list[str]:
+def _repeat_instructions(study: Study) -> list[str]:
     """How the records are computed again; some of the data have an address to fetch them from."""
     can_be_fetched = study.name in STUDY_DATA
     folder = f"data/{study.name}" if can_be_fetched else "FOLDER"

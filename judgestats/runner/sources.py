@@ -19,7 +19,7 @@ from judgestats.runner.common_parameters import (
     CommonParameters,
 )
 from judgestats.runner.pair_parameters import BestOfParameters, PairParameters
-from judgestats.runner.parameter_types import Choice, Choices, Read, Whole, parameter
+from judgestats.runner.parameter_types import ChoiceParam, Choices, IntParam, ParsedParam, parameter
 from judgestats.stats.validity.label_draws import LABELS_DRAWN
 
 _BENCHMARKS = {"bbh": "BBH", "squad": "SQuAD", "mt_bench": "MT-Bench", "oasst": "OASST"}
@@ -236,18 +236,18 @@ class LabelParameters(CommonParameters):
         "designed takes the designed quality of the bundled items",
         group="Data",
     )
-    labels_drawn: Annotated[str, Choice("", *LABELS_DRAWN)] = parameter(
+    labels_drawn: Annotated[str, ChoiceParam("", *LABELS_DRAWN)] = parameter(
         "", f"Sampling of the labelled answers: {', '.join(LABELS_DRAWN)}", group="Data"
     )
-    mix: Annotated[str, Read(_shares)] = parameter(
+    mix: Annotated[str, ParsedParam(_shares)] = parameter(
         "",
         "Shares of categories in production, for corrected rates, e.g. chat=.8,code=.2",
         group="Analysis",
     )
-    labelled: Annotated[int | None, Whole(1, or_word="all")] = parameter(
+    labelled: Annotated[int | None, IntParam(1, or_word="all")] = parameter(
         "100", "Answers that keep a designed label (sampled by seed), or all", group="Data"
     )
-    pass_from: Annotated[float | None, Read(_from)] = parameter(
+    pass_from: Annotated[float | None, ParsedParam(_from)] = parameter(
         "middle",
         "Cut-off: human score from which an answer passes, e.g. 4, or middle of the scale",
         group="Analysis",
@@ -255,7 +255,7 @@ class LabelParameters(CommonParameters):
     verdicts: Annotated[tuple[str, ...], Choices("pass_fail", "score")] = parameter(
         "pass_fail,score", "Kinds of verdicts to ask for: pass_fail, score, or both"
     )
-    repeats: Annotated[int, Whole(1, 100_000)] = parameter(
+    repeats: Annotated[int, IntParam(1, 100_000)] = parameter(
         "3",
         "Judgments per answer and condition, 1 or more",
         logged="design/replicates",
@@ -266,7 +266,7 @@ class LabelParameters(CommonParameters):
 class PeopleParameters(CommonParameters):
     """Of an experiment on scores: what their bias and variance are held to."""
 
-    people: Annotated[str, Read(_table_or_designed)] = parameter(
+    people: Annotated[str, ParsedParam(_table_or_designed)] = parameter(
         "",
         "Table of human scores (item_id, label), e.g. people.csv, for bias and variance; "
         "designed takes the designed quality of the bundled items",

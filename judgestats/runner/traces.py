@@ -11,14 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgestats.collection.ask import Ask
+from judgestats.collection.ask import CollectionRequest
 from judgestats.data.columns import Task
 from judgestats.data.parse import read_judgment, reader_of
 from judgestats.errors import RenderError
 from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
 from judgestats.runner import display as console
-from judgestats.runner.display import working
-from judgestats.tracking.runs import RunWriter, artifact_place
+from judgestats.runner.display import announce_progress
+from judgestats.tracking.runs import RunWriter, artifact_path
 from judgestats.tracking.traces import Call, TraceWriter
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class CallTraces:
         self._seen: set[tuple[Any, ...]] = set()
         self._writer = TraceWriter(store, run_id, self._call)
 
-    def heeding(self, ask: Ask) -> Ask:
+    def heeding(self, ask: CollectionRequest) -> CollectionRequest:
         """The same collection, whose finished calls are heeded."""
         following = ask.follow_up
 
@@ -73,12 +73,16 @@ class CallTraces:
 
     def close(self) -> None:
         """Write what waits, and say where it is, or why it is not there."""
-        with working("Writing traces"):
+        with announce_progress("Writing traces"):
             self._writer.close()
         if self._writer.fault:
-            console.tell(f"Traces: {self._writer.written} written, then {self._writer.fault}.")
+            console.print_status(
+                f"Traces: {self._writer.written} written, then {self._writer.fault}."
+            )
         else:
-            console.tell(f"Traces: {self._writer.written}, under Traces on the run's MLflow page.")
+            console.print_status(
+                f"Traces: {self._writer.written}, under Traces on the run's MLflow page."
+            )
 
     def _call(self, row: Mapping[str, Any]) -> Call:
         task = self._tasks[_key(row)]
@@ -106,13 +110,13 @@ class CallTraces:
             rationale=verdict.explanation,
             status=verdict.status.value,
             reason=verdict.reason,
-            tokens={k: int(v) for k, v in counts.items() if _known(v)},
+            tokens={k: int(v) for k, v in counts.items() if _is_finite(v)},
             asked_at=row["asked_at"],
-            latency_s=float(row["latency_s"]) if _known(row["latency_s"]) else 0.0,
+            latency_s=float(row["latency_s"]) if _is_finite(row["latency_s"]) else 0.0,
         )
 
 
-def _known(value: Any) -> bool:
+def _is_finite(value: Any) -> bool:
     return value is not None and math.isfinite(value)
 
 
@@ -155,7 +159,7 @@ def rendering(folder: Path, *, formats: Sequence[str], detail: str = "brief") ->
     ):
         publish: Publish | RenderError
         try:
-            with working("Rendering the report"):
+            with announce_progress("Rendering the report"):
                 publish = stack.enter_context(
                     begin_report(folder, to=formats, out_dir=scratch, detail=detail, figures=True)
                 )
@@ -170,20 +174,20 @@ def _nothing(run: RunWriter) -> dict[str, Path | str]:
 
 
 def _attach(publish: Publish | RenderError, scratch: Path, run: RunWriter) -> dict[str, Path | str]:
-    with working("Rendering the report"):
+    with announce_progress("Rendering the report"):
         try:
             if isinstance(publish, RenderError):
                 raise publish
             paths = publish()
         except RenderError as error:
-            console.tell(
+            console.print_status(
                 f"No report was made: {error} The run is complete without it; "
                 f"`judgestats report {run.run_id}` tries again.",
                 "",
             )
             return {}
     run.artifacts(scratch)
-    place = artifact_place(run.store, run.run_id)
+    place = artifact_path(run.store, run.run_id)
     return {
         kind: place / path.name if isinstance(place, Path) else f"{place}/{path.name}"
         for kind, path in paths.items()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgestats.errors import InputError, StoreError
 from judgestats.results import Results
-from judgestats.tracking.store import Store, store_faults, without_secrets
+from judgestats.tracking.store import Store, redact_uri, store_faults
 
 if TYPE_CHECKING:
     from judgestats.collection.endpoint_card import EndpointCard
@@ -365,7 +365,7 @@ def run_files() -> Iterator[Path]:
             shutil.rmtree(folder)
 
 
-def artifact_place(store: Store, run_id: str) -> Path | str:
+def artifact_path(store: Store, run_id: str) -> Path | str:
     """The run's artifacts as a local folder, or their URI where they are kept elsewhere."""
     from urllib.parse import unquote, urlsplit
 
@@ -374,7 +374,7 @@ def artifact_place(store: Store, run_id: str) -> Path | str:
     parts = urlsplit(uri)
     if parts.scheme == "file":
         return Path(unquote(parts.path))
-    return without_secrets(uri) if parts.scheme else Path(uri)
+    return redact_uri(uri) if parts.scheme else Path(uri)
 
 
 @contextmanager

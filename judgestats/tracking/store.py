@@ -27,7 +27,7 @@ ADOPTED_RUN = "MLFLOW_RUN_ID"
 """The variable by which ``mlflow run`` names the run that it has opened for us."""
 
 
-def kept_blank() -> Path | None:
+def schema_path() -> Path | None:
     """Where the tables of the installed MLflow are or will be kept; None where it is not known."""
     mlflow = find_spec("mlflow")
     alterations = Path((mlflow and mlflow.origin) or "").parent / "store/db_migrations/versions"
@@ -41,7 +41,7 @@ def kept_blank() -> Path | None:
 
 def make_blank(file: Path) -> None:
     """Make a store of tables without rows at `file`, by a copy where there is one to copy."""
-    kept = kept_blank()
+    kept = schema_path()
     if kept is not None and kept.is_file():
         shutil.copyfile(kept, file)
         return
@@ -129,12 +129,12 @@ class Store:
     adopted_run: str = ""
 
 
-def without_secrets(uri: str) -> str:
+def redact_uri(uri: str) -> str:
     """A URI with the user's name, password and query cut out.
 
     Examples
     --------
-    >>> without_secrets("postgresql://me:secret@db:5432/runs?token=1")
+    >>> redact_uri("postgresql://me:secret@db:5432/runs?token=1")
     'postgresql://db:5432/runs'
     """
     parts = urlsplit(uri)
@@ -160,7 +160,7 @@ def store_faults(doing: str) -> Iterator[None]:
 
         keep_secrets_of()
         text = str(error).strip().splitlines() or [type(error).__name__]
-        where = without_secrets(mlflow.get_tracking_uri())
+        where = redact_uri(mlflow.get_tracking_uri())
         raise StoreError(
             f"the tracking store {where} failed while {doing}: {text[0][:300]}. Check that it can "
             "be written to, or set MLFLOW_TRACKING_URI to another one."
@@ -196,14 +196,14 @@ def _check_file(uri: str, *, existing: bool) -> None:
         return
     if existing and not file.is_file():
         raise StoreError(
-            f"there is no tracking store {without_secrets(uri)}. Go to the folder where the run "
+            f"there is no tracking store {redact_uri(uri)}. Go to the folder where the run "
             "was made, or set MLFLOW_TRACKING_URI to the store that has it."
         )
     folder = next(p for p in (file.absolute().parent, *file.absolute().parents) if p.exists())
     if existing or (os.access(folder, os.W_OK) and (not file.exists() or os.access(file, os.W_OK))):
         return
     raise StoreError(
-        f"the tracking store {without_secrets(uri)} cannot be written to. Go to a folder where you "
+        f"the tracking store {redact_uri(uri)} cannot be written to. Go to a folder where you "
         "may write, or set MLFLOW_TRACKING_URI to another store."
     )
 
@@ -288,7 +288,7 @@ def open_store(experiment_name: str = "", *, existing: bool = False) -> Store:
         if existing:
             return Store(
                 client=MlflowClient(),
-                uri=without_secrets(mlflow.get_tracking_uri()),
+                uri=redact_uri(mlflow.get_tracking_uri()),
                 experiment_id="",
                 experiment_name="",
             )
@@ -308,7 +308,7 @@ def open_store(experiment_name: str = "", *, existing: bool = False) -> Store:
         _open_on_runs(client, experiment_id)
         return Store(
             client=client,
-            uri=without_secrets(mlflow.get_tracking_uri()),
+            uri=redact_uri(mlflow.get_tracking_uri()),
             experiment_id=str(experiment_id),
             experiment_name=name,
             adopted_run=adopted,

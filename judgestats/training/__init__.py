@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from judgestats.training.examples import (
     KINDS,
-    Chosen,
+    DataSplit,
     Example,
+    ExampleSet,
     Filters,
     Source,
-    Split,
     Student,
     balanced,
     imbalance,
@@ -22,20 +22,20 @@ from judgestats.training.examples import (
     training_examples,
 )
 from judgestats.training.train import LocalJudge, Trained, TrainingSettings, train_judge
-from judgestats.training.write import Written, write_training_data
+from judgestats.training.write import WrittenFiles, write_training_data
 
 __all__ = [
     "KINDS",
-    "Chosen",
+    "ExampleSet",
     "Example",
     "Filters",
     "LocalJudge",
     "Source",
-    "Split",
+    "DataSplit",
     "Student",
     "Trained",
     "TrainingSettings",
-    "Written",
+    "WrittenFiles",
     "balanced",
     "imbalance",
     "prompt_sha_of",

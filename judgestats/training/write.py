@@ -12,13 +12,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from judgestats.errors import InputError, StoreError
-from judgestats.training.examples import Chosen, Example, Filters, Split, imbalance
+from judgestats.training.examples import DataSplit, Example, ExampleSet, Filters, imbalance
 
 _OPENAI_LEAST = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class WrittenFiles:
     """The files that were written, with their SHA-256."""
 
     folder: Path
@@ -28,22 +28,22 @@ class Written:
 def write_training_data(
     folder: str | Path,
     *,
-    chosen: Chosen,
-    split: Split,
+    chosen: ExampleSet,
+    split: DataSplit,
     filters: Filters,
     seed: int,
     runs: Sequence[Mapping[str, str]],
     prompt_sha: str = "",
     overwrite: bool = False,
-) -> Written:
+) -> WrittenFiles:
     """Write ``train.jsonl``, ``validation.jsonl``, ``provenance.csv`` and the card ``README.md``.
 
     Parameters
     ----------
     folder : str or Path
         Made if need be.
-    chosen : Chosen
-    split : Split
+    chosen : ExampleSet
+    split : DataSplit
     filters : Filters
     seed : int
         Of the split, for the card.
@@ -56,7 +56,7 @@ def write_training_data(
 
     Returns
     -------
-    Written
+    WrittenFiles
 
     Raises
     ------
@@ -97,7 +97,7 @@ def write_training_data(
             (target / name).write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise StoreError(f"export: {str(target)!r} cannot be written ({error}).") from error
-    return Written(folder=target, sha256=digests)
+    return WrittenFiles(folder=target, sha256=digests)
 
 
 def _lines(examples: Sequence[Example]) -> str:
@@ -112,7 +112,7 @@ def _lines(examples: Sequence[Example]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _provenance(split: Split) -> str:
+def _provenance(split: DataSplit) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(
@@ -151,8 +151,8 @@ def _cell(text: object) -> str:
 
 
 def _card(
-    chosen: Chosen,
-    split: Split,
+    chosen: ExampleSet,
+    split: DataSplit,
     filters: Filters,
     seed: int,
     runs: Sequence[Mapping[str, str]],

@@ -26,7 +26,7 @@ from judgestats.data.demo import demo_judgments
 from judgestats.data.readers.frame import parsed_frame
 from judgestats.data.schema import Condition
 from judgestats.results import Results
-from judgestats.results.summary import what_to_mind
+from judgestats.results.summary import caveats
 from tests.null_judge.worlds import World, scored
 
 JUDGES = [Condition(judge=j, temperature=1.0) for j in "abc"]
@@ -87,7 +87,7 @@ def test_an_injected_wrong_number_is_a_blocker_that_comes_first(of_scores):
     assert results.limitations[0].code == "crosscheck"
     assert results.limitations[0].severity == "warning"
     assert f"ICC(1,1) of a, T=1 is {row.ours:.6g} here" in results.limitations[0].message
-    assert what_to_mind(results)[0].startswith("another package finds other values for 1 of ")
+    assert caveats(results)[0].startswith("another package finds other values for 1 of ")
     first = results["crosscheck"].rows[0]  # type: ignore[attr-defined]
     assert ICC in first
 

@@ -12,7 +12,7 @@ import pytest
 
 import judgestats as js
 from judgestats.analysis.large import audit_reduced
-from judgestats.commands.check import held_to, read_demands
+from judgestats.commands.check import evaluate_thresholds, read_demands
 from judgestats.data.large.reduce import reduce_parquet
 from judgestats.pytest_plugin import held_judge
 from judgestats.results import write_csv
@@ -87,7 +87,7 @@ def test_screen_csv_and_metrics_have_no_ends(results, tmp_path):
     "required", ["reliability>=.01", "reliability/icc1>=.01", "sem<=9", "spread/sem<=9"]
 )
 def test_no_bound_is_kept_and_the_gate_says_why(judged, results, required):
-    found = held_to(results, read_demands([required])).findings
+    found = evaluate_thresholds(results, read_demands([required])).findings
     assert [f.where for f in found] == ["a", "b"]
     for finding in found:
         assert not finding.passed

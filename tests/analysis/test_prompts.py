@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis.prompts import _below_nothing, analyse, plan
+from judgestats.analysis.prompts import _negative_share_limits, analyse, plan
 from judgestats.data.readers.frame import parsed_frame
 from judgestats.errors import InputError
 from judgestats.items.bank import load_bank
@@ -147,9 +147,9 @@ def test_a_share_below_nothing_is_explained(found):
     low = replace(
         at.effect, estimate=-0.07, interval=replace(at.effect.interval, low=-0.12, high=-0.02)
     )  # fmt: skip
-    [note] = _below_nothing({"j at T=1": at.replace(effects=(low,)), "k": at})
+    [note] = _negative_share_limits({"j at T=1": at.replace(effects=(low,)), "k": at})
     assert "lies below 0, as no true share does (j at T=1)" in note
-    assert not _below_nothing({"k": at})
+    assert not _negative_share_limits({"k": at})
 
 
 def test_nothing_is_claimed_of_wordings_that_change_nothing():

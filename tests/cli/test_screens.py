@@ -18,7 +18,7 @@ from judgestats.cli import main
 from judgestats.results.screen import brief_of_runs, plain_text, screen_of
 from judgestats.results.summary import brief_of
 from judgestats.runner import display as console
-from judgestats.runner.display import finish, show, show_brief, working
+from judgestats.runner.display import announce_progress, finish, show, show_brief
 from tests.results.screens import assert_screen
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -111,9 +111,9 @@ def test_audits_of_other_kinds_keep_to_a_screen(tmp_path, judges, options):
 
 def test_only_the_screen_stands_on_standard_output(capsys, tmp_path):
     found = audited(table(tmp_path / "two.csv", 2))
-    with console.showing(console.ShownAs(form="screen", required=("reliability>=.9",))):
-        console.tell("on the way")
-        console.at_length("the account")
+    with console.use_output(console.OutputOptions(form="screen", required=("reliability>=.9",))):
+        console.print_status("on the way")
+        console.print_verbose("the account")
         show(found, more="judgestats show X")
         finish(found, following=["judgestats show X"])
     said, on_the_way = capsys.readouterr()
@@ -141,8 +141,8 @@ def test_colours_on_a_terminal_only_and_none_where_none_is_wanted(capsys, monkey
 
 def test_programs_get_one_document(capsys, tmp_path):
     found = audited(table(tmp_path / "two.csv", 2))
-    with console.showing(console.ShownAs(form="json")):
-        console.say("on the way")
+    with console.use_output(console.OutputOptions(form="json")):
+        console.print_result("on the way")
         show(found)
         finish(found)
     said = json.loads(capsys.readouterr().out)
@@ -154,7 +154,7 @@ def test_programs_get_one_document(capsys, tmp_path):
 
 def test_what_takes_long_is_said(capsys, monkeypatch):
     monkeypatch.setattr("judgestats.runner.display._LATE_S", 0.0)
-    with working("Analysing 10 judgments"):
+    with announce_progress("Analysing 10 judgments"):
         import threading
 
         [timer] = [t for t in threading.enumerate() if isinstance(t, threading.Timer)] or [None]

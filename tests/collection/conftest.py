@@ -11,7 +11,7 @@ from judgestats.collection.retry import RetryPolicy
 from judgestats.data.columns import Condition, Task
 from judgestats.items.records import Item, Response
 from judgestats.protocols.pointwise import Pointwise
-from judgestats.simulated.app import SimulatedServer, serving
+from judgestats.simulated.app import SimulatedServer, run_server
 from judgestats.simulated.faults import Faults
 from tests.collection.forge import Forge, forging
 
@@ -81,7 +81,7 @@ def server() -> Iterator[Callable[..., tuple[str, SimulatedServer]]]:
 
         def start(**faults: object) -> tuple[str, SimulatedServer]:
             app = SimulatedServer(Faults(**faults))  # type: ignore[arg-type]
-            return stack.enter_context(serving(app)), app
+            return stack.enter_context(run_server(app)), app
 
         yield start
 

@@ -125,7 +125,7 @@ def killed_at_every_step(url: str, folder: str) -> int:
         _, status = os.waitpid(child, 0)
         handed_in = batches() - before
         with Journal(Path(folder) / f"{where}.db") as journal:
-            stored, waiting = len(journal), len(journal.batches.waiting())
+            stored, waiting = len(journal), len(journal.batches.open_judgments())
         again = collect(where)
         third = collect(where)
         tell(

@@ -19,7 +19,7 @@ from judgestats.collection.single_answers import collect_judgments
 from judgestats.data.request_fields import setting_sent
 from judgestats.data.schema import validate_raw
 from judgestats.errors import BudgetError, InputError, JudgeError
-from judgestats.simulated.app import SimulatedServer, serving
+from judgestats.simulated.app import SimulatedServer, run_server
 from judgestats.simulated.batch_api import _Batch
 from judgestats.simulated.faults import Faults, send_json
 
@@ -126,7 +126,7 @@ def test_what_a_batch_leaves_open_goes_into_a_next_one(plan, tmp_path, faults):
     assert (batch.account.discarded > 0) == bool(lost)  # run and billed, and nobody knows
     with Journal(tmp_path / "j.db") as journal:
         assert len(journal) == 30
-        assert not journal.batches.waiting()
+        assert not journal.batches.open_judgments()
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_an_endpoint_without_a_batch_api_is_named(plan, tmp_path):
     with pytest.raises(JudgeError, match="mode=online"):
         in_batches(plan(), tmp_path / "j.db", simulated_app=app)
     with Journal(tmp_path / "j.db") as journal:
-        assert not journal.batches.waiting()
+        assert not journal.batches.open_judgments()
         assert not journal._lost
 
 
@@ -541,7 +541,7 @@ def test_a_planted_key_is_found_nowhere(plan, tmp_path, monkeypatch, caplog, cap
     monkeypatch.setenv("JUDGESTATS_API_KEY", planted)
     caplog.set_level("DEBUG")
     path = tmp_path / "j.db"
-    with serving(Telling()) as url:
+    with run_server(Telling()) as url:
         batch = in_batches(plan(url=url), path, progress=True)
     assert batch.account.answered == 20
     assert set(batch.frame["fingerprint"]) == {"Bearer ***"}
@@ -563,7 +563,7 @@ class Broke(SimulatedServer):
 
 
 def test_a_quota_that_ends_in_the_first_calls_is_told_once(plan, tmp_path):
-    with serving(app=Broke()) as url:
+    with run_server(app=Broke()) as url:
         tasks = plan(items=2, replicates=1, temperatures=(0.5, 1.0), url=url)
         done = in_batches(tasks, tmp_path / "j.db")
     assert done.stopped_because is Stop.NO_QUOTA

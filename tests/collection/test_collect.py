@@ -16,7 +16,7 @@ from judgestats.data.schema import validate_raw
 from judgestats.errors import BudgetError, InputError, JudgeError, StoreError
 from judgestats.protocols.base import ReplyMode
 from judgestats.runner.display import account_lines
-from judgestats.simulated.app import SimulatedServer, serving
+from judgestats.simulated.app import SimulatedServer, run_server
 from judgestats.simulated.faults import Faults, read_body, send_json
 
 DOLLAR = PriceTable(
@@ -368,7 +368,7 @@ def test_cached_and_reasoning_tokens_stand_in_the_account(plan):
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
             await send_json(send, 200, {"model": "m", "choices": [choice], "usage": usage})
 
-    with serving(Thinks()) as url:
+    with run_server(Thinks()) as url:
         account = collect_judgments(plan(items=2, replicates=2, url=url)).account
     assert (account.tokens_cached, account.tokens_reasoning) == (4 * 512, 4 * 60)
     assert "280 out (2,048 cached, 240 of reasoning)" in str(account)

@@ -15,7 +15,7 @@ import pytest
 
 from judgestats.collection import cluster as distributed
 from judgestats.collection.account import Stop
-from judgestats.collection.ask import Ask
+from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.cluster import MARK, Shard, collect_distributed, shards_of, work_off
 from judgestats.collection.journal import Journal
 from judgestats.collection.ledger import Budget
@@ -206,7 +206,9 @@ def test_shards_of_a_killed_run_are_taken_over(tmp_path, plan, server) -> None:
 
 def test_a_claimed_shard_is_not_asked_again(tmp_path, plan) -> None:
     tasks = tuple(plan(items=2, replicates=2))
-    shard = Shard(name="s", folder=str(tmp_path), tasks=tasks, abilities=(), ask=Ask())
+    shard = Shard(
+        name="s", folder=str(tmp_path), tasks=tasks, abilities=(), ask=CollectionRequest()
+    )
     (tmp_path / MARK).touch()
     assert not work_off(shard).lost
     assert work_off(shard).lost
@@ -215,10 +217,10 @@ def test_a_claimed_shard_is_not_asked_again(tmp_path, plan) -> None:
 def test_a_budget_needs_a_folder_that_workers_share(tmp_path, plan) -> None:
     tasks = tuple(plan(items=2, replicates=2))
     common = {"name": "s", "folder": str(tmp_path / "elsewhere"), "tasks": tasks, "abilities": ()}
-    free = work_off(Shard(ask=Ask(), **common))
+    free = work_off(Shard(ask=CollectionRequest(), **common))
     assert len(free.answers) == 4
     with pytest.raises(InputError, match="does not see the folder"):
-        work_off(Shard(ask=Ask(budget=Budget(max_requests=9)), **common))
+        work_off(Shard(ask=CollectionRequest(budget=Budget(max_requests=9)), **common))
 
 
 def test_a_journal_file_is_needed(plan) -> None:
@@ -244,7 +246,7 @@ def test_no_key_travels(tmp_path, plan, server, monkeypatch) -> None:
         name="s",
         folder=str(tmp_path),
         tasks=tuple(tasks),
-        ask=Ask(),
+        ask=CollectionRequest(),
         abilities=(),
     )
     assert planted.encode() not in spy(shard)

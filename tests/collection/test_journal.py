@@ -15,7 +15,7 @@ from judgestats.collection.batch_store import BatchRecord, BatchRequest
 from judgestats.collection.journal import Journal, journal_view
 from judgestats.collection.journal_file import VERSION, Answer, store_error
 from judgestats.collection.ledger import Charge
-from judgestats.collection.response import Abilities, Sent
+from judgestats.collection.response import Abilities, SentRequest
 from judgestats.collection.single_answers import collect_judgments
 from judgestats.data.request_fields import setting_sent
 from judgestats.errors import StoreError
@@ -313,7 +313,7 @@ def test_a_journal_from_before_batches_is_brought_up_to_date(tmp_path):
     db.close()
     with Journal(path) as journal:
         assert len(journal) == 18
-        assert journal.batches.waiting() == set()
+        assert journal.batches.open_judgments() == set()
     db = sqlite3.connect(path)
     assert db.execute("PRAGMA user_version").fetchone() == (VERSION,)
     db.close()
@@ -362,7 +362,7 @@ def test_a_batch_of_0_1_0_on_its_way_is_still_known(tmp_path):
     with Journal(path) as journal:
         request = journal.batches.requests("n")["c"]
         assert request.keys == (KEY, b"l" * 32)
-        assert request.sent.as_kept == '{"temperature":0.5,"seed":3}'
+        assert request.sent.settings_json == '{"temperature":0.5,"seed":3}'
         assert "top_k" in request.sent.settings
         assert (request.sent.choices, request.tried) == (2, 2)
 
@@ -373,7 +373,7 @@ def test_batches_and_answers_end_together(tmp_path):
     request = BatchRequest(
         custom_id="c",
         keys=(KEY, b"l" * 32),
-        sent=Sent(
+        sent=SentRequest(
             mode=ReplyMode.TEXT, settings={"top_k": 5}, varied=frozenset({"temperature"}), seed=3
         ),
         tried=2,
@@ -388,11 +388,11 @@ def test_batches_and_answers_end_together(tmp_path):
         assert journal.batches.open("u", "other") == []
         assert journal.batches.requests("n") == {"c": request}
         assert journal.was_lost([KEY, b"l" * 32]) == 1  # asked online now, it is paid for twice
-        new = journal.fetched("n", {KEY: answer("second"), b"l" * 32: answer("second")})
+        new = journal.store_batch("n", {KEY: answer("second"), b"l" * 32: answer("second")})
         assert new == {b"l" * 32}
         assert journal.get(KEY) == answer("first")
         assert journal.batches.open("u", "m") == []
-        assert journal.batches.waiting() == set()
+        assert journal.batches.open_judgments() == set()
 
 
 def flipped(path, place, bit):
@@ -490,7 +490,9 @@ def test_what_flipped_bits_leave_is_named_and_can_be_taken_out(change, said, tmp
 )
 def test_a_damaged_file_is_a_sentence_and_no_traceback(change, tmp_path):
     path = tmp_path / "journal.db"
-    request = BatchRequest(custom_id="1", keys=(KEY,), sent=Sent(mode=ReplyMode.TEXT), tried=0)
+    request = BatchRequest(
+        custom_id="1", keys=(KEY,), sent=SentRequest(mode=ReplyMode.TEXT), tried=0
+    )
     with Journal(path) as journal:
         journal.ledger.line("a", "http://x", "m")
         journal.batches.begin(BatchRecord(name="b", base_url="http://x", model="m"), [request])

@@ -14,7 +14,7 @@ from judgestats.errors import InputError
 from judgestats.protocols.base import ReplyMode, prompted_in
 from judgestats.runner.design import load_design
 from judgestats.runner.prepare import prepare
-from judgestats.simulated.app import SimulatedServer, serving
+from judgestats.simulated.app import SimulatedServer, run_server
 from judgestats.simulated.faults import read_body
 
 ENV = {"AZURE_KEY": "azure-key-0815", "OPENAI_API_KEY": "sk-openai-0815", "TENANT": "t-4711-tenant"}
@@ -59,7 +59,7 @@ class Listening(SimulatedServer):
 def test_each_judge_is_asked_as_its_entry_says(plan, tmp_path):
     app = Listening()
     file = tmp_path / "judges.yaml"
-    with serving(app) as url:
+    with run_server(app) as url:
         file.write_text(FILE.format(url=url))
         judges = read_judges_file(file, environ=ENV)
         tasks = [
@@ -167,7 +167,7 @@ judges:
 @pytest.mark.parametrize("mode", ["online", "batch"])
 def test_two_judges_of_one_model_are_asked_each_as_its_entry_says(plan, tmp_path, mode):
     app, file = Listening(), tmp_path / "judges.yaml"
-    with serving(app) as url:
+    with run_server(app) as url:
         file.write_text(TWO.format(url=url))
         judges = read_judges_file(file, environ={})
         asked = plan(items=2, replicates=2)
@@ -216,7 +216,7 @@ def test_what_one_judge_is_refused_says_nothing_of_another_of_its_model(plan, tm
             await super().__call__(scope, again, send)
 
     file = tmp_path / "judges.yaml"
-    with serving(Picky()) as url:
+    with run_server(Picky()) as url:
         file.write_text(
             f"judges: [{{name: thinks, model: sim-typical, base_url: {url}, settings: "
             "{reasoning_effort: low}}, "

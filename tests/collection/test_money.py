@@ -54,16 +54,16 @@ def test_what_was_in_flight_when_a_run_was_killed_is_spent(tmp_path):
         journal.begin([KEY], line=line, hold=0.25)
     for _ in range(2):  # once, however often it is opened
         with Journal(path) as journal:
-            spend = journal.ledger.spent("e", "u", "m")
+            spend = journal.ledger.total_spend("e", "u", "m")
             assert (spend.in_vain, spend.requests) == (0.25, 1)
     with Journal(path) as journal:
         assert journal.was_lost([KEY]) == 1
         line = journal.ledger.line("e", "u", "m")
         journal.ledger.charge_again(line, 1)
         journal.ledger.charge([Charge(line=line, reported=1.0, longest=7.0)])
-        spend = journal.ledger.spent("e", "u", "m")
+        spend = journal.ledger.total_spend("e", "u", "m")
         assert (spend.total, spend.asked_again, spend.longest) == (1.25, 1, 7.0)
-        assert journal.ledger.spent("other", "u", "m").total == 0
+        assert journal.ledger.total_spend("other", "u", "m").total == 0
 
 
 def test_spend_counts_by_experiment_and_judge(plan, tmp_path):

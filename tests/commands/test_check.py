@@ -11,10 +11,10 @@ from judgestats.analysis.audit import audit
 from judgestats.analysis.records import Analysis
 from judgestats.analysis.repeat_limits import with_lost_shares
 from judgestats.commands.check import (
-    chosen,
+    depends_on_sampling,
     judge_run,
-    of_repetition,
     read_demands,
+    select_conditions,
     unknown_name,
     with_row,
 )
@@ -107,7 +107,7 @@ def test_a_row_of_the_screen_is_demanded_by_each_of_its_names(name):
     assert set(held) == {"a", "mute"}
     assert held["a"].decided_on == 0.7
     assert held["mute"].basis == "undefined"
-    assert of_repetition(name, results.rows)
+    assert depends_on_sampling(name, results.rows)
 
 
 def test_a_wrong_name_is_answered_with_the_nearest_row():
@@ -133,13 +133,13 @@ HEATS = tuple(
     ],
 )
 def test_a_condition_is_named_exactly(name, labels):
-    assert chosen(HEATS, [name]) == labels
+    assert select_conditions(HEATS, [name]) == labels
 
 
 @pytest.mark.parametrize("name", ["T=hot", "T", "si", "T=0.35", ""])
 def test_a_name_of_no_condition_is_refused_with_those_there_are(name):
     with pytest.raises(InputError, match=r"no condition is called .* sim, T=0.3"):
-        chosen(HEATS, [name])
+        select_conditions(HEATS, [name])
 
 
 def checked(folder, runs, *words, **facts):

@@ -11,14 +11,14 @@ import pytest
 
 import judgestats as js
 from judgestats.cli import main
-from judgestats.commands.check import held_to, read_demands
+from judgestats.commands.check import evaluate_thresholds, read_demands
 from judgestats.data.demo import demo_judgments
 from judgestats.errors import InputError
 from judgestats.pytest_plugin import held_judge
 from judgestats.results import Results, write_results
 from judgestats.results.metric_names import quantity_of_row
 from judgestats.results.quantities import name_of
-from judgestats.results.summary import told_apart
+from judgestats.results.summary import distinguishable
 from judgestats.results.thresholds import read_thresholds
 
 
@@ -87,7 +87,7 @@ def test_every_name_that_a_screen_shows_can_be_demanded(name) -> None:
     results = results_of(name)
     assert results.rows
     names = [("unread", "lower")]
-    for row in told_apart(results.rows):
+    for row in distinguishable(results.rows):
         better = quantity_of_row(row).better
         shown = {row.ask, row.short, row.key, row.estimand, name_of(row.estimand)}
         names += [(called, better) for called in shown if called]
@@ -95,11 +95,11 @@ def test_every_name_that_a_screen_shows_can_be_demanded(name) -> None:
         right, wrong = (">=", "<=") if better == "higher" else ("<=", ">=")
         required = [f"{called}>=2" if "mean" in called else f"{called}{right}.5"]
         demands = read_demands(required)
-        assert held_to(results, demands).findings, called
+        assert evaluate_thresholds(results, demands).findings, called
         assert read_thresholds(required, [results]), called
         if better in {"higher", "lower"}:
             with pytest.raises(InputError, match="would pass the worst judge"):
-                held_to(results, read_demands([f"{called}{wrong}.5"]))
+                evaluate_thresholds(results, read_demands([f"{called}{wrong}.5"]))
             with pytest.raises(InputError, match="would pass the worst judge"):
                 read_thresholds([f"{called}{wrong}.5"], [results])
 

@@ -23,7 +23,7 @@ from judgestats.items import (
     select_items,
     sets,
 )
-from judgestats.items.published import fetched_place
+from judgestats.items.published import fetch_path
 from judgestats.items.readers import LAYOUTS
 from judgestats.items.sets import parse_options
 
@@ -56,7 +56,7 @@ def test_a_fetched_set_is_found_by_its_name(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    place = fetched_place("evalbias")
+    place = fetch_path("evalbias")
     place.parent.mkdir(parents=True)
     place.write_bytes((FIXTURES / "evalbias.json").read_bytes())
     assert load_items("evalbias") == read_items(FIXTURES / "evalbias.json")

@@ -88,8 +88,8 @@ CLAIMS = [
 def test_the_plan_of_a_study_stands_in_the_table_of_its_claims(run: Run) -> None:
     facts = {**run.facts, "claims": CLAIMS}
     study = Run(run.folder, replace(run.records, kind="replication", facts=facts))
-    assert brief.asked(run) is not None
-    assert brief.asked(study) is None
+    assert brief.call_store(run) is not None
+    assert brief.call_store(study) is None
     table = claims.overview(study, tested=True)
     assert isinstance(table, Table)
     heads = [c.label for c in table.columns]

@@ -21,10 +21,17 @@ from judgestats.results import (
     Row,
     Statistic,
 )
-from judgestats.results.answers import Answer, shown
+from judgestats.results.answers import Answer, format_record
 from judgestats.results.numbers import Column
 from judgestats.results.screen import HEIGHT, next_line, plain_text, screen_of
-from judgestats.results.summary import Beside, Brief, Cell, Line, brief_of, told_apart
+from judgestats.results.summary import (
+    Cell,
+    Reference,
+    Summary,
+    SummaryRow,
+    brief_of,
+    distinguishable,
+)
 from judgestats.results.thresholds import Threshold, read_thresholds
 
 
@@ -81,7 +88,7 @@ def test_every_cell_is_a_record_to_its_digits() -> None:
     brief = brief_of(found)
     for line in brief.lines:
         for cell in line.cells:
-            assert (cell.number, cell.bounds) == shown(found.get(cell.record, Estimate))
+            assert (cell.number, cell.bounds) == format_record(found.get(cell.record, Estimate))
     text = plain_text(screen_of(brief))
     assert "judge-0             judge-1" in text
     assert "0.50 [0.41, 0.61]" in text
@@ -127,8 +134,8 @@ def test_notes_of_rows_stand_whole_or_not_at_all() -> None:
     noted = replace(
         first,
         beside=(
-            Beside(words="95 % of what chance alone gives: below", record="r", number=".11"),
-            Beside(words="people among themselves, of all pairs", record="r", number=".81"),
+            Reference(words="95 % of what chance alone gives: below", record="r", number=".11"),
+            Reference(words="people among themselves, of all pairs", record="r", number=".81"),
         ),
     )
     brief = replace(brief, lines=(noted, *rest))
@@ -218,7 +225,7 @@ def test_use_names_the_chosen_and_its_ties() -> None:
 def test_what_finds_no_room_is_left_out_whole_and_commands_are_never_cut() -> None:
     use = ("Ask one judge.", f"Show {'both orders and average them ' * 4}.", "Ask again later.")
     mind = ("few questions", "a limit " * 30, "another")
-    brief = Brief(
+    brief = Summary(
         title="x", facts=(), shared="", columns=(), lines=(), answers=(), use=use, mind=mind
     )
     said = plain_text(screen_of(brief, width=60, height=6))
@@ -238,8 +245,8 @@ def test_rows_that_are_called_alike_are_told_apart_by_their_coefficients() -> No
         Row(key=key, ask="agrees", short="people", estimand=estimand, cells={})
         for key, estimand in (("people", "pearson_with_human"), ("accuracy", "accuracy"))
     ]
-    assert [row.short for row in told_apart(rows)] == ["Pearson's r", "accuracy"]
-    assert [row.short for row in told_apart(rows[:1])] == ["people"]
+    assert [row.short for row in distinguishable(rows)] == ["Pearson's r", "accuracy"]
+    assert [row.short for row in distinguishable(rows[:1])] == ["people"]
 
 
 def test_conditions_that_find_no_room_are_left_out_of_every_judge_alike() -> None:
@@ -248,11 +255,11 @@ def test_conditions_that_find_no_room_are_left_out_of_every_judge_alike() -> Non
         Column(label=f"{judge}, T={t:g}", name=f"{judge}, T={t:g}", group=judge)
         for judge, t in levels
     )
-    line = Line(
+    line = SummaryRow(
         key="sem", ask="SEM", short="SEM", unit="",
         cells=tuple(Cell(column=c.label, number="0.123", bounds="[0.1, 0.2]") for c in columns),
     )  # fmt: skip
-    brief = Brief(
+    brief = Summary(
         title="x", facts=(), shared="", columns=columns, lines=(line,), answers=(), use=(), mind=()
     )
     said = plain_text(screen_of(brief, height=14, more="judgestats show 0"))
@@ -491,9 +498,9 @@ def test_the_conditions_advised_and_those_of_numbers_in_the_answers_are_told() -
 def test_mind_takes_lines_that_are_to_spare() -> None:
     mind = tuple(f"limit {k} of these data, in a few words" for k in range(9))
     columns = tuple(Column(label=f"c{k}", name=f"c{k}") for k in range(30))
-    line = Line(key="sem", ask="SEM", short="SEM", unit="",
+    line = SummaryRow(key="sem", ask="SEM", short="SEM", unit="",
                 cells=tuple(Cell(column=c.label, number="0.123") for c in columns))  # fmt: skip
-    brief = Brief(
+    brief = Summary(
         title="x", facts=(), shared="", columns=columns, lines=(line,), answers=(), use=(),
         mind=mind[:3],
     )  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.analysis.conversion import Place, records_of
+from judgestats.analysis.conversion import ResultContext, records_of
 from judgestats.analysis.records import Analysis, NamedResult, smallest_adjusted
 from judgestats.errors import InputError
 from judgestats.results import Comparison, Estimate, ResultSet, Table, Test, from_plain, to_plain
@@ -35,7 +35,7 @@ from judgestats.stats import (
 from judgestats.stats.inference.estimate import Sample
 from judgestats.stats.inference.result import TestResult
 
-PLACE = Place(id="h.a", hypothesis="h", role="primary", title="A")
+PLACE = ResultContext(id="h.a", hypothesis="h", role="primary", title="A")
 RNG = np.random.default_rng(3)
 SCORES = RNG.integers(1, 10, size=(12, 3, 5)).astype(float)
 

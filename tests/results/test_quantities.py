@@ -50,7 +50,7 @@ def rows_in_the_sources() -> set[str]:
         node
         for path in SOURCES
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "asked_row"
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "results_row"
     )
     named = (call.args[3] for call in calls if len(call.args) > 3)
     return {arg.value for arg in named if isinstance(arg, ast.Constant)}

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.alignment import analyse
-from judgestats.analysis.pair_methods import fewer_pairs, judged_pairs
+from judgestats.analysis.pair_methods import fewer_pairs, method_pairs
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.runner.design import load_design
 from judgestats.runner.prepare import prepare
@@ -25,7 +25,7 @@ SMALL = {"resamples": "199", "report": "none"}
 def expected_credit(judge, items, *, temperature):
     """The truth: expected credit of one pointwise verdict on each labelled pair."""
     known = truth(judge)
-    table = judged_pairs(items).table
+    table = method_pairs(items).table
     by_id = {i.id: i for i in items}
     out = []
     for name, pair, labels in zip(table.items, table.pairs, table.labels, strict=True):
@@ -163,7 +163,7 @@ def test_a_mean_of_verdicts_that_agrees_equally_often_is_told_apart_by_ranks_alo
 def test_fewer_pairs_than_asked_for_are_said(workplace):
     design = load_design("alignment")
     prepared = prepare(design, {"pairs": "1000"})
-    pairs = judged_pairs(prepared.items)
+    pairs = method_pairs(prepared.items)
     assert fewer_pairs(prepared.plan, pairs) == [
         f"1000 pairs were asked for; the items hold {len(pairs.names)} with a label."
     ]

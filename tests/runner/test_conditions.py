@@ -10,7 +10,7 @@ from judgestats.errors import InputError
 from judgestats.runner.common_parameters import settings_of
 from judgestats.runner.design import load_design
 from judgestats.runner.prepare import prepare
-from judgestats.simulated.app import SimulatedServer, serving
+from judgestats.simulated.app import SimulatedServer, run_server
 from judgestats.simulated.faults import Faults
 
 
@@ -97,7 +97,7 @@ def test_fixed_fields_stand_in_every_request():
 
 
 def test_a_refused_field_is_left_out_where_fixed_and_ends_the_condition_where_varied():
-    with serving(SimulatedServer(Faults(refuse_field="reasoning_effort"))) as url:
+    with run_server(SimulatedServer(Faults(refuse_field="reasoning_effort"))) as url:
         given = {
             "judges": f"sim-typical@{url},sim-null@{url}",
             "temperatures": "1",

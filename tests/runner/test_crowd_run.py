@@ -14,7 +14,7 @@ from judgestats.runner.design import load_design
 from judgestats.runner.prepare import prepare
 from judgestats.runner.run import run_experiment
 from judgestats.simulated.truth import truth
-from judgestats.tracking.runs import artifact_place
+from judgestats.tracking.runs import artifact_path
 from judgestats.tracking.store import open_store
 
 SMALL = {"resamples": "199", "report": "none", "concurrency": "16"}
@@ -62,7 +62,7 @@ def outcome(tmp_path_factory, store_template):
             (), stages=prepare(design, given).staging, journal=prepared.parameters["journal"]
         )
         store = open_store()
-        files = artifact_place(store, run.run_id)
+        files = artifact_path(store, run.run_id)
         frame = pd.read_parquet(files / "data" / "judgments.parquet")
         pipelines = pd.read_parquet(files / "data" / "pipelines.parquet")
         results = json.loads((files / "results.json").read_text())
@@ -213,7 +213,7 @@ def test_models_write_the_crowd_and_labels_stay(workplace):
     assert run.analysis.conditions["n"].tolist() == [8, 8]
     rows = run.analysis.conditions.set_index("factor_strategy")
     assert rows.loc["cce-criticising@8", "used"] == 8
-    files = artifact_place(open_store(), run.run_id) / "data"
+    files = artifact_path(open_store(), run.run_id) / "data"
     answers = [json.loads(line) for line in (files / "answers.jsonl").read_text().splitlines()]
     assert len(answers) == 4 * 4
     judged = pd.read_parquet(files / "judgments.parquet")
@@ -229,7 +229,7 @@ def test_one_model_removes_verdicts_and_one_counts_points_for_all_judges(workpla
         "remover": "sim-typical", "points_judge": "sim-crowd",
     }  # fmt: skip
     run = run_experiment(load_design("crowd"), given)
-    files = artifact_place(open_store(), run.run_id)
+    files = artifact_path(open_store(), run.run_id)
     frame = pd.read_parquet(files / "data" / "judgments.parquet")
     assert set(frame["status"]) == {"ok"}
     by_stage = frame.groupby("stage")["judge"].unique().map(set)

@@ -8,7 +8,7 @@ import mlflow
 import pytest
 
 from judgestats.cli import main
-from judgestats.simulated.app import SimulatedServer, serving
+from judgestats.simulated.app import SimulatedServer, run_server
 
 HALF = '{"score": %d, "explanation": "good \\ud83d"}'  # the second JSON layer makes the surrogate
 
@@ -32,7 +32,7 @@ class HalfCharacters(SimulatedServer):
 
 @pytest.fixture
 def url():
-    with serving(HalfCharacters()) as address:
+    with run_server(HalfCharacters()) as address:
         yield address
 
 

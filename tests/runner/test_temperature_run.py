@@ -13,7 +13,7 @@ from judgestats.cli import main
 from judgestats.results import read_results, to_plain
 from judgestats.runner.design import load_design
 from judgestats.runner.run import run_experiment
-from judgestats.simulated.app import serving
+from judgestats.simulated.app import run_server
 from tests.collection.picky import Picky
 
 SMALL = {"resamples": "199", "report": "none"}
@@ -180,7 +180,7 @@ def test_a_fault_in_the_analysis_leaves_a_failed_run_or_none(
 
 
 def test_a_temperature_that_is_refused_without_a_reason_ends_no_other(workplace, capsys):
-    with serving(Picky(lambda request: request["temperature"] == 2.0)) as url:
+    with run_server(Picky(lambda request: request["temperature"] == 2.0)) as url:
         given = {
             **SMALL,
             "judges": f"sim-typical@{url}",

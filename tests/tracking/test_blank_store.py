@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.tracking.store import kept_blank, make_blank
+from judgestats.tracking.store import make_blank, schema_path
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_the_first_store_is_kept_and_the_next_is_a_copy_that_mlflow_takes_as_its
     from mlflow.store.db import utils
 
     make_blank(tmp_path / "a.db")
-    kept = kept_blank()
+    kept = schema_path()
     assert kept is not None
     assert [p.name for p in (cache / "judgestats").iterdir()] == [kept.name]
 

@@ -15,7 +15,7 @@ from judgestats.reporting.numbers import (
     column,
     count,
     label,
-    named,
+    name_reliability,
     words,
 )
 from judgestats.reporting.runs import Run
@@ -46,7 +46,7 @@ from judgestats.results import (
     quantity_of,
 )
 
-__all__ = ["asked", "by_condition", "limits", "methods", "results", "roles", "setting"]
+__all__ = ["call_store", "by_condition", "limits", "methods", "results", "roles", "setting"]
 
 _MOST_NUMBERS = 4
 _SCORES = ("mean", "sem", "icc1", "alpha", "omega")
@@ -84,7 +84,7 @@ def setting(run: Run) -> Table | Markdown | None:
     if not rows:
         return None
     if len(rows) == 1:
-        return Markdown(named(f"{rows[0]['what']}: {rows[0]['value']}."))
+        return Markdown(name_reliability(f"{rows[0]['what']}: {rows[0]['value']}."))
     return Table(
         columns=(Column(key="what", label="Design"), Column(key="value", label="This run")),
         rows=tuple(rows),
@@ -95,7 +95,7 @@ def setting(run: Run) -> Table | Markdown | None:
     )
 
 
-def asked(run: Run) -> Table | None:
+def call_store(run: Run) -> Table | None:
     """The hypotheses that are tested or answered, and how; of a study its claims say it."""
     if run.facts.get("claims"):
         return None
@@ -293,7 +293,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
             within=[r["group"] for r in decided],
         )
         rows = [decided[i] for i in places]
-    rows = _by_group(rows)
+    rows = _sort_groups(rows)
     columns = [
         Column(key="what", label="Of"),
         Column(key="of", label="Effect"),
@@ -341,8 +341,8 @@ def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
                 "chance": m.chance_shown(),
             }
         )
-    rows, caption = _by_group(rows), "What was estimated."
-    beside = None if _mostly(rows, "chance") else _beside(rows)
+    rows, caption = _sort_groups(rows), "What was estimated."
+    beside = None if _mostly(rows, "chance") else _pivot_estimates(rows)
     if beside is not None:
         columns, shown, n = beside
     else:
@@ -390,7 +390,7 @@ def _not_elsewhere(run: Run, estimates: Sequence[Estimate]) -> list[Estimate]:
     return [e for e in left if (subject_of(e), *_rounded(Measured.of(e))) not in described]
 
 
-def _beside(
+def _pivot_estimates(
     rows: Sequence[dict[str, Any]],
 ) -> tuple[list[Column], list[dict[str, Any]], int] | None:
     """What is estimated alike of a few, a column each; None where that saves no room."""
@@ -428,7 +428,7 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _by_group(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _sort_groups(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows of a question together, questions in the order in which they first stand."""
     order = list(dict.fromkeys(row["group"] for row in rows))
     return sorted(rows, key=lambda row: order.index(row["group"]))

@@ -226,7 +226,7 @@ def disagreements(run: Run) -> list[Showable]:
             "condition": run.called(str(row["condition"])),
             "item": str(row["item_id"]),
             **{k: _number(row, k, i) for k in ("judge", "people")},
-            **{k: _cut(row.get(k)) for k in _TEXTS},
+            **{k: _shorten_text(row.get(k)) for k in _TEXTS},
         }
         for i, row in listed[:_MOST]
     ]
@@ -264,7 +264,7 @@ def _number(row: dict[str, Any], key: str, place: int) -> Shown:
     return Measured(value=float(row[key]), at=(where, "", "", "")).shown()
 
 
-def _cut(text: Any) -> str:
+def _shorten_text(text: Any) -> str:
     words = "" if is_missing(text) else " ".join(str(text).split())
     return words if len(words) <= _CUT else words[: _CUT - 1].rstrip() + "…"
 

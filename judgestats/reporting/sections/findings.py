@@ -27,7 +27,7 @@ from judgestats.reporting.tables import Table
 from judgestats.results import About, Comparison, Record, Results, ResultSet, Test, quantity_of
 from judgestats.results import Table as TableRecord
 from judgestats.results.numbers import apa_number, with_names
-from judgestats.results.text import Worded, family_sentence, print_of, words_of
+from judgestats.results.text import ResultText, family_sentence, print_of, words_of
 
 __all__ = [
     "descriptive",
@@ -426,14 +426,14 @@ def _sentences(records: Sequence[Record], results: Results, *, families: Sequenc
     common = _common([w for _, w in worded])
     lines = []
     for record, words in worded:
-        own = Worded(words.numbers, *("" if part in common else part for part in words[1:]))
+        own = ResultText(words.numbers, *("" if part in common else part for part in words[1:]))
         lines.append(f"- **{escape_markdown(record.title)}.** {sentence(str(own))}")
     lines += [f"- {sentence(family_sentence(family, results))}" for family in families]
     end = " ".join(common)
     return "\n".join([*lines, *(["", sentence(end)] if end else [])])
 
 
-def _common(worded: Sequence[Worded]) -> list[str]:
+def _common(worded: Sequence[ResultText]) -> list[str]:
     """The reason and verdict that all of several results share."""
     if len(worded) < 2:
         return []
@@ -515,7 +515,7 @@ def _rows(run: Run, board: TableRecord) -> list[dict[str, Any]]:
         {"group": subject_of(board), "system": str(v["system"])} for v in values
     ]
 
-    def at(i: int, key: str) -> str:
+    def cell_address(i: int, key: str) -> str:
         return address(board.id, f"rows.{i}.{key}")
 
     for key, _, low, high, (best, worst) in _ORDERS:
@@ -524,13 +524,13 @@ def _rows(run: Run, board: TableRecord) -> list[dict[str, Any]]:
         numbers = [
             Measured(
                 value=number_of(v[key]), low=number_of(v[low]), high=number_of(v[high]),
-                at=(at(i, key), at(i, low), at(i, high), ""),
+                at=(cell_address(i, key), cell_address(i, low), cell_address(i, high), ""),
             )
             for i, v in enumerate(values)
         ]  # fmt: skip
         for i, (row, shown) in enumerate(zip(rows, column(numbers), strict=True)):
             row[key] = shown
-            first, last = (label(run.records, at(i, c)) for c in (best, worst))
+            first, last = (label(run.records, cell_address(i, c)) for c in (best, worst))
             row[f"{key}_rank"] = first if str(first) == str(last) else _to(first, last)
     return rows
 

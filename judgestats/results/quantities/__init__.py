@@ -32,13 +32,13 @@ __all__ = [
     "kind_of_test",
     "name_of",
     "symbol_of",
-    "without_zero",
+    "omits_zero",
 ]
 
 Entry = TypeVar("Entry", Quantity, TestKind)
 
 
-def _by_key(*parts: Sequence[Entry]) -> dict[str, Entry]:
+def _index_keys(*parts: Sequence[Entry]) -> dict[str, Entry]:
     entries = [entry for part in parts for entry in part]
     table = {entry.key: entry for entry in entries}
     if len(table) < len(entries):
@@ -48,7 +48,7 @@ def _by_key(*parts: Sequence[Entry]) -> dict[str, Entry]:
     return table
 
 
-QUANTITIES: Mapping[str, Quantity] = _by_key(
+QUANTITIES: Mapping[str, Quantity] = _index_keys(
     reliability.ENTRIES,
     agreement.ENTRIES,
     validity.ENTRIES,
@@ -57,7 +57,7 @@ QUANTITIES: Mapping[str, Quantity] = _by_key(
 )
 """All quantities by key."""
 
-TESTS: Mapping[str, TestKind] = _by_key(comparison.TESTS_ENTRIES)
+TESTS: Mapping[str, TestKind] = _index_keys(comparison.TESTS_ENTRIES)
 """All tests by key."""
 
 
@@ -118,14 +118,14 @@ def _entry(key: str, table: Mapping[str, Entry], what: str) -> Entry:
     )
 
 
-def without_zero(name: str) -> bool:
+def omits_zero(name: str) -> bool:
     """Whether a number of this estimand is written without a leading zero: it cannot exceed 1.
 
     An estimand of the user's own, which no entry tells of, may exceed it.
 
     Examples
     --------
-    >>> without_zero("icc_1_1"), without_zero("mean_difference"), without_zero("my_own")
+    >>> omits_zero("icc_1_1"), omits_zero("mean_difference"), omits_zero("my_own")
     (True, False, False)
     """
     try:

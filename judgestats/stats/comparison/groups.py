@@ -255,7 +255,7 @@ def mann_whitney_test(
     data = read_two_samples(
         x, y, where=where, names=names, cluster=inference["cluster"], missing=missing
     )
-    first, second = data.split()
+    first, second = data.group_values()
     a, b = data.names
     outcome = mann_whitney_outcome(first, second, alternative, exact, correct)
     notes = list(data.notes)
@@ -366,7 +366,7 @@ def pairwise_mann_whitney(
     """
     where = "pairwise_mann_whitney"
     data = read_groups(values, groups, where=where, names=names, missing=missing)
-    samples = data.split()
+    samples = data.group_values()
     pairs = [(i, j) for i in range(len(samples)) for j in range(i + 1, len(samples))]
     if not pairs:
         raise InputError(

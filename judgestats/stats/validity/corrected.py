@@ -299,7 +299,7 @@ def corrected_rate(
     )
     others: dict[str, Estimate] = {}
     if labels_drawn == "convenience":
-        corrected = _refused(
+        corrected = _undefined_estimate(
             poststratified_rate(items, mix=mix, finite=finite, level=inference["level"]), _BY_HAND
         )
     else:
@@ -310,7 +310,7 @@ def corrected_rate(
         if labels_drawn in {None, "random"} and not unread and stratum is None and weight is None:
             others = {n: ppi_mean(items, estimator=n, level=inference["level"]) for n in _PPI}
     if labels_drawn == "by-verdict":
-        people = _refused(people, _BY_VERDICT)
+        people = _undefined_estimate(people, _BY_VERDICT)
     notes += corrected.notes
     return CorrectedScore(
         corrected=corrected,
@@ -412,9 +412,9 @@ def corrected_mean(
         others = {n: ppi_mean(items, estimator=n, level=inference["level"]) for n in _PPI}
     if labels_drawn in {"convenience", "by-verdict"}:
         reason = _BY_HAND if labels_drawn == "convenience" else _BY_VERDICT
-        corrected, others = _refused(corrected, reason), {}
+        corrected, others = _undefined_estimate(corrected, reason), {}
         if labels_drawn == "by-verdict":
-            people = _refused(people, reason)
+            people = _undefined_estimate(people, reason)
     elif items.n < FEW_LABELS or math.isnan(corrected.estimate):
         why = corrected.reason or f"there are fewer than {FEW_LABELS} labels"
         note = Note(code="people_only", message=f"The people's labels alone are used: {why}.")
@@ -464,7 +464,7 @@ def _unlike(test: TestResult, labels_drawn: str | None) -> list[Note]:
     return [Note(code="unrepresentative", message=message)]
 
 
-def _refused(estimate: Estimate, reason: str) -> Estimate:
+def _undefined_estimate(estimate: Estimate, reason: str) -> Estimate:
     return estimate.replace(estimate=math.nan, interval=None, std_error=math.nan, reason=reason)
 
 
