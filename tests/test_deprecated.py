@@ -7,7 +7,7 @@ import pytest
 
 import judgestats as js
 from judgestats.cli import main
-from judgestats.commands.declarations import COMMANDS, PROGRAMS
+from judgestats.commands import COMMANDS, PROGRAMS
 from judgestats.deprecated import (
     RENAMED_COMMANDS,
     RENAMED_OPTIONS,
@@ -16,8 +16,8 @@ from judgestats.deprecated import (
     current_options,
     current_parameters,
 )
-from judgestats.results.screen import differing_parameters
-from judgestats.runner.design import experiment_names, load_design
+from judgestats.results import differing_parameters
+from judgestats.runner import experiment_names, load_design
 
 TRAINING = "python -m judgestats.training"
 JOURNAL = ".judgestats/journal.sqlite"
@@ -106,7 +106,7 @@ def test_an_earlier_spelling_works_and_is_named_on_standard_error(tmp_path, monk
 
 
 def test_an_earlier_command_works(tmp_path, monkeypatch, capsys):
-    from judgestats.collection.journal import Journal
+    from judgestats.collection import Journal
 
     monkeypatch.chdir(tmp_path)
     with Journal(Path(JOURNAL)):

@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis.agreement import label_agreement_results
+from judgestats.analysis import label_agreement_results, supplemented
 from judgestats.analysis.audit import audit
-from judgestats.analysis.supplements import supplemented
-from judgestats.data.readers.frame import parsed_frame
+from judgestats.data import parsed_frame
 
 N = 12
 

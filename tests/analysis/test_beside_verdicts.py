@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 from judgestats import read_judgments
-from judgestats.analysis.agreement import inter_judge_agreement, verdict_results, with_systems
+from judgestats.analysis import inter_judge_agreement, supplemented, verdict_results, with_systems
 from judgestats.analysis.audit import audit
-from judgestats.analysis.supplements import supplemented
-from judgestats.results.answers import answers_of
+from judgestats.results import answers_of
 from tests.null_judge.designs import AVERAGED, METHODS, seeded
 from tests.null_judge.worlds import World, compared, labelled_items, scored
 

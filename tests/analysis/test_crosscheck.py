@@ -9,24 +9,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis import crosscheck as module
-from judgestats.analysis import drift as drifts
-from judgestats.analysis import temperature
-from judgestats.analysis.audit import audit
-from judgestats.analysis.crosscheck import (
+from judgestats.analysis import (
     CHECKS,
     Recomputed,
-    crosscheck,
+    both_runs,
     crosscheck_table,
+    match_conditions,
+    temperature,
     with_crosscheck,
+    with_omega_model,
 )
-from judgestats.analysis.drift_tests import both_runs, match_conditions
-from judgestats.analysis.families import with_omega_model
-from judgestats.data.demo import demo_judgments
-from judgestats.data.readers.frame import parsed_frame
-from judgestats.data.schema import Condition
-from judgestats.results import Results
-from judgestats.results.summary import caveats
+from judgestats.analysis import crosscheck as module
+from judgestats.analysis import drift as drifts
+from judgestats.analysis.audit import audit
+from judgestats.analysis.crosscheck import crosscheck
+from judgestats.data import demo_judgments, parsed_frame
+from judgestats.data import Condition
+from judgestats.results import Results, caveats
 from tests.null_judge.worlds import World, scored
 
 JUDGES = [Condition(judge=j, temperature=1.0) for j in "abc"]

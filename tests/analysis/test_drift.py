@@ -8,11 +8,9 @@ import pytest
 
 from judgestats.analysis.drift import drift
 from judgestats.cli import main
-from judgestats.data.readers.frame import parsed_frame
+from judgestats.data import parsed_frame
 from judgestats.errors import InputError
-from judgestats.results import read_results
-from judgestats.results.screen import HEIGHT, plain_text, screen_of
-from judgestats.results.summary import brief_of
+from judgestats.results import HEIGHT, brief_of, plain_text, read_results, screen_of
 from tests.null_judge.designs import seeded
 from tests.null_judge.doors import RUNS, SAME
 from tests.null_judge.worlds import World, scored

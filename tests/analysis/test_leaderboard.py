@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judgestats.analysis import add_scores, leaderboards
 from judgestats.analysis.audit import audit
-from judgestats.analysis.leaderboard import add_scores, leaderboards
-from judgestats.data.readers.frame import parsed_frame
+from judgestats.data import parsed_frame
 from judgestats.errors import InputError
 
 QUALITY = {"x": 1.0, "y": 0.2, "z": -1.2}

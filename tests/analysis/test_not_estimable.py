@@ -11,14 +11,11 @@ import pandas as pd
 import pytest
 
 import judgestats as js
-from judgestats.analysis.large import audit_reduced
-from judgestats.commands.check import evaluate_thresholds, read_demands
-from judgestats.data.large.reduce import reduce_parquet
+from judgestats.analysis import audit_reduced
+from judgestats.commands import evaluate_thresholds, read_demands
+from judgestats.data import reduce_parquet
 from judgestats.pytest_plugin import held_judge
-from judgestats.results import write_csv
-from judgestats.results.screen import plain_text, screen_of
-from judgestats.results.summary import brief_of
-from judgestats.results.thresholds import read_thresholds
+from judgestats.results import brief_of, plain_text, read_thresholds, screen_of, write_csv
 from judgestats.stats.planning.design import _ratio_widths
 
 LOST = ("reliability.icc1.a", "reliability.alpha.a", "condition.sem.a", "ratio.all/b:a",

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from judgestats.analysis import clip_to_scale, possible
 from judgestats.analysis.audit import audit
-from judgestats.analysis.conversion import possible
-from judgestats.analysis.scores import clip_to_scale
 from judgestats.results import Estimate as EstimateRecord
-from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference import Estimate
 from tests.null_judge.doors import JUDGES
 from tests.null_judge.worlds import World, scored
 

@@ -9,17 +9,13 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.prompts import _negative_share_limits, analyse, plan
-from judgestats.data.readers.frame import parsed_frame
+from judgestats.data import parsed_frame
 from judgestats.errors import InputError
-from judgestats.items.bank import load_bank
-from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.pointwise import Pointwise
-from judgestats.protocols.probes import ProbedPairwise
-from judgestats.protocols.template import PromptTemplate
-from judgestats.runner.design import load_design
+from judgestats.items import load_bank
+from judgestats.protocols import Pointwise, ProbedPairwise, PromptTemplate, ReplyMode
+from judgestats.runner import load_design
 from judgestats.runner.prepare import prepare
-from judgestats.simulated.replies import distribution
-from judgestats.simulated.request_reader import read_request
+from judgestats.simulated import distribution, read_request
 from judgestats.simulated.truth import truth
 from tests.null_judge.designs import claims, reworded, seeded
 from tests.null_judge.worlds import World

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import judgestats as js
-from judgestats.analysis.recommendation import Costs, recommend_best
-from judgestats.results.summary import brief_of
-from judgestats.stats.comparison.best import BestConditions
+from judgestats.analysis import Costs, recommend_best
+from judgestats.results import brief_of
+from judgestats.stats.comparison import BestConditions
 
 
 def advised(shift: float):

@@ -5,10 +5,10 @@ import math
 import pytest
 
 from judgestats.analysis import alignment, self_consistency
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.parse import parse_judgments
-from judgestats.protocols.base import ReplyMode
-from judgestats.runner.design import load_design
+from judgestats.collection import collect_judgments
+from judgestats.data import parse_judgments
+from judgestats.protocols import ReplyMode
+from judgestats.runner import load_design
 from judgestats.runner.prepare import prepare
 
 SMALL = {

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from judgestats.cli import main
-from judgestats.runner.design import load_design
-from judgestats.runner.run import run_experiment
+from judgestats.runner import load_design, run_experiment
 
 
 @pytest.fixture

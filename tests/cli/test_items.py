@@ -13,9 +13,8 @@ import pytest
 
 from judgestats.cli import main
 from judgestats.commands import demo as command
-from judgestats.items import published
+from judgestats.items import PUBLISHED, PublishedFile, PublishedSet, published
 from judgestats.items import published as downloads
-from judgestats.items.published import PUBLISHED, PublishedFile, PublishedSet
 
 FIXTURES = Path(__file__).parents[1] / "items" / "fixtures"
 CONTENT = (FIXTURES / "evalbias.json").read_bytes()

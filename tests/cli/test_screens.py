@@ -15,10 +15,9 @@ from judgestats.analysis.audit import audit
 from judgestats.analysis.drift import drift
 from judgestats.api import read_judgments
 from judgestats.cli import main
-from judgestats.results.screen import brief_of_runs, plain_text, screen_of
-from judgestats.results.summary import brief_of
+from judgestats.results import brief_of, brief_of_runs, plain_text, screen_of
+from judgestats.runner import announce_progress, finish, show, show_brief
 from judgestats.runner import display as console
-from judgestats.runner.display import announce_progress, finish, show, show_brief
 from tests.results.screens import assert_screen
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -7,7 +7,7 @@ import pytest
 
 from judgestats.cli import main
 from judgestats.results import read_results
-from judgestats.runner.common_parameters import split_arguments
+from judgestats.runner import split_arguments
 from judgestats.style import MLFLOW, OPTIONS, as_typed, option, spelled_for
 
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from judgestats.cli import main
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.simulated.app import run_server
+from judgestats.collection import collect_judgments
+from judgestats.simulated import run_server
 from tests.collection.forge import tasks_of
 from tests.collection.picky import Picky
 

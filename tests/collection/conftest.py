@@ -7,12 +7,12 @@ from contextlib import ExitStack
 
 import pytest
 
-from judgestats.collection.retry import RetryPolicy
-from judgestats.data.columns import Condition, Task
-from judgestats.items.records import Item, Response
-from judgestats.protocols.pointwise import Pointwise
-from judgestats.simulated.app import SimulatedServer, run_server
-from judgestats.simulated.faults import Faults
+from judgestats.collection import RetryPolicy
+from judgestats.data import Task
+from judgestats.data.columns import Condition
+from judgestats.items import Item, Response
+from judgestats.protocols import Pointwise
+from judgestats.simulated import Faults, SimulatedServer, run_server
 from tests.collection.forge import Forge, forging
 
 PlanMaker = Callable[..., list[Task]]

@@ -20,14 +20,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from judgestats.collection.batch_store import BatchStore
-from judgestats.collection.batches.client import BatchClient
-from judgestats.collection.journal import Journal
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.columns import Condition, Task
+from judgestats.collection import BatchClient, BatchStore, Journal, collect_judgments
+from judgestats.data import Task
+from judgestats.data.columns import Condition
 from judgestats.errors import JudgestatsError
-from judgestats.items.records import Item, Response
-from judgestats.protocols.pointwise import Pointwise
+from judgestats.items import Item, Response
+from judgestats.protocols import Pointwise
 
 ROOT = Path(__file__).parents[2]
 

@@ -2,8 +2,7 @@
 
 import json
 
-from judgestats.simulated.app import SimulatedServer
-from judgestats.simulated.faults import error, read_body, send_json
+from judgestats.simulated import SimulatedServer, error, read_body, send_json
 
 
 class Picky(SimulatedServer):

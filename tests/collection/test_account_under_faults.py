@@ -7,15 +7,17 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judgestats.collection.account import Stop
-from judgestats.collection.batches.collect import collect_in_batches
-from judgestats.collection.ledger import Budget
-from judgestats.collection.prices import Price, PriceTable
-from judgestats.collection.retry import RetryPolicy
-from judgestats.collection.single_answers import collect
-from judgestats.data.schema import validate_raw
-from judgestats.simulated.app import SimulatedServer
-from judgestats.simulated.faults import Faults
+from judgestats.collection import (
+    Budget,
+    Price,
+    PriceTable,
+    RetryPolicy,
+    Stop,
+    collect,
+    collect_in_batches,
+)
+from judgestats.data import validate_raw
+from judgestats.simulated import Faults, SimulatedServer
 
 TEN = PriceTable(
     as_of="2026-01-01",

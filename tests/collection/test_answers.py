@@ -8,28 +8,28 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judgestats.collection.account import Stop
-from judgestats.collection.answers import (
+from judgestats.collection import (
+    Abilities,
     AnswerPlan,
+    Budget,
+    Journal,
+    Stop,
     collect_answers,
     foreseen_answers,
+    parse_judge,
     price_answers,
 )
-from judgestats.collection.journal import Journal
-from judgestats.collection.ledger import Budget
-from judgestats.collection.response import Abilities
-from judgestats.collection.spec import parse_judge
 from judgestats.errors import InputError
-from judgestats.items.answers import with_answers
-from judgestats.items.bank import load_bank
-from judgestats.items.records import Item
-from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.template import PromptTemplate
-from judgestats.protocols.writing import AnswerPrompt
-from judgestats.simulated.app import SimulatedServer, run_server
-from judgestats.simulated.faults import Faults
-from judgestats.simulated.judges import quality_of
-from judgestats.simulated.replies import simulated_answerer, simulated_answerers
+from judgestats.items import Item, load_bank, with_answers
+from judgestats.protocols import AnswerPrompt, PromptTemplate, ReplyMode
+from judgestats.simulated import (
+    Faults,
+    SimulatedServer,
+    quality_of,
+    run_server,
+    simulated_answerer,
+    simulated_answerers,
+)
 
 
 def questions(count, turns=1):

@@ -3,7 +3,7 @@
 import json
 import signal
 
-from judgestats.collection.journal import Journal
+from judgestats.collection import Journal
 from tests.collection.forge import in_a_batch, killed_at_every_step
 
 

@@ -7,21 +7,22 @@ from dataclasses import replace
 
 import pytest
 
-from judgestats.collection.account import Stop
-from judgestats.collection.batch_store import Limits
-from judgestats.collection.batches.collect import collect_in_batches
-from judgestats.collection.journal import Journal
-from judgestats.collection.ledger import Budget
-from judgestats.collection.plan import price_plan
-from judgestats.collection.prices import Price, PriceTable
-from judgestats.collection.retry import RetryPolicy
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.request_fields import setting_sent
-from judgestats.data.schema import validate_raw
+from judgestats.collection import (
+    Budget,
+    Journal,
+    Limits,
+    Price,
+    PriceTable,
+    RetryPolicy,
+    Stop,
+    collect_in_batches,
+    collect_judgments,
+    price_plan,
+)
+from judgestats.data import setting_sent, validate_raw
 from judgestats.errors import BudgetError, InputError, JudgeError
-from judgestats.simulated.app import SimulatedServer, run_server
+from judgestats.simulated import Faults, SimulatedServer, run_server, send_json
 from judgestats.simulated.batch_api import _Batch
-from judgestats.simulated.faults import Faults, send_json
 
 TEN = PriceTable(
     as_of="2026-01-01",

@@ -4,20 +4,22 @@ import math
 
 import pytest
 
-from judgestats.collection.account import Stop
-from judgestats.collection.journal import Journal
-from judgestats.collection.ledger import Budget
-from judgestats.collection.prices import Price, PriceTable
-from judgestats.collection.retry import RetryPolicy
-from judgestats.collection.single_answers import collect, collect_judgments
-from judgestats.data.columns import RAW_COLUMNS, Condition, Task
-from judgestats.data.request_fields import setting_sent
-from judgestats.data.schema import validate_raw
+from judgestats.collection import (
+    Budget,
+    Journal,
+    Price,
+    PriceTable,
+    RetryPolicy,
+    Stop,
+    collect,
+    collect_judgments,
+)
+from judgestats.data import RAW_COLUMNS, Task, setting_sent, validate_raw
+from judgestats.data.columns import Condition
 from judgestats.errors import BudgetError, InputError, JudgeError, StoreError
-from judgestats.protocols.base import ReplyMode
-from judgestats.runner.display import account_lines
-from judgestats.simulated.app import SimulatedServer, run_server
-from judgestats.simulated.faults import Faults, read_body, send_json
+from judgestats.protocols import ReplyMode
+from judgestats.runner import account_lines
+from judgestats.simulated import Faults, SimulatedServer, read_body, run_server, send_json
 
 DOLLAR = PriceTable(
     as_of="2026-01-01",

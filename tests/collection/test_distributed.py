@@ -13,17 +13,23 @@ import joblib
 import pandas as pd
 import pytest
 
+from judgestats.collection import (
+    MARK,
+    Budget,
+    CollectionRequest,
+    Journal,
+    Price,
+    PriceTable,
+    Shard,
+    Stop,
+    collect_distributed,
+    collect_judgments,
+    parse_judge,
+    shards_of,
+    work_off,
+)
 from judgestats.collection import cluster as distributed
-from judgestats.collection.account import Stop
-from judgestats.collection.ask import CollectionRequest
-from judgestats.collection.cluster import MARK, Shard, collect_distributed, shards_of, work_off
-from judgestats.collection.journal import Journal
-from judgestats.collection.ledger import Budget
-from judgestats.collection.prices import Price, PriceTable
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.collection.spec import parse_judge
-from judgestats.data.columns import Task
-from judgestats.data.schema import validate_raw
+from judgestats.data import Task, validate_raw
 from judgestats.engine import Engine, parse_engine
 from judgestats.errors import InputError
 

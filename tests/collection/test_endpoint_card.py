@@ -9,12 +9,9 @@ import pytest
 from mlflow import MlflowClient
 
 from judgestats.cli import main
-from judgestats.collection.endpoint_card import examined, first_answer
-from judgestats.collection.response import read_reply
-from judgestats.collection.spec import parse_judge
+from judgestats.collection import examined, first_answer, parse_judge, read_reply
 from judgestats.errors import InputError, JudgeError
-from judgestats.simulated.app import run_server
-from judgestats.simulated.faults import send_bytes
+from judgestats.simulated import run_server, send_bytes
 
 
 def card(url, model="sim-noisy"):

@@ -17,16 +17,19 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.x509.oid import NameOID
 
-from judgestats.collection.account import Stop
+from judgestats.collection import (
+    Budget,
+    Price,
+    PriceTable,
+    RetryPolicy,
+    Stop,
+    check_judges,
+    collect_judgments,
+    parse_judge,
+    quota_pause,
+)
 from judgestats.collection.client import _relevant_headers
-from judgestats.collection.ledger import Budget
-from judgestats.collection.plan import check_judges
-from judgestats.collection.prices import Price, PriceTable
-from judgestats.collection.retry import RetryPolicy, quota_pause
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.collection.spec import parse_judge
-from judgestats.data.request_fields import setting_sent
-from judgestats.data.schema import validate_raw
+from judgestats.data import setting_sent, validate_raw
 from judgestats.errors import JudgeError
 
 ONCE = RetryPolicy(attempts=1, unusable_attempts=1, patience_s=0.0)
@@ -295,7 +298,7 @@ def test_faults_can_be_asked_for_by_header(plan, server):
 
 
 def test_an_endpoint_that_goes_down_is_named_and_answers_are_kept(plan, tmp_path):
-    from judgestats.simulated.app import SimulatedServer, run_server
+    from judgestats.simulated import SimulatedServer, run_server
 
     path = tmp_path / "journal.db"
     with run_server(SimulatedServer()) as url:

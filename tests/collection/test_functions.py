@@ -12,15 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.collection.ask import CollectionRequest
-from judgestats.collection.callable_judge import OwnLoop, accepted_by, function_named
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.collection.spec import parse_judge
-from judgestats.data.columns import Condition, Task
+from judgestats.collection import (
+    CollectionRequest,
+    OwnLoop,
+    accepted_by,
+    collect_judgments,
+    function_named,
+    parse_judge,
+)
+from judgestats.data import Task
+from judgestats.data.columns import Condition
 from judgestats.errors import InputError
-from judgestats.items.records import Item, Response
-from judgestats.protocols.base import prompted_in
-from judgestats.protocols.pointwise import Correctness, Pointwise
+from judgestats.items import Item, Response
+from judgestats.protocols import Correctness, Pointwise, prompted_in
 
 MODULE = """
     import asyncio

@@ -11,17 +11,23 @@ from pathlib import Path
 import pytest
 
 from judgestats.cli import main
-from judgestats.collection.batch_store import BatchRecord, BatchRequest
-from judgestats.collection.journal import Journal, journal_view
-from judgestats.collection.journal_file import VERSION, Answer, store_error
-from judgestats.collection.ledger import Charge
-from judgestats.collection.response import Abilities, SentRequest
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.request_fields import setting_sent
+from judgestats.collection import (
+    VERSION,
+    Abilities,
+    Answer,
+    BatchRecord,
+    BatchRequest,
+    Charge,
+    Journal,
+    SentRequest,
+    collect_judgments,
+    journal_view,
+    store_error,
+)
+from judgestats.data import setting_sent
 from judgestats.errors import StoreError
-from judgestats.protocols.base import ReplyMode
-from judgestats.runner.common_parameters import settings_of
-from judgestats.runner.design import load_design
+from judgestats.protocols import ReplyMode
+from judgestats.runner import load_design, settings_of
 from judgestats.runner.prepare import prepare
 
 EARLIER = Path(__file__).parents[1] / "made_by_0_1_0" / "journal.sqlite"

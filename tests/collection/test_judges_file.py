@@ -5,17 +5,21 @@ from dataclasses import replace
 
 import pytest
 
-from judgestats.collection.prices import default_prices
-from judgestats.collection.request import Ready, Sampling
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.collection.spec import read_judges, read_judges_file
-from judgestats.data.columns import Condition, Task
+from judgestats.collection import (
+    Ready,
+    Sampling,
+    collect_judgments,
+    default_prices,
+    read_judges,
+    read_judges_file,
+)
+from judgestats.data import Task
+from judgestats.data.columns import Condition
 from judgestats.errors import InputError
-from judgestats.protocols.base import ReplyMode, prompted_in
-from judgestats.runner.design import load_design
+from judgestats.protocols import ReplyMode, prompted_in
+from judgestats.runner import load_design
 from judgestats.runner.prepare import prepare
-from judgestats.simulated.app import SimulatedServer, run_server
-from judgestats.simulated.faults import read_body
+from judgestats.simulated import SimulatedServer, read_body, run_server
 
 ENV = {"AZURE_KEY": "azure-key-0815", "OPENAI_API_KEY": "sk-openai-0815", "TENANT": "t-4711-tenant"}
 FILE = """

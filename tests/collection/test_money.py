@@ -3,10 +3,7 @@
 import pytest
 
 from benchmarks.money import BOUND, SERVERS, spent
-from judgestats.collection.journal import Journal
-from judgestats.collection.ledger import Budget, Charge
-from judgestats.collection.prices import Price, PriceTable
-from judgestats.collection.single_answers import collect_judgments
+from judgestats.collection import Budget, Charge, Journal, Price, PriceTable, collect_judgments
 
 CAP = 0.2
 HEEDS = ("honest", "always", "ever", "short", "tells no", "tells its")

@@ -11,27 +11,36 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.collection import prices
-from judgestats.collection.account import Stop
-from judgestats.collection.collector import grouped
-from judgestats.collection.ledger import Budget, Purse
-from judgestats.collection.plan import price_plan
-from judgestats.collection.prices import Price, default_prices, load_prices
-from judgestats.collection.request import (
+from judgestats.collection import (
+    Abilities,
+    AdaptiveLimit,
+    Budget,
     Encoded,
+    Kind,
+    Outcome,
+    Parameter,
+    Price,
+    Purse,
+    RetryPolicy,
     Sampling,
+    SentRequest,
+    Stop,
+    collect_judgments,
+    default_prices,
     draw_header,
+    grouped,
     judgment_keys,
+    load_prices,
+    next_mode,
+    parse_judge,
+    price_plan,
+    prices,
     request_body,
     sent_of,
 )
-from judgestats.collection.response import Abilities, SentRequest, next_mode
-from judgestats.collection.retry import AdaptiveLimit, Kind, Outcome, Parameter, RetryPolicy
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.collection.spec import parse_judge
 from judgestats.data.columns import Condition
 from judgestats.errors import BudgetError, InputError
-from judgestats.protocols.base import ReplyMode
+from judgestats.protocols import ReplyMode
 
 KEY = {"OPENAI_API_KEY": "x"}
 
@@ -364,7 +373,7 @@ def test_the_body_carries_what_was_asked_and_nothing_else(plan):
 def test_hostile_text_survives_the_body(plan):
     import json
 
-    from judgestats.protocols.base import Prompted
+    from judgestats.protocols import Prompted
 
     text = 'a "quote" \\ \u2028 \ud800 \x00 }],"n":99'
     prompted = Prompted(
@@ -388,7 +397,7 @@ def test_draws_do_not_depend_on_bundling(plan):
 @settings(max_examples=25, deadline=None)
 @given(st.integers(1, 6), st.booleans(), st.randoms())
 def test_groups_cover_the_plan_once_and_never_mix(size, together, draw):
-    from judgestats.data.columns import Task
+    from judgestats.data import Task
 
     condition = Condition(judge="sim-typical")
     tasks = [

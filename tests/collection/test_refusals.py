@@ -5,13 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.collection.account import Stop
-from judgestats.collection.response import read_error, read_reply
-from judgestats.collection.retry import Kind, Parameter
-from judgestats.collection.single_answers import collect_judgments
+from judgestats.collection import Kind, Parameter, Stop, collect_judgments, read_error, read_reply
 from judgestats.errors import JudgeError
-from judgestats.simulated.app import SimulatedServer, run_server
-from judgestats.simulated.faults import send_json
+from judgestats.simulated import SimulatedServer, run_server, send_json
 from tests.collection.picky import Picky
 
 _FILE = Path(__file__).parent / "data" / "errors.jsonl"

@@ -9,12 +9,10 @@ from urllib.parse import quote
 
 import pytest
 
-from judgestats.collection.retry import RetryPolicy
-from judgestats.collection.single_answers import collect_judgments
+from judgestats.collection import RetryPolicy, collect_judgments
 from judgestats.errors import JudgeError, JudgestatsError, StoreError
-from judgestats.simulated.app import SimulatedServer, run_server
-from judgestats.simulated.faults import Faults
-from judgestats.tracking.store import store_faults
+from judgestats.simulated import Faults, SimulatedServer, run_server
+from judgestats.tracking import store_faults
 
 PLANTED = "sk-planted/0815+never-to-be-seen"
 FORMS = {

@@ -10,17 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.collection.ledger import Budget
-from judgestats.collection.plan import price_plan
-from judgestats.collection.single_answers import collect_judgments
+from judgestats.collection import Budget, collect_judgments, price_plan
+from judgestats.data import StageSchedule, parse_judgments
 from judgestats.data.columns import Condition
-from judgestats.data.parse import parse_judgments
-from judgestats.data.stages import StageSchedule
 from judgestats.errors import InputError
-from judgestats.items.bank import load_bank
-from judgestats.protocols.base import WRITTEN_MODES
-from judgestats.protocols.strategies import KeyPointStrategy, Wording, strategy
-from judgestats.simulated.app import SimulatedServer
+from judgestats.items import load_bank
+from judgestats.protocols import WRITTEN_MODES, KeyPointStrategy, Wording, strategy
+from judgestats.simulated import SimulatedServer
 
 NAMES = ("vanilla", "plan", "majority@2", "aggregate@2", "cce@2", "cce-random-raw@4")
 

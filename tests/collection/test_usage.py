@@ -6,16 +6,21 @@ import math
 
 import pytest
 
-from judgestats.collection.account import Stop
-from judgestats.collection.charges import charged
-from judgestats.collection.journal import Journal
-from judgestats.collection.ledger import Budget, Purse
-from judgestats.collection.prices import Price, PriceTable
-from judgestats.collection.request import TextSize
-from judgestats.collection.response import read_reply
-from judgestats.collection.retry import Kind, Outcome
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.simulated.app import SimulatedServer, run_server
+from judgestats.collection import (
+    Budget,
+    Journal,
+    Kind,
+    Outcome,
+    Price,
+    PriceTable,
+    Purse,
+    Stop,
+    TextSize,
+    charged,
+    collect_judgments,
+    read_reply,
+)
+from judgestats.simulated import SimulatedServer, run_server
 
 CAP = 1.0
 PRICES = PriceTable(

@@ -7,10 +7,9 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from judgestats.analysis import Analysis, with_lost_shares
 from judgestats.analysis.audit import audit
-from judgestats.analysis.records import Analysis
-from judgestats.analysis.repeat_limits import with_lost_shares
-from judgestats.commands.check import (
+from judgestats.commands import (
     depends_on_sampling,
     judge_run,
     read_demands,
@@ -20,7 +19,7 @@ from judgestats.commands.check import (
 )
 from judgestats.errors import InputError
 from judgestats.results import Condition, Estimate, Interval, Note, Results, Row, write_results
-from judgestats.tracking.runs import WHOLE_RUN
+from judgestats.tracking import WHOLE_RUN
 from tests.analysis.test_instrument import frame
 
 ICC = "reliability/icc1"

@@ -8,11 +8,18 @@ from importlib import import_module
 import pytest
 
 from judgestats.cli import main
-from judgestats.commands.declarations import COMMANDS, FRONT, PROGRAMS, TRAINING
-from judgestats.commands.help import COMMON, GROUPS, overview
-from judgestats.commands.parsing import Program
+from judgestats.commands import (
+    COMMANDS,
+    COMMON,
+    FRONT,
+    GROUPS,
+    PROGRAMS,
+    TRAINING,
+    Program,
+    overview,
+)
 from judgestats.deprecated import RENAMED_COMMANDS, RENAMED_OPTIONS
-from judgestats.runner.design import experiment_names, load_design
+from judgestats.runner import experiment_names, load_design
 
 REPLIES = [
     "repeats=", "reply_instruction=", "reply=", "report=",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judgestats.cli import main
-from judgestats.reporting.document import Cell, read_document
+from judgestats.reporting import Cell, read_document
 
 
 def test_a_copy_of_a_document_holds_the_run_and_all_it_needs(

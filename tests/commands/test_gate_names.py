@@ -11,15 +11,18 @@ import pytest
 
 import judgestats as js
 from judgestats.cli import main
-from judgestats.commands.check import evaluate_thresholds, read_demands
-from judgestats.data.demo import demo_judgments
+from judgestats.commands import evaluate_thresholds, read_demands
+from judgestats.data import demo_judgments
 from judgestats.errors import InputError
 from judgestats.pytest_plugin import held_judge
-from judgestats.results import Results, write_results
-from judgestats.results.metric_names import quantity_of_row
-from judgestats.results.quantities import name_of
-from judgestats.results.summary import distinguishable
-from judgestats.results.thresholds import read_thresholds
+from judgestats.results import (
+    Results,
+    distinguishable,
+    name_of,
+    quantity_of_row,
+    read_thresholds,
+    write_results,
+)
 
 
 def scores() -> pd.DataFrame:

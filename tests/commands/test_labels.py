@@ -19,9 +19,8 @@ import pandas as pd
 import pytest
 
 from judgestats.cli import main
+from judgestats.commands import LabelFile, label_server, lock_file, read_table, write_table
 from judgestats.commands import label_page as labels_page
-from judgestats.commands.file_lock import lock_file
-from judgestats.commands.label_page import LabelFile, label_server, read_table, write_table
 from judgestats.data.readers.registry import read_judgments
 from judgestats.errors import InputError
 

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from judgestats.cli import main
-from judgestats.data.parse import reread, unparsed_causes
+from judgestats.data import reread, unparsed_causes
 from judgestats.errors import InputError
-from judgestats.protocols.base import Scale
+from judgestats.protocols import Scale
 from judgestats.results import Results, write_results
 
 TEN = Scale(1, 10)

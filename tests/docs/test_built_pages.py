@@ -13,7 +13,7 @@ from types import ModuleType
 import nbformat
 import pytest
 
-from judgestats.results.quantities import QUANTITIES, TESTS
+from judgestats.results import QUANTITIES, TESTS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judgestats import stats
-from judgestats.runner.design import experiment_names
+from judgestats.runner import experiment_names
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCS = REPOSITORY / "docs"

@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 
 from judgestats.errors import InputError
 from judgestats.items import (
+    LAYOUTS,
     Item,
     Response,
     describe_items,
+    fetch_path,
     load_bank,
     load_items,
+    parse_options,
     read_items,
     select_items,
     sets,
 )
-from judgestats.items.published import fetch_path
-from judgestats.items.readers import LAYOUTS
-from judgestats.items.sets import parse_options
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 

@@ -8,10 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.items.records import HumanLabel, Item, Response
-from judgestats.protocols.base import ReplyMode, Status, Verdict
-from judgestats.protocols.strategies import SELECTIONS, StageReply, Wording, strategy
-from judgestats.protocols.strategies.key_points import bounded, framed
+from judgestats.items import HumanLabel, Item, Response
+from judgestats.protocols import (
+    SELECTIONS,
+    ReplyMode,
+    StageReply,
+    Status,
+    Verdict,
+    Wording,
+    bounded,
+    framed,
+    strategy,
+)
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
@@ -296,7 +304,7 @@ def test_a_prompt_of_the_users_must_show_both_answers(tmp_path):
 
 
 def test_key_points_are_counted_once():
-    from judgestats.protocols.strategies import KeyPoints
+    from judgestats.protocols import KeyPoints
 
     points = KeyPoints()
     reply = {"aspects": [{"aspect": "x", "points": ["a", "A ", "b"]}, {"aspect": "y"}, 3]}
@@ -309,7 +317,7 @@ def test_key_points_are_counted_once():
 
 
 def test_balanced_orders_show_half_of_the_pairs_each_way():
-    from judgestats.items.bank import load_bank
+    from judgestats.items import load_bank
 
     bank = load_bank()[:8]
     both = Wording().units(bank)
@@ -323,8 +331,8 @@ def test_balanced_orders_show_half_of_the_pairs_each_way():
 
 
 def test_points_are_counted_on_one_pair_in_so_many_and_change_no_verdict():
-    from judgestats.items.bank import load_bank
-    from judgestats.protocols.strategies import KeyPointStrategy
+    from judgestats.items import load_bank
+    from judgestats.protocols import KeyPointStrategy
 
     plain = strategy("vanilla")
     units = plain.units(load_bank()[:12])

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.protocols.replies.weighted import pack_reply, unpack_reply, weighted_score
+from judgestats.protocols import pack_reply, weighted_score
+from judgestats.protocols.replies.weighted import unpack_reply
 
 
 def choice(*tokens):

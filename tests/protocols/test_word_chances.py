@@ -6,11 +6,10 @@ import math
 
 import pytest
 
-from judgestats.data.parse import read_judgment
-from judgestats.items.records import Item, Response
-from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.pointwise import PassFail
-from judgestats.protocols.replies.weighted import pack_reply, unpack_reply, word_chance
+from judgestats.data import read_judgment
+from judgestats.items import Item, Response
+from judgestats.protocols import PassFail, ReplyMode, pack_reply, word_chance
+from judgestats.protocols.replies.weighted import unpack_reply
 
 WORDS = ("pass", "fail")
 ITEM = Item(id="q", cluster="q", turns=("?",), responses=(Response(turns=("Because.",)),))

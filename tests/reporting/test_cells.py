@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from judgestats.errors import RenderError
-from judgestats.reporting.cells import execute_document
-from judgestats.reporting.document import Sink, current_sink, parse_document
+from judgestats.reporting import Sink, current_sink, execute_document, parse_document
 
 HEAD = "---\ntitle: T\nexecute: {echo: false}\n---\n"
 

@@ -12,15 +12,18 @@ from pathlib import Path
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.reporting import Table, apa, load_run
-from judgestats.reporting.numbers import resolve
-from judgestats.reporting.render import render_report
-from judgestats.reporting.runs import Run
+from judgestats.reporting import Run, Table, apa, load_run, render_report, resolve
 from judgestats.reporting.sections import compare, design
 from judgestats.results import Test, read_results
-from judgestats.stats.comparison.friedman import friedman_test
-from judgestats.stats.inference.estimate import Estimate, Interval, Sample
-from judgestats.stats.inference.result import Comparison, Comparisons, TestResult
+from judgestats.stats import friedman_test
+from judgestats.stats.inference import (
+    Comparison,
+    Comparisons,
+    Estimate,
+    Interval,
+    Sample,
+    TestResult,
+)
 from tests.reporting.record_numbers import faults
 
 SAMPLE = Sample(n_items=20)

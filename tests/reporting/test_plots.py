@@ -15,10 +15,9 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.image import imread
 from matplotlib.text import Text
 
-from judgestats.analysis.scores import mean_deviations
+from judgestats.analysis import mean_deviations
 from judgestats.errors import InputError
-from judgestats.reporting import plots
-from judgestats.reporting.plots.base import COLOURS, theme, wrap_unique
+from judgestats.reporting import COLOURS, plots, theme, wrap_unique
 
 LONG = (
     "gpt-4o-mini-2024-07-18",

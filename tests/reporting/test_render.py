@@ -13,10 +13,8 @@ from pathlib import Path
 import pytest
 
 from judgestats.errors import InputError, RenderError
-from judgestats.reporting import pandoc
+from judgestats.reporting import pandoc, parse_document, render
 from judgestats.reporting import pandoc as typst
-from judgestats.reporting.document import parse_document
-from judgestats.reporting.render import render
 
 HEADER = "---\ntitle: T\nnumber-sections: true\nexecute: {echo: false}\n---\n"
 

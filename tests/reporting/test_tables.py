@@ -22,15 +22,10 @@ from hypothesis import strategies as st
 
 from judgestats import results as records
 from judgestats.errors import InputError
+from judgestats.reporting import Column, Sink, Table, disagreements, pandoc, shape_of, use_sink
 from judgestats.reporting import numbers as formats
-from judgestats.reporting import pandoc
 from judgestats.reporting import pandoc as typst
 from judgestats.reporting import tables as table_writers
-from judgestats.reporting.document import Sink, use_sink
-from judgestats.reporting.sections.exclusions import disagreements
-from judgestats.reporting.sections.result_tables import shape_of
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
@@ -227,9 +222,9 @@ def test_without_the_builtin_renderer_there_is_no_fallback() -> None:
 
 
 def test_a_printed_table_with_a_column_named_statistic_is_no_test() -> None:
-    from judgestats.analysis.conversion import ResultContext, records_of
+    from judgestats.analysis import ResultContext, records_of
     from judgestats.results import Results
-    from judgestats.stats.comparison.friedman import friedman_test
+    from judgestats.stats import friedman_test
     from judgestats.studies.paper_tables import head_to_tail_table
 
     place = ResultContext(id="x", hypothesis="x", role="primary", title="X")

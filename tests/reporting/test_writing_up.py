@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 from judgestats.cli import main
-from judgestats.reporting.runs import Run, load_run
+from judgestats.reporting import Run, checklist, load_run, methods_text
 from judgestats.reporting.sections import closing
-from judgestats.reporting.writing_up import checklist, methods_text
 from judgestats.results import ResultSet
 from judgestats.results import Test as TestRecord
-from judgestats.runner.design import project_folder
+from judgestats.runner import project_folder
 from tests.null_judge.selections import SELECTIONS
 from tests.null_judge.worlds import World
 

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import re
 
-from judgestats.results import Comparison, Results
-from judgestats.results.answers import QUESTIONS, decimals_of, format_record, number_of
-from judgestats.results.numbers import (
+from judgestats.results import (
+    HEIGHT,
+    QUESTIONS,
+    Comparison,
+    Results,
+    Summary,
     adjusted_p,
     bounds_of,
+    brief_of,
     column_decimals,
+    decimals_of,
+    format_record,
+    hangs_on,
+    name_of,
+    next_line,
+    number_of,
+    plain_text,
+    screen_of,
     short_names,
     with_names,
 )
-from judgestats.results.quantities import name_of
-from judgestats.results.screen import HEIGHT, next_line, plain_text, screen_of
-from judgestats.results.summary import Summary, brief_of
-from judgestats.results.text import hangs_on
 
 COUNTED = re.compile(r", for \d+ of \d+|; and \d+ more")
 

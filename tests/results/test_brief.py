@@ -8,7 +8,10 @@ from dataclasses import replace
 import pytest
 
 from judgestats.results import (
+    HEIGHT,
     About,
+    Answer,
+    Cell,
     Comparison,
     Condition,
     Estimate,
@@ -16,23 +19,23 @@ from judgestats.results import (
     Interval,
     Note,
     Recommendation,
+    Reference,
     Results,
     ResultSet,
     Row,
     Statistic,
-)
-from judgestats.results.answers import Answer, format_record
-from judgestats.results.numbers import Column
-from judgestats.results.screen import HEIGHT, next_line, plain_text, screen_of
-from judgestats.results.summary import (
-    Cell,
-    Reference,
     Summary,
     SummaryRow,
+    Threshold,
     brief_of,
     distinguishable,
+    format_record,
+    next_line,
+    plain_text,
+    read_thresholds,
+    screen_of,
 )
-from judgestats.results.thresholds import Threshold, read_thresholds
+from judgestats.results.numbers import Column
 
 
 def estimate(name: str, value: float, low: float, high: float, estimand: str) -> Estimate:

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.results import QUANTITIES, TESTS, kind_of_test, quantity_of
-from judgestats.results.quantities import UNITS
-from judgestats.stats.inference.result import TestResult
+from judgestats.results import QUANTITIES, TESTS, UNITS, kind_of_test, quantity_of
+from judgestats.stats.inference import TestResult
 from tests.stats.test_bad_input_everywhere import CALLS, MATRICES, estimates_in
 
 PACKAGE = Path(__file__).parents[2] / "judgestats"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from judgestats.commands.label_page import read_table, write_table
+from judgestats.commands import read_table, write_table
 from judgestats.errors import InputError
 from judgestats.results import (
     About,
@@ -32,7 +32,7 @@ from judgestats.results import (
     write_csv,
     write_results,
 )
-from judgestats.runner.record import write_tables
+from judgestats.runner import write_tables
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,18 +13,20 @@ import pytest
 
 import judgestats
 from judgestats import stats
-from judgestats.analysis.coefficients import function_of
+from judgestats.analysis import function_of
 from judgestats.errors import InputError
-from judgestats.results.metric_names import (
+from judgestats.results import (
     ALIASES,
     METRICS,
+    QUANTITIES,
+    TESTS,
+    Direction,
     metric_called,
+    named_bounds,
     quantities_of,
     quantity_of_metric,
+    refuse_wrong_side,
 )
-from judgestats.results.quantities import QUANTITIES, TESTS
-from judgestats.results.quantities.entry import Direction
-from judgestats.results.thresholds import named_bounds, refuse_wrong_side
 
 SOURCES = sorted(Path(judgestats.__file__).parent.glob("analysis/*.py"))
 GROUPS = (

@@ -8,15 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judgestats.analysis import fewer_pairs, method_pairs
 from judgestats.analysis.alignment import analyse
-from judgestats.analysis.pair_methods import fewer_pairs, method_pairs
-from judgestats.protocols.pairwise import Pairwise
-from judgestats.runner.design import load_design
+from judgestats.protocols import Pairwise
+from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
 from judgestats.simulated.truth import truth
-from judgestats.stats.comparison.blocked_f import blocked_f_test
-from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats import friedman_test
+from judgestats.stats.comparison import blocked_f_test
 from tests.runner.report_cells import shown_by, words_of
 
 SMALL = {"resamples": "199", "report": "none"}

@@ -8,14 +8,11 @@ from functools import partial
 import pandas as pd
 import pytest
 
-from judgestats.collection.batch_store import Limits
+from judgestats.collection import Limits
 from judgestats.errors import BudgetError, InputError, JudgeError
-from judgestats.runner.design import load_design
+from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
-from judgestats.simulated.app import SimulatedServer, run_server
-from judgestats.simulated.faults import Faults
-from judgestats.simulated.replies import simulated_answerer
+from judgestats.simulated import Faults, SimulatedServer, run_server, simulated_answerer
 from tests.runner.report_cells import shown_by, words_of
 
 FIVE = ",".join(f"sim-answerer-{n}" for n in (2, 4, 6, 8, 10))

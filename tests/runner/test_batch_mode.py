@@ -2,8 +2,8 @@
 
 import pytest
 
-from judgestats.collection.journal import Journal
-from judgestats.runner.design import load_design
+from judgestats.collection import Journal
+from judgestats.runner import load_design
 from judgestats.runner.prepare import prepare
 from judgestats.runner.run import _collect
 

@@ -8,16 +8,13 @@ import math
 import numpy as np
 import pytest
 
-from judgestats.analysis.agreement import author_of_judge, position_shares
-from judgestats.analysis.bias import rescale_points
+from judgestats.analysis import author_of_judge, position_shares, rescale_points
 from judgestats.errors import InputError
-from judgestats.protocols.base import Scale
-from judgestats.protocols.pairwise import padded
-from judgestats.runner.design import load_design
+from judgestats.protocols import Scale, padded
+from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
-from judgestats.simulated.judges import simulated_judge
-from judgestats.simulated.truth import Truth, truth
+from judgestats.simulated import Truth, simulated_judge
+from judgestats.simulated.truth import truth
 from tests.runner.report_cells import shown_by, words_of
 
 GIVEN = {
@@ -48,7 +45,7 @@ def expected_share_of_own(judge, items, author, *, without_favour=False):
     """The truth: share of verdicts for the own answer, both orders, a tie counting half."""
     from dataclasses import replace
 
-    from judgestats.analysis.pair_methods import method_pairs
+    from judgestats.analysis import method_pairs
 
     known = Truth(replace(simulated_judge(judge), favour=0.0)) if without_favour else truth(judge)
     table = method_pairs(items).table

@@ -4,14 +4,12 @@ import json
 
 import pytest
 
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.parse import parse_judgments
+from judgestats.collection import collect_judgments
+from judgestats.data import parse_judgments
 from judgestats.errors import InputError
-from judgestats.runner.common_parameters import settings_of
-from judgestats.runner.design import load_design
+from judgestats.runner import load_design, settings_of
 from judgestats.runner.prepare import prepare
-from judgestats.simulated.app import SimulatedServer, run_server
-from judgestats.simulated.faults import Faults
+from judgestats.simulated import Faults, SimulatedServer, run_server
 
 
 def collected(name, given, **options):

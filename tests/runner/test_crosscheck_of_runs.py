@@ -10,8 +10,7 @@ import pytest
 
 from judgestats.analysis import crosscheck
 from judgestats.cli import main
-from judgestats.runner.design import load_design
-from judgestats.runner.run import run_experiment
+from judgestats.runner import load_design, run_experiment
 
 SMALL = {"resamples": "99", "report": "none", "repeats": "3", "judges": "sim-typical,sim-null"}
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.protocols.base import ReplyMode
-from judgestats.runner.design import load_design
+from judgestats.protocols import ReplyMode
+from judgestats.runner import load_design
 from judgestats.runner.prepare import prepare
 
 FIXTURES = Path(__file__).parents[1] / "items" / "fixtures"

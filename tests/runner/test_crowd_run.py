@@ -8,14 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.collection.plan import price_plan
+from judgestats.collection import price_plan
 from judgestats.errors import InputError
-from judgestats.runner.design import load_design
+from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
 from judgestats.simulated.truth import truth
-from judgestats.tracking.runs import artifact_path
-from judgestats.tracking.store import open_store
+from judgestats.tracking import artifact_path, open_store
 
 SMALL = {"resamples": "199", "report": "none", "concurrency": "16"}
 
@@ -136,7 +134,7 @@ def test_every_declared_hypothesis_is_answered_or_has_nothing_to_answer(outcome)
 
 def test_selections_repetitions_and_sets_are_reported(workplace):
     bank = prepare(load_design("crowd"), {**SMALL}).items
-    from judgestats.items.readers import write_items
+    from judgestats.items import write_items
 
     write_items(bank[:6], workplace / "one.jsonl")
     write_items(bank[6:12], workplace / "two.jsonl")
@@ -172,7 +170,7 @@ def test_a_crowd_from_a_file_is_used_and_its_absence_told(workplace):
     items = prepare(load_design("crowd"), {**SMALL, "pairs": "8"}).items
     from dataclasses import replace
 
-    from judgestats.items.readers import write_items
+    from judgestats.items import write_items
 
     alone = []
     with (workplace / "crowd.jsonl").open("w") as file:

@@ -8,7 +8,7 @@ import mlflow
 import pytest
 
 from judgestats.cli import main
-from judgestats.simulated.app import SimulatedServer, run_server
+from judgestats.simulated import SimulatedServer, run_server
 
 HALF = '{"score": %d, "explanation": "good \\ud83d"}'  # the second JSON layer makes the surrogate
 

@@ -7,9 +7,8 @@ import json
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.runner.design import Design, experiment_names, load_design
+from judgestats.runner import Design, experiment_names, load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
 
 FEW = {"limit": "4", "dry_run": "true"}
 REFUSED = {

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from judgestats.cli import main
-from judgestats.collection.journal import Journal
-from judgestats.collection.offline import ingest
+from judgestats.collection import Journal, ingest
 from judgestats.errors import InputError
 
 RUN = ["temperature", "--judges", "my-model@http://gpus/v1", "--temperatures", "0.5,1"]
@@ -107,8 +106,7 @@ def test_a_file_that_is_none_of_ours_changes_nothing(queue, workplace):
 
 
 def test_what_cannot_be_queued_is_refused(workplace):
-    from judgestats.runner.design import load_design
-    from judgestats.runner.run import write_requests
+    from judgestats.runner import load_design, write_requests
 
     design, to = load_design("temperature"), workplace / "x.jsonl"
     function = {"judges": "json:dumps"}

@@ -7,10 +7,8 @@ import json
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.runner.design import load_design
+from judgestats.runner import load_design, rendered, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.prompts import rendered
-from judgestats.runner.run import run_experiment
 
 LIKE_A_STUDY = (
     "[system]\nYou rate answers.\n"

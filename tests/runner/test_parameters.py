@@ -9,9 +9,16 @@ from pydantic import ValidationError
 
 from judgestats.cli import main
 from judgestats.errors import InputError
-from judgestats.runner.common_parameters import CommonParameters, parse_parameters, split_arguments
-from judgestats.runner.design import experiment_names, load_design, project_folder
-from judgestats.runner.parameter_types import Parameter, parameters_of
+from judgestats.runner import (
+    CommonParameters,
+    Parameter,
+    experiment_names,
+    load_design,
+    parameters_of,
+    parse_parameters,
+    project_folder,
+    split_arguments,
+)
 
 
 def parse(**given):

@@ -8,9 +8,8 @@ from collections import Counter
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.protocols.base import Scale
-from judgestats.runner.common_parameters import parse_parameters
-from judgestats.runner.design import load_design
+from judgestats.protocols import Scale
+from judgestats.runner import load_design, parse_parameters
 from judgestats.runner.prepare import prepare
 from tests.runner.test_presets import SIX, lines, paper, per_condition
 

@@ -11,11 +11,9 @@ from collections import Counter
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.protocols.base import ReplyMode
-from judgestats.runner.design import load_design
+from judgestats.protocols import ReplyMode
+from judgestats.runner import load_design, rendered, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.prompts import rendered
-from judgestats.runner.run import run_experiment
 
 SIX = ("alpaca-13b", "claude-v1", "gpt-3.5-turbo", "gpt-4", "llama-13b", "vicuna-13b-v1.3")
 

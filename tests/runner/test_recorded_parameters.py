@@ -9,16 +9,17 @@ import pytest
 
 import judgestats as js
 from judgestats.cli import main
-from judgestats.commands.arguments import Args, Option, argument_texts
-from judgestats.commands.declarations import COMMANDS
+from judgestats.commands import COMMANDS, Args, Option, argument_texts
 from judgestats.errors import InputError
-from judgestats.results import read_results
-from judgestats.results.screen import differing_parameters
-from judgestats.runner.common_parameters import parse_parameters
-from judgestats.runner.design import experiment_names, load_design
-from judgestats.runner.parameter_types import Parameter, parameters_of
-from judgestats.tracking.fetch import run_folder
-from judgestats.tracking.store import open_store
+from judgestats.results import differing_parameters, read_results
+from judgestats.runner import (
+    Parameter,
+    experiment_names,
+    load_design,
+    parameters_of,
+    parse_parameters,
+)
+from judgestats.tracking import open_store, run_folder
 
 GIVEN = {"study": "schroeder2024"}
 """Parameters that have no default."""

@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.items.bank import load_bank
-from judgestats.runner.design import load_design
-from judgestats.runner.pair_parameters import BestOfParameters
+from judgestats.items import load_bank
+from judgestats.runner import BestOfParameters, benchmarks, load_design, run_experiment, source_name
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
-from judgestats.runner.sources import benchmarks, source_name
 from judgestats.simulated.truth import truth
-from judgestats.stats.agreement.grade_score import chance_grade_score, grade_score_items
+from judgestats.stats.agreement import chance_grade_score, grade_score_items
 from tests.runner.report_cells import shown_by
 
 SMALL = {"resamples": "99", "report": "none"}

@@ -7,12 +7,11 @@ import json
 import numpy as np
 import pytest
 
-from judgestats.results.summary import brief_of
-from judgestats.runner.design import load_design
+from judgestats.results import brief_of
+from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
-from judgestats.stats.reliability.intraclass import spearman_brown
-from judgestats.tracking.fetch import run_judgments
+from judgestats.stats import spearman_brown
+from judgestats.tracking import run_judgments
 from tests.runner.report_cells import shown_by, words_of
 
 GIVEN = {"resamples": "199", "report": "none", "pairs": "64", "repeats": "10"}

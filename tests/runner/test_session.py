@@ -11,7 +11,7 @@ import pytest
 
 from judgestats.analysis.audit import audit
 from judgestats.data.columns import Condition
-from judgestats.runner.record import session, write_json, write_results
+from judgestats.runner import session, write_json, write_results
 from tests.null_judge.worlds import World, scored
 
 

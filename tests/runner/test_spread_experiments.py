@@ -8,20 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis import judges
-from judgestats.analysis.dispersion_comparison import spread_questions
-from judgestats.analysis.dispersion_levels import spread_sentence
-from judgestats.analysis.families import strata_of
+from judgestats.analysis import judges, spread_questions, spread_sentence, strata_of
+from judgestats.data import parsed_frame, score_array
 from judgestats.data.columns import Condition
-from judgestats.data.matrices import score_array
-from judgestats.data.readers.frame import parsed_frame
 from judgestats.errors import InputError
-from judgestats.reporting import load_run
-from judgestats.reporting.sections.sensitivity import left_out_primary
-from judgestats.runner.design import load_design
+from judgestats.reporting import left_out_primary, load_run
+from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
-from judgestats.stats.inference.multiplicity import p_adjust
+from judgestats.stats import p_adjust
 from tests.runner.truths import holds, variance_of
 
 SMALL = {"resamples": "199", "report": "none", "temperatures": "1", "repeats": "6"}

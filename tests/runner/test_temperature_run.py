@@ -11,9 +11,8 @@ import pytest
 
 from judgestats.cli import main
 from judgestats.results import read_results, to_plain
-from judgestats.runner.design import load_design
-from judgestats.runner.run import run_experiment
-from judgestats.simulated.app import run_server
+from judgestats.runner import load_design, run_experiment
+from judgestats.simulated import run_server
 from tests.collection.picky import Picky
 
 SMALL = {"resamples": "199", "report": "none"}
@@ -31,8 +30,8 @@ def artifacts(folder, run_id):
 
 def expected_variance(judge, temperature, outcome):
     """The truth: the average over the judged answers of the judge's variance of scores."""
-    from judgestats.items.bank import load_bank
-    from judgestats.protocols.pointwise import Pointwise
+    from judgestats.items import load_bank
+    from judgestats.protocols import Pointwise
     from judgestats.simulated.truth import truth
 
     judged = set(outcome.analysis.arrays["items"])
@@ -225,8 +224,7 @@ def test_every_call_is_a_trace_with_its_verdict_where_traces_are_on(workplace, c
 
 
 def test_traces_that_cannot_be_written_end_no_run():
-    from judgestats.tracking.store import Store
-    from judgestats.tracking.traces import TraceWriter
+    from judgestats.tracking import Store, TraceWriter
 
     def broken(row):
         raise RuntimeError(f"\x1b[2Jno {row}")

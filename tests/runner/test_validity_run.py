@@ -12,15 +12,13 @@ import pytest
 
 from judgestats.analysis.validity_run import analyse
 from judgestats.cli import main
-from judgestats.data.readers.frame import parsed_frame
+from judgestats.data import parsed_frame
 from judgestats.errors import InputError
-from judgestats.items.bank import load_bank
-from judgestats.protocols.template import response_names
-from judgestats.results.answers import answers_of
-from judgestats.results.numbers import with_bounds
-from judgestats.runner.design import load_design
+from judgestats.items import load_bank
+from judgestats.protocols import response_names
+from judgestats.results import answers_of, with_bounds
+from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
 from judgestats.simulated.truth import truth
 
 SMALL = {"resamples": "99", "report": "none"}
@@ -171,8 +169,7 @@ def test_labels_that_belong_to_nothing_are_refused_before_a_judge_is_asked(workp
 
 
 def test_disagreements_are_a_file_with_texts_or_without(workplace, judged):
-    from judgestats.analysis.validity import texts_of
-    from judgestats.analysis.validity_systems import DISAGREEMENTS, with_disagreements
+    from judgestats.analysis import DISAGREEMENTS, texts_of, with_disagreements
 
     frame = judged("sim-lenient")
     frame = frame.assign(explanation="=HYPERLINK(1)")

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.runner.design import load_design
-from judgestats.runner.replication import run_replication
+from judgestats.runner import load_design, run_replication
 from judgestats.studies import Claim, Options, load_study, study_names
 from judgestats.studies.pandalm import macro_f1, read_labels
 from judgestats.studies.rewardbench2_k8.data import FULL, JudgeScores, read_scores

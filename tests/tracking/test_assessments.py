@@ -9,8 +9,8 @@ import mlflow
 import pytest
 
 from judgestats.errors import InputError
+from judgestats.tracking import is_run_id, stored_assessments
 from judgestats.tracking import traces as assessments
-from judgestats.tracking.traces import is_run_id, stored_assessments
 
 TRACES = Path(__file__).parents[1] / "data" / "fixtures" / "mlflow" / "traces.jsonl"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.tracking.store import make_blank, schema_path
+from judgestats.tracking import make_blank, schema_path
 
 
 @pytest.fixture

@@ -16,9 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError, StoreError
-from judgestats.items.records import HumanLabel, Item, Response
-from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.pairwise import Pairwise
+from judgestats.items import HumanLabel, Item, Response
+from judgestats.protocols import Pairwise, ReplyMode
 from judgestats.training import (
     Example,
     ExampleSet,

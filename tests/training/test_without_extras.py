@@ -14,10 +14,16 @@ from hypothesis import strategies as st
 
 from judgestats.cli import main
 from judgestats.errors import InputError
-from judgestats.items.records import Item, Response
-from judgestats.training import TrainingSettings
-from judgestats.training.coverage import CoverageModel, coverage_table, covered
-from judgestats.training.train import load, need, read_chats
+from judgestats.items import Item, Response
+from judgestats.training import (
+    CoverageModel,
+    TrainingSettings,
+    coverage_table,
+    covered,
+    load,
+    need,
+    read_chats,
+)
 
 TRAINING = "python -m judgestats.training"
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.coefficients import computed
+from judgestats.analysis import computed
 from judgestats.results import QUANTITIES
 
 HERE = Path(__file__).resolve().parent

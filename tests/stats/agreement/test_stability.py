@@ -5,13 +5,9 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.across_orders import agreement_across_judges
-from judgestats.stats.agreement.raw_agreement import percent_agreement
-from judgestats.stats.agreement.vote_share import (
-    _sampled_stability,
-    majority_stability,
-    panel_agreement,
-)
+from judgestats.stats import agreement_across_judges, majority_stability, percent_agreement
+from judgestats.stats.agreement import panel_agreement
+from judgestats.stats.agreement.vote_share import _sampled_stability
 
 
 def brute_force(labels: str, k: int, ties: str) -> float:

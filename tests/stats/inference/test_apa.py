@@ -14,13 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgestats import stats
-from judgestats.results import quantity_of
-from judgestats.results.numbers import apa_number, apa_p
-from judgestats.stats.comparison.friedman import friedman_test
-from judgestats.stats.dispersion.dispersion_test import spread_test
-from judgestats.stats.inference.estimate import Estimate, Interval, Result, Sample
-from judgestats.stats.inference.multiplicity import adjust_family
-from judgestats.stats.inference.result import TestResult
+from judgestats.results import apa_number, apa_p, quantity_of
+from judgestats.stats import adjust_family, friedman_test, spread_test
+from judgestats.stats.inference import Estimate, Interval, Result, Sample, TestResult
 
 
 def subclasses(kind: type) -> set[type]:

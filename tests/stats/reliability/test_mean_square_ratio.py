@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from judgestats.stats import icc
-from judgestats.stats.designs.score_matrix import mean_squares, one_way_mean_squares
-from judgestats.stats.reliability.coefficient_intervals import MeanSquareRatio
+from judgestats.stats.designs import mean_squares, one_way_mean_squares
+from judgestats.stats.reliability import MeanSquareRatio
 
 CODES = np.array([0, 0, 0, 0, 1, 1, 2, 3, 3, 4, 5, 6])
 
