@@ -34,12 +34,15 @@ COPYLEFT = re.compile(r"GPL|General Public", re.IGNORECASE)
 _APART = (
     "imported at run time, not part of judgestats; who distributes both together is bound by it"
 )
+GPL = ("pingouin", "factor_analyzer")
+"""Modules under the GPL that judgestats imports at run time."""
 NOTES = {
     "factor-analyzer": _APART,
     "pingouin": _APART,
     "pypandoc-binary": "the wheel carries pandoc (GPL-2.0-or-later), started as a program",
 }
 """What a copyleft licence means here; one that has no note fails the check."""
+PACKAGE = PAGE.parents[1] / "judgestats"
 
 
 def licence_of(distribution: importlib.metadata.Distribution) -> str:
@@ -59,6 +62,13 @@ def licence_of(distribution: importlib.metadata.Distribution) -> str:
         return ", ".join(dict.fromkeys(classified))
     said = " ".join((data.get("License") or "").split())
     return said if said and len(said) <= 60 else "unknown"
+
+
+def imported_in(module: str) -> list[str]:
+    """Files of the package that import a module, by a statement or by its name."""
+    named = re.compile(rf'^\s*(import|from) {module}\b|"{module}[.:]', re.MULTILINE)
+    files = sorted(PACKAGE.rglob("*.py"))
+    return [str(f.relative_to(PACKAGE.parent)) for f in files if named.search(f.read_text("utf-8"))]
 
 
 def locked() -> set[str]:
@@ -106,14 +116,18 @@ def page() -> tuple[str, list[str]]:
             wrong.append(f"{name}: {licence!r} is copyleft: say in NOTES what that means")
         tables[name in runtime].append(f"| {name} | {licence} | {note} |")
     head = "| package | licence | note |\n|---|---|---|\n"
+    gpl = {name: ", ".join(f"`{f}`" for f in imported_in(name)) for name in sorted(GPL)}
     text = f"""# Licences
 
 judgestats is under the MIT licence. Written by `docs/build_licences.py` from the metadata of what
 `requirements.lock` installs on Linux; CI checks that it is current and that every licence is known.
 
-judgestats imports pingouin and factor-analyzer, which are under the GPL, at run time only: for the
-cross-check, and factor-analyzer also to recompute the omega of arXiv 2412.12509. Neither is part of
-judgestats.
+judgestats imports pingouin and factor-analyzer, which are under the GPL, at run time only, inside
+functions: for the cross-check, and factor-analyzer also to recompute the omega of arXiv 2412.12509.
+Neither is part of judgestats.
+
+- pingouin: {gpl["pingouin"]}
+- factor-analyzer: {gpl["factor_analyzer"]}
 
 ## Installed with judgestats
 
@@ -138,7 +152,8 @@ def main() -> None:
         PAGE.write_text(text, encoding="utf-8")
         return
     standing = set(PAGE.read_text(encoding="utf-8").splitlines())
-    missing = [line for line in text.splitlines() if line.startswith("| ") and line not in standing]
+    rows = [line for line in text.splitlines() if line.startswith(("| ", "- "))]
+    missing = [line for line in rows if line not in standing]
     if missing:
         sys.exit("docs/licences.md is not current, run `make docs`:\n" + "\n".join(missing))
 
