@@ -59,3 +59,4 @@ from judgestats.analysis.validity_systems import system_results as system_result
 from judgestats.analysis.validity_systems import win_results as win_results
 from judgestats.analysis.validity_systems import with_disagreements as with_disagreements
 from judgestats.analysis.verdict_consistency import outcomes as outcomes
+from judgestats.lazy import public_names as public_names

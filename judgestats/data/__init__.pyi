@@ -2,6 +2,7 @@
 
 from judgestats.data.columns import PARSED_COLUMNS as PARSED_COLUMNS
 from judgestats.data.columns import RAW_COLUMNS as RAW_COLUMNS
+from judgestats.data.columns import Condition as Condition
 from judgestats.data.columns import Task as Task
 from judgestats.data.demo import demo_file as demo_file
 from judgestats.data.demo import demo_judgments as demo_judgments
@@ -36,3 +37,4 @@ from judgestats.data.verdict_kinds import kind_of as kind_of
 from judgestats.data.vocabulary import pass_fail_words as pass_fail_words
 from judgestats.data.vocabulary import status_word as status_word
 from judgestats.data.vocabulary import verdict_word as verdict_word
+from judgestats.lazy import public_names as public_names

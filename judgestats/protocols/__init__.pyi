@@ -1,5 +1,6 @@
 """Public names of `judgestats.protocols`."""
 
+from judgestats.lazy import public_names as public_names
 from judgestats.protocols.base import WRITTEN_MODES as WRITTEN_MODES
 from judgestats.protocols.base import Prompted as Prompted
 from judgestats.protocols.base import ReplyMode as ReplyMode

@@ -1,5 +1,6 @@
 """Public names of `judgestats.results`."""
 
+from judgestats.lazy import public_names as public_names
 from judgestats.results.answers import QUESTIONS as QUESTIONS
 from judgestats.results.answers import Answer as Answer
 from judgestats.results.answers import answers_of as answers_of

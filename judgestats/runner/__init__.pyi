@@ -1,5 +1,6 @@
 """Public names of `judgestats.runner`."""
 
+from judgestats.lazy import public_names as public_names
 from judgestats.runner.common_parameters import CommonParameters as CommonParameters
 from judgestats.runner.common_parameters import parse_parameters as parse_parameters
 from judgestats.runner.common_parameters import settings_of as settings_of

@@ -1,5 +1,6 @@
 """Public names of `judgestats.simulated`."""
 
+from judgestats.lazy import public_names as public_names
 from judgestats.simulated.app import SimulatedServer as SimulatedServer
 from judgestats.simulated.app import run_server as run_server
 from judgestats.simulated.app import serve as serve

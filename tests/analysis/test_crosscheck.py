@@ -23,8 +23,7 @@ from judgestats.analysis import crosscheck as module
 from judgestats.analysis import drift as drifts
 from judgestats.analysis.audit import audit
 from judgestats.analysis.crosscheck import crosscheck
-from judgestats.data import demo_judgments, parsed_frame
-from judgestats.data.columns import Condition
+from judgestats.data import Condition, demo_judgments, parsed_frame
 from judgestats.results import Results, caveats
 from tests.null_judge.worlds import World, scored
 

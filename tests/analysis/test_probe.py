@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.probe import analyse, plan
-from judgestats.data import parsed_frame
-from judgestats.data.columns import Condition
+from judgestats.data import Condition, parsed_frame
 from judgestats.errors import InputError
 from judgestats.items import Item, Response, load_bank
 from judgestats.protocols import (

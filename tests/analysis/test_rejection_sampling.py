@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.rejection_sampling import analyse, plan
-from judgestats.data.columns import Condition
+from judgestats.data import Condition
 from judgestats.errors import InputError
 from judgestats.items import HumanLabel, Item, Response
 from judgestats.protocols import pair_name

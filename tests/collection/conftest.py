@@ -8,8 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from judgestats.collection import RetryPolicy
-from judgestats.data import Task
-from judgestats.data.columns import Condition
+from judgestats.data import Condition, Task
 from judgestats.items import Item, Response
 from judgestats.protocols import Pointwise
 from judgestats.simulated import Faults, SimulatedServer, run_server

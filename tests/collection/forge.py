@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.collection import BatchClient, BatchStore, Journal, collect_judgments
-from judgestats.data import Task
-from judgestats.data.columns import Condition
+from judgestats.data import Condition, Task
 from judgestats.errors import JudgestatsError
 from judgestats.items import Item, Response
 from judgestats.protocols import Pointwise

@@ -14,8 +14,7 @@ from judgestats.collection import (
     collect,
     collect_judgments,
 )
-from judgestats.data import RAW_COLUMNS, Task, setting_sent, validate_raw
-from judgestats.data.columns import Condition
+from judgestats.data import RAW_COLUMNS, Condition, Task, setting_sent, validate_raw
 from judgestats.errors import BudgetError, InputError, JudgeError, StoreError
 from judgestats.protocols import ReplyMode
 from judgestats.runner import account_lines

@@ -20,8 +20,7 @@ from judgestats.collection import (
     function_named,
     parse_judge,
 )
-from judgestats.data import Task
-from judgestats.data.columns import Condition
+from judgestats.data import Condition, Task
 from judgestats.errors import InputError
 from judgestats.items import Item, Response
 from judgestats.protocols import Correctness, Pointwise, prompted_in

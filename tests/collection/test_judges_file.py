@@ -13,8 +13,7 @@ from judgestats.collection import (
     read_judges,
     read_judges_file,
 )
-from judgestats.data import Task
-from judgestats.data.columns import Condition
+from judgestats.data import Condition, Task
 from judgestats.errors import InputError
 from judgestats.protocols import ReplyMode, prompted_in
 from judgestats.runner import load_design

@@ -38,7 +38,7 @@ from judgestats.collection import (
     request_body,
     sent_of,
 )
-from judgestats.data.columns import Condition
+from judgestats.data import Condition
 from judgestats.errors import BudgetError, InputError
 from judgestats.protocols import ReplyMode
 

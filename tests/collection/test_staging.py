@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from judgestats.collection import Budget, collect_judgments, price_plan
-from judgestats.data import StageSchedule, parse_judgments
-from judgestats.data.columns import Condition
+from judgestats.data import Condition, StageSchedule, parse_judgments
 from judgestats.errors import InputError
 from judgestats.items import load_bank
 from judgestats.protocols import WRITTEN_MODES, KeyPointStrategy, Wording, strategy

@@ -22,7 +22,7 @@ from judgestats.analysis import (
     temperature,
     validity_run,
 )
-from judgestats.data.columns import Condition
+from judgestats.data import Condition
 from judgestats.protocols import PROBES as PROBES_OF_JUDGE
 from judgestats.protocols import Scale, response_names, variants_of
 from tests.null_judge import doors

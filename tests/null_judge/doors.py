@@ -11,7 +11,7 @@ from judgestats.analysis import Analysis
 from judgestats.analysis.audit import audit
 from judgestats.analysis.drift import drift
 from judgestats.commands import judge_run, read_demands
-from judgestats.data.columns import Condition
+from judgestats.data import Condition
 from judgestats.reporting import HeldRun, pairs
 from tests.null_judge.worlds import World, compared, labelled_items, scored
 

@@ -12,8 +12,7 @@ import numpy as np
 from scipy import stats
 
 from judgestats.analysis import Analysis, spread_headlines, spread_questions, strata_of, temperature
-from judgestats.data import score_array
-from judgestats.data.columns import Condition
+from judgestats.data import Condition, score_array
 from judgestats.results import Headline
 from tests.null_judge import doors
 from tests.null_judge.designs import (

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis import Analysis, alignment, judges, temperature
-from judgestats.data.columns import Condition
+from judgestats.data import Condition
 from tests.null_judge.designs import HEATS, METHODS, seeded
 from tests.null_judge.worlds import World, compared, labelled_items, scored
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judgestats.data import validate_parsed
-from judgestats.data.columns import Condition
+from judgestats.data import Condition, validate_parsed
 from judgestats.protocols import pair_name
 from tests.null_judge.worlds import World, compared, labelled_items, scored, scored_answers
 

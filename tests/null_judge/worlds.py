@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from judgestats.data import parsed_frame
-from judgestats.data.columns import Condition
+from judgestats.data import Condition, parsed_frame
 from judgestats.items import HumanLabel, Item, Response
 from judgestats.protocols import pair_name, response_names
 

@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis import supplemented, temperature
-from judgestats.data import parsed_frame
-from judgestats.data.columns import Condition
+from judgestats.data import Condition, parsed_frame
 from judgestats.reporting import render_report
 from judgestats.runner import session, write_json, write_results
 from judgestats.studies.published import with_published

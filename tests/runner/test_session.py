@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from judgestats.analysis.audit import audit
-from judgestats.data.columns import Condition
+from judgestats.data import Condition
 from judgestats.runner import session, write_json, write_results
 from tests.null_judge.worlds import World, scored
 

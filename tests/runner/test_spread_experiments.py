@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis import judges, spread_questions, spread_sentence, strata_of
-from judgestats.data import parsed_frame, score_array
-from judgestats.data.columns import Condition
+from judgestats.data import Condition, parsed_frame, score_array
 from judgestats.errors import InputError
 from judgestats.reporting import left_out_primary, load_run
 from judgestats.runner import load_design, run_experiment

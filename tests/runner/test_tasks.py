@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from judgestats.data.columns import Condition
+from judgestats.data import Condition
 from judgestats.errors import InputError
 from judgestats.items import Item, Response
 from judgestats.protocols import Pairwise, Pointwise, ReplyMode

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from judgestats.collection import collect_judgments
-from judgestats.data import Task
-from judgestats.data.columns import Condition
+from judgestats.data import Condition, Task
 from judgestats.errors import InputError
 from judgestats.items import load_bank
 from judgestats.protocols import Pointwise, Prompted, ReplyMode, ReplySchema, Scale

@@ -1,5 +1,6 @@
 """Public names of `judgestats.stats.designs`."""
 
+from judgestats.lazy import public_names as public_names
 from judgestats.stats.designs.blocks import as_paired as as_paired
 from judgestats.stats.designs.blocks import read_blocks as read_blocks
 from judgestats.stats.designs.cells import cell_statistics as cell_statistics

@@ -1,5 +1,6 @@
 """Public names of `judgestats.stats.reliability`."""
 
+from judgestats.lazy import public_names as public_names
 from judgestats.stats.reliability.coefficient_intervals import MeanSquareRatio as MeanSquareRatio
 from judgestats.stats.reliability.generalizability import error_variances as error_variances
 from judgestats.stats.reliability.internal_consistency import TwoWaySums as TwoWaySums
