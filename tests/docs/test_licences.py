@@ -1,4 +1,4 @@
-"""The page of licences states where packages under the GPL are imported, and that is at run time."""
+"""The page of licences states where GPL packages are imported, and that it is at run time."""
 
 from __future__ import annotations
 
