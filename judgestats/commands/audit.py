@@ -217,7 +217,7 @@ def _untracked(
                 results = record_crosscheck(Path(scratch), checked, results)
         finish(results)
         return 0
-    from judgestats.reporting.render import render_report
+    from judgestats.reporting.renderer import render_report
 
     folder = Path("judgestats-reports") / file_name(name)
     with guard_output(folder):

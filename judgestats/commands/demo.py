@@ -9,9 +9,9 @@ from judgestats.analysis.audit import audit
 from judgestats.commands.arguments import Args
 from judgestats.data.demo import demo_file, demo_judgments
 from judgestats.errors import InputError
+from judgestats.items.item_sets import describe_items, load_items, parse_options, sets
 from judgestats.items.published import GIVEN, PUBLISHED, STUDY_DATA, fetch, fetch_path
 from judgestats.items.records import Item, short_repr
-from judgestats.items.sets import describe_items, load_items, parse_options, sets
 from judgestats.runner import display as console
 from judgestats.runner.display import announce_progress, finish, show
 

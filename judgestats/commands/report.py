@@ -80,7 +80,7 @@ def _report_path(out: str, to: str | None) -> _ReportPath:
     >>> _report_path("v1.2", None).formats
     ('html', 'pdf')
     """
-    from judgestats.reporting.render import FORMATS
+    from judgestats.reporting.renderer import FORMATS
 
     path = Path(out or ".")
     suffix = path.suffix.removeprefix(".").lower()
@@ -106,7 +106,7 @@ def _report_path(out: str, to: str | None) -> _ReportPath:
 
 
 def _report(arguments: Args, place: _ReportPath) -> None:
-    from judgestats.reporting.render import render_report
+    from judgestats.reporting.renderer import render_report
     from judgestats.tracking.fetch import run_folder
 
     with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
@@ -183,7 +183,7 @@ def _copy_document(arguments: Args) -> int:
 
     It is a copy of the bundled document of that name, else of the one that reports the run.
     """
-    from judgestats.reporting.render import DOCUMENTS, document_path
+    from judgestats.reporting.renderer import DOCUMENTS, document_path
     from judgestats.reporting.runs import load_run
 
     name = _one(arguments, f"--document {arguments.document}")

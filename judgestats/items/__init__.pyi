@@ -10,6 +10,12 @@ from judgestats.items.bank.personas import PERSONAS as PERSONAS
 from judgestats.items.bank.personas import annotate as annotate
 from judgestats.items.bank.personas import label_lines as label_lines
 from judgestats.items.files import read_source as read_source
+from judgestats.items.item_sets import describe_items as describe_items
+from judgestats.items.item_sets import item_set_sha as item_set_sha
+from judgestats.items.item_sets import load_items as load_items
+from judgestats.items.item_sets import parse_options as parse_options
+from judgestats.items.item_sets import select_items as select_items
+from judgestats.items.item_sets import sets as sets
 from judgestats.items.preference_sets import draw_labelled_pairs as draw_labelled_pairs
 from judgestats.items.preference_sets import label_table as label_table
 from judgestats.items.published import PUBLISHED as PUBLISHED
@@ -27,10 +33,4 @@ from judgestats.items.records import Item as Item
 from judgestats.items.records import Response as Response
 from judgestats.items.records import item_from_record as item_from_record
 from judgestats.items.records import item_to_record as item_to_record
-from judgestats.items.sets import describe_items as describe_items
-from judgestats.items.sets import item_set_sha as item_set_sha
-from judgestats.items.sets import load_items as load_items
-from judgestats.items.sets import parse_options as parse_options
-from judgestats.items.sets import select_items as select_items
-from judgestats.items.sets import sets as sets
 from judgestats.items.tables import parse_mapping as parse_mapping

@@ -2,6 +2,11 @@
 
 from judgestats.reporting import plots as plots
 from judgestats.reporting.cells import execute_document as execute_document
+from judgestats.reporting.display import Captioned as Captioned
+from judgestats.reporting.display import Markdown as Markdown
+from judgestats.reporting.display import pointer as pointer
+from judgestats.reporting.display import section as section
+from judgestats.reporting.display import show as show
 from judgestats.reporting.document import Cell as Cell
 from judgestats.reporting.document import Sink as Sink
 from judgestats.reporting.document import Text as Text
@@ -21,12 +26,12 @@ from judgestats.reporting.numbers import resolve as resolve
 from judgestats.reporting.plots.base import COLOURS as COLOURS
 from judgestats.reporting.plots.base import theme as theme
 from judgestats.reporting.plots.base import wrap_unique as wrap_unique
-from judgestats.reporting.render import document_path as document_path
-from judgestats.reporting.render import quarto_source as quarto_source
-from judgestats.reporting.render import quarto_version as quarto_version
-from judgestats.reporting.render import render as render
-from judgestats.reporting.render import render_report as render_report
-from judgestats.reporting.render import render_with_quarto as render_with_quarto
+from judgestats.reporting.renderer import document_path as document_path
+from judgestats.reporting.renderer import quarto_source as quarto_source
+from judgestats.reporting.renderer import quarto_version as quarto_version
+from judgestats.reporting.renderer import render as render
+from judgestats.reporting.renderer import render_report as render_report
+from judgestats.reporting.renderer import render_with_quarto as render_with_quarto
 from judgestats.reporting.runs import Run as Run
 from judgestats.reporting.runs import load_run as load_run
 from judgestats.reporting.sections.agreement_figures import coefficients as coefficients
@@ -41,11 +46,6 @@ from judgestats.reporting.sections.result_tables import rows_tables as rows_tabl
 from judgestats.reporting.sections.result_tables import shape_of as shape_of
 from judgestats.reporting.sections.run_changes import pairs as pairs
 from judgestats.reporting.sections.sensitivity import left_out_primary as left_out_primary
-from judgestats.reporting.show import Captioned as Captioned
-from judgestats.reporting.show import Markdown as Markdown
-from judgestats.reporting.show import pointer as pointer
-from judgestats.reporting.show import section as section
-from judgestats.reporting.show import show as show
 from judgestats.reporting.table_layout import Column as Column
 from judgestats.reporting.tables import Table as Table
 from judgestats.reporting.writing_up import checklist as checklist

@@ -13,12 +13,12 @@ from typing import Any
 import pandas as pd
 
 from judgestats.analysis.records import Analysis, Recommendation
+from judgestats.reporting.display import Captioned
 from judgestats.reporting.document import escape_html
 from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import compare, data, figures
 from judgestats.reporting.sections.run_changes import Pair
-from judgestats.reporting.show import Captioned
 from judgestats.reporting.tables import Table
 from judgestats.results import Headline, Results
 from judgestats.results.files import results_frame

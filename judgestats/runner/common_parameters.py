@@ -14,8 +14,8 @@ from judgestats.data.columns import Condition
 from judgestats.data.request_fields import EXTRA, FIELDS, field_of
 from judgestats.engine import Engine, parse_engine
 from judgestats.errors import InputError, nearest
+from judgestats.items.item_sets import parse_options
 from judgestats.items.records import Item
-from judgestats.items.sets import parse_options
 from judgestats.protocols.base import JudgingProtocol, Scale
 from judgestats.protocols.pointwise import REASONING
 from judgestats.protocols.template import PromptTemplate, check_placeholders

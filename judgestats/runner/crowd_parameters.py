@@ -11,9 +11,9 @@ from typing import Annotated, Any
 from judgestats.data.columns import Condition
 from judgestats.errors import InputError
 from judgestats.items.answers import with_answers
+from judgestats.items.item_sets import check_there, layout_of, load_items
 from judgestats.items.preference_sets import draw_labelled_pairs, majority_labels
 from judgestats.items.records import Item
-from judgestats.items.sets import check_there, layout_of, load_items
 from judgestats.protocols.strategies import (
     ORDER_RULES,
     SELECTIONS,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from judgestats.items.item_sets import item_set_sha
 from judgestats.items.readers import write_items
-from judgestats.items.sets import item_set_sha
 from judgestats.runner.common_parameters import templates_of
 from judgestats.runner.display import output_parameters
 from judgestats.runner.prompts import rendered

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 from judgestats.errors import InputError
 from judgestats.items.answers import draw_candidates, with_answers
+from judgestats.items.item_sets import check_there, layout_of, load_items, select_items
 from judgestats.items.preference_sets import draw_labelled_pairs
 from judgestats.items.records import Item
-from judgestats.items.sets import check_there, layout_of, load_items, select_items
 from judgestats.protocols.template import response_names
 from judgestats.runner.common_parameters import (
     AnswerParameters,

@@ -22,7 +22,7 @@ from judgestats.tracking.runs import RunWriter, artifact_path
 from judgestats.tracking.traces import Call, TraceWriter
 
 if TYPE_CHECKING:
-    from judgestats.reporting.render import Publish
+    from judgestats.reporting.renderer import Publish
     from judgestats.tracking.store import Store
 
 
@@ -151,7 +151,7 @@ def rendering(folder: Path, *, formats: Sequence[str], detail: str = "brief") ->
     if not formats:
         yield _nothing
         return
-    from judgestats.reporting.render import begin_report
+    from judgestats.reporting.renderer import begin_report
 
     with (
         tempfile.TemporaryDirectory(prefix="judgestats-report-") as scratch,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 RENDER = """
 import sys
-from judgestats.reporting.render import render_report
+from judgestats.reporting.renderer import render_report
 render_report(sys.argv[1], to=("html", "pdf"), out_dir=sys.argv[2], renderer="builtin",
               detail="full")
 """

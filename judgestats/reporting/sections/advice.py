@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from judgestats.reporting.display import Markdown
 from judgestats.reporting.document import escape_markdown
 from judgestats.reporting.numbers import DASH, integer, interval, money, number
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import short_condition
-from judgestats.reporting.show import Markdown
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
 from judgestats.results.numbers import (

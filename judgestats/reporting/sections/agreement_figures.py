@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from judgestats.reporting import plots
+from judgestats.reporting.display import Captioned, Showable
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import coefficients_of, full_condition, short_condition
 from judgestats.reporting.sections.measures import measured
 from judgestats.reporting.sections.result_tables import subject_of
-from judgestats.reporting.show import Captioned, Showable
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
 from judgestats.results import CONDITIONS, Estimate, quantity_of

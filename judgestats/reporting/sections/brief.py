@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from judgestats.reporting.display import Markdown, Showable
 from judgestats.reporting.numbers import (
     NOTHING,
     Measured,
@@ -33,7 +34,6 @@ from judgestats.reporting.sections.result_tables import (
     titled,
 )
 from judgestats.reporting.sections.summary_page import above, advises_repeats
-from judgestats.reporting.show import Markdown, Showable
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
 from judgestats.results import (

@@ -10,11 +10,11 @@ import numpy as np
 
 from judgestats.data.matrices import status_table
 from judgestats.protocols.replies import is_cut
+from judgestats.reporting.display import Markdown
 from judgestats.reporting.document import escape_markdown
 from judgestats.reporting.numbers import integer, number, percent
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import short_condition
-from judgestats.reporting.show import Markdown
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
 from judgestats.results.numbers import as_sentence

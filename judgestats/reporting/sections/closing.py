@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from judgestats.reporting.display import Markdown, Showable
 from judgestats.reporting.document import escape_markdown, verbatim
 from judgestats.reporting.numbers import integer, money
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.methods import methods
 from judgestats.reporting.sections.result_tables import results_tables
-from judgestats.reporting.show import Markdown, Showable
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from judgestats.reporting.display import Markdown, with_next
 from judgestats.reporting.document import escape_markdown, verbatim
 from judgestats.reporting.numbers import (
     NOTHING,
@@ -29,7 +30,6 @@ from judgestats.reporting.sections.run_changes import (
     refusals,
     shifts,
 )
-from judgestats.reporting.show import Markdown, with_next
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
 from judgestats.results import CONDITIONS, Comparison, Estimate

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from judgestats.reporting import plots
+from judgestats.reporting.display import Captioned
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.show import Captioned
 from judgestats.results import Comparison, Results, ResultSet, Test, quantity_of
 from judgestats.results.numbers import bounds_of
 

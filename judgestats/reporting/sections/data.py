@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.reporting.display import Markdown
 from judgestats.reporting.numbers import (
     DASH,
     UNKNOWN,
@@ -19,7 +20,6 @@ from judgestats.reporting.numbers import (
 )
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.exclusions import exclusion_reasons, exclusions, items
-from judgestats.reporting.show import Markdown
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
 

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.request_fields import as_text, setting_sent
+from judgestats.reporting.display import Markdown, with_next
 from judgestats.reporting.document import (
     escape_html,
     escape_markdown,
@@ -18,7 +19,6 @@ from judgestats.reporting.document import (
 )
 from judgestats.reporting.numbers import integer, name_reliability, number
 from judgestats.reporting.runs import Run
-from judgestats.reporting.show import Markdown, with_next
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
 from judgestats.results.quantities import QUANTITIES

@@ -9,10 +9,10 @@ import pandas as pd
 
 from judgestats.data.matrices import lost_shares
 from judgestats.protocols.base import Status
+from judgestats.reporting.display import Markdown, Showable
 from judgestats.reporting.document import current_sink
 from judgestats.reporting.numbers import NOTHING, Measured, Shown, address, is_missing
 from judgestats.reporting.runs import Run
-from judgestats.reporting.show import Markdown, Showable
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
 from judgestats.results import Table as TableRecord

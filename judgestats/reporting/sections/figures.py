@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.reporting import plots
+from judgestats.reporting.display import Captioned
 from judgestats.reporting.numbers import Measured
 from judgestats.reporting.runs import Run, number_of, rows_of
 from judgestats.reporting.sections.agreement_figures import (
@@ -36,7 +37,6 @@ from judgestats.reporting.sections.measures import (
     with_unit,
 )
 from judgestats.reporting.sections.result_tables import subject_of, told
-from judgestats.reporting.show import Captioned
 from judgestats.reporting.tables import Table
 from judgestats.results import CONDITIONS, Comparison, Drawing, Estimate, ResultSet, quantity_of
 

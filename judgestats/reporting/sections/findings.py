@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from judgestats.reporting.display import Markdown, Showable, pointer
 from judgestats.reporting.document import clean, escape_markdown, verbatim
 from judgestats.reporting.numbers import Measured, Shown, address, column, label
 from judgestats.reporting.runs import Run, number_of
@@ -21,7 +22,6 @@ from judgestats.reporting.sections.result_tables import (
     subject_of,
     titled,
 )
-from judgestats.reporting.show import Markdown, Showable, pointer
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
 from judgestats.results import About, Comparison, Record, Results, ResultSet, Test, quantity_of

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from judgestats.deprecated import warn_renamed_function
+from judgestats.reporting.display import Markdown
 from judgestats.reporting.document import current_sink, escape_markdown
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.exclusions import linked
-from judgestats.reporting.show import Markdown
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
 from judgestats.results import (

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from judgestats.errors import InputError
 from judgestats.reporting import plots
+from judgestats.reporting.display import Captioned, Markdown, Showable
 from judgestats.reporting.document import current_sink
 from judgestats.reporting.numbers import NOTHING, Shown, address, label, name_reliability
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.summary_page import changes, number_at, sentences
-from judgestats.reporting.show import Captioned, Markdown, Showable
 from judgestats.reporting.tables import Table
 from judgestats.results import Results, Test, write_results
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from judgestats.reporting.display import Markdown
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import short_condition
-from judgestats.reporting.show import Markdown
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
 

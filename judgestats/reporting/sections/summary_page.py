@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from judgestats.reporting.display import Captioned, Markdown, Showable
 from judgestats.reporting.numbers import (
     NOTHING,
     Measured,
@@ -26,7 +27,6 @@ from judgestats.reporting.sections.figures import answer_figure, is_drawn
 from judgestats.reporting.sections.measures import heading, measured, measures
 from judgestats.reporting.sections.methods import warned
 from judgestats.reporting.sections.result_tables import kept, kept_note, spaced
-from judgestats.reporting.show import Captioned, Markdown, Showable
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
 from judgestats.results import CONDITIONS, Comparison, Estimate, Results, Row, Test

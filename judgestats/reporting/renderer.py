@@ -397,7 +397,7 @@ def begin_render(
 
 
 def _pictures(formats: Sequence[str], keep: Sequence[str]) -> frozenset[str]:
-    """The kinds of pictures that `judgestats.reporting.show` writes."""
+    """The kinds of pictures that `judgestats.reporting.display` writes."""
     kinds = {"svg"}
     if {"docx", "tex", "md"} & set(formats):  # Word and LaTeX need both
         kinds.add("png")
