@@ -39,7 +39,7 @@ def test_the_file_is_an_action_and_names_every_variable() -> None:
         ({"JUDGESTATS_MIN": "reliability=.9", "JUDGESTATS_BEFORE": "a.csv"}, 0, "No change shown"),
         ({"JUDGESTATS_MIN": "mean=9", "JUDGESTATS_MAX": "unread=.2"}, 1, "**fails**"),
         ({"JUDGESTATS_MIN": "reliabilty=.9"}, 2, "Did you mean"),
-        ({"JUDGESTATS_MAX": "reliability=.9"}, 2, "Write min: reliability=.9."),
+        ({"JUDGESTATS_MAX": "reliability=.9"}, 2, "Write require: reliability>=.9."),
         ({"JUDGESTATS_MIN": "reliability=1.5"}, 2, "is at most 1; 1.5 is outside"),
     ],
 )

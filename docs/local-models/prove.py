@@ -37,7 +37,7 @@ from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.strategies import Wording
 from judgestats.training import LocalJudge
 
-PLAIN = "--scaling none --selections none --key-points 0 --replicates 1 --report none"
+PLAIN = "--scaling none --selections none --key-points 0 --repeats 1 --report none"
 RUN = f"run crowd --judges sim-crowd --strategies vanilla,cce@2 {PLAIN} --pairs"
 EXPORT = "--out data --mode mixed --balance --validation 0.2"
 LEARN = "--learning-rate 3e-3 --batch-size 1 --accumulate 1 --epochs"
@@ -49,7 +49,8 @@ REPLY_TOKENS = 80
 
 def command(words: str, folder: Path, told: list[str]) -> str:
     """What a command says on standard output; it must succeed."""
-    told.append(f"judgestats {words}")
+    is_training = words.split(maxsplit=1)[0] in {"train", "coverage"}
+    told.append(f"{'python -m judgestats.training' if is_training else 'judgestats'} {words}")
     os.environ["MLFLOW_TRACKING_URI"] = f"sqlite:///{folder / 'mlflow.db'}"
     said = io.StringIO()
     with contextlib.chdir(folder), contextlib.redirect_stdout(said):
@@ -246,7 +247,7 @@ def table3(folder: Path, *, sizes: Mapping[str, int], epochs: float) -> dict[str
         for name, arm in arms.items():
             command(
                 f"run temperature --items mt_bench:{scored} --item-options turn=2,models={name} "
-                "--judges sim-typical --temperatures 0,0.5 --replicates 2 --report none",
+                "--judges sim-typical --temperatures 0,0.5 --repeats 2 --report none",
                 folder,
                 told,
             )

@@ -84,7 +84,7 @@ def collect_judgments(
 
     Examples
     --------
-    >>> from judgestats.data.schema import Condition, Task
+    >>> from judgestats.data import Condition, Task
     >>> from judgestats.protocols.base import Prompted, ReplyMode
     >>> def build(mode):
     ...     text = "Rate from 1 to 10.\\n[The Start of Answer]\\nIt is 4.\\n[The End of Answer]"

@@ -54,7 +54,7 @@ def overview(program: str = "judgestats") -> str:
 
     Examples
     --------
-    >>> print(overview()[:44])
+    >>> print(overview()[:41])
     Usage: judgestats COMMAND [OPTIONS]
     <BLANKLINE>
     Find

@@ -76,7 +76,7 @@ def _report_path(out: str, to: str | None) -> _ReportPath:
     Examples
     --------
     >>> _report_path("x/mine.pdf", None)
-    _Place(folder=PosixPath('x'), name='mine', formats=('pdf',))
+    _ReportPath(folder=PosixPath('x'), name='mine', formats=('pdf',))
     >>> _report_path("v1.2", None).formats
     ('html', 'pdf')
     """

@@ -302,7 +302,7 @@ def _parse_application(text: object) -> float:
 
     Examples
     --------
-    >>> [_join_numbers(t) for t in (" correct", "It is incorrect.", "")]
+    >>> [_parse_application(t) for t in (" correct", "It is incorrect.", "")]
     [1.0, 0.0, nan]
     """
     words = text.lower() if isinstance(text, str) else ""
