@@ -11,8 +11,8 @@ from judgestats.collection.retry import RetryPolicy
 from judgestats.data.columns import Condition, Task
 from judgestats.items.records import Item, Response
 from judgestats.protocols.pointwise import Pointwise
-from judgestats.simulated.app import SimulatedServer, serving
-from judgestats.simulated.faults import Faults
+from judgestats.simulated.app import serving
+from tests.batch_server import BatchFaults, BatchServer
 from tests.collection.forge import Forge, forging
 
 PlanMaker = Callable[..., list[Task]]
@@ -75,12 +75,12 @@ def quick() -> RetryPolicy:
 
 
 @pytest.fixture
-def server() -> Iterator[Callable[..., tuple[str, SimulatedServer]]]:
+def server() -> Iterator[Callable[..., tuple[str, BatchServer]]]:
     """Starts simulated servers on free loopback ports; gives URL and application."""
     with ExitStack() as stack:
 
-        def start(**faults: object) -> tuple[str, SimulatedServer]:
-            app = SimulatedServer(Faults(**faults))  # type: ignore[arg-type]
+        def start(**faults: object) -> tuple[str, BatchServer]:
+            app = BatchServer(BatchFaults(**faults))  # type: ignore[arg-type]
             return stack.enter_context(serving(app)), app
 
         yield start

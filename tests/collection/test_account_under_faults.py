@@ -14,8 +14,8 @@ from judgestats.collection.prices import Price, PriceTable
 from judgestats.collection.retry import RetryPolicy
 from judgestats.collection.single_answers import collect
 from judgestats.data.schema import validate_raw
-from judgestats.simulated.app import SimulatedServer
-from judgestats.simulated.faults import Faults
+from tests.batch_server import BatchFaults as Faults
+from tests.batch_server import BatchServer as SimulatedServer
 
 TEN = PriceTable(
     as_of="2026-01-01",

@@ -16,6 +16,7 @@ from judgestats.runner.design import load_design
 from judgestats.runner.prepare import prepare
 from judgestats.simulated.app import SimulatedServer, serving
 from judgestats.simulated.faults import read_body
+from tests.batch_server import BatchServer
 
 ENV = {"AZURE_KEY": "azure-key-0815", "OPENAI_API_KEY": "sk-openai-0815", "TENANT": "t-4711-tenant"}
 FILE = """
@@ -38,7 +39,7 @@ judges:
 """
 
 
-class Listening(SimulatedServer):
+class Listening(BatchServer):
     """Keeps what it was asked."""
 
     def __init__(self):

@@ -15,7 +15,8 @@ from judgestats.collection.request import TextSize
 from judgestats.collection.response import read_reply
 from judgestats.collection.retry import Kind, Outcome
 from judgestats.collection.single_answers import collect_judgments
-from judgestats.simulated.app import SimulatedServer, serving
+from judgestats.simulated.app import serving
+from tests.batch_server import BatchServer
 
 CAP = 1.0
 PRICES = PriceTable(
@@ -36,7 +37,7 @@ LIES = {
 }
 
 
-class Liar(SimulatedServer):
+class Liar(BatchServer):
     """Replies of 5,000 characters, and the same usage for each."""
 
     def __init__(self, usage, text=WORDS):

@@ -1,4 +1,4 @@
-"""The page of licences states where packages under the GPL are imported, and that is at run time."""
+"""The page of licences states where packages under the GPL are imported: at run time only."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from judgestats.runner.run import run_experiment
 from judgestats.simulated.app import SimulatedServer, serving
 from judgestats.simulated.faults import Faults
 from judgestats.simulated.replies import simulated_answerer
+from tests.batch_server import BatchFaults, BatchServer
 from tests.runner.report_cells import shown_by, words_of
 
 FIVE = ",".join(f"sim-answerer-{n}" for n in (2, 4, 6, 8, 10))
@@ -124,7 +125,7 @@ def test_answers_and_judgments_go_through_batches_without_what_the_server_refuse
     monkeypatch.setattr(
         "judgestats.collection.batches.collect.Limits", partial(Limits, first_s=0.01)
     )
-    server = SimulatedServer(Faults(refuse_field="top_k", batch_looks=1))
+    server = BatchServer(BatchFaults(refuse_field="top_k", batch_looks=1))
     with serving(server) as url:
         outcome = run_experiment(
             load_design("omega"),
