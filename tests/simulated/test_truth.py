@@ -52,7 +52,7 @@ def test_probabilities_are_probabilities(name):
 
 @pytest.mark.parametrize("name", simulated_judges())
 def test_the_page_says_what_each_judge_is_for(name):
-    page = Path(__file__).parents[3] / "docs" / "simulated-judges.md"
+    page = Path(__file__).parents[2] / "docs" / "simulated-judges.md"
     assert f"| `{name}` | {simulated_judge(name).about}" in page.read_text(encoding="utf-8")
 
 
@@ -235,7 +235,7 @@ def test_unknown_judges_are_named():
 
 
 def test_magnitudes_stay_matched_to_the_real_judges():
-    data = Path(__file__).parents[4] / "shared/data/llmasjudge"
+    data = Path(__file__).parents[3] / "shared/data/llmasjudge"
     if not data.exists():
         pytest.skip("../shared/data/llmasjudge is absent")
     real = pd.read_csv(data / "temperature_variances.csv.gz")
