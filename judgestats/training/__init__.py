@@ -22,7 +22,7 @@ from judgestats.training.examples import (
     training_examples,
 )
 from judgestats.training.train import LocalJudge, Trained, TrainingSettings, train_judge
-from judgestats.training.write import Written, write_training_data
+from judgestats.training.write import write_training_data
 
 __all__ = [
     "KINDS",
@@ -35,7 +35,6 @@ __all__ = [
     "Student",
     "Trained",
     "TrainingSettings",
-    "Written",
     "balanced",
     "imbalance",
     "prompt_sha_of",
