@@ -83,7 +83,7 @@ def second_opinion_command(arguments: Given) -> int:
     Returns
     -------
     int
-        1 where a number lies beyond its tolerance.
+        1 where a number differs by more than its tolerance.
     """
     from judgestats.deprecated import command_note
     from judgestats.reporting.runs import rows_of_table

@@ -146,7 +146,7 @@ def write_results(
 def record_crosscheck(
     folder: Path, frame: pd.DataFrame, results: Results, run: RunWriter | None = None
 ) -> Results:
-    """Recompute headline numbers by other packages, and write the outcome beside the results.
+    """Recompute headline numbers by other packages, and add the outcome to the results.
 
     Comes after the screen: importing the packages takes some seconds.
 
