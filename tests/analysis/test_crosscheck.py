@@ -22,9 +22,9 @@ from judgestats.analysis.crosscheck import (
 )
 from judgestats.analysis.drift_tests import both_runs, match_conditions
 from judgestats.analysis.families import with_omega_model
+from judgestats.data.columns import Condition
 from judgestats.data.demo import demo_judgments
 from judgestats.data.readers.frame import parsed_frame
-from judgestats.data.schema import Condition
 from judgestats.results import Results
 from judgestats.results.summary import what_to_mind
 from tests.null_judge.worlds import World, scored
