@@ -2,13 +2,14 @@
 #   make demo    the temperature experiment on simulated judges, through `mlflow run`
 #   make test    the whole test suite with all checks
 #   make site    the documentation as a site in build/site
+#   make size    code lines and words next to their gates
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 # MLflow starts slowly without compiled bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check docs site release audit fuzz bench live lock study clean
+.PHONY: demo test check docs site size release audit fuzz bench live lock study clean
 
 demo: $(VENV)/.installed
 	@. $(BIN)/activate && mlflow run . -e temperature
@@ -44,10 +45,15 @@ docs: $(VENV)/.installed
 	$(BIN)/python docs/build_screens.py
 	$(BIN)/python docs/build_notebooks.py
 	$(BIN)/python docs/build_gallery.py
+	$(BIN)/python .ci/size.py --write
 
 # Every warning is an error: a page or a link that is gone, a docstring that does not parse.
 site: $(VENV)/.installed
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/site
+
+# Code lines and words next to their gates; `make docs` keeps them in docs/size.md.
+size:
+	$(PYTHON) .ci/size.py
 
 # sdist and wheel in build/release, the wheel tried in a clean environment.
 release: $(VENV)/.installed
@@ -69,7 +75,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/collect.py --write
 
 # Servers that others wrote, each in an environment of its own in build/live (LIVE="aimock litellm"
-# for some of them); docs/live.md has the table, written by benchmarks/live.py --write.
+# for some of them); benchmarks/live.py --write writes the table of docs/simulated-judges.md.
 LIVE ?= all
 live: $(VENV)/.installed
 	JUDGESTATS_LIVE="$(LIVE)" $(BIN)/pytest -m live -rs tests/live

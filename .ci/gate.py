@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import judgestats as js
-from judgestats.commands.check import held_to, read_demands
+from judgestats.commands.check import evaluate_thresholds, read_demands
 from judgestats.errors import JudgestatsError
+from judgestats.results.thresholds import SIGNS, Side
 
 
 def cell(text: str) -> str:
@@ -21,9 +22,9 @@ def cell(text: str) -> str:
     return plain.replace("<", "&lt;").replace("`", "'")
 
 
-def as_input(side: str, name: str, number: str) -> str:
-    """A bound as the action's inputs take it."""
-    return f"{side}: {name}={number}"
+def as_input(side: Side, name: str, number: str) -> str:
+    """A threshold as the action's input takes it."""
+    return f"require: {name}{SIGNS[side]}{number}"
 
 
 def gate(environ: Mapping[str, str]) -> tuple[bool, str]:
@@ -32,13 +33,17 @@ def gate(environ: Mapping[str, str]) -> tuple[bool, str]:
     found = js.audit(file)
     lines = [f"## {cell(Path(file).name)}", "", cell(found.sentence), ""]
     passed = True
-    bounds = [environ.get(f"JUDGESTATS_{side}", "").split() for side in ("MIN", "MAX")]
-    if any(bounds):
-        held = held_to(found.run.records, read_demands(*bounds), spelled=as_input)
+    required = environ.get("JUDGESTATS_REQUIRE", "").split()
+    for name, sign in (("MIN", ">="), ("MAX", "<=")):  # inputs of 0.2
+        required += [
+            sign.join(b.rsplit("=", 1)) for b in environ.get(f"JUDGESTATS_{name}", "").split()
+        ]
+    if required:
+        held = evaluate_thresholds(found.run.records, read_demands(required), spelled=as_input)
         lines += ["| | condition | demanded | estimate | decided on |", "|---|---|---|---|---|"]
         for f in held.findings:
             passed &= f.passed
-            sign = ">=" if f.demand.side == "min" else "<="
+            sign = SIGNS[f.demand.side]
             lines.append(
                 f"| {'holds' if f.passed else '**fails**'} | {cell(f.where)} "
                 f"| {cell(f.demand.metric)} {sign} {f.demand.bound:g} | {f.estimate:.3f} "

@@ -40,22 +40,22 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def environment(tree: Path, *first: Path) -> dict[str, str]:
+def environment(tree: Path) -> dict[str, str]:
     """The checkout's package ahead of the one installed; no store, no keys, compiled bytecode."""
     unwanted = ("PYTHON", "MLFLOW_", "OPENAI_", "JUDGESTATS_")
     kept = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}
     return kept | {
-        "PYTHONPATH": os.pathsep.join(str(p.resolve()) for p in (*first, tree)),
+        "PYTHONPATH": str(tree.resolve()),
         "MPLBACKEND": "agg",
     }
 
 
-def python(tree: Path, *words: object, cwd: Path, first: Sequence[Path] = ()) -> str:
+def python(tree: Path, *words: object, cwd: Path) -> str:
     """What Python prints for these words; the command must succeed."""
     done = subprocess.run(
         [sys.executable, *map(str, words)],
         cwd=cwd,
-        env=environment(tree, *first),
+        env=environment(tree),
         capture_output=True,
         text=True,
         check=False,

@@ -26,7 +26,7 @@ from judgestats.data.columns import Condition, Task
 from judgestats.engine import Engine, parse_engine
 from judgestats.items.records import Item, Response
 from judgestats.protocols.pointwise import Pointwise
-from judgestats.simulated.app import SimulatedServer, serving
+from judgestats.simulated.app import SimulatedServer, run_server
 from judgestats.simulated.faults import Faults
 from judgestats.stats.inference.bootstrap import cluster_bootstrap
 
@@ -106,7 +106,7 @@ def bootstrap() -> tuple[np.ndarray, float]:
 def main() -> None:
     here, seconds = bootstrap()
     sys.stdout.write(f"| this process | | | | | | {seconds:.1f} | |\n")
-    with serving(SimulatedServer(Faults(latency_s=LATENCY_S))) as url:
+    with run_server(SimulatedServer(Faults(latency_s=LATENCY_S))) as url:
         first = None
         for workers, killed in ((1, False), (3, False), (3, True)):
             with LocalCluster(

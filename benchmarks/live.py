@@ -2,7 +2,7 @@
 
     python benchmarks/live.py                 # all of them
     python benchmarks/live.py aimock litellm  # some
-    python benchmarks/live.py --write         # and write docs/live.md; others as at their last try
+    python benchmarks/live.py --write         # all, written (others: as at their last try)
 
 Each server lives in an environment of its own in build/live/, made at its first start from package
 indexes alone; none is ever installed beside judgestats. What cannot be installed or started here is
@@ -31,11 +31,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from judgestats.simulated.app import serving
+from judgestats.simulated.app import run_server
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "build" / "live"
-PAGE = ROOT / "docs" / "live.md"
+PAGE = ROOT / "docs" / "simulated-judges.md"
+BEGIN, END = "<!-- servers: written by benchmarks/live.py --write -->", "<!-- end -->"
 INSTALL_S = 60 * float(os.environ.get("JUDGESTATS_LIVE_MINUTES", "30"))
 START_S, COMMAND_S = 900, 1800
 NICE = ("nice", "-n", "10")
@@ -261,7 +262,7 @@ def litellm() -> Iterator[Live]:
     """The proxy in front of a simulated judge, which drops what it does not know."""
     programs, port = installed("litellm", ("litellm[proxy]==1.106.2",)), free_port()
     key = f"sk-{secrets.token_hex(16)}"
-    with serving() as upstream:
+    with run_server() as upstream:
         config = PLACE / "litellm" / "config.json"  # JSON is YAML
         parameters = {"model": "openai/sim-noisy", "api_base": upstream, "api_key": "none"}
         config.write_text(
@@ -345,7 +346,7 @@ SERVERS = (
         options=("--max-tokens", "40"),  # its grammar makes whole objects
     ),
 )
-RUN = "--limit 4 --replicates 2 --resamples 99 --report none --concurrency 2"
+RUN = "--limit 4 --repeats 2 --resamples 99 --report none --concurrency 2"
 COMMANDS = {
     "endpoint": "endpoint JUDGE --track none --timeout 600 --out card.json",
     "doctor": "doctor --judges JUDGE --timeout 600",
@@ -398,13 +399,10 @@ def _words(out: str, err: str) -> str:
 def page(results: Mapping[str, Mapping[str, object]]) -> str:
     """The table as a page."""
     lines = [
-        "# Against servers that others wrote",
+        "## Servers that others wrote",
         "",
-        "<!-- written by benchmarks/live.py --write -->",
-        "",
-        "Each row by `benchmarks/live.py --write`, the commands of `make live`: one server at a",
-        "time, in an environment of its own, with tiny random weights, fixed replies or a",
-        "simulated judge behind it.",
+        "`make live` tests judgestats against each server, in its own environment, with tiny",
+        "random weights, fixed replies, or a simulated judge behind it.",
         "",
         "| server | tried on | "
         + " | ".join(["schema", "tools", "n", "logprobs", "seed", "temperature"])
@@ -441,7 +439,7 @@ def main() -> int:
     """Try the servers named, and print or write what came of it."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("servers", nargs="*", help=", ".join(s.name for s in SERVERS))
-    parser.add_argument("--write", action="store_true", help="write docs/live.md")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
     arguments = parser.parse_args()
     PLACE.mkdir(parents=True, exist_ok=True)
     wanted = arguments.servers or [s.name for s in SERVERS]
@@ -457,7 +455,9 @@ def main() -> int:
     text = page(results)
     sys.stdout.write(text)
     if arguments.write:
-        PAGE.write_text(text, encoding="utf-8")
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+        after = rest.partition(END)[2]
+        PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{after}", encoding="utf-8")
     return 0
 
 

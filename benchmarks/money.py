@@ -1,14 +1,11 @@
 """What ``max_cost`` lets through at servers that misbehave: docs/simulations/money.md.
 
-python -m benchmarks.money                  print the table's rows
-python -m benchmarks.money --before FILE    with the numbers of an earlier version beside them
+python -m benchmarks.money    # print the table
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import json
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -171,20 +168,12 @@ def rows() -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--before", type=Path)
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
-    now = rows()
-    if arguments.json:
-        arguments.json.write_text(json.dumps(now))
-    before = json.loads(arguments.before.read_text()) if arguments.before else [None] * len(now)
-    print("| server | mode | max_tokens | 0.1.0: one run, two | now: one run, two | now says |")
-    print("|---|---|---|---|---|---|")
-    for row, old in zip(now, before, strict=True):
-        earlier = f"{old['first']:.2f}, {old['twice']:.2f}" if old else ""
+    """Print the table."""
+    print("| server | mode | max_tokens | dollars: one run, two | message |")
+    print("|---|---|---|---|---|")
+    for row in rows():
         print(
-            f"| {row['server']} | {row['mode']} | {row['max_tokens'] or 'none'} | {earlier} "
+            f"| {row['server']} | {row['mode']} | {row['max_tokens'] or 'none'} "
             f"| {row['first']:.2f}, {row['twice']:.2f} | {row['said']} |"
         )
 

@@ -24,7 +24,7 @@ BIN = Path(sys.executable).parent
 CONDITIONS = 50
 METRICS = {f"reliability/metric_{i}": i / 7 for i in range(20)}
 PARAMS = {"judge/model": "m", "judge/temperature": "0.5", "design/replicates": "10"}
-SMALL = {"judges": "sim-typical", "temperatures": "0,1", "replicates": "3", "resamples": "99"}
+SMALL = {"judges": "sim-typical", "temperatures": "0,1", "repeats": "3", "resamples": "99"}
 
 
 def environment() -> dict[str, str]:

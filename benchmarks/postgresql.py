@@ -132,7 +132,7 @@ def experiments(server: str, folder: Path, runs: int) -> list[tuple[str, int, fl
         place = folder / f"run-{i}"
         place.mkdir()
         log = (place / "log").open("w")
-        words = ["run", name, "--report", "none", "--replicates", "3", "--resamples", "99"]
+        words = ["run", name, "--report", "none", "--repeats", "3", "--resamples", "99"]
         process = subprocess.Popen(
             [sys.executable, "-m", "judgestats", *words, "--run-name", f"{name}-{i}"],
             cwd=place,

@@ -1,4 +1,4 @@
-"""Draw one example of each figure into docs/gallery/ and write docs/gallery.md.
+"""Draw one example of each figure into docs/gallery/ and show them in docs/reports.md.
 
 The examples are drawn from random numbers with a fixed seed; they show the figures, not results.
 Run from the project's root: python docs/build_gallery.py
@@ -16,6 +16,7 @@ from judgestats.analysis.scores import mean_deviations
 from judgestats.reporting import plots
 
 JUDGES = ("sim-strict", "sim-typical", "sim-lenient")
+BEGIN, END = "<!-- figures: written by docs/build_gallery.py -->", "<!-- end -->"
 TEMPERATURES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
@@ -47,7 +48,7 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
                    ((8.2, 0.4), (7.9, 0.9), (7.4, 1.5), (6.1, 2.0)))  # fmt: skip
     return {
         "critical-difference": (
-            "Which conditions are told apart by ranks: bars join those which are not.",
+            "Differences of mean ranks: bars join conditions that do not differ significantly.",
             plots.CriticalDifference(
                 labels=names, mean_ranks=(1.4, 2.2, 3.1, 4.0, 4.9, 5.4), critical_difference=1.2,
                 low_label="less spread", high_label="more spread",
@@ -58,7 +59,7 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
             plots.SpreadByCondition(panels=tuple(panels), x_label="Temperature"),
         ),
         "mean-against-spread": (
-            "Is a smaller spread a steadier judge, or one at the end of its scale?",
+            "Is a smaller variance a more consistent judge, or one at the end of its scale?",
             plots.MeanAgainstSpread(
                 mean=tuple(means), spread=tuple(spreads),
                 series_name=tuple(j for j in JUDGES for _ in TEMPERATURES),
@@ -99,7 +100,7 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
             ),
         ),
         "null-strip": (
-            "Coefficients beside what they yield when there is nothing to find.",
+            "Coefficients next to their permutation nulls.",
             plots.NullStrip(
                 rows=(
                     plots.NullRow(label="ICC(1,1)", estimate=0.62, low=0.5, high=0.73,
@@ -149,7 +150,7 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
             ),
         ),
         "curves": (
-            "Page one of a run over temperatures, or over k: a line a judge, with intervals.",
+            "First page of a run over temperatures or k: one line per judge, with intervals.",
             plots.Curves(
                 panels=(
                     plots.CurvePanel(
@@ -171,7 +172,7 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
             ),
         ),
         "dots": (
-            "Page one of other runs: ranked, a panel an estimand; a bar joins rows alike.",
+            "First page of other runs: one panel per quantity; bars join rows that do not differ.",
             plots.Dots(
                 labels=(*JUDGES, "people among themselves"),
                 panels=(
@@ -190,7 +191,7 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
             ),
         ),
         "reliability-diagram": (
-            "How often a judge is right where it says it is so sure; the diagonal is calibrated.",
+            "Accuracy by stated confidence; the diagonal is perfect calibration.",
             plots.ReliabilityDiagram(
                 curves=(
                     plots.CalibrationCurve(
@@ -217,19 +218,15 @@ def main() -> None:
     docs = Path(__file__).resolve().parent
     folder = docs / "gallery"
     folder.mkdir(exist_ok=True)
-    lines = [
-        "# Gallery of figures",
-        "",
-        "Every figure is an object of `judgestats.reporting.plots`: `.draw(ax)`, `.save(path)`,",
-        "`.alt` (the figure in words). The pictures below are drawn from random numbers by",
-        "`docs/build_gallery.py`; they show what the figures look like, not results.",
-        "",
-    ]
+    lines = [BEGIN, ""]
     for name, (purpose, figure) in examples().items():
         figure.save(folder / f"{name}.png", dpi=85)
-        lines += [f"## {type(figure).__name__}", "", purpose, ""]
+        lines += [f"### {type(figure).__name__}", "", purpose, ""]
         lines += [f"![{figure.alt}](gallery/{name}.png)", ""]
-    (docs / "gallery.md").write_text("\n".join(lines), encoding="utf-8")
+    page = docs / "reports.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    shown = "\n".join([*lines, END])
+    page.write_text(f"{before}{shown}{rest.partition(END)[2]}", encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

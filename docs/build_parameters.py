@@ -117,7 +117,7 @@ def main() -> int:
         if check:
             print(f"{page.name}: not what the design declares; run docs/build_parameters.py")
         else:
-            page.write_text(text, encoding="utf-8")
+            page.write_text(text, encoding="utf-8", newline="\n")
     return int(check and bool(stale))
 
 

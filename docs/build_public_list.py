@@ -1,4 +1,4 @@
-"""Write what follows from the registry of estimands: the public list of statistics, API pages.
+"""Write what follows from the declared quantities: the public list of statistics, API pages.
 
 Run ``python docs/build_public_list.py`` after adding an entry to judgestats/results/quantities: the
 function that it names becomes public (judgestats/stats/__init__.pyi) and is listed on the page of
@@ -17,10 +17,11 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = {
     "agreement": "verdicts",
     "comparison": "ranks",
-    "instrument": "instrument",
+    "dispersion": "spread",
+    "models": "instrument",
     "planning": "planning",
     "reliability": "reliability",
-    "spread": "spread",
+    "robustness": "instrument",
     "validity": "validity",
 }
 """The API page of a room's statistics, where none lists them yet."""
@@ -35,14 +36,19 @@ INTERNAL = {
     "representativeness_test",
 }
 """Registered for what other functions and the analyses report; not offered alone."""
+FUNCTION = r'function="(?:[\w.]+:)?(\w+)"'
 HEADER = '"""The public list of `judgestats.stats`, read by type checkers and by the package."""\n'
 
 
-def registered(root: Path) -> set[str]:
-    """The functions that the registry names."""
+def declared(root: Path) -> str:
+    """The text of all declarations."""
     entries = sorted((root / "judgestats" / "results" / "quantities").glob("*.py"))
-    texts = (path.read_text(encoding="utf-8") for path in entries)
-    return {name for text in texts for name in re.findall(r'function="(\w+)"', text)} - INTERNAL
+    return "".join(path.read_text(encoding="utf-8") for path in entries)
+
+
+def registered(root: Path) -> set[str]:
+    """The functions that the declarations name."""
+    return set(re.findall(FUNCTION, declared(root))) - INTERNAL
 
 
 def defined(root: Path) -> dict[str, str]:
@@ -83,6 +89,9 @@ def problems(root: Path) -> Iterator[str]:
         path.read_text(encoding="utf-8")
         for folder in ("validation", "stats")
         for path in sorted((root / "tests" / folder).rglob("*.py"))
+    )
+    held += " ".join(
+        re.findall(FUNCTION + r"(?=(?:(?!function=).)*?reference=)", declared(root), re.S)
     )
     for name in sorted(registered(root)):
         if name not in homes:

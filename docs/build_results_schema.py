@@ -5,6 +5,8 @@ from pathlib import Path
 
 from judgestats.results import json_schema
 
+PAGE = Path(__file__).parent / "results.schema.json"
+
 if __name__ == "__main__":
     text = json.dumps(json_schema(), indent=1, ensure_ascii=False)
-    (Path(__file__).parent / "results.schema.json").write_text(text + "\n", encoding="utf-8")
+    PAGE.write_text(text + "\n", encoding="utf-8", newline="\n")

@@ -21,15 +21,23 @@ ROOT = Path(__file__).resolve().parents[1]
 PLACE = re.compile(r"(<!-- screen: (judgestats [^\n]*?) -->\n).*?(<!-- end screen -->)", re.DOTALL)
 
 
+def environment() -> dict[str, str]:
+    """The same width, encoding, and settings on every machine."""
+    own = ("JUDGESTATS_", "MLFLOW_", "OPENAI_", "PYTHON", "FORCE_COLOR", "LC_", "LANG")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(own)}
+    fixed = {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "COLUMNS": "100", "NO_COLOR": "1"}
+    return kept | fixed
+
+
 def screen(command: str) -> str:
     """What a command prints on standard output, in an empty folder."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, "-m", *command.split()],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100", "NO_COLOR": "1"},
+            env=environment(),
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=True,
         )
     return done.stdout.strip("\n")
@@ -63,6 +71,6 @@ if __name__ == "__main__":
         fresh = written(text, screens)
         if check and fresh != text:
             sys.exit(f"{page.relative_to(ROOT)} shows an old screen: python docs/build_screens.py")
-        page.write_text(fresh, encoding="utf-8")
+        page.write_text(fresh, encoding="utf-8", newline="\n")
     if not screens:
         sys.exit("no page shows a screen")

@@ -49,11 +49,12 @@ def build(name: str, data: Path) -> None:
             "version": __version__,
         }
         text = json.dumps(about, indent=1, ensure_ascii=False, allow_nan=False)
-        (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
+        (folder / ABOUT).write_text(text + "\n", encoding="utf-8", newline="\n")
         with zipfile.ZipFile(RECORDS / f"{name}.zip", "w") as packed:
             for path in sorted(p for p in folder.rglob("*") if p.is_file()):
                 info = zipfile.ZipInfo(path.relative_to(folder).as_posix(), FIXED)
                 info.compress_type = zipfile.ZIP_DEFLATED
+                info.create_system = 3  # as on Unix, wherever it is built
                 packed.writestr(info, path.read_bytes(), compresslevel=9)
 
 

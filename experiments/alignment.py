@@ -54,7 +54,7 @@ DESIGN = Design(
     defaults={
         "judges": "sim-typical",
         "temperatures": "0,1",
-        "replicates": "3",
+        "repeats": "3",
         "responses": "all",
     },
     compares=METHOD_LEVELS,
@@ -67,7 +67,7 @@ DESIGN = Design(
             "pairs": "1000",
             "repeated": "pointwise",
             "temperatures": "0,0.2,0.4,0.6,0.8,1",
-            "replicates": "10",
+            "repeats": "10",
         },
     },
 )

@@ -29,11 +29,11 @@ DESIGN = Design(
         "own": "sim-partial=author-a",
         "probes": "padding,position,own answer,scale 1-5,scale 1-100,off topic,pair off topic",
         "temperatures": "1",
-        "replicates": "4",
+        "repeats": "4",
         "responses": "all",
         "pairs": "64",
     },
     study_items=STUDY_PAIRS,
     presets={"paper": {"judges": "gpt-4o-mini,gpt-3.5-turbo,gpt-4o", "temperatures": "0.5",
-                       "replicates": "10", "items": "mt_bench_human", "pairs": "all"}},
+                       "repeats": "10", "items": "mt_bench_human", "pairs": "all"}},
 )  # fmt: skip

@@ -61,7 +61,7 @@ DESIGN = Design(
             "k": "16",
             "scaling": "0,1,2,4,6,8,10,12,14,16",
             "selections_at": "8,16",
-            "replicates": "3",
+            "repeats": "3",
         },
     },
 )

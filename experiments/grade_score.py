@@ -15,7 +15,7 @@ from judgestats.runner.pair_parameters import SELECTION_LEVELS, SelectionParamet
 
 def conditions(parameters: SelectionParameters) -> tuple[Condition, ...]:
     prompts = [parameters.prompt] if parameters.prompt else parameters.prompts
-    return crossed(parameters, prompt=prompts, unrelated=parameters.unrelated)
+    return crossed(parameters, prompt=prompts, unrelated=parameters.distractor)
 
 
 def protocol(parameters: SelectionParameters, condition: Condition) -> Selection:
@@ -51,6 +51,6 @@ DESIGN = Design(
     defaults={"judges": "sim-typical,sim-positional", "temperatures": "0.3", "limit": "16"},
     compares=SELECTION_LEVELS,
     study_items="OASST's first-turn prompts with their replies, 3,482 in all",
-    presets={"paper": {**_STUDY, "replicates": "1"},
-             "repeats": {**_STUDY, "prompts": "1", "unrelated": "no", "replicates": "5"}},
+    presets={"paper": {**_STUDY, "repeats": "1"},
+             "repeats": {**_STUDY, "prompts": "1", "distractor": "no", "repeats": "5"}},
 )  # fmt: skip

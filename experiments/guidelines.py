@@ -20,14 +20,14 @@ from judgestats.runner.common_parameters import (
     prompt_of,
 )
 from judgestats.runner.design import Design, Levels, crossed
-from judgestats.runner.parameter_types import Names, parameter
+from judgestats.runner.parameter_types import ListParam, parameter
 
 
 class Parameters(OwnReasoning):
     """Which guidelines."""
 
-    guidelines: Names = parameter(
-        ",".join(GUIDELINES), "bundled levels or text files of your own, comma-separated"
+    guidelines: ListParam = parameter(
+        ",".join(GUIDELINES), "Guidelines to compare, comma-separated: bundled levels or text files"
     )
 
 
@@ -69,7 +69,7 @@ DESIGN = Design(
             "reply": "tool",
             "judges": "gpt-4o-mini",
             "temperatures": "0.3,0.5,1",
-            "replicates": "10",
+            "repeats": "10",
         },
     },
 )

@@ -42,7 +42,7 @@ DESIGN = Design(
     defaults={
         "judges": "sim-typical,sim-coarse",
         "temperatures": "0.5",
-        "replicates": "10",
+        "repeats": "10",
         "responses": "3",
     },
     study_items="the head questions of Head-to-Tail's academic domain with Vicuna-7B's answers",
@@ -54,7 +54,7 @@ DESIGN = Design(
             "judges": "Nexusflow/Starling-LM-7B-beta,meta-llama/Meta-Llama-3-8B-Instruct,"
             "google/gemma-1.1-7b-it",
             "temperatures": "0.75",
-            "replicates": "100",
+            "repeats": "100",
             "responses": "1",
             "top_k": "50",
             "max_tokens": "50",

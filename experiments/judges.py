@@ -51,7 +51,7 @@ DESIGN = Design(
             "reply": "tool",
             "judges": "gpt-4o-mini,gpt-3.5-turbo,gpt-4o",
             "temperatures": "0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1",
-            "replicates": "10",
+            "repeats": "10",
         },
     },
 )

@@ -34,7 +34,7 @@ _ASKED = {
     "judges": "Nexusflow/Starling-LM-7B-beta,meta-llama/Meta-Llama-3-8B-Instruct,"
     "google/gemma-1.1-7b-it",
     "temperatures": "0,0.25,0.5,0.75,1",
-    "replicates": "100",
+    "repeats": "100",
     "top_k": "50",
     "max_tokens": "50",
 }
@@ -51,7 +51,7 @@ DESIGN = Design(
     analysis="best_of_n",
     items=benchmarks,
     parameters=BestOfParameters,
-    defaults={"judges": "sim-typical,sim-coarse", "temperatures": "0,0.5,1", "replicates": "20"},
+    defaults={"judges": "sim-typical,sim-coarse", "temperatures": "0,0.5,1", "repeats": "20"},
     compares=(
         Levels(parameter="temperatures", lost="One temperature: what it changes is not asked."),
         Levels(parameter="judges", lost="One judge: judges are not compared."),

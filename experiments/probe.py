@@ -28,7 +28,7 @@ DESIGN = Design(
         "judges": "sim-typical,sim-swayed,sim-credulous",
         "own": "sim-swayed=author-b",
         "temperatures": "1",
-        "replicates": "3",
+        "repeats": "3",
         "responses": "2",
     },
 )

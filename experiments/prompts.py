@@ -14,7 +14,7 @@ from judgestats.runner.design import (
     Levels,
     WordingParameters,
     crossed,
-    worded_protocol,
+    wording_protocol,
     wordings,
 )
 
@@ -24,7 +24,7 @@ def conditions(parameters: WordingParameters) -> tuple[Condition, ...]:
 
 
 def protocol(parameters: WordingParameters, condition: Condition) -> JudgingProtocol:
-    return worded_protocol(parameters, condition.factors["wording"])
+    return wording_protocol(parameters, condition.factors["wording"])
 
 
 DESIGN = Design(
@@ -41,7 +41,7 @@ DESIGN = Design(
     defaults={
         "judges": "sim-typical,sim-touchy,sim-coarse",
         "temperatures": "1",
-        "replicates": "3",
+        "repeats": "3",
         "responses": "2",
     },
     compares=(

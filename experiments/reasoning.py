@@ -20,7 +20,7 @@ class Parameters(PeopleParameters):
     """When the judge explains itself."""
 
     reasoning: Annotated[tuple[str, ...], Choices(*REASONING)] = parameter(
-        ",".join(REASONING), "none, before, after: when the judge explains itself"
+        ",".join(REASONING), "Explanation to compare: none, before, after the verdict"
     )
 
 
@@ -70,7 +70,7 @@ DESIGN = Design(
             "reply": "tool",
             "judges": "gpt-4o-mini,gpt-3.5-turbo,gpt-4o",
             "temperatures": "0.3,0.5,1",
-            "replicates": "10",
+            "repeats": "10",
         },
     },
 )

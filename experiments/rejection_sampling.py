@@ -18,18 +18,20 @@ from judgestats.runner.crowd_parameters import (
     strategy_protocol,
 )
 from judgestats.runner.design import Design, Levels
-from judgestats.runner.parameter_types import Choice, Whole, parameter
+from judgestats.runner.parameter_types import ChoiceParam, IntParam, parameter
 from judgestats.runner.sources import candidates
 
 
 class Parameters(StrategyParameters, CandidateParameters):
     """Candidates are compared by strategies."""
 
-    equal_points: Annotated[str, Choice(*TIES)] = parameter(
-        "judgments", "judgments: the larger share of them won decides; random; drop: none"
+    equal_points: Annotated[str, ChoiceParam(*TIES)] = parameter(
+        "judgments",
+        "Winner of equal points: judgments (the larger share of them), random, or drop",
+        group="Analysis",
     )
-    replicates: Annotated[int, Whole(1, 100_000)] = parameter(
-        "1", "how often every comparison is repeated", logged="design/replicates"
+    repeats: Annotated[int, IntParam(1, 100_000)] = parameter(
+        "1", "Repeats of every comparison", logged="design/replicates", common=True
     )
 
 

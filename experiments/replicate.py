@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Annotated
 
 from judgestats.runner.design import ReplicationDesign, ReplicationParameters
-from judgestats.runner.parameter_types import Choice, parameter
+from judgestats.runner.parameter_types import ChoiceParam, parameter
 from judgestats.studies import study_names
 
 
 class Parameters(ReplicationParameters):
     """Which study, and its data."""
 
-    study: Annotated[str, Choice(*study_names())] = parameter(
-        "llmasjudge", f"one of {', '.join(study_names())}"
+    study: Annotated[str, ChoiceParam(*study_names())] = parameter(
+        "llmasjudge", f"Study: {', '.join(study_names())}", group="Data"
     )
     data: str = parameter(
         "",
-        "the authors' folder or zip as it is; by default the records that judgestats computed from "
-        "it are shown",
+        "The authors' folder or zip, e.g. data/llmasjudge; by default the bundled records "
+        "are shown",
+        group="Data",
     )
 
 

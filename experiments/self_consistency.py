@@ -39,13 +39,13 @@ DESIGN = Design(
     defaults={
         "judges": "sim-typical,sim-noisy",
         "temperatures": "1",
-        "replicates": "20",
+        "repeats": "20",
         "responses": "all",
         "pairs": "32",
     },
     compares=(
         Levels(
-            parameter="replicates",
+            parameter="repeats",
             fewest=3,
             example="5",
             unless="judges",
@@ -60,7 +60,7 @@ DESIGN = Design(
             "items": "mt_bench_human",
             "judges": "gpt-4o-mini,gpt-3.5-turbo,gpt-4o",
             "temperatures": "0.5",
-            "replicates": "20",
+            "repeats": "20",
             "pairs": "1000",
         },
     },

@@ -54,7 +54,7 @@ DESIGN = Design(
             "judges": "gpt-3.5-turbo,gpt-4o-mini,gpt-4o",
             "temperatures": "0.3,0.5,1",
             "limit": "30",
-            "replicates": "100",
+            "repeats": "100",
         },
         "paper": {
             "items": "mt_bench",
@@ -62,7 +62,7 @@ DESIGN = Design(
             "reply": "tool",
             "judges": "gpt-3.5-turbo,gpt-4o-mini,gpt-4o",
             "temperatures": "0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1",
-            "replicates": "10",
+            "repeats": "10",
         },
     },
 )

@@ -48,15 +48,15 @@ DESIGN = Design(
     defaults={
         "judges": "sim-stated,sim-lenient",
         "temperatures": "0.5",
-        "replicates": "3",
+        "repeats": "3",
         "responses": "all",
     },
     compares=(
         Levels(parameter="judges", lost="One judge: none is compared with another."),
         Levels(
-            parameter="replicates",
+            parameter="repeats",
             lost="One judgment of each answer: what asking again would correct is not known.",
-            count=lambda p: p.replicates,
+            count=lambda p: p.repeats,
         ),
     ),
 )

@@ -143,12 +143,12 @@ def audit(data: Any, **options: Any) -> Findings:
     analysis = replace(analysis, question=" ".join([*understood, analysis.question]))
     level = float(chosen.get("level", 0.95))
 
-    def held() -> HeldRun:
+    def build_run() -> HeldRun:
         full = supplemented(analysis, frame, level=level, scale=frame.attrs.get("scale"))
         records = full.records(_facts(data, frame))
         return HeldRun(records=records, held=frame, at_level=level)
 
-    return Findings(analysis, held)
+    return Findings(analysis, build_run)
 
 
 def _facts(data: Any, frame: pd.DataFrame) -> dict[str, Any]:
@@ -224,7 +224,7 @@ def _as_run(data: Any, *, n_resamples: int, seed: int, options: dict[str, Any]) 
 
     if isinstance(data, Findings):
         return data.run
-    if _of_judgestats(data):
+    if _is_own_run(data):
         from judgestats.reporting.runs import load_run
 
         return load_run(data)
@@ -265,8 +265,10 @@ def drift(
     known = inspect.signature(read_table_or_log).parameters
     words = {k: options.pop(k) for k in list(options) if k in known}
     words |= {"values": values} if values else {}
-    again, unchanged = (None if one is None else _judged(one, words) for one in (baseline, anchors))
-    before, after = _judged(first, words), _judged(second, words)
+    again, unchanged = (
+        None if one is None else _load_judgments(one, words) for one in (baseline, anchors)
+    )
+    before, after = _load_judgments(first, words), _load_judgments(second, words)
     analysis = drift_frames(before, after, baseline=again, anchors=unchanged, **options)
     analysis = with_parameters(analysis, _recorded(first), _recorded(second))
     records = analysis.records({"kind": "drift", **_simulated(first, second, baseline, anchors)})
@@ -274,12 +276,12 @@ def drift(
     return Findings(analysis, HeldRun(records=records, held=after.iloc[:0], at_level=level))
 
 
-def _judged(data: Any, words: dict[str, Any]) -> pd.DataFrame:
+def _load_judgments(data: Any, words: dict[str, Any]) -> pd.DataFrame:
     from judgestats.reporting.notebook import Findings
 
     if isinstance(data, Findings):
         return data.run.judgments
-    if _of_judgestats(data):
+    if _is_own_run(data):
         from judgestats.tracking.fetch import run_judgments
 
         return run_judgments(str(data))
@@ -300,10 +302,10 @@ def _recorded(data: Any) -> Mapping[str, Any]:
 
     if isinstance(data, Findings):
         return data.run.facts
-    return facts_of_run(str(data)) if _of_judgestats(data) else {}
+    return facts_of_run(str(data)) if _is_own_run(data) else {}
 
 
-def _of_judgestats(data: Any) -> bool:
+def _is_own_run(data: Any) -> bool:
     """Whether a run of judgestats is named: an id, or a folder with a run's files."""
     if not isinstance(data, (str, Path)):
         return False

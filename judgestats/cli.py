@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
-from judgestats.commands.table import overview
+from judgestats.commands.declarations import PROGRAMS
+from judgestats.commands.help import overview
+from judgestats.deprecated import current_command, current_options
 from judgestats.errors import InputError, JudgestatsError, printable
 from judgestats.style import as_typed
 from judgestats.terminal import emit, own_streams
@@ -19,34 +22,38 @@ _COMPLETE = "_JUDGESTATS_COMPLETE"
 """The variable by which a shell asks for completions (click's own rule for the name)."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, *, program: str = "judgestats") -> int:
     """Run the command line.
 
     Parameters
     ----------
     argv : sequence of str, optional
         By default the process's own arguments.
+    program : str
+        One of `judgestats.commands.declarations.PROGRAMS`.
 
     Returns
     -------
     int
         0 on success, 2 on a wrong input or a fault outside, 4 on an internal error, 130 after
-        Ctrl-C.
+        Ctrl-C or SIGTERM.
     """
     if argv is None:  # the process is the command's: its memory is given back at its end
         own_streams()
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         if asked := os.environ.get(_COMPLETE):
             return _complete(asked)
         gc.set_threshold(100_000, 50, 50)
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _run(words)
+        return _run(words, program)
     except JudgestatsError as error:
         text = " ".join([str(error), *getattr(error, "__notes__", [])])
         emit(f"judgestats: {printable(as_typed(text))}\n", error=True)
         return error.exit_code
     except KeyboardInterrupt as stop:
-        text = str(stop) or "stopped; run the same command again to go on where it stopped."
+        again = "stopped; run the same command again to go on where it stopped."
+        text = " ".join([str(stop) or again, *getattr(stop, "__notes__", [])])
         emit(f"\njudgestats: {printable(text)}\n", error=True)
         return 130
     except Exception as error:  # the last resort: a traceback is for the log, not for the screen
@@ -56,21 +63,29 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 2
         emit(f"judgestats: {_internal_error(error, words)}\n", error=True)
         return 4
+    finally:
+        if argv is None:
+            gc.freeze()  # nothing is collected at the end: with MLflow that takes a second
 
 
-def _run(words: list[str]) -> int:
+def _run(words: list[str], program: str) -> int:
     if not words or words[0] in {"-h", "--help"}:
-        emit(overview())
+        emit(overview(program))
         return 0
+    program, words, notes = current_command(program, words)
+    command = PROGRAMS[program].get(words[0])
+    words, further = current_options(words, {o.flag for o in command.options} if command else ())
+    for note in [*notes, *further]:
+        emit(f"judgestats: {note}\n", error=True)
     from click.exceptions import Exit, UsageError
 
     from judgestats.commands.parsing import Program
 
-    program = Program()
+    group = Program(program)
     try:
         # Not click's own `main`, which has other exit codes and its own words for Ctrl-C.
-        with program.make_context("judgestats", words) as context:
-            code: int = program.invoke(context)
+        with group.make_context(program, words) as context:
+            code: int = group.invoke(context)
             return code
     except Exit as done:
         return done.exit_code

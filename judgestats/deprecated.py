@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 REMOVED_STATISTICS: Mapping[str, str] = MappingProxyType(
     {
@@ -49,23 +50,6 @@ def warn_removed_statistic(name: str) -> None:
     warnings.warn(message, FutureWarning, stacklevel=3)
 
 
-REPLACED_COMMANDS: Mapping[str, str] = MappingProxyType(
-    {"second-opinion": "judgestats show RUN crosscheck"}
-)
-"""Commands that still work for one version, with what takes their place."""
-
-
-def command_note(name: str) -> str:
-    """One line that names what takes the place of a command.
-
-    Examples
-    --------
-    >>> command_note("second-opinion")
-    'judgestats second-opinion is deprecated since 0.3.0. Use judgestats show RUN crosscheck.'
-    """
-    return f"judgestats {name} is deprecated since 0.3.0. Use {REPLACED_COMMANDS[name]}."
-
-
 REPORT_PARTS: Mapping[str, str] = MappingProxyType(
     {
         "calibration": "agreement_figures",
@@ -87,6 +71,225 @@ def warn_renamed_part(name: str) -> None:
     """Warn that a part of `judgestats.reporting.sections` has another name."""
     message = f"judgestats.reporting.sections.{name} is {REPORT_PARTS[name]} since 0.3.0."
     warnings.warn(message, FutureWarning, stacklevel=3)
+
+
+class RenamedCommand(NamedTuple):
+    """What takes the place of a command.
+
+    Its words are `words` of `program` and what followed the old command: words in `dropped` left
+    out, options by their new flags (without one, their value goes by its place), the first word by
+    its place put into `argument`, then `appended`. Where nothing like `least` (a flag, or a word by
+    its place) was given, it is added. What is followed by one of `unless` is not the old command.
+    """
+
+    spelling: str
+    words: tuple[str, ...]
+    program: str = "judgestats"
+    dropped: tuple[str, ...] = ()
+    options: Mapping[str, str] = MappingProxyType({})
+    argument: str = "{}"
+    appended: tuple[str, ...] = ()
+    least: str = ""
+    unless: tuple[str, ...] = ()
+
+
+_TRAINING = "python -m judgestats.training"
+
+RENAMED_COMMANDS: Mapping[str, RenamedCommand] = MappingProxyType(
+    {
+        "coverage": RenamedCommand(f"{_TRAINING} coverage", ("coverage",), _TRAINING),
+        "ingest": RenamedCommand("judgestats requests import FILE", ("requests", "import")),
+        "journal": RenamedCommand(
+            "judgestats doctor JOURNAL",
+            ("doctor",),
+            dropped=("verify",),
+            least=".judgestats/journal.sqlite",
+        ),
+        "methods": RenamedCommand(
+            "judgestats report RUN --methods FILE",
+            ("report",),
+            options={"--out": "--methods"},
+            least="--methods",
+        ),
+        "requests": RenamedCommand(
+            "judgestats requests export",
+            ("requests", "export"),
+            unless=("export", "import", "-h", "--help"),
+        ),
+        "reread": RenamedCommand("judgestats reparse RUN", ("reparse",)),
+        "second-opinion": RenamedCommand(
+            "judgestats show RUN crosscheck", ("show",), appended=("crosscheck",)
+        ),
+        "template": RenamedCommand(
+            "judgestats report RUN --document FILE.qmd",
+            ("report",),
+            options={"--run": ""},
+            argument="--document={}.qmd",
+        ),
+        "train": RenamedCommand(f"{_TRAINING} train", ("train",), _TRAINING),
+    }
+)
+"""Commands that an earlier version had, with what takes their place."""
+
+RENAMED_OPTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "--codes": ("--values", ""),
+        "--full": ("--all", ""),
+        "--max": ("--require", "<="),
+        "--min": ("--require", ">="),
+        "--template": ("--document", ""),
+    }
+)
+"""Options by their new flag, and the sign that their value has instead of ``=``."""
+
+
+RENAMED_PARAMETERS: Mapping[str, str] = MappingProxyType(
+    {
+        "append": "reply_instruction",
+        "choices": "samples_per_request",
+        "judge_seed": "request_seed",
+        "replicates": "repeats",
+        "unrelated": "distractor",
+    }
+)
+"""Parameters of experiments by their new names."""
+
+
+class Current(NamedTuple):
+    """Words of a command as this version takes them, and a note on each old spelling."""
+
+    program: str
+    words: list[str]
+    notes: list[str]
+
+
+def current_command(program: str, words: Sequence[str]) -> Current:
+    """Translate a command that an earlier version had; others stay as they are.
+
+    Parameters
+    ----------
+    program : str
+    words : sequence of str
+        The command and what follows it.
+
+    Examples
+    --------
+    >>> current_command("judgestats", ["methods", "RUN", "--out", "m.md"]).words
+    ['report', 'RUN', '--methods', 'm.md']
+    >>> current_command("judgestats", ["template", "brief", "--run", "RUN"]).words
+    ['report', '--document=brief.qmd', 'RUN']
+    """
+    renamed = RENAMED_COMMANDS.get(words[0]) if program == "judgestats" and words else None
+    if renamed is None or (renamed.unless and [*words[1:2], "--help"][0] in renamed.unless):
+        return Current(program, list(words), [])
+    rest, argument, is_value = [], renamed.argument, False
+    for word in words[1:]:
+        flag, sign, value = word.partition("=")
+        if flag in renamed.options:
+            flag = renamed.options[flag]
+            rest += [f"{flag}{sign}{value}" if flag else value] if flag or value else []
+        elif is_value or word.startswith("-"):
+            rest.append(word)
+        elif word not in renamed.dropped:
+            rest.append(argument.format(word))
+            argument = "{}"
+        is_value = word.startswith("--") and not sign
+    flags = [word.partition("=")[0] for word in rest if word.startswith("-")]
+    asks = {"-h", "--help"} & set(flags)
+    by_flag = renamed.least.startswith("--")
+    given = renamed.least in flags if by_flag else any(not w.startswith("-") for w in rest)
+    if renamed.least and not given and not asks:
+        rest.append(renamed.least)
+    appended = () if asks else renamed.appended
+    note = _note(words[0], renamed.spelling)
+    return Current(renamed.program, [*renamed.words, *rest, *appended], [note])
+
+
+def current_options(words: Sequence[str], flags: Collection[str]) -> tuple[list[str], list[str]]:
+    """Translate options that an earlier version had.
+
+    Parameters
+    ----------
+    words : sequence of str
+    flags : collection of str
+        Those that the command takes.
+
+    Returns
+    -------
+    words : list of str
+    notes : list of str
+
+    Examples
+    --------
+    >>> current_options(["RUN", "--min", "reliability=.8"], {"--require"})[0]
+    ['RUN', '--require', 'reliability>=.8']
+    """
+    out: list[str] = []
+    notes: dict[str, None] = {}
+    pending = ""
+    for word in words:
+        flag, equals, value = word.partition("=")
+        new, sign = RENAMED_OPTIONS.get(flag, ("", ""))
+        if pending:
+            out.append(_with_sign(word, pending))
+            pending = ""
+        elif new in flags and flag not in flags:
+            out.append(f"{new}={_with_sign(value, sign)}" if equals else new)
+            pending = "" if equals else sign
+            notes[_note(flag, f"{new} 'NAME{sign}NUMBER'" if sign else new)] = None
+        else:
+            out.append(word)
+    return out, list(notes)
+
+
+def current_parameters(given: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Translate names of parameters that an earlier version had.
+
+    Parameters
+    ----------
+    given : mapping of name to text
+
+    Returns
+    -------
+    parameters : dict
+        An earlier name stays where its new one is given too.
+    notes : list of str
+
+    Examples
+    --------
+    >>> current_parameters({"replicates": "3"})[0]
+    {'repeats': '3'}
+    """
+    renamed = {n: new for n, new in RENAMED_PARAMETERS.items() if n in given and new not in given}
+    notes = [_note(name, new) for name, new in renamed.items()]
+    return {renamed.get(name, name): text for name, text in given.items()}, notes
+
+
+def current_record(recorded: Mapping[str, str]) -> dict[str, str]:
+    """The parameters that an earlier version recorded of a run, as this version would.
+
+    Examples
+    --------
+    >>> current_record({"full": "false", "min": "a=.8", "max": "default", "replicates": "3"})
+    {'all': 'false', 'require': 'a>=.8', 'repeats': '3'}
+    """
+    out: dict[str, str] = {}
+    for name, text in current_parameters(recorded)[0].items():
+        flag, sign = RENAMED_OPTIONS.get(f"--{name}", (f"--{name}", ""))
+        parts = [_with_sign(part, sign) for part in text.split(", ")] if sign else [text]
+        held = out.setdefault(flag[2:].replace("-", "_"), "default")
+        given = [part for part in (held, *parts) if part != "default"]
+        out[flag[2:].replace("-", "_")] = ", ".join(given) or "default"
+    return out
+
+
+def _with_sign(text: str, sign: str) -> str:
+    name, equals, number = text.rpartition("=")
+    return f"{name}{sign}{number}" if equals and sign else text
+
+
+def _note(old: str, new: str) -> str:
+    return f"{old} is deprecated and will be removed in 0.4.0. Use {new}."
 
 
 def warn_renamed_function(old: str, new: str) -> None:

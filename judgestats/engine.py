@@ -188,7 +188,7 @@ def map_blocks(
     """
     engine = _ACTIVE.get()
     if n_jobs == 1 and (len(jobs) < 2 or engine is None):
-        return _in_threads(function, jobs) if threads else [function(*job) for job in jobs]
+        return _run_threads(function, jobs) if threads else [function(*job) for job in jobs]
     done: list[T] = []
     left = list(jobs)
     if n_jobs == 1:
@@ -211,7 +211,7 @@ def map_blocks(
     return done
 
 
-def _in_threads(function: Callable[..., T], jobs: Sequence[tuple[Any, ...]]) -> list[T]:
+def _run_threads(function: Callable[..., T], jobs: Sequence[tuple[Any, ...]]) -> list[T]:
     """The same as one after another, each in the context (numpy's error state) of the caller."""
     workers = min(_MOST_THREADS, os.cpu_count() or 1, len(jobs))
     if workers < 2:

@@ -24,7 +24,7 @@ def held_judge(
     judgments : path, DataFrame, list of dict, run or Findings
         As `judgestats.audit` takes them; of a finished run (`judgestats.run`) its own results.
     min, max : mapping of name to float
-        As ``judgestats check --min`` takes them: ``{"reliability": 0.8}``.
+        Thresholds, as of ``judgestats check --require``: ``{"reliability": 0.8}``.
     condition : str or sequence of str
         Only these: a condition, a judge, or a factor with its level (``T=0``).
     **options
@@ -55,14 +55,17 @@ def held_judge(
       judge: mean score 5.000, lower bound 4.067 must be at least 6
     """
     import judgestats as js
-    from judgestats.commands.check import held_to, read_demands
+    from judgestats.commands.check import evaluate_thresholds, read_demands
 
     demands = read_demands(
-        [f"{k}={v}" for k, v in (min or {}).items()], [f"{k}={v}" for k, v in (max or {}).items()]
+        [f"{k}>={v}" for k, v in (min or {}).items()]
+        + [f"{k}<={v}" for k, v in (max or {}).items()]
     )
     analysis = judgments if hasattr(judgments, "analysis") else js.audit(judgments, **options)
     names = [condition] if isinstance(condition, str) else list(condition)
-    held = held_to(analysis.run.records, demands, conditions=names, spelled=_as_argument)
+    held = evaluate_thresholds(
+        analysis.run.records, demands, conditions=names, spelled=_as_argument
+    )
     failed = [
         f"  {f.where}: {f.demand.metric} {f.estimate:.3f}, {f.basis}"
         f"{'' if math.isnan(f.decided_on) else f' {f.decided_on:.3f}'} must be "

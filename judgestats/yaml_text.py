@@ -69,7 +69,7 @@ def read_yaml(text: str) -> Any:
         _check_size(node, {})
         return loader.construct_document(node)
     except yaml.MarkedYAMLError as error:  # its own words quote the line, and a key in it
-        raise YamlTextError(f"no YAML{_place(error.problem_mark)}") from None
+        raise YamlTextError(f"no YAML{_format_position(error.problem_mark)}") from None
     except yaml.YAMLError:
         raise YamlTextError("no YAML: a character that it may not hold") from None
     except YamlTextError:
@@ -124,9 +124,9 @@ def _check_keys(node: yaml.MappingNode) -> None:
     for key, _ in node.value:
         mark = (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else id(key)
         if mark in seen:
-            raise YamlTextError(f"a key stands there twice{_place(key.start_mark)}")
+            raise YamlTextError(f"a key stands there twice{_format_position(key.start_mark)}")
         seen.add(mark)
 
 
-def _place(mark: Any) -> str:
+def _format_position(mark: Any) -> str:
     return f" (line {mark.line + 1}, column {mark.column + 1})" if mark is not None else ""

@@ -448,7 +448,7 @@ class BatchServer(SimulatedServer):
 
         headers = [(b"x-judgestats-draw", draw)] if draw else []
         try:
-            await self._complete({"headers": headers}, receive, send, self.faults.standing)
+            await self._complete({"headers": headers}, receive, send, self.faults.limitations)
         except RefusedError as refused:
             value = error(refused.message, param=refused.param, code=refused.code)
             await send_json(send, refused.status, value)

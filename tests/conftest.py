@@ -33,7 +33,7 @@ def store_template(tmp_path_factory) -> Path:
     """
     import mlflow
 
-    from judgestats.tracking.store import make_blank, quiet_mlflow
+    from judgestats.tracking import make_blank, quiet_mlflow
 
     quiet_mlflow()
     path = tmp_path_factory.mktemp("store") / "mlflow.db"

@@ -117,7 +117,7 @@ def test_compare_holds_each_to_the_first() -> None:
 
 
 def test_a_run_inside_a_loop_is_compared_and_drawn(workplace) -> None:
-    small = {"replicates": 2, "temperatures": [0.3, 1], "resamples": 99, "report": "none"}
+    small = {"repeats": 2, "temperatures": [0.3, 1], "resamples": 99, "report": "none"}
     found = inside_a_loop(lambda: js.run("temperature", judges="sim-typical", **small))
     assert found.run_id
     assert len(found.results) > 5

@@ -6,11 +6,9 @@ import pytest
 from judgestats import engine as engine_module
 from judgestats.engine import Engine, map_blocks, parse_engine
 from judgestats.errors import InputError, JudgestatsError
-from judgestats.stats.inference.bootstrap import cluster_bootstrap
-from judgestats.stats.inference.permutation import permutation_distribution
-from judgestats.stats.planning.design import plan_study
-from judgestats.stats.planning.price import PilotComponents
-from judgestats.stats.reliability.omega import omega_total
+from judgestats.stats import cluster_bootstrap, omega_total, plan_study
+from judgestats.stats.inference import permutation_distribution
+from judgestats.stats.planning import PilotComponents
 
 
 def _everything() -> list[np.ndarray]:

@@ -16,7 +16,7 @@ from judgestats.cli import main
 from judgestats.terminal import emit
 
 RUN = shlex.split(
-    "run temperature --judges sim-typical --temperatures 0,1 --replicates 3 --limit 4"
+    "run temperature --judges sim-typical --temperatures 0,1 --repeats 3 --limit 4"
     " --resamples 99 --report none"
 )
 CLOSED = ("{command} 2>&1 | true; exit ${{PIPESTATUS[0]}}", "{command} <&- >&- 2>&-")
@@ -85,8 +85,8 @@ def test_commands_end_as_if_they_had_printed(workplace, capsys, monkeypatch, str
     status, metrics = last_run()
     run = main_run_id()
     name = next(iter(sorted(k for k in metrics if "mean" in k or "icc" in k)), "")
-    passed = ["check", run, "--max", f"{name}=100"]
-    failed = ["check", run, "--max", f"{name}=-100"]
+    passed = ["check", run, "--require", f"{name}<=100"]
+    failed = ["check", run, "--require", f"{name}<=-100"]
     codes = [main(words) for words in (passed, failed)]
     monkeypatch.setattr(sys, "stdout", stream)
     assert main(analyze) == 0

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgestats.collection.prices import load_prices
-from judgestats.collection.spec import read_judges_file
+from judgestats.collection import load_prices, read_judges_file
 from judgestats.errors import InputError, RenderError
-from judgestats.reporting.document import read_document
+from judgestats.reporting import read_document
 from judgestats.yaml_text import YamlTextError, read_yaml
 
 LAUGHS = "a0: &a0 [x, x]\n" + "".join(

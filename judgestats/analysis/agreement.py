@@ -35,7 +35,7 @@ _MOST_CHOICES = 20
 _USED = ("item_id", "cluster", "condition", "score", "choice", "order", "replicate")
 
 
-def beside_judges(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
+def inter_judge_agreement(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
     """How far judges agree with one another, repetitions included.
 
     Of scores ICC(2,1) of the judges' means of each item; of verdicts the share of pairs of judges
@@ -60,7 +60,7 @@ def beside_judges(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
     >>> rows = [dict(judge=j, condition=j, temperature=1.0, item_id=f"i{i}", cluster=f"i{i}",
     ...              replicate=r, order="", choice="ab"[i % 2], score=None)
     ...         for j in "xy" for i in range(6) for r in range(2)]
-    >>> [(r.id, r.result.estimate) for r in beside_judges(pd.DataFrame(rows), level=0.95)]
+    >>> [(r.id, r.result.estimate) for r in inter_judge_agreement(pd.DataFrame(rows), level=0.95)]
     [('between_judges.T=1', 1.0)]
     """
     if "stage" in frame and not frame["stage"].eq("final").all():
@@ -142,7 +142,7 @@ _OUTCOMES = {"a", "b", "tie", ""}
 _ORDERS = {"ab", "ba"}
 
 
-def beside_labels(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
+def label_agreement_results(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
     """Pair accuracy over both orders, accuracy by slot, and correlation by level, where there are.
 
     Parameters
@@ -159,7 +159,7 @@ def beside_labels(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
 
     Examples
     --------
-    >>> beside_labels(pd.DataFrame({"condition": ["x"], "score": [7.0]}), level=0.95)
+    >>> label_agreement_results(pd.DataFrame({"condition": ["x"], "score": [7.0]}), level=0.95)
     []
     """
     if "label" not in frame:
@@ -167,7 +167,10 @@ def beside_labels(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
     out = []
     for condition, own in frame.groupby("condition", sort=False):
         about = About(conditions=(str(condition),))
-        for kind, title, result in (*_of_pairs(own, level), *_of_ratings(own, level)):
+        for kind, title, result in (
+            *_pair_accuracies(own, level),
+            *_rating_correlations(own, level),
+        ):
             out.append(
                 NamedResult(
                     id=f"{kind}.{condition}",
@@ -181,14 +184,14 @@ def beside_labels(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
     return out
 
 
-def _of_pairs(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Result]]:
+def _pair_accuracies(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Result]]:
     """Of pairs that were shown in both orders and labelled."""
     if not {"choice", "order"} <= set(own):
         return
     own = own[own["label"].astype(str).isin(_OUTCOMES - {""}) & own["order"].isin(_ORDERS)]
     if not set(own["choice"]) <= _OUTCOMES:
         return
-    yield from _by_slot(own, level)
+    yield from _slot_accuracies(own, level)
     if set(own["order"]) != _ORDERS:
         return
     wide = own.pivot_table(
@@ -216,7 +219,7 @@ def _several_labels(own: pd.DataFrame) -> bool:
     return bool(own.groupby("item_id")["label"].nunique().max() > 1)
 
 
-def _by_slot(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Result]]:
+def _slot_accuracies(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Result]]:
     """Of labelled pairs of which it is known which response was shown first."""
     decided = own[own["label"].isin(["a", "b"])]
     if decided["item_id"].nunique() < _BESIDE_LABELS_FEWEST or _several_labels(decided):
@@ -241,7 +244,7 @@ def _by_slot(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Result
     )
 
 
-def _of_ratings(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Result]]:
+def _rating_correlations(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Result]]:
     """Of answers of several systems to several questions, scored and rated."""
     if not {"author", "score"} <= set(own):
         return
@@ -278,7 +281,7 @@ _BESIDE_VERDICTS_OUTCOMES = {"a", "b", "tie", ""}
 Found = Iterator[tuple[str, str, Result]]
 
 
-def beside_verdicts(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
+def verdict_results(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
     """Win rates of systems, and accuracy and choice share by the place of an option.
 
     Parameters
@@ -296,11 +299,11 @@ def beside_verdicts(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
 
     Examples
     --------
-    >>> beside_verdicts(pd.DataFrame({"condition": ["x"], "score": [7.0]}), level=0.95)
+    >>> verdict_results(pd.DataFrame({"condition": ["x"], "score": [7.0]}), level=0.95)
     []
     """
     return [
-        *_named(frame, lambda own: _wins(own, level), role="descriptive"),
+        *_name_results(frame, lambda own: _wins(own, level), role="descriptive"),
         *slot_results(frame, level=level, role="descriptive"),
     ]
 
@@ -308,7 +311,7 @@ def beside_verdicts(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
 def has_slots(frame: pd.DataFrame) -> bool:
     """Whether `slot_results` has an answer for some condition."""
     parts = frame.groupby("condition", sort=False) if "choice" in frame else ()
-    return any(_what_is_known(own)[2] for _, own in parts)
+    return any(_order_evidence(own)[2] for _, own in parts)
 
 
 def slot_results(
@@ -337,10 +340,12 @@ def slot_results(
         of the places chosen; none where places are not known.
     """
     drawn = {"n_permutations": n_permutations, "seed": seed}
-    return _named(frame, lambda own: _slots(own, level, drawn), role=role, hypothesis="slots")
+    return _name_results(
+        frame, lambda own: _slots(own, level, drawn), role=role, hypothesis="slots"
+    )
 
 
-def _named(
+def _name_results(
     frame: pd.DataFrame,
     compute: Callable[[pd.DataFrame], Found],
     *,
@@ -415,7 +420,7 @@ def _wins(own: pd.DataFrame, level: float) -> Found:
 
 def _slots(own: pd.DataFrame, level: float, drawn: Mapping[str, Any]) -> Found:
     """Of choices among options whose places are known: by the order shown, or by their letters."""
-    own, k, placed_choices = _what_is_known(own)
+    own, k, placed_choices = _order_evidence(own)
     if placed_choices == "gold":
         labelled = own[own["gold"] >= 0]
         yield (
@@ -432,10 +437,10 @@ def _slots(own: pd.DataFrame, level: float, drawn: Mapping[str, Any]) -> Found:
             ),
         )
     elif placed_choices == "order":
-        yield "slots.choices", "Choices by place", _by_place(own, k, level, drawn)
+        yield "slots.choices", "Choices by place", _position_test(own, k, level, drawn)
 
 
-def _what_is_known(own: pd.DataFrame) -> tuple[pd.DataFrame, int, str]:
+def _order_evidence(own: pd.DataFrame) -> tuple[pd.DataFrame, int, str]:
     """Judgments with their places, how many options, and by what a place can be told to matter."""
     if not own["choice"].ne("").any():
         return own, 0, ""
@@ -480,10 +485,12 @@ def _placed(own: pd.DataFrame) -> tuple[pd.DataFrame, int]:
         orders_shown = [tuple(options)] * len(orders_shown)
     orders = pd.Series([orders_shown[code] for code in codes], index=own.index)
 
-    def places(values: pd.Series) -> list[int]:
+    def find_positions(values: pd.Series) -> list[int]:
         return [o.index(v) if v in o else -1 for o, v in zip(orders, values, strict=True)]
 
-    return own.assign(order=orders, place=places(choices), gold=places(gold)), len(options)
+    return own.assign(order=orders, place=find_positions(choices), gold=find_positions(gold)), len(
+        options
+    )
 
 
 def _listed(order: str) -> tuple[str, ...]:
@@ -499,7 +506,7 @@ def _listed(order: str) -> tuple[str, ...]:
     return tuple(order.replace("-", ""))
 
 
-def _by_place(own: pd.DataFrame, k: int, level: float, drawn: Mapping[str, Any]) -> Result:
+def _position_test(own: pd.DataFrame, k: int, level: float, drawn: Mapping[str, Any]) -> Result:
     """Places chosen, tested against the options chosen: items in the rows, judgments beside."""
     own = own.assign(at=own.groupby("item_id").cumcount())
     wide = own.pivot(index="item_id", columns="at", values="place").fillna(-1)
@@ -567,7 +574,7 @@ def preference_share(verdicts: Objects) -> Floats:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def place_shares(ab: Objects, ba: Objects) -> Floats:
+def position_shares(ab: Objects, ba: Objects) -> Floats:
     """Share of each pair's verdicts for the second and for the first place, shape (n_pairs, 2).
 
     Each order weighs the same; a tie counts half; NaN where an order was not read.

@@ -26,9 +26,9 @@ from judgestats.analysis.pair_methods import (
     AVERAGE,
     Method,
     fewer_pairs,
-    judged_pairs,
+    method_pairs,
     methods_of,
-    pairs_asked,
+    pair_option,
     people_ceiling,
     reference_results,
     weighted_methods,
@@ -36,7 +36,7 @@ from judgestats.analysis.pair_methods import (
 from judgestats.analysis.records import Analysis, NamedResult, conditions_of
 from judgestats.analysis.score_audit import weighted_limitations
 from judgestats.analysis.selections import metrics_of, selection_limits
-from judgestats.analysis.summary_rows import aligned_rows, asked_row, ranked
+from judgestats.analysis.summary_rows import aligned_rows, ranked, results_row
 from judgestats.data.columns import Condition
 from judgestats.items.records import Item
 from judgestats.results import Row
@@ -82,7 +82,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
         margins={"alignment_score": MARGIN},
-        options={"methods_at": at, "disagreement": rule, **pairs_asked(parameters)},
+        options={"methods_at": at, "disagreement": rule, **pair_option(parameters)},
         hypotheses=(
             Hypothesis(
                 id="methods",
@@ -170,13 +170,13 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     methods = len(asked | {AVERAGE}) if "pointwise" in asked else len(asked)
     temperatures = max(Counter((c.judge, c.factors["method"]) for c in conditions).values())
     if methods < 2:
-        declared = declared.without("methods", "difference", "ranks_of_credit", "best")
+        declared = declared.drop_hypotheses("methods", "difference", "ranks_of_credit", "best")
     if temperatures < 2:
-        declared = declared.without("temperature")
+        declared = declared.drop_hypotheses("temperature")
     if methods < 2 and temperatures < 3:
-        declared = declared.without("published")
+        declared = declared.drop_hypotheses("published")
     if methods < 2 and temperatures < 2:
-        declared = declared.without("equivalence")
+        declared = declared.drop_hypotheses("equivalence")
     return declared
 
 
@@ -196,7 +196,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     Analysis
     """
     frame = frame[frame["status"] != "invalid_condition"]
-    pairs = judged_pairs(items)
+    pairs = method_pairs(items)
     methods = methods_of(frame, pairs, rule=declared.options["disagreement"])
     at = float(declared.options["methods_at"])
     results: list[NamedResult] = []
@@ -268,7 +268,7 @@ def _rows(methods: Sequence[Method], rows: Sequence[Mapping[str, Any]]) -> tuple
     }
     return (
         *aligned_rows(called),
-        asked_row(
+        results_row(
             "again",
             "same when asked again",
             "again",
@@ -276,7 +276,7 @@ def _rows(methods: Sequence[Method], rows: Sequence[Mapping[str, Any]]) -> tuple
             "consistency.repeated.{}",
             called,
         ),
-        asked_row(
+        results_row(
             "swap",
             "same when shown swapped",
             "same if swapped",

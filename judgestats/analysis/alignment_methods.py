@@ -10,19 +10,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.families import LEVEL, AnalysisPlan, claim_of, held_to, jointly, one_family
+from judgestats.analysis.families import (
+    LEVEL,
+    AnalysisPlan,
+    claim_of,
+    jointly,
+    one_family,
+    restrict_pairs,
+)
 from judgestats.analysis.pair_methods import (
     AVERAGE,
-    JudgedPairs,
     Method,
+    MethodPairs,
     baselines,
     describe_verdicts,
     kappa_with_people,
 )
-from judgestats.analysis.recommendation import Spent, recommend_best
+from judgestats.analysis.recommendation import Costs, recommend_best
 from judgestats.analysis.records import NamedResult, Recommendation
-from judgestats.analysis.selections import add_estimate, condition_row, named, of_shares
-from judgestats.analysis.summary_rows import described, worded_coefficient
+from judgestats.analysis.selections import add_estimate, condition_row, label_shares, name_result
+from judgestats.analysis.summary_rows import described, format_coefficient
 from judgestats.arrays import Floats
 from judgestats.data.request_fields import heat
 from judgestats.results import About, Claim, Headline
@@ -49,7 +56,7 @@ _DEPENDENT = Note(
 
 
 def describe(
-    method: Method, pairs: JudgedPairs, declared: AnalysisPlan
+    method: Method, pairs: MethodPairs, declared: AnalysisPlan
 ) -> tuple[dict[str, Any], list[NamedResult]]:
     """One row of the table of conditions, and the estimates behind it."""
     label = f"{method.judge}, {method.label}"
@@ -74,15 +81,15 @@ def describe(
     )  # fmt: skip
     add_estimate(row, "kappa", kappa)
     results.append(
-        named(f"agreement.kappa.{label}", f"Kappa with people, {label}", "descriptive", kappa)
+        name_result(f"agreement.kappa.{label}", f"Kappa with people, {label}", "descriptive", kappa)
     )
     if np.isclose(method.temperature, float(declared.options["methods_at"]), equal_nan=True):
-        results += _by_category(method, pairs, label, declared.level)
+        results += _category_results(method, pairs, label, declared.level)
     if method.verdicts.shape[1] > 1:
         again = percent_agreement(method.verdicts, **common)
         add_estimate(row, "self_agreement", again)
         results.append(
-            named(f"consistency.repeated.{label}", f"Agreement of replications, {label}",
+            name_result(f"consistency.repeated.{label}", f"Agreement of replications, {label}",
                   "descriptive", again)
         )  # fmt: skip
         row["same_and_wrong"] = _same_and_wrong(method, credit)
@@ -93,8 +100,9 @@ def describe(
         if lean.effect is not None:
             add_estimate(row, "first_preference", lean.effect)
         results += [
-            named(f"consistency.orders.{label}", f"Both orders agree, {label}", "secondary", swap),
-            named(f"consistency.position.{label}", f"Preference for the first place, {label}",
+            name_result(f"consistency.orders.{label}", f"Both orders agree, {label}", "secondary",
+                swap),
+            name_result(f"consistency.position.{label}", f"Preference for the first place, {label}",
                   "secondary", lean),
         ]  # fmt: skip
     return row, results
@@ -108,7 +116,9 @@ def _same_and_wrong(method: Method, credit: Floats) -> float:
     return float(np.mean(same[present] & (credit[present] < 0.5))) if present.any() else math.nan
 
 
-def _by_category(method: Method, pairs: JudgedPairs, label: str, level: float) -> list[NamedResult]:
+def _category_results(
+    method: Method, pairs: MethodPairs, label: str, level: float
+) -> list[NamedResult]:
     labels, table = pairs.table.labels, pairs.table
     if len(set(table.categories)) < 2:
         return []
@@ -121,12 +131,12 @@ def _by_category(method: Method, pairs: JudgedPairs, label: str, level: float) -
         level=level,
     )
     return [
-        named(f"alignment.in.{c}.{label}", f"Alignment on {c}, {label}", "descriptive", part)
+        name_result(f"alignment.in.{c}.{label}", f"Alignment on {c}, {label}", "descriptive", part)
         for c, part in parts.items()
     ]
 
 
-def _of_alignment(equivalence: EquivalenceResult) -> EquivalenceResult:
+def _label_equivalence(equivalence: EquivalenceResult) -> EquivalenceResult:
     """Named for what is compared: a pair's 1, .5 or 0, not a score on the judge's scale."""
     return replace(equivalence, quantity="alignment scores (1, .5 or 0 a pair)")
 
@@ -149,7 +159,7 @@ class Compared:
         self,
         judge: str,
         methods: Sequence[Method],
-        pairs: JudgedPairs,
+        pairs: MethodPairs,
         declared: AnalysisPlan,
         *,
         tests: int,
@@ -164,11 +174,11 @@ class Compared:
             "n_permutations": declared.n_resamples,
             "seed": declared.seed,
         }
-        self.test: TestResult = _of_credit(credit, names, clusters, declared, tests=tests)
-        self.shifts: Comparisons = of_shares(mean_shift(
+        self.test: TestResult = _credit_test(credit, names, clusters, declared, tests=tests)
+        self.shifts: Comparisons = label_shares(mean_shift(
             with_floor, conditions=all_names, cluster=clusters, level=declared.level
         ))  # fmt: skip
-        self.equal: EquivalenceResult = of_shares(_of_alignment(equivalence_of_means(
+        self.equal: EquivalenceResult = label_shares(_label_equivalence(equivalence_of_means(
             credit, conditions=names, cluster=clusters,
             margin=declared.margins["alignment_score"],
         )))  # fmt: skip
@@ -178,20 +188,21 @@ class Compared:
             n_permutations=declared.n_resamples, seed=declared.seed
         )
         results = [
-            named(f"methods.{judge}", f"Agreement with people by method, {judge}", "primary",
+            name_result(f"methods.{judge}", f"Agreement with people by method, {judge}", "primary",
                   self.test, headline=True),
-            named(f"difference.{judge}", f"Differences of alignment scores, {judge}", "secondary",
+            name_result(f"difference.{judge}", f"Differences of alignment scores, {judge}",
+                "secondary",
                   self.shifts, headline=True),
-            named(f"equivalence.methods.{judge}", f"Do the methods agree alike, {judge}",
+            name_result(f"equivalence.methods.{judge}", f"Do the methods agree alike, {judge}",
                   "secondary", self.equal),
-            named(f"ranks_of_credit.{judge}", f"Friedman, questions kept together, {judge}",
+            name_result(f"ranks_of_credit.{judge}", f"Friedman, questions kept together, {judge}",
                   "secondary", ranked),
-            named(f"ranks_of_credit.pairs.{judge}",
+            name_result(f"ranks_of_credit.pairs.{judge}",
                   f"Nemenyi's comparisons, questions kept together, {judge}", "secondary",
                   pairs_of_ranks),
-            named(f"published.friedman.{judge}", f"Friedman, pairs as independent, {judge}",
+            name_result(f"published.friedman.{judge}", f"Friedman, pairs as independent, {judge}",
                   "replicated", plain),
-            named(f"published.nemenyi.{judge}", f"Nemenyi, pairs as independent, {judge}",
+            name_result(f"published.nemenyi.{judge}", f"Nemenyi, pairs as independent, {judge}",
                   "replicated", plain.nemenyi()),
         ]  # fmt: skip
         levels = {m.method: m.described for m in methods}
@@ -204,7 +215,7 @@ class Compared:
         self.results = [replace(r, about=about, levels=levels) for r in results]
 
 
-def _of_credit(
+def _credit_test(
     credit: Floats, names: Sequence[str], clusters: Any, declared: AnalysisPlan, *, tests: int
 ) -> TestResult:
     return blocked_f_test(
@@ -219,7 +230,7 @@ def _of_credit(
 
 
 def compare_methods(
-    methods: Sequence[Method], pairs: JudgedPairs, declared: AnalysisPlan
+    methods: Sequence[Method], pairs: MethodPairs, declared: AnalysisPlan
 ) -> tuple[dict[str, Compared], list[NamedResult]]:
     """Every judge's methods at the one temperature, the tests of all judges in one family."""
     at = float(declared.options["methods_at"])
@@ -244,27 +255,30 @@ def compare_methods(
         for i, result in enumerate(results):
             kinds = {f"difference.{judge}", f"ranks_of_credit.pairs.{judge}"}
             if result.id in kinds and isinstance(result.result, Comparisons):
-                held = _held(result.result, names, family, judge)
+                held = _restrict_methods(result.result, names, family, judge)
                 results[i] = replace(result, result=held)
                 one.shifts = held if result.id.startswith("difference.") else one.shifts
     if len(by_judge) > 1:
         results.append(
-            named("methods.family", "Agreement with people by method, adjusted", "primary", family,
+            name_result("methods.family", "Agreement with people by method, adjusted", "primary",
+                family,
                   headline=True)
         )  # fmt: skip
     return by_judge, results
 
 
-def _held(pairs: Comparisons, methods: Collection[str], family: Family, judge: str) -> Comparisons:
+def _restrict_methods(
+    pairs: Comparisons, methods: Collection[str], family: Family, judge: str
+) -> Comparisons:
     """No two methods told apart where the judge's test does not; baselines are not in that test."""
     p, bound = family.p_adjusted[judge], family.p_bound[judge]
-    held = held_to(pairs, p, claim=f"methods.{judge}", bound=bound)
+    held = restrict_pairs(pairs, p, claim=f"methods.{judge}", bound=bound)
     rows = zip(pairs.rows, held.rows, strict=True)
     return held.replace(rows=tuple(h if {r.a, r.b} <= set(methods) else r for r, h in rows))
 
 
 def compare_temperatures(
-    methods: Sequence[Method], pairs: JudgedPairs, declared: AnalysisPlan
+    methods: Sequence[Method], pairs: MethodPairs, declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Methods that were asked at several temperatures, all of them in one family."""
     clusters = pairs.table.clusters
@@ -281,15 +295,16 @@ def compare_temperatures(
         labels = [heat(m.temperature) for m in own]
         credit = np.column_stack([m.credit for m in own])
         where = f"{name} by {judge}"
-        tests[where] = _of_credit(credit, labels, clusters, declared, tests=len(series))
+        tests[where] = _credit_test(credit, labels, clusters, declared, tests=len(series))
         common: dict[str, Any] = {"conditions": labels, "cluster": clusters}
-        shifts[where] = of_shares(mean_shift(credit, level=declared.level, **common))
-        equal[where] = of_shares(_of_alignment(
+        shifts[where] = label_shares(mean_shift(credit, level=declared.level, **common))
+        equal[where] = label_shares(_label_equivalence(
             equivalence_of_means(credit, margin=declared.margins["alignment_score"], **common)
         ))  # fmt: skip
         if len(own) > 2:
             printed.append(
-                named(f"published.temperature.{where}", f"Friedman over temperatures, {where}",
+                name_result(f"published.temperature.{where}",
+                    f"Friedman over temperatures, {where}",
                       "replicated",
                       friedman_test(credit, names=labels, level=declared.level))
             )  # fmt: skip
@@ -298,15 +313,16 @@ def compare_temperatures(
     family = "temperature: methods and judges"
     return [
         *(
-            named(f"temperature.{where}", f"Agreement by temperature, {where}", "secondary", t)
+            name_result(f"temperature.{where}", f"Agreement by temperature, {where}", "secondary",
+                t)
             for where, t in tests.items()
         ),
-        named("temperature.family", "Agreement by temperature, adjusted", "secondary",
+        name_result("temperature.family", "Agreement by temperature, adjusted", "secondary",
               adjust_family(tests, family=family), headline=True),
-        named("temperature.shift", "Differences between temperatures", "secondary",
+        name_result("temperature.shift", "Differences between temperatures", "secondary",
               one_family(shifts, family=family)),
         *(
-            named(f"equivalence.temperature.{where}", f"Equivalence of temperatures, {where}",
+            name_result(f"equivalence.temperature.{where}", f"Equivalence of temperatures, {where}",
                   "secondary", e)
             for where, e in equal.items()
         ),
@@ -325,7 +341,7 @@ def consistency_of(table: pd.DataFrame) -> list[NamedResult]:
         rows["self_agreement"].to_numpy(float), rows["alignment"].to_numpy(float), interval="none"
     )
     return [
-        named("consistency.over_conditions",
+        name_result("consistency.over_conditions",
               "Agreement with itself and with people, over conditions", "secondary",
               test.effects[0].replace(notes=(_DEPENDENT,)))
     ]  # fmt: skip
@@ -404,7 +420,7 @@ def alignment_headlines(
                         family=f"difference.{judge}",
                         p_adjusted=row.p_adjusted,
                         reason=row.reason,
-                        says=_against(claim, above=above),
+                        says=_baseline_sentence(claim, above=above),
                     )
                 )
     return tuple(headlines)
@@ -418,7 +434,7 @@ _SAYS: Mapping[Claim, str] = {
 }
 
 
-def _against(claim: Claim, *, above: bool) -> str:
+def _baseline_sentence(claim: Claim, *, above: bool) -> str:
     """What a comparison of the best method with a baseline says."""
     if claim != "differs":
         return "the method seen to agree most is not shown to agree more often than a baseline"
@@ -490,14 +506,14 @@ def alignment_sentence(
         for judge in compared
     }
     text = "; ".join(
-        _of_judge(h, floors[judge], compared[judge], _own(table, judge, at), at)
+        _judge_sentence(h, floors[judge], compared[judge], _own(table, judge, at), at)
         for judge in compared
         for h in headlines
         if h.id == f"headline.methods.{judge}"
     )
     if not compared:
         each = (
-            f"{r['condition']} {worded_coefficient(r, 'alignment')}" for _, r in table.iterrows()
+            f"{r['condition']} {format_coefficient(r, 'alignment')}" for _, r in table.iterrows()
         )
         text = f"Agreement with people: {'; '.join(each)}; methods were not compared"
     read = table.groupby("judge", sort=False)["alignment"].count()
@@ -508,7 +524,7 @@ def alignment_sentence(
     return f"{text}."
 
 
-def _of_judge(
+def _judge_sentence(
     headline: Headline,
     floors: Sequence[Headline],
     compared: Compared,
@@ -520,7 +536,7 @@ def _of_judge(
     best = str(row["factor_method"])
     text = (
         f"{judge}: {best} has the highest agreement with people at {heat(at)} (score "
-        f"{worded_coefficient(row, 'alignment')})"
+        f"{format_coefficient(row, 'alignment')})"
     )
     above = [h for h in floors if h.claim == "differs" and h.direction == "higher"]
     below = [h for h in floors if h not in above]
@@ -586,7 +602,7 @@ def recommend_method(
     given = recommend_best(
         {str(r["condition"]): m.credit for m, r in usable},
         clusters,
-        spent=Spent.of(
+        spent=Costs.from_rows(
             [r for _, r in usable],
             USD="cost_per_pair", tokens="tokens_per_pair", judgments="judgments_per_pair",
         ),

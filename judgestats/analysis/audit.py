@@ -21,7 +21,7 @@ from judgestats.analysis.validity_raters import PANEL, check_drawn, read_mix
 from judgestats.analysis.validity_rates import read_rates
 from judgestats.analysis.validity_systems import SLICES, SYSTEMS
 from judgestats.analysis.verdict_audit import audit_verdicts
-from judgestats.data.readers.frame import bare, in_reading_order
+from judgestats.data.readers.frame import bare, sort_conditions
 from judgestats.data.schema import validate_parsed
 from judgestats.errors import InputError
 
@@ -100,8 +100,8 @@ def both_audits(
         raise refused[0]
     parts = [replace(a, condition_records=a.records().conditions) for a in parts]
     first = parts[0]
-    later = [_apart(part, first) for part in parts[1:]]
-    parts = _said_once([first, *later])
+    later = [_separate_ids(part, first) for part in parts[1:]]
+    parts = _merge_limitations([first, *later])
     return replace(
         first,
         question=" ".join(a.question for a in parts),
@@ -117,7 +117,7 @@ def both_audits(
             dict.fromkeys(
                 [
                     *_never_repeated(frame, parts),
-                    *(x for a in parts for x in a.limitations if not _of_repeats(x)),
+                    *(x for a in parts for x in a.limitations if not _is_not_repeated(x)),
                     *map(str, refused),
                 ]
             )
@@ -127,7 +127,7 @@ def both_audits(
     )
 
 
-def _apart(part: Analysis, first: Analysis) -> Analysis:
+def _separate_ids(part: Analysis, first: Analysis) -> Analysis:
     """A part whose results share no id with the first one's: both have several judges, perhaps."""
     taken = {r.id for r in first.results}
     ids = {r.id: r.id.replace(".", ".verdicts.", 1) for r in part.results if r.id in taken}
@@ -140,7 +140,7 @@ def _apart(part: Analysis, first: Analysis) -> Analysis:
     )
 
 
-def _of_repeats(limitation: str) -> bool:
+def _is_not_repeated(limitation: str) -> bool:
     return isinstance(limitation, Limit) and limitation.code == NOT_REPEATED.code
 
 
@@ -154,7 +154,7 @@ def _never_repeated(frame: pd.DataFrame, parts: list[Analysis]) -> list[str]:
     return not_repeated([n for n in names if most.get(n, 0) == 1], of=len(names))
 
 
-def _said_once(analyses: list[Analysis]) -> list[Analysis]:
+def _merge_limitations(analyses: list[Analysis]) -> list[Analysis]:
     """The parts with what holds for one of them under its conditions' names, for all said once."""
     whole = [NOT_REPEATED in a.limitations for a in analyses]
     if all(whole):
@@ -460,7 +460,7 @@ def audit_read(frame: pd.DataFrame, *, notes: Iterable[object] = (), **options: 
     Analysis
     """
     options = {"n_resamples": 999, "seed": 0, "labels_drawn": "", **options}
-    frame = bare(in_reading_order(frame))
+    frame = bare(sort_conditions(frame))
     in_scores, in_words = kinds(frame)
     if not (in_scores or in_words):
         raise InputError(

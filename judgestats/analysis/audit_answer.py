@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from judgestats.analysis.conversion import effect_number
-from judgestats.analysis.families import LEVEL, claim_of, held_to
+from judgestats.analysis.families import LEVEL, claim_of, restrict_pairs
 from judgestats.analysis.records import NamedResult
-from judgestats.analysis.single_shot import worded_people
-from judgestats.analysis.summary_rows import worded_reliability, worded_sem
+from judgestats.analysis.single_shot import format_human_correlation
+from judgestats.analysis.summary_rows import clauses
 from judgestats.analysis.validity_raters import PANEL_GAIN
 from judgestats.data.readers.columns import folded
 from judgestats.data.readers.roles import names_criteria
@@ -104,7 +104,7 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
         notes = result.notes if isinstance(result, TestResult) else ()
         if claim == "differs" and any(note.code == NOISY for note in notes):
             claim, said = "open", NOISY
-        far = share_of_place(result) if _kind(named.id) == "slots" else None
+        far = largest_position_share(result) if _kind(named.id) == "slots" else None
         size = f"{named.id}/{far.name}" if far else ""
         if _kind(named.id) == _SOURCES and isinstance(result, TestResult) and not reason:
             k = farthest_source(result)
@@ -113,7 +113,7 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
         headlines.append(
             Headline(
                 id=f"headline.{named.id}",
-                hypothesis=named.place.hypothesis,
+                hypothesis=named.context.hypothesis,
                 claim=claim,
                 about=named.about,
                 estimand=far.name if far else estimand,
@@ -122,7 +122,7 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
                 p_bound=bounds.get(named.id, False),
                 reason=reason,
                 says=_SAYS.get((_kind(named.id), said), "")
-                + (f" ({far.label})" if far else _by_whom(named.id, result, claim)),
+                + (f" ({far.label})" if far else _source_phrase(named.id, result, claim)),
                 size=size,
             )
         )
@@ -141,7 +141,7 @@ def _panel_described(named: NamedResult, gain: Estimate) -> tuple[Headline, ...]
     return (
         Headline(
             id=f"headline.{named.id}",
-            hypothesis=named.place.hypothesis,
+            hypothesis=named.context.hypothesis,
             claim="described",
             about=named.about,
             estimand=gain.name,
@@ -151,7 +151,7 @@ def _panel_described(named: NamedResult, gain: Estimate) -> tuple[Headline, ...]
     )
 
 
-def held_to_claims(
+def restrict_to_claims(
     results: Sequence[NamedResult], headlines: Sequence[Headline]
 ) -> list[NamedResult]:
     """The results, with no pair told apart where the claim that rests on the pairs tells none.
@@ -168,15 +168,15 @@ def held_to_claims(
     claims = {h.rests_on[0]: h for h in headlines}
     of_spread = claims.get("spread.all")
     return [
-        _held(r, of_spread if r.place.hypothesis in _OF_SPREAD else claims.get(r.id))
+        _restrict_result(r, of_spread if r.context.hypothesis in _OF_SPREAD else claims.get(r.id))
         for r in results
     ]
 
 
-def _held(named: NamedResult, claim: Headline | None) -> NamedResult:
+def _restrict_result(named: NamedResult, claim: Headline | None) -> NamedResult:
     if claim is None or not isinstance(named.result, Comparisons):
         return named
-    pairs = held_to(named.result, claim.p_adjusted, claim=claim.id, bound=claim.p_bound)
+    pairs = restrict_pairs(named.result, claim.p_adjusted, claim=claim.id, bound=claim.p_bound)
     return replace(named, result=pairs)
 
 
@@ -188,7 +188,7 @@ def _kind(identity: str) -> str:
     return kind if kind in {"systems", "slots"} else identity
 
 
-def _by_whom(identity: str, result: Result, claim: Claim) -> str:
+def _source_phrase(identity: str, result: Result, claim: Claim) -> str:
     """Of a test of sources: whose scores, since a judge's span several conditions; which sources.
 
     The number behind is of the second of two sources over the first.
@@ -207,7 +207,7 @@ def _by_whom(identity: str, result: Result, claim: Claim) -> str:
     return f" ({judge}{favours}; {other} over {one})"
 
 
-def share_of_place(result: Result) -> Estimate | None:
+def largest_position_share(result: Result) -> Estimate | None:
     """The share of choices that lies farthest from what no preference gives.
 
     Parameters
@@ -258,8 +258,8 @@ def audit_sentence(
             parts.append(f"{row['condition']}: reliability undefined ({row['icc1_reason']})")
             continue
         parts.append(
-            f"{row['condition']}: one judgment has reliability {worded_reliability(row)} "
-            f"and a standard error of {worded_sem(row)} points{worded_people(row.to_dict())}"
+            f"{row['condition']}: "
+            f"{' and '.join(clauses(row))}{format_human_correlation(row.to_dict())}"
         )
     text = "; ".join(parts)
     for headline in headlines:

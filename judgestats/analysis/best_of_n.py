@@ -13,7 +13,7 @@ from judgestats.analysis.best_of_n_reliability import (
     FEWEST,
     across_judges,
     across_temperatures,
-    by_benchmark,
+    benchmark_reliability,
     disagreement,
     reliability,
 )
@@ -24,21 +24,21 @@ from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.selections import (
     Choices,
     add_estimate,
-    beside,
     choices_of,
     condition_row,
-    in_order,
     metrics_of,
-    named,
+    name_result,
     selection_limits,
+    share_result,
+    sort_results,
     unanswered,
 )
 from judgestats.analysis.summary_rows import (
-    asked_row,
     choice_rows,
     described,
+    format_coefficient,
     ranked,
-    worded_coefficient,
+    results_row,
 )
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat
@@ -99,7 +99,7 @@ def choices_right(
             add_estimate(row, "chosen_right", share)
             row["chosen_right_by_chance"] = chance
             results.append(
-                beside(f"right.target.{name}", "Chosen answers right", name, share, chance)
+                share_result(f"right.target.{name}", "Chosen answers right", name, share, chance)
             )
     if "preferred" in asked:
         rows = asked[asked["preferred"] != ""]
@@ -110,7 +110,7 @@ def choices_right(
             add_estimate(row, "chosen_preferred", share)
             row["chosen_preferred_by_chance"] = chance
             results.append(
-                beside(
+                share_result(
                     f"right.preferred.{name}",
                     "Choices of the preferred answer",
                     name,
@@ -174,7 +174,7 @@ def omega_of_hits(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> lis
             for value in omega_declared(scores, model, **common)
         ]
         return [
-            named(
+            name_result(
                 f"repetition.{key}.{name}",
                 f"Omega of choosing the {kind} answer{under}, {name}",
                 "descriptive",
@@ -233,7 +233,7 @@ def answers_right(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResu
             hit = right[had].map(lambda listed, a=author: float(a in listed))
             shares[f"author.{author}"] = (f"answers of {author}", hit)
     return [
-        named(
+        name_result(
             f"right.answers.{key}",
             f"Accuracy of {what}",
             "secondary",
@@ -252,7 +252,7 @@ def answers_right(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResu
 _MOST_AUTHORS = 30
 
 
-def against_accuracy(
+def accuracy_relation(
     frame: pd.DataFrame,
     choices: Mapping[str, Choices],
     table: pd.DataFrame,
@@ -297,7 +297,7 @@ def against_accuracy(
             seed=declared.seed,
         )
     results = [
-        named(
+        name_result(
             f"accuracy.{condition}",
             f"Disagreement of repetitions with the share of right answers, {condition}",
             "secondary",
@@ -311,7 +311,9 @@ def against_accuracy(
             by_name, family="disagreement with accuracy, one test per condition", method="holm"
         )
         results.append(
-            named("accuracy.family", "Disagreement with accuracy, adjusted", "secondary", family)
+            name_result(
+                "accuracy.family", "Disagreement with accuracy, adjusted", "secondary", family
+            )
         )
     return results
 
@@ -442,7 +444,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         name = str(condition)
         row = condition_row(name, asked)
         results += reliability(name, choices[name], row, declared)
-        results += by_benchmark(name, choices[name], row, declared)
+        results += benchmark_reliability(name, choices[name], row, declared)
         results += choices_right(name, asked, row, declared)
         results += omega_of_hits(name, asked, declared)
         rows.append(row)
@@ -451,7 +453,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results += compared
     results += across_judges(choices, table, declared)
     results += answers_right(frame, declared)
-    results += against_accuracy(frame, choices, table, declared)
+    results += accuracy_relation(frame, choices, table, declared)
     recommended, best = recommend_votes(
         table, {name: c.values for name, c in choices.items()},
         next(iter(choices.values())).cluster,
@@ -470,12 +472,12 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         sentence=_sentence(table),
         headlines=(*audit_headlines(results), *headlines, *_described(results, table)),
         conditions=table,
-        results=tuple(in_order(results, declared)),
+        results=tuple(sort_results(results, declared)),
         limitations=(*_limits(frame, table), *unanswered(results, declared)),
         recommendation=recommended,
         rows=(
             *choice_rows(table["condition"]),
-            asked_row(
+            results_row(
                 "right",
                 "chooses the right answer",
                 "right",
@@ -483,7 +485,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
                 "right.target.{}",
                 table["condition"],
             ),
-            asked_row(
+            results_row(
                 "preferred",
                 "chooses as people prefer",
                 "preferred",
@@ -555,7 +557,7 @@ def _sentence(table: pd.DataFrame) -> str:
     parts = []
     for judge, own in usable.groupby("judge", sort=False):
         values = [
-            f"{worded_coefficient(row, 'vote_share')} at {heat(row['temperature'])}"
+            f"{format_coefficient(row, 'vote_share')} at {heat(row['temperature'])}"
             for row in own.to_dict("records")
         ]
         parts.append(f"{judge} {', '.join(values)}")

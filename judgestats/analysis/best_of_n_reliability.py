@@ -19,7 +19,7 @@ from judgestats.analysis.families import (
 )
 from judgestats.analysis.recommendation import repeats_needed
 from judgestats.analysis.records import NamedResult
-from judgestats.analysis.selections import Choices, add_estimate, named
+from judgestats.analysis.selections import Choices, add_estimate, name_result
 from judgestats.data.request_fields import heat
 from judgestats.results import About, Headline
 from judgestats.results.numbers import apa_number
@@ -87,10 +87,12 @@ def reliability(
         ("repetition.flips", "Changed choices", "descriptive", flips),
         ("repeats.needed", "Choices for a reliability of .90", "descriptive", repeats_needed(one)),
     )
-    return [named(f"{key}.{name}", f"{title}, {name}", role, r) for key, title, role, r in listed]
+    return [
+        name_result(f"{key}.{name}", f"{title}, {name}", role, r) for key, title, role, r in listed
+    ]
 
 
-def by_benchmark(
+def benchmark_reliability(
     name: str, choices: Choices, row: dict[str, Any], declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Reliability within each benchmark that has enough questions.
@@ -123,13 +125,13 @@ def by_benchmark(
         row[f"vote_share in {benchmark}"] = one.estimate
         row[f"vote_share_all in {benchmark}"] = many.estimate
         results += [
-            named(
+            name_result(
                 f"benchmark.one.{benchmark}.{name}",
                 f"One choice on {benchmark}, {name}",
                 "secondary",
                 one,
             ),
-            named(
+            name_result(
                 f"benchmark.all.{benchmark}.{name}",
                 f"Shares of all on {benchmark}, {name}",
                 "secondary",
@@ -231,7 +233,7 @@ def across_temperatures(
                 seed=declared.seed,
             )
     results = [
-        named(
+        name_result(
             f"temperature.{judge}",
             f"Disagreement of repetitions across temperatures, {judge}",
             "secondary",
@@ -240,7 +242,7 @@ def across_temperatures(
         for judge, test in tests.items()
     ]
     results += [
-        named(
+        name_result(
             f"temperature.rise.{judge}",
             f"Disagreement rises with temperature, {judge}",
             "secondary",
@@ -301,7 +303,7 @@ def across_judges(
         numbers = result.details["five_numbers"].values()
         five = " / ".join(apa_number(float(v), digits=3, bounded=True) for v in numbers)
         results.append(
-            named(
+            name_result(
                 f"judges.{heat(temperature)}",
                 f"Agreement of {len(own)} judges at {heat(temperature)} (least, quartiles and "
                 f"greatest over replications: {five})",

@@ -17,12 +17,12 @@ from judgestats.analysis.probe_tests import (
     ProbedJudge,
     on_another_scale,
     probed_judges,
-    scale_asked,
+    variant_scale,
 )
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.scores import score_conditions
-from judgestats.analysis.selections import add_estimate, in_order, metrics_of, named
-from judgestats.analysis.summary_rows import asked_row
+from judgestats.analysis.selections import add_estimate, metrics_of, name_result, sort_results
+from judgestats.analysis.summary_rows import results_row
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array
@@ -51,13 +51,13 @@ VARIANCE_RATIO = 1.5
 """Declared margin: variances on two scales within 1/1.5 to 1.5 of each other."""
 
 
-def in_points(scores: Floats, scale: Scale) -> Floats:
+def rescale_points(scores: Floats, scale: Scale) -> Floats:
     """Scores of a scale in points of `POINTS`."""
     share = (scores - scale.low) / (scale.high - scale.low)
     return np.asarray(POINTS.low + share * (POINTS.high - POINTS.low))
 
 
-def place_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
+def position_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
     """Leaning to the first place, verdicts that survive a swap, and place apart from repetition."""
     results = []
     for judge in (j for j in judges if PAIRS in j.verdicts):
@@ -65,9 +65,9 @@ def place_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list
         where = judge.where
         common: dict[str, Any] = {"cluster": judge.cluster["pairs"], "level": declared.level}
         own = [
-            named(f"position.{where}", f"Leaning to the first place, {where}", "secondary",
+            name_result(f"position.{where}", f"Leaning to the first place, {where}", "secondary",
                   first_position_preference(ab, ba, **common)),
-            named(f"position.swap.{where}", f"Both orders agree, {where}", "secondary",
+            name_result(f"position.swap.{where}", f"Both orders agree, {where}", "secondary",
                   swap_consistency(ab, ba, **common)),
         ]  # fmt: skip
         if ab.shape[1] > 1:
@@ -75,7 +75,8 @@ def place_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list
                 ab, ba, **common, n_permutations=declared.n_resamples, seed=declared.seed
             )
             own.append(
-                named(f"position.noise.{where}", f"Place and noise apart, {where}", "secondary",
+                name_result(f"position.noise.{where}", f"Place and noise apart, {where}",
+                    "secondary",
                       apart)
             )  # fmt: skip
         about = About(judge=judge.judge, stratum=where, conditions=(judge.conditions[PAIRS],))
@@ -103,15 +104,16 @@ def length_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> lis
     family = one_family(effects, family=f"length: {OF_JUDGES}")
     small = equivalence_of_effects(family, margin=declared.margins["verdicts"])
     return [
-        named("length", "A response twice as long, people's preference held constant", "secondary",
+        name_result("length", "A response twice as long, people's preference held constant",
+            "secondary",
               family, headline=True),
-        named("equivalence.length", "Is the effect of length small", "secondary", small),
+        name_result("equivalence.length", "Is the effect of length small", "secondary", small),
     ]  # fmt: skip
 
 
 def _scale_of(variant: str, declared: AnalysisPlan) -> Scale:
     """The scale whose points a variant's scores have."""
-    return Scale.parse(scale_asked(variant) or declared.options["scale"].replace(" ", "-"))
+    return Scale.parse(variant_scale(variant) or declared.options["scale"].replace(" ", "-"))
 
 
 def _on_scales(judge: ProbedJudge) -> dict[str, Floats]:
@@ -138,7 +140,9 @@ def scales_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> lis
         if len(scores) < 2:
             continue
         names = [_label(s, declared) for s in scores]
-        table = np.stack([in_points(x, _scale_of(s, declared)) for s, x in scores.items()], axis=1)
+        table = np.stack(
+            [rescale_points(x, _scale_of(s, declared)) for s, x in scores.items()], axis=1
+        )
         clusters = judge.cluster["scores"]
         spread = spread_test(
             table, conditions=names, cluster=clusters, level=declared.level,
@@ -154,20 +158,22 @@ def scales_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> lis
         return []
     family = f"scale: {OF_JUDGES}"
     results = [
-        named(f"spread.scale.{where}", f"Relative spread by scale, {where}", "secondary", test)
+        name_result(
+            f"spread.scale.{where}", f"Relative spread by scale, {where}", "secondary", test
+        )
         for where, test in tests.items()
     ]
     results += [
-        named("spread.family", "Relative spread by scale, adjusted", "secondary",
+        name_result("spread.family", "Relative spread by scale, adjusted", "secondary",
               adjust_family(tests, family=family), headline=True),
-        named("spread.ratio", "Ratios of relative variances", "secondary",
+        name_result("spread.ratio", "Ratios of relative variances", "secondary",
               one_family(ratios, family=family)),
-        named("equivalence.spread", "Is the relative spread alike on all scales", "secondary",
+        name_result("equivalence.spread", "Is the relative spread alike on all scales", "secondary",
               one_family(small, family=family)),
     ]  # fmt: skip
     if shifts:
         results.append(
-            named("shift.scale", "Mean by scale, in points of a 1-10 scale", "secondary",
+            name_result("shift.scale", "Mean by scale, in points of a 1-10 scale", "secondary",
                   one_family(shifts, family=family))
         )  # fmt: skip
     return results
@@ -176,7 +182,7 @@ def scales_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> lis
 def shapes_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
     """The shape of repeated scores on every scale, in its own points."""
     return [
-        named(f"shape.{_label(s, declared)}, {j.where}",
+        name_result(f"shape.{_label(s, declared)}, {j.where}",
               f"Shape of scores on {_label(s, declared)}, {j.where}", "secondary",
               normality_test(x, cluster=j.cluster["scores"], level=declared.level))
         for j in judges
@@ -200,7 +206,7 @@ def scales_described(frame: pd.DataFrame, declared: AnalysisPlan) -> Described:
         return Described()
     points = [
         part.assign(
-            score=in_points(part["score"].to_numpy(float), _scale_of(str(name), declared)),
+            score=rescale_points(part["score"].to_numpy(float), _scale_of(str(name), declared)),
         )
         for name, part in own.groupby("factor_probe", sort=False)
     ]
@@ -215,12 +221,12 @@ def scales_described(frame: pd.DataFrame, declared: AnalysisPlan) -> Described:
     return Described(results=tuple(described.results), rows=rows, metrics=metrics)
 
 
-def unread_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
+def unparsed_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
     """Padding and place under the other policy for what could not be read."""
     complete: dict[str, TestResult] = {}
     signs: dict[str, TestResult] = {}
     for judge in judges:
-        sides = judge.sides(PROBES["padding"])
+        sides = judge.paired_values(PROBES["padding"])
         if sides is not None:
             kept = ~np.isnan(np.hstack([sides.before, sides.after])).any(axis=1)
             if kept.sum() > 2:
@@ -237,13 +243,15 @@ def unread_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> lis
             )
     return [
         *(
-            named(f"padding.complete.{where}",
+            name_result(f"padding.complete.{where}",
                   f"Padded minus original, completely read answers only, {where}", "secondary",
                   test)
             for where, test in complete.items()
         ),
         *(
-            [named("position.unread", "Leaning to the first place, unread verdicts for neither",
+            [
+                name_result("position.unread",
+                    "Leaning to the first place, unread verdicts for neither",
                    "secondary",
                    adjust_family(signs, family="place, unread verdicts for neither"))]
             if signs else []
@@ -335,14 +343,14 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     judges = probed_judges(frame, items, own)
     scales = scales_described(frame, declared)
     further = [
-        *place_results(judges, declared),
+        *position_results(judges, declared),
         *length_results(judges, declared),
         *scales_results(judges, declared),
         *shapes_results(judges, declared),
         *scales.results,
     ]
     if (frame["status"] != "ok").any():
-        further += unread_results(judges, declared)
+        further += unparsed_results(judges, declared)
     table, metrics = _with_orders(probed.conditions, judges, further)
     metrics |= scales.metrics
     table = pd.DataFrame(
@@ -352,7 +360,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         probed,
         experiment="bias",
         question=declared.question,
-        results=tuple(in_order([*probed.results, *further], declared)),
+        results=tuple(sort_results([*probed.results, *further], declared)),
         conditions=table,
         condition_metrics={
             k: {**probed.condition_metrics.get(k, {}), **metrics.get(k, {})}
@@ -397,26 +405,26 @@ def _rows(where: Sequence[str], probed: Sequence[Row]) -> tuple[Row, ...]:
     the share of first places.
     """
     if any(row.key == "fair_position" for row in probed):
-        place = asked_row(
+        place = results_row(
             "position", "first place adds", "first place", "preference_shift",
             "instrument.position.{}/preference_shift", where,
         )  # fmt: skip
     else:
-        place = asked_row(
+        place = results_row(
             "position", "first place preferred", "first place", "first_position_share",
             "position.{}/first_position_share", where, note="(.50: no preference)",
         )  # fmt: skip
     own = (
-        asked_row(
+        results_row(
             "padding", "empty words add", "empty words", "probe_shift",
             "instrument.padding.{}/probe_shift", where,
         ),
         place,
-        asked_row(
+        results_row(
             "swap", "same when shown swapped", "same if swapped", "swap_consistency",
             "position.swap.{}", where,
         ),
-        asked_row(
+        results_row(
             "own", "its own answers gain", "own answers", "preference_shift",
             "instrument.own answer.{}/preference_shift", where,
         ),

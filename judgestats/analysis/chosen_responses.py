@@ -29,7 +29,7 @@ TIES: Mapping[str, str] = MappingProxyType(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
+class Selections:
     """Choices of one condition, question by question.
 
     Attributes
@@ -70,7 +70,7 @@ def rule_in_words(rule: str) -> str:
 
 def choose(
     name: str, asked: pd.DataFrame, items: Sequence[Item], *, rule: str, seed: int
-) -> Chosen:
+) -> Selections:
     """The winner of each question's round robin.
 
     Parameters
@@ -86,7 +86,7 @@ def choose(
 
     Returns
     -------
-    Chosen
+    Selections
 
     Raises
     ------
@@ -115,7 +115,7 @@ def choose(
         standings.append(standing if standing.complete else None)
         undecided += standing.complete and len(standing.leaders()) > 1
         index.append(_winner(standing, f"{seed}\0{name}\0{item.id}", rule))
-    return Chosen(
+    return Selections(
         standings=tuple(standings),
         index=tuple(index),
         undecided=undecided,
@@ -131,17 +131,19 @@ def _winner(standing: RoundRobin, draw: str, rule: str) -> int | None:
     return leaders[int.from_bytes(digest[:8], "big") % len(leaders)]
 
 
-def at_random(items: Sequence[Item], *, seed: int) -> Chosen:
+def random_selections(items: Sequence[Item], *, seed: int) -> Selections:
     """A candidate of each question, drawn by seed: what a selection is to be better than."""
     index = []
     for item in items:
         digest = hashlib.sha256(f"{seed}\0at random\0{item.id}".encode("utf-8", "surrogatepass"))
         index.append(int.from_bytes(digest.digest()[:8], "big") % len(item.responses))
     nothing = (None,) * len(items)
-    return Chosen(standings=nothing, index=tuple(index), undecided=0, verdicts=({},) * len(items))
+    return Selections(
+        standings=nothing, index=tuple(index), undecided=0, verdicts=({},) * len(items)
+    )
 
 
-def chat_lines(chosen: Chosen, items: Sequence[Item]) -> str:
+def chat_lines(chosen: Selections, items: Sequence[Item]) -> str:
     """The chosen responses as chat-format JSONL: the question's turns and the response's.
 
     A question whose chosen response says nothing in a turn is left out.
@@ -164,7 +166,7 @@ def chat_lines(chosen: Chosen, items: Sequence[Item]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def authors_csv(chosen: Mapping[str, Chosen], items: Sequence[Item]) -> str:
+def authors_csv(chosen: Mapping[str, Selections], items: Sequence[Item]) -> str:
     """The share of its comparisons that each author's responses win, a condition, as CSV."""
     rows = [
         {"condition": name, "author": response.author, "share_won": share}
@@ -181,7 +183,7 @@ def authors_csv(chosen: Mapping[str, Chosen], items: Sequence[Item]) -> str:
 
 
 def standings_csv(
-    chosen: Mapping[str, Chosen], items: Sequence[Item], shares: Sequence[Floats]
+    chosen: Mapping[str, Selections], items: Sequence[Item], shares: Sequence[Floats]
 ) -> str:
     """Wins, points and labelled share of every candidate, as CSV."""
     rows = []

@@ -17,7 +17,7 @@ from judgestats.arrays import Floats
 from judgestats.data.matrices import ScoreArray
 from judgestats.engine import map_blocks
 from judgestats.results import (
-    ESTIMANDS,
+    QUANTITIES,
     About,
     Column,
     Estimate,
@@ -34,7 +34,7 @@ from judgestats.results import Comparison as ComparisonRecord
 from judgestats.results import Interval as ResultsInterval
 from judgestats.results import Note as ResultsNote
 from judgestats.results.numbers import format_number
-from judgestats.results.quantities import estimand_of, labelled
+from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Role, plain
 from judgestats.stats.agreement.position import PositionAndNoise
 from judgestats.stats.agreement.vote_share import pair_statistic
@@ -44,9 +44,9 @@ from judgestats.stats.dispersion.dispersion_test import SpreadResult
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
 from judgestats.stats.inference import result as of
 from judgestats.stats.inference.bootstrap import (
-    beyond_use,
     cluster_codes,
     covers_all,
+    is_too_wide,
     not_estimable,
 )
 from judgestats.stats.inference.estimate import Interval, Note, NullReference
@@ -76,7 +76,7 @@ def possible(estimand: str, scale: Ends | None = None) -> Ends:
     >>> possible("mean", (1, 10)), possible("mean"), possible("icc_1_1")
     ((1, 10), (-inf, inf), (-inf, 1.0))
     """
-    entry = estimand_of(estimand)
+    entry = quantity_of(estimand)
     if scale is None:
         return entry.low, entry.high
     half = (scale[1] - scale[0]) / 2
@@ -90,12 +90,12 @@ def possible(estimand: str, scale: Ends | None = None) -> Ends:
     return scale if name == "mean" else (entry.low, entry.high)
 
 
-def held_within(interval: Interval, ends: Ends, estimate: float) -> Interval:
+def clip_interval(interval: Interval, ends: Ends, estimate: float) -> Interval:
     """An interval without what is not possible; a sample's own value may lie beyond it.
 
     Examples
     --------
-    >>> print(held_within(Interval(low=-0.2, high=1.3), (0.0, 1.0), 0.5))
+    >>> print(clip_interval(Interval(low=-0.2, high=1.3), (0.0, 1.0), 0.5))
     [0.000, 1.000]
     """
     if math.isnan(estimate):
@@ -104,7 +104,7 @@ def held_within(interval: Interval, ends: Ends, estimate: float) -> Interval:
     return replace(interval, low=max(interval.low, least), high=min(interval.high, most))
 
 
-def held(
+def clip_or_drop_interval(
     interval: Interval | None, ends: Ends, estimate: float, *, ratio: bool = False
 ) -> tuple[Interval | None, tuple[Note, ...]]:
     """An interval within what is possible; where it says nothing, the note that says so.
@@ -114,13 +114,14 @@ def held(
     Examples
     --------
     >>> whole = Interval(low=-0.2, high=0.97)
-    >>> held(whole, (0.0, 1.0), 0.5)[1][0].code, held(whole, (-math.inf, 1.0), 0.5)[1]
+    >>> clip_or_drop_interval(whole, (0.0, 1.0), 0.5)[1][0].code, clip_or_drop_interval(whole,
+    ...     (-math.inf, 1.0), 0.5)[1]
     ('not_estimable', ())
     """
     if interval is None or math.isnan(estimate):
         return interval, ()
-    kept = held_within(interval, ends, estimate)
-    if ratio and beyond_use(estimate, kept.low, kept.high, degree=2, compared=True):
+    kept = clip_interval(interval, ends, estimate)
+    if ratio and is_too_wide(estimate, kept.low, kept.high, degree=2, compared=True):
         return None, (not_estimable("An end would be over 25 times the estimate."),)
     if not math.isfinite(sum(ends)) or not covers_all(kept.low, kept.high, ends):
         return kept, ()
@@ -132,7 +133,7 @@ def held(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class ResultContext:
     """Where a result stands: what its records have in common.
 
     `levels` maps the names under which conditions are compared to the conditions' labels.
@@ -157,14 +158,14 @@ class Place:
 
 
 @singledispatch
-def records_of(result: of.Result, place: Place) -> tuple[Record, ...]:
+def records_of(result: of.Result, place: ResultContext) -> tuple[Record, ...]:
     """The records of a result, that of the whole first.
 
     Parameters
     ----------
     result : Result
         A result of another class than those known here is a table: its `tidy`.
-    place : Place
+    place : ResultContext
 
     Returns
     -------
@@ -193,15 +194,15 @@ def table_record(frame: pd.DataFrame, **fields: Any) -> Table:
 
 def _unit(key: str, values: Any) -> str:
     """The unit of a table's column: the registry's, else by what stands in it."""
-    if key in ESTIMANDS:
-        return ESTIMANDS[key].unit
+    if key in QUANTITIES:
+        return QUANTITIES[key].unit
     if values.dtype.kind in "iu":
         return "count"
     return "number" if values.dtype.kind == "f" else ""
 
 
 @records_of.register
-def _(result: of.Estimate, place: Place) -> tuple[Record, ...]:
+def _(result: of.Estimate, place: ResultContext) -> tuple[Record, ...]:
     beyond = {f.name for f in dataclasses.fields(result)} - _OF_ESTIMATE
     details = {**result.details, **{name: getattr(result, name) for name in beyond}}
     whole = _estimate(result, place.common(), details=details)
@@ -252,7 +253,7 @@ def _parts(result: of.Estimate) -> list[tuple[str, str, float, NullReference | N
 
 
 def _part(
-    place: Place, whole: Estimate, name: str, estimand: str, value: float, null: Any
+    place: ResultContext, whole: Estimate, name: str, estimand: str, value: float, null: Any
 ) -> Estimate:
     return Estimate(
         **place.part(name),
@@ -265,7 +266,7 @@ def _part(
 
 
 @records_of.register
-def _(result: of.TestResult, place: Place) -> tuple[Record, ...]:
+def _(result: of.TestResult, place: ResultContext) -> tuple[Record, ...]:
     beyond = {f.name for f in dataclasses.fields(result)} - _OF_TEST
     extra = {name: getattr(result, name) for name in beyond}
     effects = tuple(
@@ -303,7 +304,7 @@ def effect_number(estimates: tuple[of.Estimate, ...], i: int) -> str:
 
 
 @records_of.register
-def _(result: of.Comparisons, place: Place) -> tuple[Record, ...]:
+def _(result: of.Comparisons, place: ResultContext) -> tuple[Record, ...]:
     adjusted = any(not math.isnan(row.p_adjusted) for row in result.rows)
     # a family of which nothing could be computed is one all the same
     adjusted = adjusted or (bool(result.rows) and all(row.reason for row in result.rows))
@@ -343,9 +344,9 @@ def _own_text(result: Any) -> str:
 
 
 def _comparison(
-    result: of.Comparisons, row: of.Comparison, place: Place, name: str, family: str
+    result: of.Comparisons, row: of.Comparison, place: ResultContext, name: str, family: str
 ) -> list[Record]:
-    key = labelled(row.estimate_name)
+    key = row.estimate_name
     conditions = tuple(place.levels[x] for x in (row.a, row.b) if x in place.levels)
     about = dataclasses.replace(place.about, conditions=conditions or place.about.conditions)
     common = place.part(name) | {"about": about}
@@ -354,7 +355,7 @@ def _comparison(
         sample = dataclasses.replace(sample, n_items=row.n)
     effects: list[Record] = []
     if row.effect_name and not math.isnan(row.effect):
-        effect = labelled(row.effect_name)
+        effect = row.effect_name
         effects.append(
             Estimate(
                 **common | {"id": f"{common['id']}/{effect}", "part_of": common["id"]},
@@ -396,7 +397,7 @@ def _comparison(
 
 
 @records_of.register
-def _(result: Estimates, place: Place) -> tuple[Record, ...]:
+def _(result: Estimates, place: ResultContext) -> tuple[Record, ...]:
     beyond = {f.name for f in dataclasses.fields(result)} - _OF_ESTIMATES
     details = {**result.details, **{name: getattr(result, name) for name in beyond}}
     return _set(result.name, result.label, result.terms, place, result, details)
@@ -406,7 +407,7 @@ _OF_ESTIMATES = {f.name for f in dataclasses.fields(Estimates)}
 
 
 @records_of.register
-def _(result: PositionAndNoise, place: Place) -> tuple[Record, ...]:
+def _(result: PositionAndNoise, place: ResultContext) -> tuple[Record, ...]:
     terms = (result.noise, result.between, result.position, result.noise_share)
     name = "Position apart from repetition noise"
     return _set("position_and_noise", name, terms, place, result)
@@ -416,7 +417,7 @@ def _set(
     name: str,
     method: str,
     terms: tuple[of.Estimate, ...],
-    place: Place,
+    place: ResultContext,
     result: Any,
     details: Mapping[str, Any] | None = None,
 ) -> tuple[Record, ...]:
@@ -449,7 +450,9 @@ def _interval(
 
     None, with the note that says so, where it would be nearly all that the estimand can be.
     """
-    kept, lost = held(interval, possible(key), estimate, ratio=estimand_of(key).is_ratio)
+    kept, lost = clip_or_drop_interval(
+        interval, possible(key), estimate, ratio=quantity_of(key).is_ratio
+    )
     if kept is None:
         return None, lost
     values = {f.name: getattr(kept, f.name) for f in dataclasses.fields(of.Interval)}
@@ -490,7 +493,7 @@ _MOST = 4000
 
 
 @dataclass(frozen=True, kw_only=True)
-class ByItem:
+class ClusterStatistic:
     """A coefficient of several conditions, item by item.
 
     Attributes
@@ -512,7 +515,7 @@ class ByItem:
     null: Floats
 
 
-def icc_by_item(scores: ScoreArray | Cells, conditions: Sequence[str]) -> ByItem | None:
+def icc_by_item(scores: ScoreArray | Cells, conditions: Sequence[str]) -> ClusterStatistic | None:
     """ICC(1,1) of each condition, item by item.
 
     Parameters
@@ -523,7 +526,7 @@ def icc_by_item(scores: ScoreArray | Cells, conditions: Sequence[str]) -> ByItem
 
     Returns
     -------
-    ByItem or None
+    ClusterStatistic or None
         None where fewer than two questions were repeated under all conditions.
     """
     cells = scores
@@ -540,10 +543,12 @@ def icc_by_item(scores: ScoreArray | Cells, conditions: Sequence[str]) -> ByItem
         mean = mean - (n * mean).sum(axis=0) / n.sum(axis=0)
     within = cells.variance[used][:, columns] * (n - 1)
     parts = np.stack([np.ones_like(n), n, n**2, n * mean, n * mean**2, within], axis=-1)
-    return _by_item(parts, cells.cluster[used], conditions, _icc)
+    return _cluster_statistic(parts, cells.cluster[used], conditions, _icc)
 
 
-def vote_share_by_item(verdicts: Mapping[str, NDArray[Any]], clusters: Any) -> ByItem | None:
+def vote_share_by_item(
+    verdicts: Mapping[str, NDArray[Any]], clusters: Any
+) -> ClusterStatistic | None:
     """Vote-share reliability of one verdict of each condition, item by item.
 
     Parameters
@@ -555,7 +560,7 @@ def vote_share_by_item(verdicts: Mapping[str, NDArray[Any]], clusters: Any) -> B
 
     Returns
     -------
-    ByItem or None
+    ClusterStatistic or None
         None where fewer than two questions were repeated under all conditions.
     """
     options = sorted({str(v) for x in verdicts.values() for v in np.unique(x.astype(str)) if v})
@@ -566,16 +571,16 @@ def vote_share_by_item(verdicts: Mapping[str, NDArray[Any]], clusters: Any) -> B
     used = (counts.sum(axis=-1) > 1).all(axis=1)
     statistic = pair_statistic("anova")
     parts = statistic.per_item(counts[used].astype(float))
-    return _by_item(parts, np.asarray(clusters, dtype=object)[used], list(verdicts),
+    return _cluster_statistic(parts, np.asarray(clusters, dtype=object)[used], list(verdicts),
                     statistic.combine)  # fmt: skip
 
 
-def _by_item(
+def _cluster_statistic(
     parts: Floats,
     clusters: Any,
     conditions: Sequence[str],
     coefficient: Callable[[Floats], Floats],
-) -> ByItem | None:
+) -> ClusterStatistic | None:
     """From the sums that a coefficient is made of, items x conditions x sums."""
     codes = cluster_codes(clusters, len(parts), where="recommend_reliable")
     sizes = np.bincount(codes).astype(float)
@@ -586,9 +591,9 @@ def _by_item(
     centre, added = _added(sums, sizes, coefficient)
     null = np.empty(0)
     if sizes.size * len(conditions) <= _MOST:
-        null = _by_item_null(sums, sizes, coefficient)
+        null = _cluster_statistic_null(sums, sizes, coefficient)
     values = (centre + added)[codes]
-    return ByItem(
+    return ClusterStatistic(
         values={name: values[:, k] for k, name in enumerate(conditions)},
         clusters=clusters,
         null=null,
@@ -608,7 +613,9 @@ def _added(
     return centre, added - (n * added).sum(axis=-2, keepdims=True) / n.sum()
 
 
-def _by_item_null(sums: Floats, sizes: Floats, coefficient: Callable[[Floats], Floats]) -> Floats:
+def _cluster_statistic_null(
+    sums: Floats, sizes: Floats, coefficient: Callable[[Floats], Floats]
+) -> Floats:
     """Largest studentised difference in each draw of exchanges of conditions within questions."""
     rng = np.random.default_rng(0)
     g, k = sums.shape[:2]

@@ -18,7 +18,7 @@ from judgestats.analysis.crowd_conclusions import (
     sentence_of,
     side_by_side,
 )
-from judgestats.analysis.crowd_data import Judged, gold_labels, judged_by
+from judgestats.analysis.crowd_data import StrategyVerdicts, gold_labels, strategy_verdicts
 from judgestats.analysis.crowd_tests import (
     gain_results,
     point_results,
@@ -34,12 +34,12 @@ from judgestats.analysis.families import (
     family_of_tests,
     headline_of_test,
     headlines_of_rows,
-    held_to,
     jointly,
+    restrict_pairs,
 )
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.selections import metrics_of, named
-from judgestats.analysis.summary_rows import asked_row, ranked
+from judgestats.analysis.selections import metrics_of, name_result
+from judgestats.analysis.summary_rows import ranked, results_row
 from judgestats.errors import InputError
 from judgestats.items.records import Item
 from judgestats.results import About, Claim, Headline, Row
@@ -75,7 +75,7 @@ def analyse(
     items : sequence of Item
         The items judged, with one label a pair.
     pipelines : DataFrame
-        One row a strategy's verdict (`judgestats.data.stages.Staging.table`).
+        One row a strategy's verdict (`judgestats.data.stages.StageSchedule.table`).
 
     Returns
     -------
@@ -87,7 +87,7 @@ def analyse(
             "command again to go on from the journal."
         )
     gold = gold_labels(items)
-    judges = judged_by(pipelines, gold)
+    judges = strategy_verdicts(pipelines, gold)
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     # So many that the smallest p-value there can be stands in the family of all that is claimed.
@@ -125,9 +125,9 @@ def analyse(
         and isinstance(gain := by_id[f"gain.{judged.name}"].result, Comparisons)
     }
     headlines = tuple(_headlines(by_id, judges, tests))
-    results = _held(results, headlines)
+    results = _restrict_strategies(results, headlines)
     results += [
-        named(
+        name_result(
             f"cost.{judged.name}",
             f"Price of a point of accuracy, {judged.name}",
             "descriptive",
@@ -178,9 +178,9 @@ def _rows(table: pd.DataFrame, gains: Mapping[str, Comparisons]) -> tuple[Row, .
         if name == f"{pair.a}, {judge}"
     }
     return (
-        asked_row("accuracy", "agrees with people", "people", "accuracy", "accuracy.{}", called),
-        asked_row("gain", "more than the plain prompt", "gain", "rate_difference", "{}", better),
-        asked_row(
+        results_row("accuracy", "agrees with people", "people", "accuracy", "accuracy.{}", called),
+        results_row("gain", "more than the plain prompt", "gain", "rate_difference", "{}", better),
+        results_row(
             "swap",
             "same when shown swapped",
             "same if swapped",
@@ -191,7 +191,9 @@ def _rows(table: pd.DataFrame, gains: Mapping[str, Comparisons]) -> tuple[Row, .
     )
 
 
-def _jointly(results: Sequence[NamedResult], judges: Sequence[Judged]) -> list[NamedResult]:
+def _jointly(
+    results: Sequence[NamedResult], judges: Sequence[StrategyVerdicts]
+) -> list[NamedResult]:
     """All that is claimed as one family, and all tests of equivalence as one."""
     adjusted = jointly(
         results, {"strategies.family", *(f"gain.{j.name}" for j in judges)}, family=FAMILY
@@ -202,22 +204,26 @@ def _jointly(results: Sequence[NamedResult], judges: Sequence[Judged]) -> list[N
     )  # fmt: skip
 
 
-def _held(results: Sequence[NamedResult], headlines: Sequence[Headline]) -> list[NamedResult]:
+def _restrict_strategies(
+    results: Sequence[NamedResult], headlines: Sequence[Headline]
+) -> list[NamedResult]:
     """The results, with no pair of strategies told apart where the judge's test tells none."""
     claims = {h.rests_on[0].replace("strategies.", "strategies.pairs."): h for h in headlines}
 
-    def held(named: NamedResult) -> NamedResult:
+    def restrict(named: NamedResult) -> NamedResult:
         if named.id not in claims or not isinstance(named.result, Comparisons):
             return named
         h = claims[named.id]
-        pairs = held_to(named.result, h.p_adjusted, claim=h.id, bound=h.p_bound)
+        pairs = restrict_pairs(named.result, h.p_adjusted, claim=h.id, bound=h.p_bound)
         return replace(named, result=pairs)
 
-    return [held(named) for named in results]
+    return [restrict(named) for named in results]
 
 
 def _headlines(
-    by_id: Mapping[str, NamedResult], judges: Sequence[Judged], tests: Mapping[str, NamedResult]
+    by_id: Mapping[str, NamedResult],
+    judges: Sequence[StrategyVerdicts],
+    tests: Mapping[str, NamedResult],
 ) -> Iterator[Headline]:
     """Of each judge: whether strategies differ, which one from vanilla, and whether k matters."""
     family = [by_id["strategies.family"]] if "strategies.family" in by_id else []

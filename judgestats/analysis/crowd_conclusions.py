@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.crowd_data import Judged
+from judgestats.analysis.crowd_data import StrategyVerdicts
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.records import NamedResult, Recommendation
 from judgestats.analysis.selections import (
     add_estimate,
     condition_row,
-    named,
+    name_result,
     selection_limits,
     spent_on_a_verdict,
 )
-from judgestats.analysis.summary_rows import worded_percent
+from judgestats.analysis.summary_rows import format_percent
 from judgestats.data.columns import Condition
 from judgestats.items.records import Item
-from judgestats.protocols.strategies import asked_names
+from judgestats.protocols.strategies import requested_strategies
 from judgestats.protocols.template import pair_name
 from judgestats.results import Headline
 from judgestats.results.numbers import adjusted_p
@@ -37,13 +37,13 @@ _FEWEST = 5
 
 
 def describe(
-    judged: Judged, strategy: str, declared: AnalysisPlan
+    judged: StrategyVerdicts, strategy: str, declared: AnalysisPlan
 ) -> tuple[dict[str, Any], list[NamedResult]]:
     """Accuracy, order, repetition, length and cost of one strategy.
 
     Parameters
     ----------
-    judged : Judged
+    judged : StrategyVerdicts
     strategy : str
     declared : AnalysisPlan
 
@@ -76,9 +76,9 @@ def _mean(values: pd.Series) -> float:
 
 
 def _accuracy(
-    judged: Judged, strategy: str, label: str, row: dict[str, Any], declared: AnalysisPlan
+    judged: StrategyVerdicts, strategy: str, label: str, row: dict[str, Any], declared: AnalysisPlan
 ) -> list[NamedResult]:
-    right = judged.by_pair("right", [strategy])[:, 0]
+    right = judged.pair_means("right", [strategy])[:, 0]
     if np.isnan(right).all():
         row["accuracy"] = math.nan
         return []
@@ -90,8 +90,8 @@ def _accuracy(
         label=f"Accuracy ({label})",
     )
     add_estimate(row, "accuracy", overall)
-    results = [named(f"accuracy.{label}", f"Accuracy, {label}", "descriptive", overall)]
-    wrong = judged.by_pair("right", [strategy], unread=0.0)[:, 0]
+    results = [name_result(f"accuracy.{label}", f"Accuracy, {label}", "descriptive", overall)]
+    wrong = judged.pair_means("right", [strategy], unread=0.0)[:, 0]
     row["accuracy_unread_wrong"] = float(np.nanmean(wrong))
     questions = pd.Series(judged.cluster).groupby(judged.category).nunique()
     sets = [name for name in dict.fromkeys(judged.category) if questions[name] >= _FEWEST]
@@ -110,7 +110,7 @@ def _accuracy(
         )
         add_estimate(row, f"accuracy_in_{name}", part)
         results.append(
-            named(
+            name_result(
                 f"accuracy.in.{name}.{label}", f"Accuracy on {name}, {label}", "descriptive", part
             )
         )
@@ -124,13 +124,15 @@ def _accuracy(
     )
     add_estimate(row, "average", average)
     results.append(
-        named(f"accuracy.average.{label}", f"Average over sets, {label}", "descriptive", average)
+        name_result(
+            f"accuracy.average.{label}", f"Average over sets, {label}", "descriptive", average
+        )
     )
     return results
 
 
 def _order(
-    judged: Judged, strategy: str, label: str, row: dict[str, Any], declared: AnalysisPlan
+    judged: StrategyVerdicts, strategy: str, label: str, row: dict[str, Any], declared: AnalysisPlan
 ) -> list[NamedResult]:
     ab, ba = judged.choices(strategy, "ab"), judged.choices(strategy, "ba")
     if not ab.size or not ba.size or not ((ab != "").any() and (ba != "").any()):
@@ -145,8 +147,8 @@ def _order(
     if lean.effect is not None:
         add_estimate(row, "first_preference", lean.effect)
     return [
-        named(f"order.{label}", f"Both orders agree, {label}", "descriptive", swap),
-        named(
+        name_result(f"order.{label}", f"Both orders agree, {label}", "descriptive", swap),
+        name_result(
             f"order.position.{label}",
             f"Preference for the first place, {label}",
             "descriptive",
@@ -156,7 +158,7 @@ def _order(
 
 
 def _repeat(
-    judged: Judged, strategy: str, label: str, row: dict[str, Any], declared: AnalysisPlan
+    judged: StrategyVerdicts, strategy: str, label: str, row: dict[str, Any], declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Agreement of repeated pipelines; a pair in an order is the thing judged."""
     parts = [judged.choices(strategy, order) for order in ("ab", "ba")]
@@ -175,8 +177,8 @@ def _repeat(
     add_estimate(row, "self_agreement", again)
     add_estimate(row, "fleiss_kappa", kappa)
     return [
-        named(f"repeat.{label}", f"Repeated pipelines agree, {label}", "descriptive", again),
-        named(
+        name_result(f"repeat.{label}", f"Repeated pipelines agree, {label}", "descriptive", again),
+        name_result(
             f"repeat.kappa.{label}", f"Kappa of repeated pipelines, {label}", "descriptive", kappa
         ),
     ]
@@ -196,7 +198,9 @@ QUESTION = (
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     del conditions  # all that matters is in the parameters and the judgments
-    names = {purpose: ",".join(listed) for purpose, listed in asked_names(parameters).items()}
+    names = {
+        purpose: ",".join(listed) for purpose, listed in requested_strategies(parameters).items()
+    }
     return AnalysisPlan(
         experiment="crowd",
         question=QUESTION,
@@ -303,7 +307,7 @@ def _hypotheses() -> tuple[Hypothesis, ...]:
 
 
 def sentence_of(
-    judges: Sequence[Judged],
+    judges: Sequence[StrategyVerdicts],
     table: pd.DataFrame,
     gains: Mapping[str, Comparisons],
     results: Mapping[str, NamedResult],
@@ -319,7 +323,7 @@ def sentence_of(
         own = _own(table, judged)
         vanilla = own[own["factor_strategy"] == REFERENCE].iloc[0]
         better = sorted(better_than_vanilla(gain, declared), key=lambda r: -r.estimate)
-        text = f"{judged.name}: vanilla is right in {worded_percent(vanilla, 'accuracy')}"
+        text = f"{judged.name}: vanilla is right in {format_percent(vanilla, 'accuracy')}"
         if better:
             best = better[0]
             text += f"; {best.a} is better by {best.with_bounds(times=100, digits=1)} points"
@@ -328,7 +332,7 @@ def sentence_of(
         trend = f"scaling.accuracy.{judged.name}"
         if trend in results:
             [claimed] = [h for h in headlines if h.rests_on[0] == trend]
-            text += f"; {_trend_told(claimed)}"
+            text += f"; {_trend_sentence(claimed)}"
         parts.append(text)
     return (
         f"{'; '.join(parts)}."
@@ -342,12 +346,12 @@ def better_than_vanilla(gain: Comparisons, declared: AnalysisPlan) -> list[Compa
     return [r for r in gain.rows if r.p_adjusted < 1 - declared.level and r.estimate > 0]
 
 
-def _own(table: pd.DataFrame, judged: Judged) -> pd.DataFrame:
+def _own(table: pd.DataFrame, judged: StrategyVerdicts) -> pd.DataFrame:
     """The rows of one judge at one temperature."""
     return table[table["condition"].isin(set(judged.rows["condition"]))]
 
 
-def _trend_told(trend: Headline) -> str:
+def _trend_sentence(trend: Headline) -> str:
     if trend.claim == "undefined":
         return "a trend of accuracy with k cannot be tested"
     p = f"(Page's test, adjusted p {adjusted_p(trend)})"
@@ -357,7 +361,7 @@ def _trend_told(trend: Headline) -> str:
 
 
 def recommended(
-    judges: Sequence[Judged],
+    judges: Sequence[StrategyVerdicts],
     table: pd.DataFrame,
     gains: Mapping[str, Comparisons],
     declared: AnalysisPlan,
@@ -428,7 +432,7 @@ _LONGEST = 1_500
 
 
 def side_by_side(
-    judges: Sequence[Judged],
+    judges: Sequence[StrategyVerdicts],
     items: Sequence[Item],
     gold: Mapping[str, str],
     declared: AnalysisPlan,
@@ -440,7 +444,7 @@ def side_by_side(
 
     Parameters
     ----------
-    judges : sequence of Judged
+    judges : sequence of StrategyVerdicts
     items : sequence of Item
     gold : mapping of pair to label
     declared : AnalysisPlan

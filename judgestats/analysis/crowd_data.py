@@ -26,7 +26,7 @@ def gold_labels(items: Sequence[Item]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class StrategyVerdicts:
     """The verdicts of one judge at one temperature under all strategies.
 
     Attributes
@@ -48,7 +48,7 @@ class Judged:
     category: Objects
     strategies: tuple[str, ...]
 
-    def by_pair(
+    def pair_means(
         self, value: str, strategies: Sequence[str], *, unread: float | None = None
     ) -> Floats:
         """A value averaged over orders and repetitions: pairs x strategies.
@@ -69,7 +69,9 @@ class Judged:
         )
         return wide.reindex(index=list(self.pairs), columns=list(strategies)).to_numpy(float)
 
-    def by_verdict(self, strategies: Sequence[str], *, unread: float | None = None) -> pd.DataFrame:
+    def verdict_table(
+        self, strategies: Sequence[str], *, unread: float | None = None
+    ) -> pd.DataFrame:
         """``right`` of every single verdict: (pair, order, repetition) x strategies."""
         rows = self.rows
         if unread is not None:
@@ -80,7 +82,7 @@ class Judged:
         return wide.reindex(columns=list(strategies))
 
     def clusters_of(self, index: pd.Index) -> Objects:
-        """The clusters of `by_verdict`'s rows."""
+        """The clusters of `verdict_table`'s rows."""
         by_pair = dict(zip(self.pairs, self.cluster, strict=True))
         return np.array([by_pair[name] for name in index.get_level_values("item_id")], dtype=object)
 
@@ -92,18 +94,18 @@ class Judged:
         return wide.where(wide.notna(), "").to_numpy(object)
 
 
-def judged_by(pipelines: pd.DataFrame, gold: Mapping[str, str]) -> list[Judged]:
+def strategy_verdicts(pipelines: pd.DataFrame, gold: Mapping[str, str]) -> list[StrategyVerdicts]:
     """The verdicts by judge and temperature.
 
     Parameters
     ----------
     pipelines : DataFrame
-        As `judgestats.data.stages.Staging.table` gives them.
+        As `judgestats.data.stages.StageSchedule.table` gives them.
     gold : mapping of pair to label
 
     Returns
     -------
-    list of Judged
+    list of StrategyVerdicts
     """
     pipelines = pipelines[pipelines["item_id"].isin(gold.keys())]
     choices = pipelines["choice"].to_numpy(object)
@@ -121,7 +123,7 @@ def judged_by(pipelines: pd.DataFrame, gold: Mapping[str, str]) -> list[Judged]:
     ):
         once = rows.drop_duplicates("item_id")
         by_judge.append(
-            Judged(
+            StrategyVerdicts(
                 name=f"{judge} at T={_number(temperature)}" if several else str(judge),
                 rows=rows,
                 pairs=tuple(once["item_id"]),

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.crowd_conclusions import REFERENCE, better_than_vanilla
-from judgestats.analysis.crowd_data import Judged
+from judgestats.analysis.crowd_data import StrategyVerdicts
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.records import NamedResult
-from judgestats.analysis.selections import named, of_shares
+from judgestats.analysis.selections import label_shares, name_result
 from judgestats.protocols.strategies import strategy
 from judgestats.results import About
 from judgestats.results.numbers import bounds_of, with_bounds
@@ -26,21 +26,21 @@ from judgestats.stats.inference.estimate import Result
 from judgestats.stats.inference.result import Comparisons
 
 
-def strategy_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
+def strategy_results(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[NamedResult]:
     """Cochran's Q and McNemar under both policies for what could not be read."""
     names = conditions_of(declared, "strategies", judged)
     if len(names) < 2:
         return []
     primary = _cochran(judged, names, declared)
     results = [
-        named(
+        name_result(
             f"strategies.{judged.name}",
             f"Right verdicts by strategy, {judged.name}",
             "primary",
             primary,
             headline=True,
         ),
-        named(
+        name_result(
             f"strategies.pairs.{judged.name}",
             f"Which strategies differ, {judged.name}",
             "primary",
@@ -50,7 +50,7 @@ def strategy_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult
     ]
     if judged.rows["right"].isna().any():
         results.append(
-            named(
+            name_result(
                 f"strategies.unread_wrong.{judged.name}",
                 f"Right verdicts, a missing one counted as wrong, {judged.name}",
                 "secondary",
@@ -61,9 +61,13 @@ def strategy_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult
 
 
 def _cochran(
-    judged: Judged, names: Sequence[str], declared: AnalysisPlan, *, unread: float | None = None
+    judged: StrategyVerdicts,
+    names: Sequence[str],
+    declared: AnalysisPlan,
+    *,
+    unread: float | None = None,
 ) -> Any:
-    wide = judged.by_verdict(names, unread=unread)
+    wide = judged.verdict_table(names, unread=unread)
     return cochran_q_test(
         wide.to_numpy(float),
         names=list(names),
@@ -74,7 +78,7 @@ def _cochran(
     )
 
 
-def gain_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
+def gain_results(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[NamedResult]:
     """Differences from vanilla, and whether none is shown."""
     asked = dict.fromkeys(
         [
@@ -85,8 +89,8 @@ def gain_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
     if REFERENCE not in asked or len(asked) < 2:
         return []
     names = [REFERENCE, *(n for n in asked if n != REFERENCE)]
-    right = judged.by_pair("right", names)
-    shifts = of_shares(
+    right = judged.pair_means("right", names)
+    shifts = label_shares(
         mean_shift(
             right,
             conditions=names,
@@ -96,7 +100,7 @@ def gain_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
         )
     )
     return [
-        named(
+        name_result(
             f"gain.{judged.name}",
             f"Accuracy beyond the vanilla judge's, {judged.name}",
             "secondary",
@@ -104,11 +108,11 @@ def gain_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
             headline=True,
             about=About(stratum=judged.name),
         ),
-        named(
+        name_result(
             f"gain.equivalence.{judged.name}",
             f"Is no difference from vanilla shown? {judged.name}",
             "secondary",
-            of_shares(
+            label_shares(
                 equivalence_of_means(
                     right,
                     margin=declared.margins["accuracy"],
@@ -122,7 +126,7 @@ def gain_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
     ]
 
 
-def scaling_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
+def scaling_results(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[NamedResult]:
     """Trend of accuracy and of the explanation's length over k."""
     names = conditions_of(declared, "scaling", judged)
     if len(names) < 3:
@@ -136,25 +140,25 @@ def scaling_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]
         "seed": declared.seed,
         "alternative": "two-sided",
     }
-    accuracy = page_trend_test(judged.by_pair("right", names), **common)
+    accuracy = page_trend_test(judged.pair_means("right", names), **common)
     return [
-        named(
+        name_result(
             f"scaling.accuracy.{judged.name}",
             f"Accuracy against the number of crowd judgments, {judged.name}",
             "secondary",
             accuracy,
             headline=True,
         ),
-        named(
+        name_result(
             f"scaling.length.{judged.name}",
             f"Length of the explanation against the number of crowd judgments, {judged.name}",
             "secondary",
-            page_trend_test(judged.by_pair("words", names), **common),
+            page_trend_test(judged.pair_means("words", names), **common),
         ),
     ]
 
 
-def selection_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
+def selection_results(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[NamedResult]:
     """Selections with and without verdicts, at each k."""
     results = []
     by_k: dict[int, list[str]] = {}
@@ -165,13 +169,13 @@ def selection_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResul
             continue
         test = _cochran(judged, names, declared)
         results += [
-            named(
+            name_result(
                 f"selection.k{k}.{judged.name}",
                 f"Right verdicts by selection at k = {k}, {judged.name}",
                 "secondary",
                 test,
             ),
-            named(
+            name_result(
                 f"selection.pairs.k{k}.{judged.name}",
                 f"Which selections differ at k = {k}, {judged.name}",
                 "secondary",
@@ -182,19 +186,19 @@ def selection_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResul
     return results
 
 
-def point_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
+def point_results(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[NamedResult]:
     """Key points and words beyond vanilla's."""
     names = conditions_of(declared, "strategies", judged)
     results = []
     for column, what in (("points", "Key points"), ("words", "Words of the explanation")):
-        values = judged.by_pair(column, names)
+        values = judged.pair_means(column, names)
         if REFERENCE not in names or len(names) < 2 or np.isnan(values).all():
             continue
         counted = ~np.isnan(values).all(axis=1)
         if counted.sum() < 2:
             continue
         results.append(
-            named(
+            name_result(
                 f"points.{column}.{judged.name}",
                 f"{what} beyond the vanilla judge's, {judged.name}",
                 "descriptive",
@@ -210,7 +214,7 @@ def point_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
     return results
 
 
-def conditions_of(declared: AnalysisPlan, key: str, judged: Judged) -> list[str]:
+def conditions_of(declared: AnalysisPlan, key: str, judged: StrategyVerdicts) -> list[str]:
     """The strategies that the plan names and that were judged."""
     names = [n for n in declared.options[key].split(",") if n]
     return [n for n in names if n in judged.strategies]
@@ -263,12 +267,14 @@ class PriceOfAccuracy(Result):
         )
 
 
-def price_table(judged: Judged, gain: Comparisons, declared: AnalysisPlan) -> PriceOfAccuracy:
+def price_table(
+    judged: StrategyVerdicts, gain: Comparisons, declared: AnalysisPlan
+) -> PriceOfAccuracy:
     """Gain and cost of each strategy compared with vanilla.
 
     Parameters
     ----------
-    judged : Judged
+    judged : StrategyVerdicts
     gain : Comparisons
         Each strategy against vanilla.
     declared : AnalysisPlan

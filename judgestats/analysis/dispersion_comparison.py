@@ -11,7 +11,7 @@ from typing import Literal
 import pandas as pd
 
 from judgestats.analysis.conversion import with_items
-from judgestats.analysis.families import LEVEL, AnalysisPlan, Stratum, claim_of, held_to
+from judgestats.analysis.families import LEVEL, AnalysisPlan, Stratum, claim_of, restrict_pairs
 from judgestats.analysis.records import NamedResult, smallest_adjusted
 from judgestats.analysis.scores import ScoreConditions, score_conditions
 from judgestats.data.matrices import ScoreArray, score_array
@@ -112,17 +112,17 @@ def spread_questions(
         )
         for identity, across, each, strata in questions
     )
-    return _held_to_tests(asked) if tests else asked
+    return _restrict_spreads(asked) if tests else asked
 
 
-def _held_to_tests(asked: tuple[SpreadQuestion, ...]) -> tuple[SpreadQuestion, ...]:
+def _restrict_spreads(asked: tuple[SpreadQuestion, ...]) -> tuple[SpreadQuestion, ...]:
     """No pair told apart where the test of its stratum, adjusted for all strata, tells none."""
     family = spread_family(*asked)
 
-    def held(question: SpreadQuestion) -> dict[str, SpreadResult]:
+    def restrict(question: SpreadQuestion) -> dict[str, SpreadResult]:
         labels = {name: label_of(question, name, asked[1:]) for name in question.spreads}
         return {
-            name: held_spread(
+            name: restrict_spread(
                 s,
                 family.p_adjusted[labels[name]],
                 family.p_bound[labels[name]],
@@ -131,13 +131,13 @@ def _held_to_tests(asked: tuple[SpreadQuestion, ...]) -> tuple[SpreadQuestion, .
             for name, s in question.spreads.items()
         }
 
-    return tuple(replace(question, spreads=held(question)) for question in asked)
+    return tuple(replace(question, spreads=restrict(question)) for question in asked)
 
 
-def held_spread(spread: SpreadResult, p: float, bound: bool, claim: str) -> SpreadResult:
-    """The comparison with its pairs held to the adjusted p of its test (see `held_to`)."""
+def restrict_spread(spread: SpreadResult, p: float, bound: bool, claim: str) -> SpreadResult:
+    """The comparison with its pairs held to the adjusted p of its test (see `restrict_pairs`)."""
     distances = spread.distance_ratios
-    held = partial(held_to, p=p, bound=bound, claim=claim)
+    held = partial(restrict_pairs, p=p, bound=bound, claim=claim)
     return replace(
         spread,
         ratios=held(spread.ratios),

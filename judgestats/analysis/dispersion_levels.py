@@ -27,7 +27,7 @@ from judgestats.analysis.scores import ScoreConditions, cell_arrays, cell_figure
 from judgestats.analysis.summary_rows import ranked, score_rows
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import ScoreArray
-from judgestats.data.request_fields import EXTRA, in_order
+from judgestats.data.request_fields import EXTRA, sort_levels
 from judgestats.results import Headline
 from judgestats.results.numbers import adjusted_p, apa_number, bounds_of, with_bounds
 from judgestats.results.quantities import name_of
@@ -288,7 +288,7 @@ def varied_hypotheses(conditions: Sequence[Condition]) -> tuple[Hypothesis, ...]
             adjustment="holm",
         )
         for name, of in levels.items()
-        for ordered in [in_order(name, of) is not None]
+        for ordered in [sort_levels(name, of) is not None]
     )
 
 

@@ -19,15 +19,15 @@ from judgestats.analysis.drift_claims import (
 )
 from judgestats.analysis.drift_tests import (
     both_runs,
-    called,
     match_conditions,
+    pair_label,
     rerun_of,
     tests_of_pair,
 )
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.scores import score_conditions
-from judgestats.analysis.summary_rows import asked_row
+from judgestats.analysis.summary_rows import results_row
 from judgestats.analysis.verdict_audit import audit_verdicts
 from judgestats.analysis.verdict_consistency import outcomes
 from judgestats.data.matrices import score_array
@@ -147,7 +147,7 @@ def drift(
             level=level, seed=seed,
         )  # fmt: skip
     primary = {r.id: r.result for r in tests if isinstance(r.result, TestResult)}
-    family = _of_several(adjust_family(primary, family=_FAMILY), comparisons)
+    family = _adjust_comparisons(adjust_family(primary, family=_FAMILY), comparisons)
     headlines = drift_headlines(tests, family)
     analysis = Analysis(
         experiment="drift",
@@ -165,13 +165,13 @@ def drift(
         ),
         limitations=limits,
         condition_metrics=metrics,
-        rows=_rows({called(*pair): called(*pair, joint=" ") for pair in chosen.items()}),
-        drawing=_drawing([called(*pair, joint=" ") for pair in chosen.items()], scored=scored),
+        rows=_rows({pair_label(*pair): pair_label(*pair, joint=" ") for pair in chosen.items()}),
+        drawing=_drawing([pair_label(*pair, joint=" ") for pair in chosen.items()], scored=scored),
     )  # fmt: skip
     return with_labelled(analysis, before, after, chosen, level=level)
 
 
-def _of_several(family: Family, comparisons: int) -> Family:
+def _adjust_comparisons(family: Family, comparisons: int) -> Family:
     """Adjusted for all comparisons of runs too (Bonferroni over them, Holm within each)."""
     if comparisons == 1:
         return family
@@ -195,7 +195,7 @@ def _drawing(names: Sequence[str], *, scored: bool) -> Drawing:
 def _rows(names: Mapping[str, str]) -> tuple[Row, ...]:
     """What changed of each condition, with the interval that says what is ruled out."""
     return (
-        asked_row(
+        results_row(
             "shift",
             "mean score moved by",
             "mean moved",
@@ -203,7 +203,7 @@ def _rows(names: Mapping[str, str]) -> tuple[Row, ...]:
             "shift.{}/change_of_scores",
             names,
         ),
-        asked_row(
+        results_row(
             "spread",
             "ratio of mean distances",
             "distance ratio",
@@ -212,7 +212,7 @@ def _rows(names: Mapping[str, str]) -> tuple[Row, ...]:
             names,
             note="(of scores from their item's mean)",
         ),
-        asked_row(
+        results_row(
             "verdicts",
             "verdicts changed",
             "changed",

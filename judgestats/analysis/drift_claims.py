@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.drift_tests import SAME, called
+from judgestats.analysis.drift_tests import SAME, pair_label
 from judgestats.analysis.families import claim_of
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.summary_rows import asked_row
+from judgestats.analysis.summary_rows import results_row
 from judgestats.analysis.verdict_consistency import outcomes
 from judgestats.results import About, Claim, Headline, Row
 from judgestats.results.numbers import (
@@ -83,7 +83,9 @@ def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headl
             same.add(named.about.stratum)
             continue
         fewer = claim == "open" and _fewer(kind, effect)
-        says = _HERE if _of_items(claim, kind, effect) else _FEWER if fewer else _SAYS[claim]
+        says = (
+            _HERE if _is_item_specific(claim, kind, effect) else _FEWER if fewer else _SAYS[claim]
+        )
         headlines.append(
             Headline(
                 id=f"headline.{named.id}",
@@ -134,7 +136,7 @@ def _effect(named: NamedResult, tests: Sequence[NamedResult]) -> Estimate | Comp
     return ratio.rows[0] if isinstance(ratio, Comparisons) else None
 
 
-def _of_items(claim: Claim, kind: str, effect: Estimate | Comparison | None) -> bool:
+def _is_item_specific(claim: Claim, kind: str, effect: Estimate | Comparison | None) -> bool:
     """Whether a change is shown of these items alone: the interval over questions holds none."""
     if claim != "differs" or kind == "spread" or effect is None or effect.interval is None:
         return False
@@ -182,7 +184,9 @@ def drift_sentence(
     if still:
         smallest = adjusted_p(min(still, key=lambda h: h.p_adjusted))
         beside = " beside it" if changed else ""
-        parts.append(f"no change is shown{beside} {_where(still)} (smallest adjusted p {smallest})")
+        parts.append(
+            f"no change is shown{beside} {_strata_phrase(still)} (smallest adjusted p {smallest})"
+        )
         if ruled := list(_ruled_out([by_id[h.rests_on[0]] for h in still], tests)):
             parts.append(f"ruled out there: {_listed(ruled)}")
     if same:
@@ -194,7 +198,7 @@ def drift_sentence(
         )
     else:
         parts += _untested([h for h in headlines if h.claim == "undefined"])
-    parts.append(_counted(counts, resting))
+    parts.append(_item_counts(counts, resting))
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 
@@ -212,7 +216,7 @@ def _listed(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
-def _where(headlines: Sequence[Headline]) -> str:
+def _strata_phrase(headlines: Sequence[Headline]) -> str:
     names = list(dict.fromkeys(h.about.stratum for h in headlines))
     what = _listed(list(dict.fromkeys(_ASPECTS[h.hypothesis] for h in headlines)))
     return f"for {names[0] if len(names) == 1 else f'any of {len(names)} conditions'} in {what}"
@@ -237,7 +241,7 @@ def _changed(headline: Headline, named: NamedResult, tests: Sequence[NamedResult
             )
         else:
             size = f"moved by {with_bounds(effect.estimate, low, high)} points"
-        if _of_items("differs", headline.hypothesis, effect):
+        if _is_item_specific("differs", headline.hypothesis, effect):
             size += " on these items (the interval, over questions, leaves others open)"
     what = _ASPECTS[headline.hypothesis]
     return (
@@ -301,7 +305,7 @@ def left_out_items(counts: Mapping[str, int]) -> tuple[Limit, ...]:
     return (Limit(text, code="items_left_out", short=short),)
 
 
-def _counted(counts: Mapping[str, int], tests: Sequence[NamedResult]) -> str:
+def _item_counts(counts: Mapping[str, int], tests: Sequence[NamedResult]) -> str:
     """The items compared, those without a counterpart, those unread in one of the runs."""
     lost = [
         f"{counts[key]} only in the {which} run left out"
@@ -367,8 +371,8 @@ def with_split(
     split: dict[str, Mapping[str, Estimate]] = {}
     about: dict[str, About] = {}
     for first, second in pairs.items():
-        old, new = _by_item(before, first), _by_item(after, second)
-        again = _by_item(anchors, first if first in set(anchors["condition"]) else second)
+        old, new = _item_means(before, first), _item_means(after, second)
+        again = _item_means(anchors, first if first in set(anchors["condition"]) else second)
         if old.empty or new.empty:
             continue
         parts = anchored_change(
@@ -379,9 +383,11 @@ def with_split(
             cluster_after=new["cluster"].to_numpy(object),
             level=level,
         )
-        name = called(first, second, joint=" ")
+        name = pair_label(first, second, joint=" ")
         split[name] = parts | _people(before, anchors, first, old, again, level=level)
-        about[name] = About(stratum=called(first, second), conditions=(first, second), varied="run")
+        about[name] = About(
+            stratum=pair_label(first, second), conditions=(first, second), varied="run"
+        )
     note = (
         "The anchors are taken as drawn at random among the first run's answers; others speak for "
         "themselves alone."
@@ -418,15 +424,15 @@ def with_labelled(
     about: dict[str, About] = {}
     for first, second in pairs.items():
         labelled = before if not _labels(before, first).empty else after
-        name = called(first, second, joint=" ")
-        old, new = _by_item(before, first), _by_item(after, second)
+        name = pair_label(first, second, joint=" ")
+        old, new = _item_means(before, first), _item_means(after, second)
         parts: dict[str, Estimate] = _agreement(before, after, first, second, level=level)
         if not old.empty and not new.empty:
             parts |= _people(labelled, after, first, old, new, level=level)
         if parts:
             split[name] = parts
             about[name] = About(
-                stratum=called(first, second), conditions=(first, second), varied="run"
+                stratum=pair_label(first, second), conditions=(first, second), varied="run"
             )
     return _led(analysis, split, about) if split else analysis
 
@@ -470,7 +476,7 @@ def _led(
     return replace(
         analysis,
         sentence=" ".join(
-            [*(_told(about[n].stratum, p) for n, p in split.items()), analysis.sentence]
+            [*(_change_phrase(about[n].stratum, p) for n, p in split.items()), analysis.sentence]
         ),
         results=(*results, *analysis.results),
         headlines=(*headlines, *analysis.headlines),
@@ -512,7 +518,7 @@ def _agreement(
 def _rows(names: Mapping[str, str]) -> tuple[Row, ...]:
     """What the screen shows of the split, by pair of conditions with what its ids call it."""
     return tuple(
-        asked_row(key, ask, short, f"{key}_change", f"anchored.{key}.{{}}", names)
+        results_row(key, ask, short, f"{key}_change", f"anchored.{key}.{{}}", names)
         for key, (ask, short) in _ASKED.items()
     )
 
@@ -575,7 +581,7 @@ def _labels(frame: pd.DataFrame, condition: str) -> pd.Series:
     return value.groupby(own["item_id"], sort=False).mean().dropna()
 
 
-def _by_item(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
+def _item_means(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
     """Mean score, or share of passes, of each item with its cluster."""
     own = frame[frame["condition"] == condition]
     value = own["score"]
@@ -585,7 +591,7 @@ def _by_item(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
     return table.agg(value=("value", "mean"), cluster=("cluster", "first")).dropna(subset="value")
 
 
-def _told(name: str, parts: Mapping[str, Estimate]) -> str:
+def _change_phrase(name: str, parts: Mapping[str, Estimate]) -> str:
     shown = {k: apa_estimate(e.estimate, e.interval) for k, e in parts.items()}
     beside = {"accuracy": "agreement with people", "distance": "distance from people",
               "people": "people's labels", "sensitivity": "sensitivity",

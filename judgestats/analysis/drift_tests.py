@@ -19,7 +19,7 @@ from judgestats.data.matrices import score_array
 from judgestats.errors import InputError
 from judgestats.results import About
 from judgestats.results.records import Role
-from judgestats.results.screen import parameters_apart
+from judgestats.results.screen import describe_changes
 from judgestats.stats import run_change, spread_test
 from judgestats.stats.agreement.run_change import RunKind
 from judgestats.stats.inference.estimate import Result
@@ -79,7 +79,7 @@ def match_conditions(
     )
 
 
-def called(first: str, second: str, *, joint: str = "\u00a0") -> str:
+def pair_label(first: str, second: str, *, joint: str = "\u00a0") -> str:
     """What a condition of the first run with one of the second is called: one name if alike.
 
     Parameters
@@ -90,7 +90,7 @@ def called(first: str, second: str, *, joint: str = "\u00a0") -> str:
 
     Examples
     --------
-    >>> called("a", "a"), called("a", "b", joint=" ")
+    >>> pair_label("a", "a"), pair_label("a", "b", joint=" ")
     ('a', 'a -> b')
     """
     return first if first == second else f"{first}{joint}->{joint}{second}"
@@ -161,7 +161,7 @@ def with_parameters(
     -------
     Analysis
     """
-    text, short = parameters_apart(first, second)
+    text, short = describe_changes(first, second)
     if not text:
         return analysis
     limit = Limit(text, code="other_parameters", short=short)
@@ -214,7 +214,7 @@ def tests_of_pair(
     seed: int,
 ) -> list[NamedResult]:
     """The tests of one condition, and the ratio of its variances."""
-    name, shown = called(first, second, joint=" "), called(first, second)
+    name, shown = pair_label(first, second, joint=" "), pair_label(first, second)
     labels = (f"first: {first}", f"second: {second}")
     aspects = [_VERDICTS]
     if scored:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from judgestats.analysis.records import NamedResult
 from judgestats.data.matrices import ScoreArray
-from judgestats.data.request_fields import heat, in_order
+from judgestats.data.request_fields import heat, sort_levels
 from judgestats.errors import InputError
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import is_number
@@ -88,7 +88,7 @@ class AnalysisPlan:
     margins: Mapping[str, float] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
 
-    def without(self, *hypotheses: str) -> AnalysisPlan:
+    def drop_hypotheses(self, *hypotheses: str) -> AnalysisPlan:
         """The plan without the hypotheses of these ids, which the conditions cannot answer."""
         kept = tuple(h for h in self.hypotheses if h.id not in hypotheses)
         return replace(self, hypotheses=kept)
@@ -174,7 +174,7 @@ def one_family(
     )
 
 
-def held_to(
+def restrict_pairs(
     pairs: SomeComparisons, p: float, *, claim: str, bound: bool = False
 ) -> SomeComparisons:
     """The pairs, none told apart where the claim that stands above them tells nothing.
@@ -196,7 +196,7 @@ def held_to(
     --------
     >>> from judgestats.stats.dispersion.condition_summary import mean_shift
     >>> pairs = mean_shift([[1.0, 2.0], [2.0, 2.9], [4.0, 5.2]], conditions=["a", "b"])
-    >>> held = held_to(pairs, 0.2, claim="shift.all")
+    >>> held = restrict_pairs(pairs, 0.2, claim="shift.all")
     >>> [(round(r.p_adjusted, 3), r.held_to) for each in (pairs, held) for r in each.rows]
     [(0.007, ''), (0.2, 'shift.all')]
     """
@@ -355,7 +355,7 @@ def headline_of_test(
     claim = claim_of(p, math.nan)
     return Headline(
         id=f"headline.{named.id}",
-        hypothesis=named.place.hypothesis,
+        hypothesis=named.context.hypothesis,
         claim=claim,
         about=about,
         estimand=estimand,
@@ -400,7 +400,7 @@ def headlines_of_rows(
         equal = (f"{beside}/{pair}",) if beside and not math.isnan(p_alike) else ()
         yield Headline(
             id=f"headline.{named.id}/{pair}",
-            hypothesis=named.place.hypothesis,
+            hypothesis=named.context.hypothesis,
             claim=claim,
             about=about,
             estimand=estimand,
@@ -535,7 +535,7 @@ def strata_of(
         at: tuple[float, ...] | None = None
         if vary == "temperature":
             at = tuple(float(v) for v in chosen[vary])
-        elif ordered and (levels := in_order(vary.removeprefix("factor_"), chosen[vary])):
+        elif ordered and (levels := sort_levels(vary.removeprefix("factor_"), chosen[vary])):
             chosen = chosen.set_index(vary, drop=False).loc[list(levels)]
             at = tuple(float(place) for place in range(len(levels)))
         strata.append(

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.audit_answer import audit_headlines, share_of_place
+from judgestats.analysis.audit_answer import audit_headlines, largest_position_share
 from judgestats.analysis.families import (
     LEVEL,
     AnalysisPlan,
@@ -25,18 +25,18 @@ from judgestats.analysis.selections import (
     Effect,
     Rotations,
     add_estimate,
-    beside,
     condition_row,
     effect_of_option,
     effect_of_prompt,
-    in_order,
     metrics_of,
-    named,
+    name_result,
     rotations_of,
     selection_limits,
+    share_result,
+    sort_results,
     unanswered,
 )
-from judgestats.analysis.summary_rows import asked_row, ranked, worded_coefficient
+from judgestats.analysis.summary_rows import format_coefficient, ranked, results_row
 from judgestats.data.columns import Condition
 from judgestats.protocols.selection import UNRELATED
 from judgestats.results import About, Headline, Row
@@ -182,9 +182,9 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     table = pd.DataFrame(rows)
     effects = [
         Effect(
-            result=named(f"position.{name}", f"Places selected, {name}", "secondary", test),
+            result=name_result(f"position.{name}", f"Places selected, {name}", "secondary", test),
             about=About(conditions=(name,), varied="place"),
-            size=_farthest_place(f"position.{name}", test),
+            size=_largest_share_id(f"position.{name}", test),
         )
         for name, test in places.items()
     ]
@@ -209,7 +209,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         for e in effects
     ]  # fmt: skip
     results += [*(e.result for e in effects), *family]
-    results = in_order(results, declared)
+    results = sort_results(results, declared)
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
@@ -232,7 +232,7 @@ def _rows(names: Iterable[str]) -> tuple[Row, ...]:
     """Whether choices follow the option, and change when asked again."""
     names = list(names)
     return (
-        asked_row(
+        results_row(
             "grade",
             "choices follow the option",
             "Grade Score",
@@ -241,8 +241,8 @@ def _rows(names: Iterable[str]) -> tuple[Row, ...]:
             names,
             note="(1: never the place)",
         ),
-        asked_row("flips", "asked again it changes", "changes", "flip_rate", "noise.{}", names),
-        asked_row(
+        results_row("flips", "asked again it changes", "changes", "flip_rate", "noise.{}", names),
+        results_row(
             "wins", "an unrelated option wins", "unrelated", "option_win_rate", "wins.{}", names
         ),
     )
@@ -261,23 +261,25 @@ def _condition(
         grade_score_items(rotations.positions, n_options=rotations.n_options)["complete"],
         dtype=bool,
     )
-    grade, corrected = (_of_items(e, rotations, complete) for e in (grade, corrected))
+    grade, corrected = (_count_items(e, rotations, complete) for e in (grade, corrected))
     add_estimate(row, "grade_score", grade)
     add_estimate(row, "corrected", corrected)
     for key in ("llm_score", "choice_score", "chance", "harmonic_of_means"):
         row[key] = float(grade.details[key])
     row["least_if_read"], row["most_if_read"] = (float(grade.details[k]) for k in ("low", "high"))
     results = [
-        named(f"grade.{name}", f"Grade Score, {name}", "primary", grade),
-        named(f"grade.corrected.{name}", f"Corrected for chance, {name}", "primary", corrected),
+        name_result(f"grade.{name}", f"Grade Score, {name}", "primary", grade),
+        name_result(
+            f"grade.corrected.{name}", f"Corrected for chance, {name}", "primary", corrected
+        ),
     ]
     if row["n_replications"] > 1:
-        noise = _of_items(
+        noise = _count_items(
             _noise(rotations, declared), rotations, np.ones(len(rotations.items), dtype=bool)
         )
         add_estimate(row, "noise", noise)
         results.append(
-            named(f"noise.{name}", f"Repetitions that differ, {name}", "secondary", noise)
+            name_result(f"noise.{name}", f"Repetitions that differ, {name}", "secondary", noise)
         )
     uniform = float(np.mean(1 / rotations.n_options))
     read = np.asarray((rotations.choices != "").any(axis=1))
@@ -285,9 +287,11 @@ def _condition(
         wins = option_win_rate(
             rotations.choices, option=UNRELATED, n_options=_common_n(rotations), **common
         )
-        wins = _of_items(wins, rotations, read)
+        wins = _count_items(wins, rotations, read)
         add_estimate(row, "unrelated_wins", wins)
-        results.append(beside(f"wins.{name}", "Unrelated option selected", name, wins, uniform))
+        results.append(
+            share_result(f"wins.{name}", "Unrelated option selected", name, wins, uniform)
+        )
     present = np.asarray(rotations.preferred != "")
     if present.any():
         right = option_win_rate(
@@ -296,16 +300,16 @@ def _condition(
             cluster=rotations.cluster[present],
             level=declared.level,
         )
-        right = _of_items(right, rotations, read & present)
+        right = _count_items(right, rotations, read & present)
         add_estimate(row, "chosen_preferred", right)
         uniform = float(np.mean(1 / rotations.n_options[present]))
         results.append(
-            beside(f"preferred.{name}", "Preferred option selected", name, right, uniform)
+            share_result(f"preferred.{name}", "Preferred option selected", name, right, uniform)
         )
     return results
 
 
-def _of_items(estimate: Estimate, rotations: Rotations, used: NDArray[np.bool_]) -> Estimate:
+def _count_items(estimate: Estimate, rotations: Rotations, used: NDArray[np.bool_]) -> Estimate:
     """The estimate with its items counted as items, however often their rotations were repeated."""
     n = len(set(rotations.items[used].tolist()))
     return estimate.replace(sample=dataclasses.replace(estimate.sample, n_items=n))
@@ -356,7 +360,7 @@ def _limits(
     if int(table["n_replications"].max()) < 2:
         limits.append(
             "One repetition of every rotation: that selections differ between rotations may be "
-            f"position or plain noise. Set {option('replicates', '2')} or more to tell them apart."
+            f"position or plain noise. Set {option('repeats', '2')} or more to tell them apart."
         )
     else:
         limits.append(
@@ -374,10 +378,10 @@ def _sentence(table: pd.DataFrame) -> str:
             parts.append(f"{judge} not known")
             continue
         low, high = usable.iloc[0], usable.iloc[-1]
-        span = worded_coefficient(low, "grade_score")
+        span = format_coefficient(low, "grade_score")
         if len(usable) > 1:
             ends = [
-                f"{worded_coefficient(row, 'grade_score')} "
+                f"{format_coefficient(row, 'grade_score')} "
                 f"({str(row['condition']).removeprefix(f'{judge}, ')})"
                 for row in (low, high)
             ]
@@ -391,9 +395,9 @@ def _sentence(table: pd.DataFrame) -> str:
     )
 
 
-def _farthest_place(identity: str, result: Result) -> str:
+def _largest_share_id(identity: str, result: Result) -> str:
     """Id of the share of a place that lies farthest from what no preference gives."""
-    far = share_of_place(result)
+    far = largest_position_share(result)
     return f"{identity}/{far.name}" if far else ""
 
 
@@ -437,6 +441,6 @@ def _recommend(table: pd.DataFrame, headlines: Sequence[Headline]) -> Recommenda
         return None
     if int(table["n_replications"].max()) < 2:
         parts.append(
-            f"Repeat the rotations ({option('replicates', '2')}) to tell position from noise."
+            f"Repeat the rotations ({option('repeats', '2')}) to tell position from noise."
         )
     return Recommendation(sentences=tuple(parts), rests_on=tuple(h.rests_on[0] for h in headlines))

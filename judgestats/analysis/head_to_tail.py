@@ -31,18 +31,18 @@ from judgestats.analysis.selections import (
     add_estimate,
     choices_of,
     condition_row,
-    in_order,
     metrics_of,
-    named,
+    name_result,
     selection_limits,
+    sort_results,
     unanswered,
 )
 from judgestats.analysis.summary_rows import (
-    asked_row,
     choice_rows,
     described,
+    format_coefficient,
     ranked,
-    worded_coefficient,
+    results_row,
 )
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat
@@ -165,7 +165,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         validity="Check a sample of its verdicts by hand: reliability is not validity.",
     )  # fmt: skip
     results += best
-    results = in_order(results, declared)
+    results = sort_results(results, declared)
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
@@ -200,7 +200,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         ),
         recommendation=recommended,
         rows=(
-            asked_row(
+            results_row(
                 "called_right",
                 "answers called right",
                 "called right",
@@ -244,22 +244,26 @@ def _condition(
     printed = _across_replications(choices)
     row["as_judged_se_replications"] = printed.std_error
     return [
-        named(f"accuracy.{name}", f"Accuracy as judged, {name}", "primary", accuracy),
-        named(f"reliability.one.{name}", f"One verdict, {name}", "primary", one),
-        named(f"reliability.all.{name}", f"All replications, {name}", "primary", many),
-        named(f"repetition.ac1.{name}", f"Agreement of repetitions, {name}", "descriptive", ac1),
-        named(f"repetition.flips.{name}", f"Changed verdicts, {name}", "descriptive", flips),
-        named(
+        name_result(f"accuracy.{name}", f"Accuracy as judged, {name}", "primary", accuracy),
+        name_result(f"reliability.one.{name}", f"One verdict, {name}", "primary", one),
+        name_result(f"reliability.all.{name}", f"All replications, {name}", "primary", many),
+        name_result(
+            f"repetition.ac1.{name}", f"Agreement of repetitions, {name}", "descriptive", ac1
+        ),
+        name_result(f"repetition.flips.{name}", f"Changed verdicts, {name}", "descriptive", flips),
+        name_result(
             f"repeats.needed.{name}",
             f"Verdicts for a reliability of .90, {name}",
             "descriptive",
             repeats_needed(one),
         ),
-        named(f"repetition.unread.{name}", f"Unread as not correct, {name}", "descriptive", strict),
-        named(
+        name_result(
+            f"repetition.unread.{name}", f"Unread as not correct, {name}", "descriptive", strict
+        ),
+        name_result(
             f"repetition.category.{name}", f"Unread as a category, {name}", "descriptive", category
         ),
-        named(f"published.{name}", f"Mean over replications, {name}", "replicated", printed),
+        name_result(f"published.{name}", f"Mean over replications, {name}", "replicated", printed),
     ]
 
 
@@ -317,7 +321,7 @@ def _judges(
                 less[title] = f"{judges[j]} less {judges[i]} at {heat(temperature)}"
     family = family_of_tests("judges.family", tests, "share correct, pairs of judges")
     results = [
-        named(f"judges.{title}", f"Share correct: {title}", "secondary", test)
+        name_result(f"judges.{title}", f"Share correct: {title}", "secondary", test)
         for title, test in tests.items()
     ]
     headlines = [
@@ -360,7 +364,7 @@ def _item_shares(choices: Choices) -> Any:
 def _sentence(table: pd.DataFrame, headlines: Sequence[Headline]) -> str:
     parts = []
     for row in table.to_dict("records"):
-        parts.append(f"{row['condition']} {worded_coefficient(row, 'as_judged')}")
+        parts.append(f"{row['condition']} {format_coefficient(row, 'as_judged')}")
     text = f"Accuracy as judged: {'; '.join(parts)}."
     if not headlines:
         return text

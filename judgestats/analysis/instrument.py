@@ -12,7 +12,7 @@ import pandas as pd
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import NamedResult
-from judgestats.analysis.summary_rows import asked_row
+from judgestats.analysis.summary_rows import results_row
 from judgestats.data.matrices import ScoreArray
 from judgestats.data.readers.frame import condition_labels
 from judgestats.errors import InputError
@@ -87,13 +87,15 @@ def instrument_results(
                 again = {k: v for k, v in used.details.items() if k == "differ_again"}
                 term = term.replace(notes=(*term.notes, *about_levels), details=again)
             if not math.isnan(term.estimate):
-                results.append(_named(key, name, term.label, term))
+                results.append(_name_result(key, name, term.label, term))
     severities, _ = _severities(frame, declared)
     if severities is not None:
         results += _facet_results(severities)
     for rater, result in _tried(frame, declared):
         if not isinstance(result, str):
-            results.append(_named("dif_test", rater, "Scores of sources at equal quality", result))
+            results.append(
+                _name_result("dif_test", rater, "Scores of sources at equal quality", result)
+            )
     conditions = set(array.conditions)
     return [
         n if set(n.about.conditions) <= conditions else replace(n, about=About()) for n in results
@@ -190,7 +192,7 @@ def instrument_metrics(results: list[NamedResult], condition: str) -> dict[str, 
     --------
     >>> from judgestats.stats.inference.result import Sample
     >>> e = Estimate(name="effective_levels", label="", estimate=2.5, sample=Sample(n_items=9))
-    >>> instrument_metrics([_named("effective_levels", "gpt", "", e)], "gpt")
+    >>> instrument_metrics([_name_result("effective_levels", "gpt", "", e)], "gpt")
     {'instrument/effective_levels': 2.5}
     """
     out: dict[str, float] = {}
@@ -241,7 +243,7 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
     by_people = any(n.id.startswith("people.bias.") for n in results)
     again = frame.duplicated(["condition", "item_id"]).any()
     rows = [
-        asked_row(
+        results_row(
             "fair_severity",
             "lenient beside others" if by_people else "lenient by",
             "beside others" if by_people else "lenient",
@@ -258,7 +260,7 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
     }
     if len(sources) == 1 and len(pair := next(iter(sources))) == 2:
         rows.append(
-            asked_row(
+            results_row(
                 "fair_source", f"favours {pair[1]} over {pair[0]} by", "favours a source",
                 "dif_log_odds", "instrument.dif_test.{}/dif_log_odds", raters,
                 note="(log odds, equal quality)",
@@ -266,14 +268,14 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
         )  # fmt: skip
     elif sources:
         rows.append(
-            asked_row(
+            results_row(
                 "fair_source", "sources differ at equal quality", "sources differ", "r2_change",
                 "instrument.dif_test.{}/r2_change", raters, note="(R² beyond quality)",
             )
         )  # fmt: skip
     if source.startswith("factor_"):
         rows.append(
-            asked_row(
+            results_row(
                 "fair_quality", "the system, severity taken out", "system", "quality_points",
                 "instrument.quality_points.{}", sources_of,
                 note="(points beside the mean system)",
@@ -282,7 +284,7 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
     return tuple(rows)
 
 
-def _named(key: str, condition: str, title: str, result: Result) -> NamedResult:
+def _name_result(key: str, condition: str, title: str, result: Result) -> NamedResult:
     return NamedResult(
         id=f"instrument.{key}.{condition}", title=f"{title} ({condition})", role="secondary",
         result=result, about=About(conditions=(condition,)),
@@ -362,10 +364,10 @@ def _severities(frame: pd.DataFrame, declared: AnalysisPlan) -> tuple[ManyFacet 
 
 def _facet_results(model: ManyFacet) -> Iterator[NamedResult]:
     for judge in model.facets["judge"]:
-        yield _named("severity", judge.level, "Severity, logits", judge.severity)
-        yield _named("leniency_points", judge.level, "Leniency, points", judge.points)
+        yield _name_result("severity", judge.level, "Severity, logits", judge.severity)
+        yield _name_result("leniency_points", judge.level, "Leniency, points", judge.points)
         for key in ("infit", "outfit"):
-            yield _named(
+            yield _name_result(
                 key,
                 judge.level,
                 key.capitalize(),
@@ -377,8 +379,8 @@ def _facet_results(model: ManyFacet) -> Iterator[NamedResult]:
             )  # fmt: skip
     for system in model.systems:
         what = "Quality, severity of judges taken out"
-        yield _named("quality", system.level, f"{what}, logits", system.severity)
-        yield _named("quality_points", system.level, f"{what}, points", system.points)
+        yield _name_result("quality", system.level, f"{what}, logits", system.severity)
+        yield _name_result("quality_points", system.level, f"{what}, points", system.points)
 
 
 def _tried(frame: pd.DataFrame, declared: AnalysisPlan) -> Iterator[tuple[str, Result | str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,9 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.audit import plan, verdict_plan
 from judgestats.analysis.audit_answer import audit_headlines
+from judgestats.analysis.coefficients import condition_metrics, repetition_results
 from judgestats.analysis.families import AnalysisPlan, with_omega_model
-from judgestats.analysis.large_scores import audit_scores, left_out, named, whole_counts
+from judgestats.analysis.large_scores import audit_scores, left_out, whole_counts
 from judgestats.analysis.limits import lost_limits
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeat_limits import lost_metrics
@@ -20,22 +20,15 @@ from judgestats.analysis.summary_rows import DRAWN_VERDICTS, ranked, verdict_row
 from judgestats.analysis.validity import pass_rate
 from judgestats.analysis.verdict_audit import (
     estimates_of,
-    verdict_metrics,
+    named_results,
     verdict_sentence,
-    verdicts_needed,
 )
 from judgestats.data.large.columns import Column, ReducedJudgments
 from judgestats.data.matrices import lost_shares
 from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.errors import InputError
-from judgestats.results import About
-from judgestats.stats.agreement.across_orders import Repetition, repetition_over_orders
-from judgestats.stats.agreement.chance_corrected import brennan_prediger, gwet_ac1
-from judgestats.stats.agreement.kappa import fleiss_kappa
-from judgestats.stats.agreement.raw_agreement import flip_rate, percent_agreement, verdict_entropy
-from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.designs.count_table import CountTable
-from judgestats.stats.inference.estimate import Estimate, Result
+from judgestats.stats.inference.estimate import Estimate
 
 
 def verdict_counts(
@@ -63,46 +56,11 @@ def verdict_counts(
     """
     asked = reduced.asked[:, place] > 0
     counts = reduced.counts[asked, place].astype(float)
-    table = _seen(CountTable(counts=counts, categories=reduced.values))
+    table = _drop_empty_categories(CountTable(counts=counts, categories=reduced.values))
     return table, reduced.cluster[asked], asked
 
 
-_NOMINAL: tuple[tuple[str, str, Repetition, Callable[..., Estimate]], ...] = (
-    ("fleiss_kappa", "Agreement of repetitions", "fleiss_kappa", fleiss_kappa),
-    ("ac1", "Agreement of repetitions, AC1", "gwet_ac1", gwet_ac1),
-    ("vote_share", "Reliability of one verdict", "vote_share_reliability", vote_share_reliability),
-    ("flip_rate", "How often asking again changes the verdict", "flip_rate", flip_rate),
-    (
-        "brennan_prediger",
-        "Agreement of repetitions, Brennan and Prediger",
-        "brennan_prediger",
-        brennan_prediger,
-    ),
-    ("percent_agreement", "Two repetitions agree", "percent_agreement", percent_agreement),
-    ("entropy", "Entropy of an item's verdicts", "verdict_entropy", verdict_entropy),
-)
-
-
-def _repetition(
-    orders: Sequence[CountTable], *, cluster: NDArray[np.int64] | None, level: float
-) -> list[tuple[str, str, Result]]:
-    """Repetitions of the same order compared, over every order that was repeated, as in memory."""
-    tables = [_seen(t) for t in orders if float(t.per_item.max(initial=0)) >= 2]
-    where = ", within orders" if len(tables) > 1 else ""
-    return [
-        (
-            f"reliability.{kind}",
-            f"{title}{where}",
-            single(tables[0], cluster=cluster, level=level)
-            if len(tables) == 1
-            else repetition_over_orders(tables, coefficient=name, cluster=cluster, level=level),
-        )
-        for kind, title, name, single in _NOMINAL
-        if tables
-    ]
-
-
-def _seen(table: CountTable) -> CountTable:
+def _drop_empty_categories(table: CountTable) -> CountTable:
     """Without the categories that never occur in it."""
     seen = table.counts.sum(axis=0) > 0
     kept = tuple(v for v, s in zip(table.categories, seen.tolist(), strict=True) if s)
@@ -123,37 +81,24 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
         places = [reduced.columns.index(c) for c in same]
         asked = np.asarray((reduced.asked[:, places] > 0).any(axis=1), dtype=np.bool_)
         cluster = reduced.cluster[asked]
-        named_results = _repetition(
-            [
-                CountTable(counts=reduced.counts[asked, p].astype(float), categories=reduced.values)
-                for p in places
-            ],
+        tables = [
+            CountTable(counts=reduced.counts[asked, p].astype(float), categories=reduced.values)
+            for p in places
+        ]
+        own = repetition_results(
+            [_drop_empty_categories(t) for t in tables if float(t.per_item.max(initial=0)) >= 2],
+            counts=True,
             cluster=cluster if reduced.clustered else None,
             level=declared.level,
         )
-        results += [
-            named(kind.split(".", 1)[1], title, column.label, result)
-            for kind, title, result in named_results
-        ]
-        described += [
-            verdicts_needed(column.label, value)
-            for kind, _, value in named_results
-            if kind == "reliability.vote_share" and isinstance(value, Estimate)
-        ]
         if set(reduced.values) <= {PASS, FAIL}:
-            rate = _pass_rate(reduced, places, declared)
-            named_results.insert(0, ("verdicts.pass_rate", "How many pass", rate))
-            results.append(
-                NamedResult(
-                    id=f"verdicts.pass_rate.{column.label}",
-                    title=f"How many pass ({column.label})",
-                    role="primary",
-                    result=rate,
-                    headline=True,
-                    about=About(conditions=(column.label,)),
-                )
-            )
-        rows.append(_verdict_row(column, same, asked, cluster) | estimates_of(named_results))
+            own.insert(0, ("verdicts.pass_rate", "How many pass", _pass_rate(
+                reduced, places, declared
+            )))  # fmt: skip
+        of_condition, needed = named_results(column.label, own)
+        results += of_condition
+        described += needed
+        rows.append(_verdict_row(column, same, asked, cluster) | estimates_of(own))
     table_of = whole_counts(pd.DataFrame(rows))
     steadier = "Which judge is the steadier, by comparisons with the best, and how often to ask it."
     limits = left_out(reduced, [steadier])
@@ -174,7 +119,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
         rows=verdict_rows(table_of["condition"]),
         limitations=tuple(limits),
         metrics=lost_metrics(table_of),
-        condition_metrics={str(r["condition"]): verdict_metrics(r) for r in rows},
+        condition_metrics={str(r["condition"]): condition_metrics(r) for r in rows},
     )
 
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.audit import audit_read, plan_for
-from judgestats.analysis.audit_answer import audit_headlines, audit_sentence, held_to_claims
+from judgestats.analysis.audit_answer import audit_headlines, audit_sentence, restrict_to_claims
+from judgestats.analysis.coefficients import (
+    computed,
+    condition_metrics,
+    declared_for,
+    named_result,
+)
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.limits import MOST_COMPARED, limits_of_conditions, not_compared
 from judgestats.analysis.ratings import ratings_of, true_score_of
@@ -21,9 +27,7 @@ from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeat_limits import lost_metrics
 from judgestats.analysis.score_audit import comparison_results
 from judgestats.analysis.scores import (
-    ALPHA_TITLE,
-    OMEGA_TITLE,
-    condition_metrics,
+    Coefficients,
     condition_row,
     described_line,
     mean_deviations,
@@ -49,18 +53,16 @@ from judgestats.analysis.verdict_audit import estimates_of
 from judgestats.data.large.columns import Column, ReducedJudgments
 from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.errors import InputError
-from judgestats.results import About
+from judgestats.results import About, quantity_of
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.designs.cells import Cells, cells_from_counts
 from judgestats.stats.dispersion.condition_summary import condition_summary, mean_shift
 from judgestats.stats.dispersion.dispersion_test import spread_test
 from judgestats.stats.dispersion.ratios import variance_ratio
-from judgestats.stats.inference.estimate import Estimate, Result
+from judgestats.stats.inference.estimate import Result
 from judgestats.stats.inference.result import TestResult
 from judgestats.stats.reliability.internal_consistency import TwoWaySums
 from judgestats.stats.reliability.intraclass import icc_of_cells
-from judgestats.stats.reliability.omega import omega_of_covariance
-from judgestats.stats.reliability.one_factor import Model
 
 SHOWN_ITEMS = 2_000
 """Items whose cells figures show."""
@@ -70,24 +72,6 @@ def whole_counts(table: pd.DataFrame) -> pd.DataFrame:
     """A status that does not occur under a condition is counted 0 there."""
     counted = [c for c in table.columns if c.startswith("n_")]
     return table.assign(**{c: table[c].fillna(0).astype(int) for c in counted})
-
-
-_LEADING = {"icc1", "alpha", "fleiss_kappa", "ac1", "vote_share", "flip_rate"}
-"""What an audit in memory tells of every condition; what else counts give stands beside."""
-
-
-def named(
-    kind: str, title: str, condition: str, result: Result, about: About | None = None
-) -> NamedResult:
-    """A reliability of one condition under its name; the leading coefficients are headlines."""
-    return NamedResult(
-        id=f"reliability.{kind}.{condition}",
-        title=f"{title} ({condition})",
-        role="primary" if kind in _LEADING else "secondary",
-        result=result,
-        about=about or About(conditions=(condition,)),
-        headline=kind in _LEADING,
-    )
 
 
 def left_out(reduced: ReducedJudgments, more: list[str]) -> list[str]:
@@ -125,36 +109,32 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     summary = condition_summary(cells, level=declared.level)
     rows: list[dict[str, Any]] = []
     results: list[NamedResult] = []
-    described: list[NamedResult] = []
+    shown: list[NamedResult] = []
     for place, column in enumerate(reduced.columns):
         name = column.label
         single = icc_of_cells(cells, name, level=declared.level)
-        own_results = _columns_results(
-            reduced, place, declared.level, declared.options.get("omega_model", "parallel")
-        )
+        coefficients = [
+            (quantity_of("icc_1_1"), single),
+            *_coefficients_of(reduced, place, declared),
+        ]
         rows.append(
             condition_row(
                 summary[name],
                 about=_about(column),
                 statuses=column.statuses,
-                reliability=single,
-                alpha=own_results["alpha"],
-                omega=[r for kind, r in own_results.items() if kind.startswith("omega_")],
+                coefficients=coefficients,
             )
         )
         factors = {factor: str(level) for factor, level in column.factors.items()}
         subject = subject_of(name, column.judge, column.temperature, factors)
-        described += described_line(name, summary[name], single, subject)
-        results.append(named("icc1", "Reliability of one judgment", name, single, subject))
-        results += [
-            named(kind, _TITLES[kind], name, value, subject) for kind, value in own_results.items()
-        ]
+        shown += described_line(summary[name], coefficients, subject)
+        results += [named_result(q, value, subject) for q, value in coefficients]
     table = whole_counts(pd.DataFrame(rows))
     compared, skipped = _compared(reduced, cells, declared)
     blocked = next((r.result for r in compared if r.id == "spread.all"), None)
     test = blocked if isinstance(blocked, TestResult) else None
     headlines = audit_headlines([*results, *compared])
-    compared = held_to_claims(compared, headlines)
+    compared = restrict_to_claims(compared, headlines)
     metrics = lost_metrics(table)
     by_condition = {str(r["condition"]): condition_metrics(r) for r in rows}
     if len(rows) == 1:
@@ -170,7 +150,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         headlines=headlines,
         conditions=table,
         results=(*results, *compared, *rests_on),
-        described=tuple(described),
+        described=tuple(shown),
         rows=score_rows(labels),
         limitations=(
             *limits_of_conditions(
@@ -182,42 +162,26 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         recommendation=advice,
         metrics=metrics,
         condition_metrics=by_condition,
-        arrays=_shown_cells(reduced, cells),
+        arrays=_figure_cells(reduced, cells),
     )
     return with_read_notes(analysis, reduced.notes)
 
 
-_TITLES = {
-    "alpha": ALPHA_TITLE,
-    **{f"omega_{model}": OMEGA_TITLE.format(model) for model in ("tau-equivalent", "congeneric")},
-    "icc2": "ICC(2,1), replications as judges whose level matters",
-    "icc3": "ICC(3,1), replications as judges whose level does not matter",
-    "lambda2": "Guttman's lambda-2 of all replications",
-}
-
-
-def _columns_results(
-    reduced: ReducedJudgments, place: int, level: float, omega_model: str
-) -> dict[str, Estimate]:
+def _coefficients_of(reduced: ReducedJudgments, place: int, declared: AnalysisPlan) -> Coefficients:
     """Coefficients that need to know which replication gave which score."""
+    model = declared.options.get("omega_model", "parallel")
+    options = {} if model == "parallel" else {"omega_model": model}
+    quantities = [q for q in declared_for("scores", options=options, counts=True) if q.counted]
     sums = column_sums(reduced, place)
     if sums is None:
         reason = f"replications are not told apart: {reduced.board_reason}"
-        empty = TwoWaySums(k=2, n_clusters=1, shift=0.0, clustered=False).alpha()
-        return {"alpha": empty.replace(reason=reason)}
-    alpha = sums.alpha(level=level)
-    further: dict[str, Estimate] = {}
-    if omega_model != "parallel":
-        further[f"omega_{omega_model}"] = omega_of_covariance(
-            sums.covariance(), model=cast("Model", omega_model), sample=sums.sample
-        )
-    return {
-        "alpha": alpha,
-        **further,
-        "lambda2": sums.lambda2(),
-        "icc2": sums.icc("ICC(2,1)", level=level),
-        "icc3": sums.icc("ICC(3,1)", level=level),
-    }
+        sums = TwoWaySums(k=2, n_clusters=1, shift=0.0, clustered=False)
+        return [
+            (q, computed(q, sums, counts=True).replace(reason=reason))
+            for q in quantities
+            if q.primary
+        ]
+    return [(q, computed(q, sums, counts=True, level=declared.level)) for q in quantities]
 
 
 def column_sums(reduced: ReducedJudgments, place: int) -> TwoWaySums | None:
@@ -316,7 +280,7 @@ def _compared(
     ], [left_out]
 
 
-def _shown_cells(reduced: ReducedJudgments, cells: Cells) -> dict[str, Any]:
+def _figure_cells(reduced: ReducedJudgments, cells: Cells) -> dict[str, Any]:
     """Cells of evenly spaced items, for figures."""
     n = len(reduced.items)
     at = np.unique(np.linspace(0, n - 1, min(n, SHOWN_ITEMS)).astype(int))
@@ -367,7 +331,7 @@ def with_labelled(
         )
     own = audit_read(labelled, notes=labelled.attrs.get("notes", ()), **choices)
     declared = plan_for(labelled, labels_drawn=labels_drawn, **choices)
-    of_all = dict(_of_all_items(reduced, labelled, declared))
+    of_all = dict(_count_results(reduced, labelled, declared))
     people = _people(own, of_all)
     kinds = {r.id.split(".")[1] for r in people}
     columns = [
@@ -439,7 +403,7 @@ def _people(own: Analysis, of_all: dict[str, Found]) -> tuple[NamedResult, ...]:
     return (*kept, *over.values())
 
 
-def _of_all_items(
+def _count_results(
     reduced: ReducedJudgments, labelled: pd.DataFrame, declared: AnalysisPlan
 ) -> Iterator[tuple[str, Found]]:
     """By condition: what the counts of all items say beside the labels of some."""

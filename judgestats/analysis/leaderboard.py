@@ -13,7 +13,7 @@ from judgestats.analysis.audit_answer import FEWEST_SYSTEMS
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.summary_rows import asked_row
+from judgestats.analysis.summary_rows import results_row
 from judgestats.analysis.supplements import Rows
 from judgestats.errors import InputError
 from judgestats.results import About, Headline, Row
@@ -95,7 +95,7 @@ def strength_results(
             refused.setdefault(why, []).append(condition)
             continue
 
-        def named(kind: str, title: str, term: Estimate, of: About = about) -> NamedResult:
+        def name_term(kind: str, title: str, term: Estimate, of: About = about) -> NamedResult:
             return NamedResult(
                 id=f"{kind}.{of.conditions[0]}", title=f"{title} ({of.conditions[0]})",
                 role="secondary", result=term, about=of,
@@ -107,10 +107,12 @@ def strength_results(
             rank_estimates(strengths.systems, strengths.ranks, strengths.sample, declared.level),
             strict=True,
         ):
-            results.append(named(f"strength.{system}", f"Strength of {system}", term))
-            described.append(replace(named(f"rank.{system}", rank.label, rank), role="descriptive"))
+            results.append(name_term(f"strength.{system}", f"Strength of {system}", term))
+            described.append(
+                replace(name_term(f"rank.{system}", rank.label, rank), role="descriptive")
+            )
         results += [
-            named(f"strength.{term.name}", term.label, term)
+            name_term(f"strength.{term.name}", term.label, term)
             for term in strengths.others
             if term.name in _FURTHER
         ]
@@ -120,11 +122,11 @@ def strength_results(
                 role="descriptive", result=Rows(table=strength_table(strengths)), about=about,
             )
         )  # fmt: skip
-    limits += [_refused(named_conditions, why) for why, named_conditions in refused.items()]
+    limits += [_refusal_limit(named_conditions, why) for why, named_conditions in refused.items()]
     return results, described, limits
 
 
-def _refused(conditions: Sequence[str], why: str) -> Limit:
+def _refusal_limit(conditions: Sequence[str], why: str) -> Limit:
     where = conditions[0] if len(conditions) == 1 else f"{len(conditions)} conditions"
     return Limit(
         f"The systems were not put in order by pairwise verdicts ({where}): {why}",
@@ -147,11 +149,11 @@ def strength_rows(results: Sequence[NamedResult]) -> tuple[Row, ...]:
     """
     names = list(dict.fromkeys(n.about.conditions[0] for n in results))
     first = [n for n in results if n.about.conditions == tuple(names[:1])]
-    systems = [_called(n) for n in first if _called(n) not in _FURTHER]
-    there = {_called(n) for n in results}
+    systems = [_system_name(n) for n in first if _system_name(n) not in _FURTHER]
+    there = {_system_name(n) for n in results}
     equal = "(logits, equal length)" if "slope_of_covariate" in there else "(logits)"
     rows = [
-        asked_row(
+        results_row(
             f"strength_{system}", f"strength of {system}", system, "strength",
             f"strength.{system}.{{}}", names, note=equal,
             beside={"rank, all at once": f"rank.{system}.{names[0]}"} if len(names) == 1 else {},
@@ -159,14 +161,16 @@ def strength_rows(results: Sequence[NamedResult]) -> tuple[Row, ...]:
         for system in systems[:_SHOWN]
     ]  # fmt: skip
     rows += [
-        asked_row(key, ask, short, estimand, f"strength.{estimand}.{{}}", names, note="(log odds)")
+        results_row(
+            key, ask, short, estimand, f"strength.{estimand}.{{}}", names, note="(log odds)"
+        )
         for estimand, (key, ask, short) in _FURTHER.items()
         if estimand in there
     ]
     return tuple(rows)
 
 
-def _called(named: NamedResult) -> str:
+def _system_name(named: NamedResult) -> str:
     return named.id.removeprefix("strength.").removesuffix(f".{named.about.conditions[0]}")
 
 
@@ -255,7 +259,7 @@ _BESIDE_SCORES_SHOWN = 4
 
 
 @dataclass(frozen=True)
-class _ByScores:
+class _ScoreRanking:
     """Systems in the order of their points, the best first."""
 
     systems: tuple[str, ...]
@@ -322,7 +326,7 @@ def leaderboards(
             "Leave both columns out where lengths are not known."
         )
     strengths = fitted_strengths(used, level, seed)
-    by_scores = _by_scores(scores, level, seed)
+    by_scores = _rank_scores(scores, level, seed)
     board, tau = _side_by_side(strength_table(strengths), by_scores)
     board.attrs |= {"tau": tau, "points_from": by_scores.how}
     lengths = [t.estimate for t in strengths.others if t.name == "slope_of_covariate"]
@@ -331,9 +335,7 @@ def leaderboards(
     return board
 
 
-def with_scores_beside(
-    analysis: Analysis, scores: pd.DataFrame, *, level: float, seed: int
-) -> Analysis:
+def add_scores(analysis: Analysis, scores: pd.DataFrame, *, level: float, seed: int) -> Analysis:
     """An audit of pairwise verdicts with the same systems' scores beside.
 
     Parameters
@@ -365,7 +367,7 @@ def with_scores_beside(
             "more, so there is no order to set scores beside. Name first the file of verdicts, "
             "with the columns model_a and model_b."
         )
-    by_scores = _by_scores(scores, level, seed)
+    by_scores = _rank_scores(scores, level, seed)
     placed = rank_estimates(by_scores.systems, by_scores.ranks, by_scores.points[0].sample, level)
     described: list[NamedResult] = [
         NamedResult(
@@ -402,7 +404,7 @@ def with_scores_beside(
                 id=f"headline.order_in_common.{name}", hypothesis="strength",
                 claim="described" if np.isfinite(tau) else "undefined", about=about,
                 estimand="order_in_common", rests_on=(f"order_in_common.{name}",),
-                reason=common.reason, says=_in_words(board),
+                reason=common.reason, says=_leader_sentence(board),
             )
         )  # fmt: skip
     systems = list(boards[0].result.tidy()["system"])
@@ -426,18 +428,18 @@ def _rows(systems: Sequence[str], names: Sequence[str]) -> tuple[Row, ...]:
     """Ranks by verdicts and by scores, points, and how far both orders agree."""
     return (
         *(
-            asked_row(
+            results_row(
                 f"rank_{system}", f"rank of {system}", f"{system}'s rank", "rank",
                 f"rank.{system}.{{}}", [*names, BY_SCORES], note="(intervals hold at once)",
             )
             for system in systems
         ),
-        asked_row(
+        results_row(
             "order_in_common", "both orders agree", "orders agree", "order_in_common",
             "order_in_common.{}", names, note="(tau-b)",
         ),
         *(
-            asked_row(
+            results_row(
                 f"points_{system}", f"points of {system}", f"{system}'s points", "quality_points",
                 f"points.{system}.{{}}", [BY_SCORES], note="from the mean of the systems",
             )
@@ -446,12 +448,13 @@ def _rows(systems: Sequence[str], names: Sequence[str]) -> tuple[Row, ...]:
     )  # fmt: skip
 
 
-def _in_words(board: pd.DataFrame) -> str:
+def _leader_sentence(board: pd.DataFrame) -> str:
     """Who leads by verdicts, and who by scores.
 
     Examples
     --------
-    >>> _in_words(pd.DataFrame({"system": ["x", "y"], "points": [1.0, 2.0], "rank_points": [2, 1]}))
+    >>> _leader_sentence(pd.DataFrame({"system": ["x", "y"], "points": [1.0, 2.0],
+    ...     "rank_points": [2, 1]}))
     'by verdicts x leads, by scores y'
     """
     first = str(board["system"].iloc[0])
@@ -485,7 +488,7 @@ def _contradictions(board: pd.DataFrame, condition: str) -> list[Limit]:
     ]
 
 
-def _side_by_side(board: pd.DataFrame, by_scores: _ByScores) -> tuple[pd.DataFrame, float]:
+def _side_by_side(board: pd.DataFrame, by_scores: _ScoreRanking) -> tuple[pd.DataFrame, float]:
     """A row a system with both places, and Kendall's tau-b between them."""
     from scipy import stats
 
@@ -511,7 +514,7 @@ def _side_by_side(board: pd.DataFrame, by_scores: _ByScores) -> tuple[pd.DataFra
     return out, float(stats.kendalltau(out["strength"], out["points"]).statistic)
 
 
-def _by_scores(scores: pd.DataFrame, level: float, seed: int) -> _ByScores:
+def _rank_scores(scores: pd.DataFrame, level: float, seed: int) -> _ScoreRanking:
     """Each system's points and rank, and how they were got."""
     column = next((c for c in ("system", "author") if c in scores), None)
     read = scores[scores["score"].notna()] if "score" in scores else scores.iloc[:0]
@@ -532,17 +535,19 @@ def _by_scores(scores: pd.DataFrame, level: float, seed: int) -> _ByScores:
             facets={"judge": once["judge"].to_numpy(str)}, system=once["system"].to_numpy(str),
             cluster=once["cluster"].astype(str).to_numpy(str), level=level, seed=seed,
         )  # fmt: skip
-        return _ByScores(
+        return _ScoreRanking(
             tuple(s.level for s in fit.systems), tuple(s.points for s in fit.systems),
             fit.system_ranks, "many-facet model, severity of judges taken out",
         )  # fmt: skip
-    return _of_means(read["score"].to_numpy(float), systems, of.reshape(-1), cluster, level, seed)
+    return _centred_means(
+        read["score"].to_numpy(float), systems, of.reshape(-1), cluster, level, seed
+    )
 
 
-def _of_means(
+def _centred_means(
     score: NDArray[np.float64], systems: NDArray[np.str_], of: NDArray[np.int64],
     cluster: NDArray[np.str_], level: float, seed: int,
-) -> _ByScores:  # fmt: skip
+) -> _ScoreRanking:  # fmt: skip
     """Mean scores less the mean of the systems; questions that all answered cancel."""
     codes = cluster_codes(cluster, score.size, where="leaderboards")
     member = (of[:, None] == np.arange(systems.size)).astype(float)
@@ -563,7 +568,7 @@ def _of_means(
     sample = Sample(n_items=score.size, n_clusters=g)
     errors = np.sqrt(np.diag(covariance))
     names = tuple(map(str, systems[best]))
-    return _ByScores(
+    return _ScoreRanking(
         names,
         tuple(
             Estimate(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.records import NamedResult
 from judgestats.analysis.score_audit import first_weighted
-from judgestats.analysis.selections import add_estimate, named
+from judgestats.analysis.selections import add_estimate, name_result
 from judgestats.arrays import Floats, Objects
 from judgestats.data.pairs import both_orders, combined, scores_of
 from judgestats.data.request_fields import heat
@@ -37,7 +37,7 @@ WEIGHTED = "pointwise-weighted"
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgedPairs:
+class MethodPairs:
     """The labelled pairs of an experiment and the ids under which they were judged.
 
     Attributes
@@ -55,7 +55,7 @@ class JudgedPairs:
     second: tuple[str, ...]
 
 
-def judged_pairs(items: Sequence[Item]) -> JudgedPairs:
+def method_pairs(items: Sequence[Item]) -> MethodPairs:
     """The labelled pairs of the items, with their ids."""
     table = label_table(items)
     by_id = {item.id: item for item in items}
@@ -66,7 +66,7 @@ def judged_pairs(items: Sequence[Item]) -> JudgedPairs:
         names.append(pair_name(item, pair))
         first.append(responses[pair[0]])
         second.append(responses[pair[1]])
-    return JudgedPairs(table=table, names=tuple(names), first=tuple(first), second=tuple(second))
+    return MethodPairs(table=table, names=tuple(names), first=tuple(first), second=tuple(second))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +147,7 @@ def credit_by_pair(verdicts: Objects, labels: Objects, *, unread: float | None =
 
 
 def methods_of(
-    frame: pd.DataFrame, pairs: JudgedPairs, *, rule: str, mean_of: str = "pointwise"
+    frame: pd.DataFrame, pairs: MethodPairs, *, rule: str, mean_of: str = "pointwise"
 ) -> list[Method]:
     """Every condition as a method, and the mean of all replications of `mean_of`.
 
@@ -155,7 +155,7 @@ def methods_of(
     ----------
     frame : DataFrame
         Parsed judgments with ``factor_method``.
-    pairs : JudgedPairs
+    pairs : MethodPairs
     rule : {"tie", "first", "drop"}
         What a pair is where the two orders disagree.
     mean_of : str
@@ -190,7 +190,7 @@ def methods_of(
     return methods
 
 
-def weighted_methods(frame: pd.DataFrame, pairs: JudgedPairs) -> list[Method]:
+def weighted_methods(frame: pd.DataFrame, pairs: MethodPairs) -> list[Method]:
     """Scores weighted by their tokens' probabilities, one call each, where they were told."""
     weighted = []
     for condition, asked in frame.groupby("condition", sort=False):
@@ -216,7 +216,7 @@ def _words(verdicts: NDArray[Any]) -> Objects:
     return np.array([v or "" for v in verdicts], dtype=object)
 
 
-def _method(name: str, verdicts: Objects, pairs: JudgedPairs, **fields: Any) -> Method:
+def _method(name: str, verdicts: Objects, pairs: MethodPairs, **fields: Any) -> Method:
     return Method(
         method=name,
         verdicts=verdicts,
@@ -225,7 +225,7 @@ def _method(name: str, verdicts: Objects, pairs: JudgedPairs, **fields: Any) -> 
     )
 
 
-def baselines(pairs: JudgedPairs) -> dict[str, Floats]:
+def baselines(pairs: MethodPairs) -> dict[str, Floats]:
     """Credit of always saying tie, and that to be expected of a, b and tie drawn alike, by pair."""
     labels = pairs.table.labels
     fixed = np.full((len(pairs.names), 1), "", dtype=object)
@@ -233,12 +233,12 @@ def baselines(pairs: JudgedPairs) -> dict[str, Floats]:
     return {"always tie": each["tie"], "random": np.mean(list(each.values()), axis=0)}
 
 
-def pairs_asked(parameters: Mapping[str, Any]) -> dict[str, str]:
+def pair_option(parameters: Mapping[str, Any]) -> dict[str, str]:
     """How many pairs were asked for, as an option of the plan; nothing where all were."""
     return {} if parameters.get("pairs") is None else {"pairs": str(parameters["pairs"])}
 
 
-def fewer_pairs(declared: AnalysisPlan, pairs: JudgedPairs) -> list[str]:
+def fewer_pairs(declared: AnalysisPlan, pairs: MethodPairs) -> list[str]:
     """The limitation that the items hold fewer labelled pairs than were asked for."""
     asked = int(declared.options.get("pairs", 0))
     if asked <= len(pairs.names):
@@ -250,14 +250,14 @@ _OUTCOMES = ("a", "b", "tie")
 
 
 def share_of_pairs(
-    values: Floats, pairs: JudgedPairs, *, level: float, name: str, label: str
+    values: Floats, pairs: MethodPairs, *, level: float, name: str, label: str
 ) -> Estimate:
     """Mean over pairs with an interval over questions."""
     return mean_share(values, cluster=pairs.table.clusters, level=level, name=name, label=label)
 
 
 def describe_verdicts(
-    row: dict[str, Any], verdicts: Objects, pairs: JudgedPairs, *, name: str, level: float
+    row: dict[str, Any], verdicts: Objects, pairs: MethodPairs, *, name: str, level: float
 ) -> tuple[Floats, list[NamedResult]]:
     """Put agreement with people, accuracy without ties and the share of ties into a row.
 
@@ -266,7 +266,7 @@ def describe_verdicts(
     row : dict
         Of the table of conditions; changed.
     verdicts : ndarray of object, shape (n_pairs, n_verdicts)
-    pairs : JudgedPairs
+    pairs : MethodPairs
     name : str
     level : float
 
@@ -284,13 +284,13 @@ def describe_verdicts(
 
     score = share(credit, "alignment_score", "Alignment score")
     add_estimate(row, "alignment", score)
-    results = [named(f"alignment.{name}", f"Alignment, {name}", "descriptive", score)]
+    results = [name_result(f"alignment.{name}", f"Alignment, {name}", "descriptive", score)]
     if np.any(verdicts == ""):
         wrong = credit_by_pair(verdicts, labels, unread=0.0)
         counted = share(wrong, "alignment_score", "Alignment score, unread as wrong")
         add_estimate(row, "alignment_unread_as_wrong", counted)
         results.append(
-            named(f"alignment.unread_as_wrong.{name}", f"Alignment, unread as wrong, {name}",
+            name_result(f"alignment.unread_as_wrong.{name}", f"Alignment, unread as wrong, {name}",
                   "descriptive", counted)
         )  # fmt: skip
     decided = credit_by_pair(
@@ -300,7 +300,8 @@ def describe_verdicts(
         right = share(decided, "accuracy", "Accuracy without ties")
         add_estimate(row, "accuracy_decided", right)
         results.append(
-            named(f"agreement.accuracy.{name}", f"Accuracy without ties, {name}", "descriptive",
+            name_result(f"agreement.accuracy.{name}", f"Accuracy without ties, {name}",
+                "descriptive",
                   right)
         )  # fmt: skip
     read = verdicts != ""
@@ -320,7 +321,7 @@ def _kappa(table: Floats) -> Floats:
 
 
 def kappa_with_people(
-    verdicts: Objects, pairs: JudgedPairs, *, level: float, n_permutations: int, seed: int
+    verdicts: Objects, pairs: MethodPairs, *, level: float, n_permutations: int, seed: int
 ) -> Estimate:
     """Cohen's kappa of every verdict with every label, beside its null.
 
@@ -362,7 +363,7 @@ def kappa_with_people(
     return result.replace(null=null)
 
 
-def people_ceiling(pairs: JudgedPairs, *, level: float) -> Estimate | None:
+def people_ceiling(pairs: MethodPairs, *, level: float) -> Estimate | None:
     """What people score against one another, where a pair has several labels."""
     table = pairs.table
     if table.labels.shape[1] < 2:
@@ -370,13 +371,13 @@ def people_ceiling(pairs: JudgedPairs, *, level: float) -> Estimate | None:
     return human_ceiling(table.labels, cluster=table.clusters, level=level)
 
 
-def reference_results(pairs: JudgedPairs, declared: AnalysisPlan) -> list[NamedResult]:
+def reference_results(pairs: MethodPairs, declared: AnalysisPlan) -> list[NamedResult]:
     """What a score is read against: people against one another, always-tie, and random verdicts."""
     results = []
     ceiling = people_ceiling(pairs, level=declared.level)
     if ceiling is not None:
         results.append(
-            named("alignment.people", "People against one another", "secondary", ceiling)
+            name_result("alignment.people", "People against one another", "secondary", ceiling)
         )
     for name, credit in baselines(pairs).items():
         score = share_of_pairs(
@@ -384,7 +385,9 @@ def reference_results(pairs: JudgedPairs, declared: AnalysisPlan) -> list[NamedR
             label=f"Alignment score ({name})",
         )  # fmt: skip
         results.append(
-            named(f"alignment.{name.replace(' ', '_')}", f"Baseline: {name}", "secondary", score)
+            name_result(
+                f"alignment.{name.replace(' ', '_')}", f"Baseline: {name}", "secondary", score
+            )
         )
     return results
 
@@ -395,14 +398,14 @@ class Answers:
 
     Attributes
     ----------
-    pairs : JudgedPairs
+    pairs : MethodPairs
     names : tuple of str
         Ids of the responses, one a row of scores.
     clusters : ndarray of object
         Their questions.
     """
 
-    pairs: JudgedPairs
+    pairs: MethodPairs
     names: tuple[str, ...]
     clusters: Objects
 
@@ -498,7 +501,7 @@ def described(
         if judgments == 1:
             add_estimate(row, "icc1", reliability)
         results.append(
-            named(f"reliability.{name}", f"Reliability, {name}", "descriptive", reliability)
+            name_result(f"reliability.{name}", f"Reliability, {name}", "descriptive", reliability)
         )
     return Aggregated(row=row, results=tuple(results), credit=credit)
 

@@ -13,11 +13,11 @@ from judgestats.analysis.agreement import own_authors
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.probe_answer import (
-    by_hypothesis,
     claims_by_judge,
-    estimand_of,
+    probe_headlines,
+    probe_recommendation,
     probe_sentence,
-    what_to_do,
+    quantity_of,
 )
 from judgestats.analysis.probe_tests import (
     FAMILY,
@@ -26,7 +26,6 @@ from judgestats.analysis.probe_tests import (
     SHARE_MARGIN,
     ProbedJudge,
     adjusted_together,
-    asked_for,
     attack_tests,
     described_results,
     flip_results,
@@ -35,15 +34,16 @@ from judgestats.analysis.probe_tests import (
     named_tests,
     on_another_scale,
     probed_judges,
-    scale_asked,
+    requested_output,
     scale_tests,
     shift_tests,
     smallness,
+    variant_scale,
 )
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
 from judgestats.analysis.selections import condition_row, selection_limits
-from judgestats.analysis.summary_rows import asked_row
+from judgestats.analysis.summary_rows import results_row
 from judgestats.analysis.supplements import Rows
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import ScoreArray, score_array
@@ -63,7 +63,7 @@ _COUNTED: Mapping[str, tuple[str, str, str, str]] = {
     "taken_in_by": ("fair_attacks", "attack", "differs", "attacks that succeed"),
     "controls_passed": ("right_controls", "control", "differs", "worse answers it noticed"),
 }
-"""Estimand: the row's key, the hypothesis, the claim, what is asked."""
+"""Quantity: the row's key, the hypothesis, the claim, what is asked."""
 FEWEST_DRAWN = 3
 """Rows of which there is a figure of what changes add."""
 _WORST = 3
@@ -112,7 +112,7 @@ def card_counts(
     return out
 
 
-def telling(probes: Sequence[Probe], headlines: Sequence[Headline]) -> list[Probe]:
+def sort_probes(probes: Sequence[Probe], headlines: Sequence[Headline]) -> list[Probe]:
     """The probes, those with the most claims of an effect first."""
     claims = Counter(h.about.varied for h in headlines if h.claim == "differs")
     return sorted(
@@ -123,16 +123,16 @@ def telling(probes: Sequence[Probe], headlines: Sequence[Headline]) -> list[Prob
 def card_rows(where: Sequence[str], probes: Sequence[Probe]) -> tuple[Row, ...]:
     """The counts, then a row a probe: what it adds, or how often it succeeds."""
     counted = [
-        asked_row(key, ask, ask, name, f"instrument.{name}.{{}}", where)
+        results_row(key, ask, ask, name, f"instrument.{name}.{{}}", where)
         for name, (key, _, _, ask) in _COUNTED.items()
     ]
     return (*counted, *(_row(p, where) for p in probes))
 
 
 def _row(probe: Probe, where: Sequence[str]) -> Row:
-    estimand = estimand_of(probe)
+    estimand = quantity_of(probe)
     verb = {"attack": "succeeds", "scale": "costs the order"}.get(probe.kind, "adds")
-    return asked_row(
+    return results_row(
         f"{'right' if probe.kind == 'control' else 'fair'}_{probe.name}",
         f"{probe.does} {verb}",
         probe.name,
@@ -144,7 +144,7 @@ def _row(probe: Probe, where: Sequence[str]) -> Row:
 
 def drawn_rows(where: Sequence[str], probes: Sequence[Probe]) -> tuple[str, ...]:
     """What is drawn of changes: a row a change and judge."""
-    return tuple(f"{identity(p, w)}/{estimand_of(p)}" for p in probes for w in where)
+    return tuple(f"{identity(p, w)}/{quantity_of(p)}" for p in probes for w in where)
 
 
 def drawn_changes(
@@ -210,7 +210,7 @@ def worst_cases(
 def _largest(
     judge: ProbedJudge, probe: Probe, texts: Mapping[str, tuple[str, str]]
 ) -> list[dict[str, object]]:
-    sides = judge.sides(probe)
+    sides = judge.paired_values(probe)
     if sides is None:
         return []
     before, after = (pd.DataFrame(x).mean(axis=1) for x in (sides.before, sides.after))
@@ -393,9 +393,9 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     )
     by_id: dict[str, Result] = {r.id: r.result for r in results}
     claims = claims_by_judge(by_id, smallness(moved, scales, attacks), judges, probes)
-    headlines = by_hypothesis(claims)
-    shown = telling(probes, headlines)
-    scored, array = _scored(frame, declared)
+    headlines = probe_headlines(claims)
+    shown = sort_probes(probes, headlines)
+    scored, array = _score_conditions(frame, declared)
     where = [j.where for j in judges]
     table = _table(frame, scored)
     return Analysis(
@@ -413,7 +413,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             ),
             *_left_out(judges, probes, items),
         ),
-        recommendation=what_to_do(headlines),
+        recommendation=probe_recommendation(headlines),
         drawing=_drawing(where, drawn_changes(where, shown, headlines)),
         rows=card_rows(where, shown),
         condition_metrics=scored.metrics if scored else {},
@@ -444,11 +444,11 @@ def _drawing(where: Sequence[str], changes: Sequence[Probe]) -> Drawing:
     )
 
 
-def _scored(
+def _score_conditions(
     frame: pd.DataFrame, declared: AnalysisPlan
 ) -> tuple[ScoreConditions | None, ScoreArray | None]:
     """The conditions that ask for scores, described; none where only comparisons are asked."""
-    own = frame[frame["factor_probe"].map(asked_for).eq("scores")]
+    own = frame[frame["factor_probe"].map(requested_output).eq("scores")]
     own = own[~own["factor_probe"].map(on_another_scale)]
     if own.empty:
         return None, None
@@ -466,7 +466,7 @@ def _table(frame: pd.DataFrame, scored: ScoreConditions | None) -> pd.DataFrame:
     for name, asked in frame.groupby("condition", sort=False):
         described = by_name.get(str(name)) or condition_row(str(name), asked)
         row = {str(k): v for k, v in described.items()}
-        other = scale_asked(str(asked["factor_probe"].iloc[0]))
+        other = variant_scale(str(asked["factor_probe"].iloc[0]))
         rows.append({**row, "scale": other} if other else row)
     return pd.DataFrame(rows)
 
@@ -484,7 +484,7 @@ def _left_out(
             "at all. Ask about worse answers too (probes: off topic, pair off topic)."
         )
         limits.append(Limit(text, code="no_control", short="no control: nothing is called fair"))
-    most = {p: max(j.asked(p) for j in judges) for p in probes}
+    most = {p: max(j.probe_count(p) for j in judges) for p in probes}
     none: dict[str, list[str]] = {}
     for p in (p for p, n in most.items() if n == 0):
         none.setdefault(_needs(p, items), []).append(p.name)

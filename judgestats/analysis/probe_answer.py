@@ -65,12 +65,12 @@ def claims_by_judge(
     return by_judge
 
 
-def estimand_of(probe: Probe) -> str:
+def quantity_of(probe: Probe) -> str:
     """What a probe's size is.
 
     Examples
     --------
-    >>> [estimand_of(PROBES[name]) for name in ("order", "scale 1-5", "position")]
+    >>> [quantity_of(PROBES[name]) for name in ("order", "scale 1-5", "position")]
     ['attack_success', 'rank_loss', 'preference_shift']
     """
     if probe.kind in {"attack", "scale"}:
@@ -78,7 +78,7 @@ def estimand_of(probe: Probe) -> str:
     return _ESTIMANDS[probe.asks]
 
 
-def by_hypothesis(claims: Mapping[str, Sequence[Headline]]) -> tuple[Headline, ...]:
+def probe_headlines(claims: Mapping[str, Sequence[Headline]]) -> tuple[Headline, ...]:
     """The headlines of all judges: what moves them, what succeeds, what they see."""
     return tuple(
         h
@@ -107,7 +107,7 @@ def _headline(
         return None
     label = f"{probe.name}, {judge.where}"
     p = family.p_adjusted.get(label, math.nan)
-    estimand = estimand_of(probe)
+    estimand = quantity_of(probe)
     if probe.kind == "attack":
         # Where it succeeds less often than the same text without it, it is not successful.
         lifted = test.details["more"] > test.details["less"] or probe.against is None
@@ -181,11 +181,11 @@ def probe_sentence(claims: Mapping[str, Sequence[Headline]], results: Mapping[st
         As `claims_by_judge` gives it.
     results : mapping of id to Result
     """
-    sentences = [_judge_told(own, where, results) for where, own in claims.items() if own]
+    sentences = [_judge_sentence(own, where, results) for where, own in claims.items() if own]
     return f"{'; '.join(sentences)}." if sentences else "Nothing could be compared."
 
 
-def _judge_told(own: Sequence[Headline], where: str, results: Mapping[str, Result]) -> str:
+def _judge_sentence(own: Sequence[Headline], where: str, results: Mapping[str, Result]) -> str:
     parts = []
     for hypothesis, verb, none in (
         ("moved", "is moved by", "no change was seen to move it"),
@@ -244,7 +244,7 @@ def _joined(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def what_to_do(headlines: Sequence[Headline]) -> Recommendation | None:
+def probe_recommendation(headlines: Sequence[Headline]) -> Recommendation | None:
     """What the effects that were found call for; None where nothing could be tested."""
     if all(h.claim == "undefined" for h in headlines):
         return None

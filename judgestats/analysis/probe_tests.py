@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.agreement import place_shares, preference_share
+from judgestats.analysis.agreement import position_shares, preference_share
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.records import NamedResult
-from judgestats.analysis.selections import Rotations, named, of_shares
+from judgestats.analysis.selections import Rotations, label_shares, name_result
 from judgestats.arrays import Floats, Objects
 from judgestats.data.pairs import both_orders, scores_of
 from judgestats.data.request_fields import heat
@@ -52,7 +52,7 @@ from judgestats.stats.robustness.wording import scale_agreement
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sides:
+class PairedValues:
     """What a probe compares: each thing judged before and after, and its question."""
 
     names: tuple[str, ...]
@@ -113,31 +113,31 @@ class ProbedJudge:
     conditions: Mapping[str, str] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
 
-    def asked(self, probe: Probe) -> int:
+    def probe_count(self, probe: Probe) -> int:
         """Of how many things a probe could be built."""
         if probe.measured == "own answers":
             return 0 if self.labelled is None else int(np.sum(self.labelled.own != 0))
         return self.counts.get(probe.changed.name, 0)
 
-    def sides(self, probe: Probe) -> Sides | None:
+    def paired_values(self, probe: Probe) -> PairedValues | None:
         """What a probe of shifts and places compares; None where nothing was read."""
-        if not self.asked(probe) or probe.measured == "own answers":
+        if not self.probe_count(probe) or probe.measured == "own answers":
             return None
         if probe.asks == "options":
-            return self._places_of_many(last=probe.measured == "last place")
+            return self._option_positions(last=probe.measured == "last place")
         if probe.measured == "first place":
-            shares = place_shares(*self.verdicts[probe.baseline])
-            return self._of("pairs", shares[:, :1], shares[:, 1:])
+            shares = position_shares(*self.verdicts[probe.baseline])
+            return self._paired("pairs", shares[:, :1], shares[:, 1:])
         values = self.scores if probe.asks == "scores" else self.preferences()
         if probe.baseline not in values or probe.changed.name not in values:
             return None
-        return self._of(probe.asks, values[probe.baseline], values[probe.changed.name])
+        return self._paired(probe.asks, values[probe.baseline], values[probe.changed.name])
 
-    def _of(self, asks: Asks, before: Floats, after: Floats) -> Sides | None:
+    def _paired(self, asks: Asks, before: Floats, after: Floats) -> PairedValues | None:
         used = np.all([np.any(~np.isnan(x), axis=1) for x in (before, after)], axis=0)
         if used.sum() < 2:
             return None
-        return Sides(
+        return PairedValues(
             names=tuple(np.array(self.names[asks], dtype=object)[used]),
             before=before[used],
             after=after[used],
@@ -151,7 +151,7 @@ class ProbedJudge:
             for name, (ab, ba) in self.verdicts.items()
         }
 
-    def _places_of_many(self, *, last: bool) -> Sides | None:
+    def _option_positions(self, *, last: bool) -> PairedValues | None:
         """An even share of each place beside the share of the first, or the last."""
         turned = self.turned
         if turned is None:
@@ -168,7 +168,7 @@ class ProbedJudge:
         )  # fmt: skip
         if len(table) < 2:
             return None
-        return Sides(
+        return PairedValues(
             names=tuple(map(str, table.index)),
             before=table["even"].to_numpy(float)[:, None],
             after=table["share"].to_numpy(float)[:, None],
@@ -176,23 +176,24 @@ class ProbedJudge:
         )
 
 
-def asked_for(variant: str) -> Asks:
+def requested_output(variant: str) -> Asks:
     """What is asked under a variant.
 
     Examples
     --------
-    >>> asked_for("padding"), asked_for("pair hint: later"), asked_for("options")
+    >>> requested_output("padding"), requested_output("pair hint: later"), requested_output(
+    ...     "options")
     ('scores', 'pairs', 'options')
     """
     return _ALL[variant].asks
 
 
-def scale_asked(variant: str) -> str:
+def variant_scale(variant: str) -> str:
     """The scale whose points a variant's scores have, where that is not the run's.
 
     Examples
     --------
-    >>> [scale_asked(v) for v in ("padding", "scale 1-100", "scale of words", "reversed scale")]
+    >>> [variant_scale(v) for v in ("padding", "scale 1-100", "scale of words", "reversed scale")]
     ['', '1-100', '1-5', '']
     """
     asked = _ALL[variant].scale
@@ -241,13 +242,13 @@ def probed_judges(
         ("options", OPTIONS),
     )
     for asks, plain in of:
-        wanted = frame["factor_probe"].map(asked_for).eq(asks)
+        wanted = frame["factor_probe"].map(requested_output).eq(asks)
         first = frame["factor_probe"].eq(plain)
         once = frame[first if first.any() else wanted].drop_duplicates("item_id")
         names[asks] = tuple(once["item_id"].astype(str))
         cluster[asks] = once["cluster"].to_numpy(object)
     settings = [c for c in frame if str(c).startswith("factor_") and c != "factor_probe"]
-    references = _known(items, names["pairs"])
+    references = _pair_attributes(items, names["pairs"])
     out = []
     for key, asked in frame.groupby(["judge", "temperature", *settings], sort=False, dropna=False):
         judge, temperature, *levels = key
@@ -264,16 +265,18 @@ def probed_judges(
                 labelled=_labelled(references, (own or {}).get(str(judge), "")),
                 conditions={k: str(part["condition"].iloc[0]) for k, part in parts.items()},
                 counts={k: part["item_id"].nunique() for k, part in parts.items()},
-                **_said(parts, names),
+                **_reply_examples(parts, names),
             )
         )
     return out
 
 
-def _said(parts: Mapping[str, pd.DataFrame], names: Mapping[Asks, Sequence[str]]) -> dict[str, Any]:
+def _reply_examples(
+    parts: Mapping[str, pd.DataFrame], names: Mapping[Asks, Sequence[str]]
+) -> dict[str, Any]:
     replies: dict[str, Any] = {"scores": {}, "verdicts": {}}
     for variant, part in parts.items():
-        asks = asked_for(variant)
+        asks = requested_output(variant)
         if asks == "scores":
             replies["scores"][variant] = scores_of(part, names[asks])
         elif asks == "pairs":
@@ -283,7 +286,9 @@ def _said(parts: Mapping[str, pd.DataFrame], names: Mapping[Asks, Sequence[str]]
     return replies
 
 
-def _known(items: Sequence[Item], pairs: Sequence[str]) -> tuple[Floats, Floats, Objects] | None:
+def _pair_attributes(
+    items: Sequence[Item], pairs: Sequence[str]
+) -> tuple[Floats, Floats, Objects] | None:
     """People's share, log ratio of lengths and the two authors of every pair, in their order."""
     table = label_table(items)
     by_id = {item.id: item for item in items}
@@ -349,7 +354,7 @@ def scale_tests(
     out: Tests = {}
     for probe in (p for p in probes if p.kind == "scale"):
         for judge in judges:
-            sides = judge.sides(probe)
+            sides = judge.paired_values(probe)
             if sides is not None:
                 out[probe, judge.where] = scale_agreement(
                     sides.before, sides.after, margin=declared.margins["order"],
@@ -386,8 +391,8 @@ def level_results(
 
 def _shift(judge: ProbedJudge, probe: Probe, declared: AnalysisPlan) -> TestResult | None:
     if probe.measured == "own answers":
-        return _own_answers(judge, declared) if judge.asked(probe) else None
-    sides = judge.sides(probe)
+        return _own_answers(judge, declared) if judge.probe_count(probe) else None
+    sides = judge.paired_values(probe)
     if sides is None:
         return None
     scores = probe.asks == "scores"
@@ -459,7 +464,7 @@ def attack_tests(
     tests: Tests = {}
     for p in (p for p in probes if p.kind == "attack"):
         for j in judges:
-            if not j.asked(p):
+            if not j.probe_count(p):
                 continue
             tests[p, j.where] = attack_success(
                 j.scores[p.changed.name],
@@ -499,7 +504,10 @@ def named_tests(tests: Tests, kind: Kind, judges: Sequence[ProbedJudge]) -> list
     ]
     labels = {f"{probe.name}, {where}": test for (probe, where), test in tests.items()}
     family = adjust_family(labels, family=FAMILY)
-    return [*single, named(hypothesis, f"{title}, adjusted", "primary", family, headline=True)]
+    return [
+        *single,
+        name_result(hypothesis, f"{title}, adjusted", "primary", family, headline=True),
+    ]
 
 
 def adjusted_together(
@@ -526,7 +534,7 @@ def adjusted_together(
     sides = {
         key: s
         for key, test in shifts.items()
-        if not math.isnan(test.p_value) and (s := of[key[1]].sides(key[0])) is not None
+        if not math.isnan(test.p_value) and (s := of[key[1]].paired_values(key[0])) is not None
     }
     rest = {
         key: test
@@ -608,7 +616,7 @@ def flip_results(
         for judge in judges:
             if probe.kind != "fair" or probe.asks != "scores":
                 continue
-            sides = judge.sides(probe)
+            sides = judge.paired_values(probe)
             if sides is None or sides.before.shape[1] < 2:
                 continue
             test = run_change(
@@ -616,7 +624,9 @@ def flip_results(
                 level=declared.level, n_permutations=declared.n_resamples, seed=declared.seed,
             )  # fmt: skip
             title = f"Verdicts changed beyond repetition, {probe.name}, {judge.where}"
-            results.append(named(f"flips.{probe.name}.{judge.where}", title, "secondary", test))
+            results.append(
+                name_result(f"flips.{probe.name}.{judge.where}", title, "secondary", test)
+            )
     return results
 
 
@@ -628,7 +638,7 @@ def described_results(
     for probe in probes:
         for judge in judges:
             if probe.kind == "reference":
-                sides = judge.sides(probe)
+                sides = judge.paired_values(probe)
                 if sides is not None:
                     test = probe_shift(
                         sides.before, sides.after, margin=declared.margins["points"],
@@ -637,13 +647,14 @@ def described_results(
                     )  # fmt: skip
                     results.append(
                         dataclasses.replace(
-                            named(identity(probe, judge.where), f"{probe.name}, {judge.where}",
+                            name_result(identity(probe, judge.where),
+                                f"{probe.name}, {judge.where}",
                                   "descriptive", test),
                             hypothesis="reference",
                             about=About(judge=judge.judge, stratum=judge.where, varied=probe.name),
                         )
                     )  # fmt: skip
-            elif probe.measured == "own answers" and judge.asked(probe) and judge.labelled:
+            elif probe.measured == "own answers" and judge.probe_count(probe) and judge.labelled:
                 results += _own_shares(judge, judge.labelled, declared)
     return results
 
@@ -661,7 +672,7 @@ def _own_shares(
         shares, conditions=["people", "judge"], cluster=judge.cluster["pairs"][mine],
         level=declared.level,
     )  # fmt: skip
-    shift = of_shares(dataclasses.replace(shift, family=f"own answers, {judge.where}"))
+    shift = label_shares(dataclasses.replace(shift, family=f"own answers, {judge.where}"))
     title = f"Share for its own answers, judge minus people, {judge.where}"
     about = About(judge=judge.judge, stratum=f"share for its own answers, {judge.where}")
-    return [named(f"own.{judge.where}", title, "secondary", shift, about=about)]
+    return [name_result(f"own.{judge.where}", title, "secondary", shift, about=about)]

@@ -15,8 +15,8 @@ from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_of, unt
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult, Recommendation
 from judgestats.analysis.scores import cell_arrays, score_conditions
-from judgestats.analysis.selections import named
-from judgestats.analysis.summary_rows import asked_row
+from judgestats.analysis.selections import name_result
+from judgestats.analysis.summary_rows import results_row
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array
 from judgestats.data.pairs import scores_of
@@ -189,7 +189,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         ),
     )
     alone = len({c.judge for c in conditions}) == 1
-    return declared.without(CROSSED.id) if alone else declared
+    return declared.drop_hypotheses(CROSSED.id) if alone else declared
 
 
 def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
@@ -235,7 +235,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         )  # fmt: skip
         shift = dataclasses.replace(shift, family=f"wordings, {where}")
         results.append(
-            named(
+            name_result(
                 f"level.{where}",
                 f"Wordings minus the first, {where}",
                 "secondary",
@@ -246,7 +246,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     family = adjust_family(tests, family="the wording of the prompt: judges and temperatures")
     results = [
         *(
-            named(
+            name_result(
                 f"wording.{where}",
                 f"Wording of the prompt, {where}",
                 "primary",
@@ -255,7 +255,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             )
             for where, test in tests.items()
         ),
-        named("wording", "Wording of the prompt, adjusted", "primary", family, headline=True),
+        name_result("wording", "Wording of the prompt, adjusted", "primary", family, headline=True),
         *results,
     ]
     crossed = crossed_results(frame, items, cluster, declared)
@@ -277,7 +277,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *common_limits(frame, described.table, array),
             *([_few_wordings(wordings)] if wordings < _FEW_WORDINGS else []),
             *few_judges(crossed),
-            *_below_nothing(tests),
+            *_negative_share_limits(tests),
         ),
         recommendation=_advice(tests, headlines, crossed, pairs=pairs),
         drawing=Drawing(
@@ -302,16 +302,16 @@ def _as_numbers(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rows(where: Sequence[str], beside: Mapping[str, str], *, pairs: bool) -> tuple[Row, ...]:
-    share = asked_row(
+    share = results_row(
         "fair_wording", "share of that due to the wording", "the wording's share",
         "wording_share", "wording.{}/wording_share", where, beside=beside,
     )  # fmt: skip
     flips = (
-        asked_row(
+        results_row(
             "flips", "asked again it changes", "changes", "flips_repeated",
             "wording.{}/flips_repeated", where,
         ),
-        asked_row(
+        results_row(
             "fair_flips", "in other words it changes", "reworded", "flips_reworded",
             "wording.{}/flips_reworded", where,
         ),
@@ -319,11 +319,11 @@ def _rows(where: Sequence[str], beside: Mapping[str, str], *, pairs: bool) -> tu
     if pairs:
         return (*flips, share)
     return (
-        asked_row(
+        results_row(
             "sem", name_of("sem"), "SEM", "sd_repeated",
             "wording.{}/sd_repeated", where,
         ),
-        asked_row(
+        results_row(
             "sem_reworded", "SD of scores in other words", "SD, reworded", "sd_reworded",
             "wording.{}/sd_reworded", where,
         ),
@@ -332,7 +332,7 @@ def _rows(where: Sequence[str], beside: Mapping[str, str], *, pairs: bool) -> tu
     )  # fmt: skip
 
 
-def _below_nothing(tests: Mapping[str, TestResult]) -> list[Limit]:
+def _negative_share_limits(tests: Mapping[str, TestResult]) -> list[Limit]:
     """That a share below 0 is no effect, where even its interval lies there."""
     below = [
         where

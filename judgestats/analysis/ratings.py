@@ -13,7 +13,7 @@ from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.records import NamedResult
 from judgestats.arrays import Floats, Objects
 from judgestats.data.matrices import ScoreArray
-from judgestats.data.verdict_kinds import passes_beside_scores, spelling
+from judgestats.data.verdict_kinds import normalize_value, score_pass_map
 from judgestats.results import About
 from judgestats.stats.agreement.human_correlation import CorrelationName, human_correlation
 from judgestats.stats.agreement.kappa import krippendorff_alpha
@@ -99,11 +99,11 @@ def passes_of_items(frame: pd.DataFrame) -> pd.Series | None:
     """
     if "label" not in frame or "score" not in frame:
         return None
-    by_word = passes_beside_scores(frame["label"], frame["score"])
+    by_word = score_pass_map(frame["label"], frame["score"])
     if by_word is None:
         return None
     codes, labels = pd.factorize(frame["label"], use_na_sentinel=False)
-    values = np.array([by_word.get(spelling(label), math.nan) for label in labels])
+    values = np.array([by_word.get(normalize_value(label), math.nan) for label in labels])
     return pd.Series(values[codes], index=frame.index)
 
 

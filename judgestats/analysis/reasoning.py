@@ -16,8 +16,8 @@ from judgestats.analysis.families import (
     Hypothesis,
     Stratum,
     claim_of,
-    held_to,
     one_family,
+    restrict_pairs,
     strata_of,
 )
 from judgestats.analysis.records import Analysis, NamedResult
@@ -104,7 +104,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         first = min(tests.p_adjusted, key=lambda name: np.nan_to_num(tests.p_adjusted[name], nan=1))
         gate, bound = tests.p_adjusted[first], tests.p_bound[first]
         claim = test_ids(*compared.questions)[first]
-        interaction = held_to(interaction, gate, claim=claim, bound=bound)
+        interaction = restrict_pairs(interaction, gate, claim=claim, bound=bound)
     further = [*_interaction_by_differences(compared.array, paired, declared)]
     if interaction is not None:
         title = "Is the change by reasoning the same for all judges"

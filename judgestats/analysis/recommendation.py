@@ -15,10 +15,10 @@ from judgestats.analysis.conversion import icc_by_item, vote_share_by_item
 from judgestats.analysis.families import LEVEL
 from judgestats.analysis.records import NamedResult, Recommendation
 from judgestats.analysis.selections import choices_of
-from judgestats.analysis.summary_rows import worded_coefficient, worded_reliability
+from judgestats.analysis.summary_rows import format_coefficient, format_reliability
 from judgestats.arrays import Floats
 from judgestats.data.matrices import ScoreArray
-from judgestats.results.numbers import AVERAGED, TARGETS, apa_number, apa_p, counted
+from judgestats.results.numbers import AVERAGED, TARGETS, apa_number, apa_p, count_noun
 from judgestats.results.records import plain
 from judgestats.stats.comparison.best import BestConditions, comparisons_with_best
 from judgestats.stats.designs.cells import Cells
@@ -38,7 +38,7 @@ _ABOVE_ZERO = " above T = 0"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spent:
+class Costs:
     """What each condition spends: money, else tokens, else judgments.
 
     Attributes
@@ -52,7 +52,7 @@ class Spent:
     unit: str
 
     @classmethod
-    def of(cls, rows: Sequence[Mapping[str, Any]], **columns: str) -> Spent:
+    def from_rows(cls, rows: Sequence[Mapping[str, Any]], **columns: str) -> Costs:
         """The first of some columns that is known, and above 0, of every row.
 
         Parameters
@@ -64,7 +64,7 @@ class Spent:
         Examples
         --------
         >>> rows = [{"usd": math.nan, "tokens": 290.0}, {"usd": math.nan, "tokens": 732.0}]
-        >>> Spent.of(rows, USD="usd", tokens="tokens").worded(0)
+        >>> Costs.from_rows(rows, USD="usd", tokens="tokens").format_cost(0)
         '290 tokens'
         """
         known_costs = [
@@ -74,7 +74,7 @@ class Spent:
         usable = (s for s in known_costs if all(math.isfinite(v) and v > 0 for v in s.amounts))
         return next(usable, known_costs[-1])
 
-    def worded(self, i: int) -> str:
+    def format_cost(self, i: int) -> str:
         """What one condition spends, with its unit."""
         amount = self.amounts[i]
         if self.unit == "USD":
@@ -90,7 +90,7 @@ def recommend_best(
     values: Mapping[str, Floats],
     clusters: Any,
     *,
-    spent: Spent,
+    spent: Costs,
     margin: float,
     level: float,
     what: str,
@@ -104,7 +104,7 @@ def recommend_best(
     values : mapping of condition to ndarray
         One number an item; larger is better.
     clusters : sequence
-    spent : Spent
+    spent : Costs
         In the order of `values`.
     margin, level : float
     what : str
@@ -135,7 +135,7 @@ def recommend_best(
         levels={name: name for name in names},
     )
     tied = best.candidates
-    among = f"The best in {what} {_among(tied, names)}" if len(tied) > 1 else (
+    among = f"The best in {what} {_tied_phrase(tied, names)}" if len(tied) > 1 else (
         f"{tied[0]} is the best in {what}"
     )  # fmt: skip
     if best.recommended is None:
@@ -150,7 +150,7 @@ def recommend_best(
     i = names.index(best.recommended)
     dearest = max(spent.amounts[names.index(name)] for name in best.non_inferior)
     alike = not spent.amounts[i] < dearest
-    cheapest = "" if alike else f"the cheapest ({spent.worded(i)} {each}) that is "
+    cheapest = "" if alike else f"the cheapest ({spent.format_cost(i)} {each}) that is "
     if len(tied) == len(names) > _MOST_NAMED:
         among = f"No condition is told from the best in {what}"
     reason = f"{cheapest}shown to lie at most {apa_number(margin, bounded=True)} below the best"
@@ -168,12 +168,12 @@ def recommend_best(
     ), result
 
 
-def _among(tied: Sequence[str], names: Sequence[str]) -> str:
+def _tied_phrase(tied: Sequence[str], names: Sequence[str]) -> str:
     """Which conditions the best is one of: those, or all but those that it is not.
 
     Examples
     --------
-    >>> _among(["a", "b"], ["a", "b", "c"]), _among(list("abcdefg"), list("abcdefgh"))
+    >>> _tied_phrase(["a", "b"], ["a", "b", "c"]), _tied_phrase(list("abcdefg"), list("abcdefgh"))
     ('is among a; b', 'may be any but h')
     """
     others = [name for name in names if name not in tied]
@@ -190,7 +190,7 @@ def _would_decide(best: BestConditions) -> str:
     if items is None or not sample.n_clusters:
         return "no number of questions like these would decide"
     needed = math.ceil(items * sample.n_clusters / sample.n_items)
-    return f"{counted(needed, 'question', 'questions')} would decide"
+    return f"{count_noun(needed, 'question', 'questions')} would decide"
 
 
 def recommend_replicates(cells: pd.DataFrame) -> Recommendation | None:
@@ -277,7 +277,7 @@ def recommend_reliable(
         return None, ()
     units = {"USD": "usd", "tokens": "tokens", "judgments": "judgments"}
     given = recommend_best(
-        by_item.values, by_item.clusters, spent=Spent.of(each, **units), margin=MARGIN_ICC,
+        by_item.values, by_item.clusters, spent=Costs.from_rows(each, **units), margin=MARGIN_ICC,
         level=0.95, what=f"reliability of one judgment{above}", each="a judgment",
         null=by_item.null,
     )  # fmt: skip
@@ -303,7 +303,7 @@ def recommend_reliable(
 def _repeats(best: pd.Series) -> Recommendation | None:
     """How many judgments under one condition reach the target, where that can be said."""
     icc, low = float(best["icc1"]), float(best.get("icc1_low", math.nan))
-    shown = f"ICC(1,1) {worded_reliability(best)}"
+    shown = f"ICC(1,1) {format_reliability(best)}"
     if low <= 0:
         reason = "the interval of its reliability reaches 0, so no number of repeats may suffice"
         return Recommendation(
@@ -324,7 +324,7 @@ def _repeats(best: pd.Series) -> Recommendation | None:
     if not math.isnan(float(best["cost_usd"])) and float(best["n"]):
         cost = float(best["cost_usd"]) / float(best["n"]) * need
     price = f", at ${cost:.4f} an item" if cost else ""
-    most = _at_the_lower_bound(low, need) if math.isfinite(low) else ""
+    most = _lower_limit_note(low, need) if math.isfinite(low) else ""
     unit = "one judgment already reaches" if need == 1 else f"the mean of {need} judgments reaches"
     return Recommendation(
         sentences=(
@@ -382,7 +382,8 @@ def recommend_votes(
         spent = [{"usd": each[name], "judgments": 1.0} for name in rows]
         given = None if by_item is None else recommend_best(
             by_item.values, by_item.clusters,
-            spent=Spent.of(spent, USD="usd", judgments="judgments"), margin=MARGIN_ICC, level=0.95,
+            spent=Costs.from_rows(spent, USD="usd", judgments="judgments"), margin=MARGIN_ICC,
+                level=0.95,
             what=f"reliability of one {one}{above}", each=f"a {one}", null=by_item.null,
         )  # fmt: skip
         if given is None:
@@ -402,7 +403,7 @@ def recommend_votes(
         best,
         sentences=(
             *best.sentences,
-            f"{row['condition']} ({worded_coefficient(row, 'vote_share')}): {reaches(row)}.",
+            f"{row['condition']} ({format_coefficient(row, 'vote_share')}): {reaches(row)}.",
             validity,
         ),
         replicates=int(need),
@@ -421,10 +422,10 @@ def _validity(best: pd.Series) -> str:
     """What is known of its agreement with people, or that it is to be looked for."""
     if math.isnan(best.get("pearson", math.nan)):
         return "check agreement with people too"
-    return f"its correlation with people's ratings is {worded_coefficient(best, 'pearson')}"
+    return f"its correlation with people's ratings is {format_coefficient(best, 'pearson')}"
 
 
-def _at_the_lower_bound(low: float, need: int) -> str:
+def _lower_limit_note(low: float, need: int) -> str:
     """How many judgments the target takes if the reliability is as low as its interval allows."""
     most = max(1, math.ceil(float(replications_needed(low, target=TARGET)) - 1e-9))
     return f" ({most} at the interval's lower end)" if most > need else ""
@@ -433,7 +434,7 @@ def _at_the_lower_bound(low: float, need: int) -> str:
 _Z = 1.959963984540054
 
 
-def what_repeats_give(conditions: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+def repeat_gains(conditions: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
     """What repeats of each condition buy, and what a judgment takes.
 
     Parameters
@@ -454,7 +455,7 @@ def what_repeats_give(conditions: pd.DataFrame, frame: pd.DataFrame) -> pd.DataF
     Examples
     --------
     >>> table = pd.DataFrame({"condition": ["a"], "icc1": [0.5], "sem": [1.0]})
-    >>> row = what_repeats_give(table, pd.DataFrame()).iloc[0]
+    >>> row = repeat_gains(table, pd.DataFrame()).iloc[0]
     >>> print(int(row["needed_90"]), round(row["reliability_3"], 2), round(row["difference_1"], 2))
     9 0.75 2.77
     """
@@ -469,7 +470,7 @@ def what_repeats_give(conditions: pd.DataFrame, frame: pd.DataFrame) -> pd.DataF
             is_known = single > 0
             line[f"reliability_{k}"] = k * single / (1 + (k - 1) * single) if is_known else math.nan
             line[f"difference_{k}"] = _Z * math.sqrt(2.0 / k) * sem
-        rows.append(line | _taken(row, frame))
+        rows.append(line | _mean_usage(row, frame))
     return pd.DataFrame(rows)
 
 
@@ -522,7 +523,7 @@ def _needed(single: float, target: float) -> float:
     return float(max(1, math.ceil(float(replications_needed(single, target=target)) - 1e-9)))
 
 
-def _taken(row: dict[Any, Any], frame: pd.DataFrame) -> dict[str, float]:
+def _mean_usage(row: dict[Any, Any], frame: pd.DataFrame) -> dict[str, float]:
     """Mean tokens of a judgment, and judgments an item."""
     used = [c for c in ("item_id", "tokens_in", "tokens_out") if c in frame]
     mine = frame.loc[frame["condition"] == row["condition"], used] if len(frame) else frame

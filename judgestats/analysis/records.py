@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.conversion import Place, records_of, table_record
+from judgestats.analysis.conversion import ResultContext, records_of, table_record
 from judgestats.analysis.limits import Limit
 from judgestats.errors import InputError
 from judgestats.results import (
@@ -60,9 +60,9 @@ class NamedResult:
     levels: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def place(self) -> Place:
+    def context(self) -> ResultContext:
         """What the records of this result have in common."""
-        return Place(
+        return ResultContext(
             id=self.id,
             hypothesis=self.hypothesis or self.id.partition(".")[0],
             role=self.role,
@@ -144,13 +144,13 @@ def results_of(analysis: AnalysisContents) -> Results:
     for one in named:
         if not isinstance(one.result, adjusting.Family):
             ids[id(one.result)] = one.id
-            records += records_of(one.result, one.place)
-    families = [*_of_sets(records)]
+            records += records_of(one.result, one.context)
+    families = [*_set_families(records)]
     for one in named:
         if isinstance(one.result, adjusting.Family):
             records, family = _adjusted(one, one.result, records, ids)
             families.append(family)
-    found = _in_names(Results(
+    found = _shorten_names(Results(
         experiment=analysis.experiment,
         question=analysis.question,
         answer=analysis.sentence,
@@ -168,10 +168,10 @@ def results_of(analysis: AnalysisContents) -> Results:
     ))  # fmt: skip
     if not any(record.not_estimable for record in records):
         return found
-    return replace(found, condition_metrics=_without_lost(found))
+    return replace(found, condition_metrics=_drop_missing_limits(found))
 
 
-def _in_names(results: Results) -> Results:
+def _shorten_names(results: Results) -> Results:
     """With advice and limitations that call conditions as the screen and the page do."""
     names, given = short_names(results), results.recommendation
     if given is not None:
@@ -191,7 +191,7 @@ def _in_names(results: Results) -> Results:
     return replace(results, recommendation=given, limitations=notes)
 
 
-def _without_lost(results: Results) -> dict[str, dict[str, float]]:
+def _drop_missing_limits(results: Results) -> dict[str, dict[str, float]]:
     """The metrics, without the ends of intervals that are not estimable."""
     bounded = {
         name.removeprefix("ci/").rpartition(".")[0]
@@ -229,7 +229,9 @@ def _adjusted(
     for label, test in family.tests.items():
         test_id = ids.get(id(test))
         if test_id is None:
-            place = replace(named.place, id=f"{named.id}/{label}", title=f"{named.title}: {label}")
+            place = replace(
+                named.context, id=f"{named.id}/{label}", title=f"{named.title}: {label}"
+            )
             at[place.id] = len(out)
             out += records_of(test, place)
             test_id = place.id
@@ -249,7 +251,7 @@ def _adjusted(
     tests = [out[at[i]] for i in members]
     return out, _family(
         named.id,
-        hypothesis=named.place.hypothesis,
+        hypothesis=named.context.hypothesis,
         label=family.name,
         method=family.adjust,
         tests=[t for t in tests if isinstance(t, Test)],
@@ -257,7 +259,7 @@ def _adjusted(
     )
 
 
-def _of_sets(records: Sequence[Record]) -> Iterable[Family]:
+def _set_families(records: Sequence[Record]) -> Iterable[Family]:
     """The families of comparisons, each its set."""
     by_id = {record.id: record for record in records}
     for whole in records:

@@ -12,11 +12,11 @@ import pandas as pd
 
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.chosen_responses import (
-    Chosen,
-    at_random,
+    Selections,
     authors_csv,
     chat_lines,
     choose,
+    random_selections,
     rule_in_words,
     standings_csv,
 )
@@ -32,13 +32,13 @@ from judgestats.analysis.records import Analysis, NamedResult, Recommendation
 from judgestats.analysis.selections import (
     add_estimate,
     condition_row,
+    label_shares,
     metrics_of,
-    named,
-    of_shares,
+    name_result,
     selection_limits,
     spent_on_a_verdict,
 )
-from judgestats.analysis.summary_rows import asked_row, ranked, worded_coefficient
+from judgestats.analysis.summary_rows import format_coefficient, ranked, results_row
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat
@@ -66,7 +66,7 @@ def sentence_of(table: pd.DataFrame, compared: Mapping[str, Comparisons], *, lev
     ):
         who = judge_at(judge, temperature)
         text = ", ".join(
-            f"{worded_coefficient(r, 'best_share')} by {r['factor_strategy']}"
+            f"{format_coefficient(r, 'best_share')} by {r['factor_strategy']}"
             for r in own.to_dict("records")
         )
         listed = f"{who} chooses the candidate that labels prefer in {text}"
@@ -239,7 +239,7 @@ def analyse(
     """
     frame = frame if pipelines is None else pipelines
     shares = [np.array(labelled_shares(item)) for item in items]
-    chosen: dict[str, Chosen] = {}
+    chosen: dict[str, Selections] = {}
     rows: list[dict[str, Any]] = []
     results: list[NamedResult] = []
     gains: dict[str, Comparisons] = {}
@@ -257,17 +257,17 @@ def analyse(
         chosen[name] = selected
         rows.append(row)
         files[f"chosen/{_file(name, len(files))}.jsonl"] = chat_lines(selected, items)
-    files["chosen/random.jsonl"] = chat_lines(at_random(items, seed=declared.seed), items)
+    files["chosen/random.jsonl"] = chat_lines(random_selections(items, seed=declared.seed), items)
     files["chosen/standings.csv"] = standings_csv(chosen, items, shares)
     if authors := authors_csv(chosen, items):
         files["chosen/authors.csv"] = authors
     table = pd.DataFrame(rows)
     if gains:
         together = one_family(gains, family="gain")
-        results.append(named("gain", "Gain over a candidate at random", "primary", together))
+        results.append(name_result("gain", "Gain over a candidate at random", "primary", together))
     compared = _compare(chosen, table, items, shares, declared)
     results += [
-        named(f"crowd.{who}", f"Best chosen, strategies compared, {who}", "primary", r,
+        name_result(f"crowd.{who}", f"Best chosen, strategies compared, {who}", "primary", r,
               headline=True, about=About(stratum=who, varied="strategy"))
         for who, r in compared.items()
     ]  # fmt: skip
@@ -323,7 +323,7 @@ def analyse(
         ),
         recommendation=recommend(table, compared, level=declared.level),
         rows=(
-            asked_row(
+            results_row(
                 "best",
                 "chooses the preferred one",
                 "best chosen",
@@ -331,7 +331,7 @@ def analyse(
                 "best.{}",
                 table["condition"],
             ),
-            asked_row(
+            results_row(
                 "gain",
                 "wins more than one drawn",
                 "share won, gain",
@@ -339,7 +339,7 @@ def analyse(
                 "gain/chosen ({}):drawn at random",
                 table["condition"],
             ),
-            asked_row(
+            results_row(
                 "circles",
                 "circles of preferences",
                 "circles",
@@ -357,7 +357,7 @@ def _describe(
     name: str,
     row: dict[str, Any],
     asked: pd.DataFrame,
-    chosen: Chosen,
+    chosen: Selections,
     items: Sequence[Item],
     shares: Sequence[Floats],
     declared: AnalysisPlan,
@@ -382,15 +382,17 @@ def _describe(
         )
         add_estimate(row, "best_share", share)
         row["best_at_random"] = float(np.nanmean(np.where(np.isnan(best), np.nan, _chance(shares))))
-        results.append(named(f"best.{name}", f"Best chosen, {name}", "primary", share))
+        results.append(name_result(f"best.{name}", f"Best chosen, {name}", "primary", share))
     circles = _circles(chosen, items, declared)
     if circles is not None:
         add_estimate(row, "circles", circles)
-        results.append(named(f"circles.{name}", f"Circular triads, {name}", "secondary", circles))
+        results.append(
+            name_result(f"circles.{name}", f"Circular triads, {name}", "secondary", circles)
+        )
     return results
 
 
-def _best(chosen: Chosen, shares: Sequence[Floats]) -> Floats:
+def _best(chosen: Selections, shares: Sequence[Floats]) -> Floats:
     """Whether the chosen one has the largest labelled share; NaN where nothing is known."""
     out = np.full(len(shares), np.nan)
     for i, (index, share) in enumerate(zip(chosen.index, shares, strict=True)):
@@ -406,7 +408,7 @@ def _chance(shares: Sequence[Floats]) -> Floats:
     )
 
 
-def _rates(chosen: Chosen, shares: Sequence[Floats]) -> Floats:
+def _rates(chosen: Selections, shares: Sequence[Floats]) -> Floats:
     """Labelled share of a random candidate and of the chosen one; NaN where not known."""
     out = np.full((len(shares), 2), np.nan)
     for i, (index, share) in enumerate(zip(chosen.index, shares, strict=True)):
@@ -415,7 +417,7 @@ def _rates(chosen: Chosen, shares: Sequence[Floats]) -> Floats:
     return out
 
 
-def _circles(chosen: Chosen, items: Sequence[Item], declared: AnalysisPlan) -> Any:
+def _circles(chosen: Selections, items: Sequence[Item], declared: AnalysisPlan) -> Any:
     rows = []
     for item, verdicts in zip(items, chosen.verdicts, strict=True):
         for (i, j), listed in verdicts.items():
@@ -433,7 +435,7 @@ def _circles(chosen: Chosen, items: Sequence[Item], declared: AnalysisPlan) -> A
 
 def _gain(
     row: dict[str, Any],
-    chosen: Chosen,
+    chosen: Selections,
     items: Sequence[Item],
     shares: Sequence[Floats],
     declared: AnalysisPlan,
@@ -444,7 +446,7 @@ def _gain(
         return None
     row["gain"] = float(np.mean(rates[kept][:, 1] - rates[kept][:, 0]))
     clusters = np.array([item.cluster for item in items], dtype=object)
-    return of_shares(
+    return label_shares(
         mean_shift(
             rates[kept],
             conditions=["drawn at random", "chosen"],
@@ -455,7 +457,7 @@ def _gain(
 
 
 def _compare(
-    chosen: Mapping[str, Chosen],
+    chosen: Mapping[str, Selections],
     table: pd.DataFrame,
     items: Sequence[Item],
     shares: Sequence[Floats],

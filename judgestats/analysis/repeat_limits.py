@@ -26,7 +26,7 @@ _TITLES = {
 }
 
 
-def unread_share(asked: pd.DataFrame, *, level: float = 0.95) -> Estimate:
+def unparsed_share(asked: pd.DataFrame, *, level: float = 0.95) -> Estimate:
     """The share of replies without a verdict, averaged over items, its interval over clusters.
 
     Parameters
@@ -44,7 +44,7 @@ def unread_share(asked: pd.DataFrame, *, level: float = 0.95) -> Estimate:
     --------
     >>> frame = pd.DataFrame({"item_id": list("abcdefgh"), "cluster": list("abcdefgh"),
     ...                       "status": ["ok"] * 7 + ["failed"]})
-    >>> share = unread_share(frame)
+    >>> share = unparsed_share(frame)
     >>> share.estimate, share.interval.high > 0.02, unanswered_share(frame).estimate
     (0.0, True, 0.125)
     """
@@ -53,7 +53,7 @@ def unread_share(asked: pd.DataFrame, *, level: float = 0.95) -> Estimate:
 
 
 def unanswered_share(asked: pd.DataFrame, *, level: float = 0.95) -> Estimate:
-    """The share of judgments that were not answered or never asked, as `unread_share`."""
+    """The share of judgments that were not answered or never asked, as `unparsed_share`."""
     return _share(asked, asked["status"].isin(_GONE), "unanswered_share", level)
 
 
@@ -110,7 +110,7 @@ def with_lost_shares(analysis: Analysis, frame: pd.DataFrame, *, level: float) -
 def _both(asked: pd.DataFrame, level: float) -> dict[str, Estimate]:
     """Both shares; that of the unread is undefined where there is no reply."""
     gone = asked["status"].isin(_GONE)
-    shares = {} if gone.all() else {"unread": unread_share(asked, level=level)}
+    shares = {} if gone.all() else {"unread": unparsed_share(asked, level=level)}
     return {**shares, "unanswered": unanswered_share(asked, level=level)}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.audit_answer import audit_headlines, audit_sentence, held_to_claims
+from judgestats.analysis.audit_answer import audit_headlines, audit_sentence, restrict_to_claims
 from judgestats.analysis.conversion import with_items
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.instrument import (
@@ -57,10 +57,11 @@ from judgestats.data.matrices import ScoreArray, score_array
 from judgestats.data.pairs import scores_of
 from judgestats.data.parse import WEIGHTED
 from judgestats.data.request_fields import label
-from judgestats.results.numbers import apa_number, counted
+from judgestats.results import quantity_of
+from judgestats.results.numbers import apa_number, count_noun
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
-from judgestats.stats.inference.estimate import Result
+from judgestats.stats.inference.estimate import Estimate, Result
 from judgestats.stats.inference.result import Comparisons
 
 
@@ -77,13 +78,13 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     others = other_results(frame, array, declared)
     if all(once.values()):
         return _audit_once(frame, array, described, others, declared)
-    results = [_primary(r) for r in described.results if not once[r.id.split(".", 2)[2]]]
+    results = [_claimed(r) for r in described.results if not once[r.about.conditions[0]]]
     results += others
     cells = with_people(described.table, others)
     compared, shifts = _compare(array, cells, declared)
     results += comparison_results(compared, shifts)
     headlines = audit_headlines(results)
-    results = held_to_claims(results, headlines)
+    results = restrict_to_claims(results, headlines)
     advice, rests_on = recommend_reliable(cells, array)
     return Analysis(
         experiment="audit",
@@ -104,7 +105,7 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         recommendation=recommend_by_labels(results, frame) or advice,
         described=described.estimates,
         condition_records=tuple(
-            replace(c, estimates=_of_one_shot(c.estimates)) if once[c.label] else c
+            replace(c, estimates=_single_run_estimates(c.estimates)) if once[c.label] else c
             for c in described.conditions
         ),
         rows=(
@@ -124,7 +125,7 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     )
 
 
-def _of_one_shot(estimates: Mapping[str, str]) -> dict[str, str]:
+def _single_run_estimates(estimates: Mapping[str, str]) -> dict[str, str]:
     """Of a condition's estimates those that need no repetition."""
     return {k: v for k, v in estimates.items() if not v.startswith("reliability.")}
 
@@ -206,12 +207,10 @@ _ONCE_METRICS = frozenset(
 )  # fmt: skip
 
 
-def _primary(named: NamedResult) -> NamedResult:
-    """Of one judgment and of the mean; an omega of a declared model is secondary."""
-    is_reliability = named.id.split(".")[1] in {"icc1", "alpha"}
-    return replace(
-        named, role="primary" if is_reliability else "secondary", headline=is_reliability
-    )
+def _claimed(named: NamedResult) -> NamedResult:
+    """A coefficient in the role that its quantity has in an audit."""
+    primary = isinstance(named.result, Estimate) and quantity_of(named.result.name).primary
+    return replace(named, role="primary" if primary else "secondary", headline=primary)
 
 
 def _compare(
@@ -344,7 +343,8 @@ def weighted_limitations(frame: pd.DataFrame) -> list[str]:
     mass = weighted["scale_mass"]
     told_by = (
         f"Weighted scores come from the probabilities of a score's tokens, told for "
-        f"{len(weighted):,} of {counted(len(frame), 'reply', 'replies')}. The scale's tokens hold "
+        f"{len(weighted):,} of {count_noun(len(frame), 'reply', 'replies')}. The scale's tokens "
+        "hold "
         f"{apa_number(float(mass.mean()), bounded=True)} of the probability on average, "
         f"{apa_number(float(mass.min()), bounded=True)} at least; the rest lies on other tokens or "
         "outside those returned."
@@ -354,10 +354,10 @@ def weighted_limitations(frame: pd.DataFrame) -> list[str]:
         "randomness. It is not shown as reliability, and weighted scores are neither compared with "
         "sampled ones in a test nor recommended."
     )
-    return [told_by, _of_temperature(weighted), repeated]
+    return [told_by, _probability_note(weighted), repeated]
 
 
-def _of_temperature(rows: pd.DataFrame) -> str:
+def _probability_note(rows: pd.DataFrame) -> str:
     """Whether the probabilities precede temperature, as far as the data say."""
     present = rows[rows[_COLUMN].notna() & rows["temperature"].notna()]
     factors = [c for c in present.columns if c.startswith("factor_") and c != "factor_method"]

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.analysis.conversion import Ends, held, possible
+from judgestats.analysis.coefficients import (
+    computed,
+    condition_metrics,
+    declared_for,
+    described,
+    named_result,
+)
+from judgestats.analysis.conversion import Ends, clip_or_drop_interval, possible
 from judgestats.analysis.recommendation import repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.data.matrices import ScoreArray, lost_shares
 from judgestats.protocols.base import Scale
-from judgestats.results import About, Condition, Figure
+from judgestats.results import About, Condition, Figure, Quantity, quantity_of
 from judgestats.results.numbers import bounds_of
 from judgestats.results.records import plain
 from judgestats.stats.agreement.human import share_of_sums
@@ -25,9 +32,6 @@ from judgestats.stats.dispersion.condition_summary import ConditionRow, conditio
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.inference.sum_statistics import estimate_from_sums
-from judgestats.stats.reliability.intraclass import icc
-from judgestats.stats.reliability.omega import omega_total
-from judgestats.stats.reliability.one_factor import Model
 
 
 def on_one_scale(
@@ -63,7 +67,7 @@ def on_one_scale(
     return frame.assign(score=scores)
 
 
-def held_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
+def clip_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
     """An analysis whose intervals in points hold nothing that its scale rules out.
 
     Parameters
@@ -90,7 +94,7 @@ def held_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
         ends = possible(value.name, own)
         if ends == possible(value.name):
             return result
-        kept, lost = held(value.interval, ends, value.estimate)
+        kept, lost = clip_or_drop_interval(value.interval, ends, value.estimate)
         cut[about[0], value.name] = bounds_of(kept)
         return replace(result, result=value.replace(interval=kept, notes=(*value.notes, *lost)))
 
@@ -98,7 +102,7 @@ def held_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
     table = analysis.conditions.copy()
     metrics = {name: dict(values) for name, values in analysis.condition_metrics.items()}
     for (condition, estimand), (low, high) in cut.items():
-        column, metric = _SHOWN_AS.get(estimand, ("", ""))
+        column, metric = quantity_of(estimand).name, quantity_of(estimand).metric
         if f"{column}_low" in table:
             table.loc[table["condition"] == condition, [f"{column}_low", f"{column}_high"]] = (
                 low, high,
@@ -108,13 +112,6 @@ def held_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
     return replace(
         analysis, results=results, described=described, conditions=table, condition_metrics=metrics
     )
-
-
-_SHOWN_AS = {
-    "mean": ("mean", "score/mean"),
-    "pooled_within_variance": ("within_variance", "spread/variance"),
-}
-"""Column of the table of conditions, and metric, of the estimates that stand there too."""
 
 
 def _scales(table: pd.DataFrame, scale: Ends | None) -> Mapping[str, Ends | None]:
@@ -129,13 +126,13 @@ def _scales(table: pd.DataFrame, scale: Ends | None) -> Mapping[str, Ends | None
     return {name: (s.low, s.high) if s else scale for name, s in own.items()}
 
 
-def at_the_ends(frame: pd.DataFrame, scale: tuple[float, float] | None) -> pd.DataFrame:
+def scale_end_shares(frame: pd.DataFrame, scale: tuple[float, float] | None) -> pd.DataFrame:
     """The share of each condition's scores that stand at an end of the scale.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"condition": "a", "score": [1, 5, 3, 10]})
-    >>> at_the_ends(frame, (1, 10)).to_dict("records")
+    >>> scale_end_shares(frame, (1, 10)).to_dict("records")
     [{'condition': 'a', 'share': 0.5}]
     """
     if scale is None or "score" not in frame or not frame["score"].notna().any():
@@ -227,8 +224,6 @@ class ScoreConditions:
 _ABOUT = frozenset(
     {"judge", "temperature", "status", "cost_usd", "tokens_in", "tokens_out", "latency_s"}
 )
-_OMEGA_PERMUTATIONS = 199
-"""Draws of an omega that is fitted anew in each; enough for an interval that stands beside."""
 
 
 def score_conditions(
@@ -264,7 +259,6 @@ def score_conditions(
         array.scores, conditions=array.conditions, cluster=array.clusters, level=level
     )
     all_statuses = sorted(set(frame["status"].unique()))
-    clustered = len(set(array.clusters)) < len(array.items)
     rows: list[dict[str, Any]] = []
     results: list[NamedResult] = []
     metrics: dict[str, dict[str, float]] = {}
@@ -275,51 +269,21 @@ def score_conditions(
     for name in array.conditions:
         scores = array.condition(name)
         asked = about[frame["condition"] == name]
-        reliability = icc(
-            scores,
-            form="ICC(1,1)",
-            level=level,
-            cluster=array.clusters,
-            n_permutations=n_permutations,
-            seed=seed,
-        )
-        clusters = array.clusters if clustered else None
-        parallel = omega_total(
-            scores,
-            model="parallel",
-            level=level,
-            cluster=clusters,
-            null=True,
-            n_permutations=n_permutations,
-            seed=seed,
-        )
-        alpha = parallel.replace(
-            name="alpha", label="Cronbach's alpha"
-        )  # parallel omega is raw alpha
-        omega = omega_declared(
-            scores, omega_model, cluster=clusters, level=level, n_permutations=n_permutations,
-            seed=seed,
+        coefficients = score_coefficients(
+            scores, omega_model=omega_model, cluster=array.clusters,
+            level=level, n_permutations=n_permutations, seed=seed,
         )  # fmt: skip
         subject = _subject(name, asked)
         own = [
-            NamedResult(
-                id=f"reliability.{kind}.{name}",
-                title=f"{title} ({name})",
-                role="descriptive",
-                result=value,
-                about=subject,
-            )
-            for kind, title, value in (
-                ("icc1", "Reliability of one judgment", reliability),
-                ("alpha", ALPHA_TITLE, alpha),
-                *((f"omega_{omega_model}", OMEGA_TITLE.format(omega_model), v) for v in omega),
-            )
+            replace(named_result(q, value, subject), role="descriptive", headline=False)
+            for q, value in coefficients
         ]
         results += own
         line = summary[name]
-        shown = described_line(name, line, reliability, subject)
-        estimates += shown
         statuses = {s: int(asked["status"].eq(s).sum()) for s in all_statuses}
+        row = condition_row(line, about=_about(asked), statuses=statuses, coefficients=coefficients)
+        shown = described_line(line, coefficients, subject)
+        estimates += shown
         conditions.append(
             Condition(
                 label=name,
@@ -330,14 +294,6 @@ def score_conditions(
                     r.result.name: r.id for r in (*own, *shown) if isinstance(r.result, Estimate)
                 },
             )
-        )
-        row = condition_row(
-            line,
-            about=_about(asked),
-            statuses=statuses,
-            reliability=reliability,
-            alpha=alpha,
-            omega=omega,
         )
         rows.append(row)
         metrics[name] = condition_metrics(row)
@@ -350,52 +306,40 @@ def score_conditions(
     )
 
 
-ALPHA_TITLE = "Reliability of the mean of all replications (Cronbach's alpha)"
-OMEGA_TITLE = "The same under the {} model (McDonald's omega)"
+Coefficients = list[tuple[Quantity, Estimate]]
+
+
+def score_coefficients(
+    scores: NDArray[np.float64], *, omega_model: str, **inference: Any
+) -> Coefficients:
+    """The declared coefficients of repeated scores, and of the omega model that was chosen."""
+    options = {} if omega_model == "parallel" else {"omega_model": omega_model}
+    return [(q, computed(q, scores, **inference)) for q in declared_for("scores", options=options)]
 
 
 def described_line(
-    name: str, line: ConditionRow, reliability: Estimate, subject: About
+    line: ConditionRow, coefficients: Coefficients, subject: About
 ) -> list[NamedResult]:
     """Mean, spread and SEM of a condition, and the judgments that its reliability asks for."""
-    shown = [
-        NamedResult(
-            id=f"condition.{value.name}.{name}",
-            title=f"{value.label}",
-            role="descriptive",
-            result=value,
-            about=subject,
-        )
-        for value in (line.mean, line.variance, line.sem, line.between_item_variance)
+    shown = (line.mean, line.variance, line.sem, line.between_item_variance)
+    reliability = next(value for q, value in coefficients if q.key == "icc_1_1")
+    return [
+        *(described(value, subject) for value in shown),
+        described(repeats_needed(reliability), subject),
     ]
-    needed = NamedResult(
-        id=f"repeats.needed.{name}",
-        title="Judgments for a reliability of .90",
-        role="descriptive",
-        result=repeats_needed(reliability),
-        about=subject,
-    )
-    return [*shown, needed]
 
 
 def omega_declared(
-    scores: NDArray[np.float64],
-    model: str,
-    *,
-    cluster: NDArray[np.object_] | None,
-    level: float,
-    n_permutations: int,
-    seed: int,
+    scores: NDArray[np.float64], model: str, **inference: Any
 ) -> tuple[Estimate, ...]:
-    """Omega under the model that was declared beside the parallel one; none where it is that.
+    """Omega under the model that was declared next to the parallel one; none where it is that.
 
     Parameters
     ----------
     scores : ndarray, shape (N, R)
     model : {"parallel", "tau-equivalent", "congeneric"}
-    cluster : ndarray, optional
-    level : float
-    n_permutations, seed : int
+    **inference
+        cluster, level, n_permutations and seed.
 
     Returns
     -------
@@ -404,18 +348,8 @@ def omega_declared(
     """
     if model == "parallel":
         return ()
-    return (
-        omega_total(
-            scores,
-            model=cast("Model", model),
-            level=level,
-            cluster=cluster,
-            null=True,
-            n_permutations=min(n_permutations, _OMEGA_PERMUTATIONS),
-            n_resamples=_OMEGA_PERMUTATIONS,
-            seed=seed,
-        ),
-    )
+    quantities = declared_for("scores", options={"omega_model": model})
+    return tuple(computed(q, scores, **inference) for q in quantities if q.key == "omega_total")
 
 
 def _subject(name: str, asked: pd.DataFrame) -> About:
@@ -472,9 +406,7 @@ def condition_row(
     *,
     about: Mapping[str, Any],
     statuses: Mapping[str, int],
-    reliability: Estimate,
-    alpha: Estimate,
-    omega: Sequence[Estimate] = (),
+    coefficients: Coefficients,
 ) -> dict[str, Any]:
     """One row of the table of conditions.
 
@@ -486,9 +418,7 @@ def condition_row(
         ``tokens_out_mean`` and ``latency_mean_s`` (NaN where not known).
     statuses : mapping of status to int
         Judgments by status.
-    reliability, alpha : Estimate
-    omega : sequence of Estimate
-        At most one: under the model that was declared.
+    coefficients : list of (Quantity, Estimate)
 
     Returns
     -------
@@ -516,55 +446,21 @@ def condition_row(
         "constant_share": line.constant_share,
         "mean_spread_correlation": line.mean_spread_correlation,
     }
-    for prefix, estimate in (
-        ("mean", line.mean),
-        ("within_variance", line.variance),
-        ("icc1", reliability),
-        ("alpha", alpha),
-        *(("omega", value) for value in omega),
-    ):
-        row[prefix] = estimate.estimate
-        row[f"{prefix}_low"] = estimate.interval.low if estimate.interval else math.nan
-        row[f"{prefix}_high"] = estimate.interval.high if estimate.interval else math.nan
-        if estimate.null is not None:
-            row[f"{prefix}_null_mean"] = estimate.null.mean
-            row[f"{prefix}_null_q95"] = estimate.null.q95
-            row[f"{prefix}_null_p"] = estimate.null.p_value
-            row[f"{prefix}_null_p_smallest"] = estimate.null.p_smallest
-        if prefix in {"icc1", "alpha", "omega"}:
-            row[f"{prefix}_reason"] = estimate.reason
+    shown = [(quantity_of(v.name), v) for v in (line.mean, line.variance)]
+    for quantity, estimate in [*shown, *coefficients]:
+        column, interval, null = quantity.name, estimate.interval, estimate.null
+        row[column] = estimate.estimate
+        if interval is not None or quantity.primary or quantity.needs is None:
+            row[f"{column}_low"] = interval.low if interval else math.nan
+            row[f"{column}_high"] = interval.high if interval else math.nan
+        if null is not None:
+            row[f"{column}_null_mean"], row[f"{column}_null_q95"] = null.mean, null.q95
+            row[f"{column}_null_p"], row[f"{column}_null_p_smallest"] = (
+                null.p_value, null.p_smallest,
+            )  # fmt: skip
+        if quantity.needs is not None:
+            row[f"{column}_reason"] = estimate.reason
     return row | {name: about[name] for name in costs}
-
-
-_METRIC_OF = {
-    "within_variance": "spread/variance",  # first: the axis the compare page opens with
-    "mean": "score/mean",
-    "sem": "spread/sem",
-    "sd_between": "score/sd_between_items",
-    "icc1": "reliability/icc1",
-    "alpha": "reliability/alpha",
-    "omega": "reliability/omega_total",
-    "unread_share": "quality/unread_share",
-    "unanswered_share": "quality/unanswered_share",
-    "cost_usd": "cost/usd",
-    "latency_mean_s": "cost/latency_s",
-    "tokens_out_mean": "cost/tokens_out",
-}
-
-
-def condition_metrics(row: Mapping[str, Any]) -> dict[str, float]:
-    """A row of the table of conditions under the names that the MLflow UI shows."""
-    out: dict[str, float] = {}
-    for column, metric in _METRIC_OF.items():
-        if column not in row:
-            continue
-        out[metric] = row[column]
-        if f"{column}_low" in row:
-            out[f"ci/{metric}.lo"] = row[f"{column}_low"]
-            out[f"ci/{metric}.hi"] = row[f"{column}_high"]
-        if f"{column}_null_q95" in row:
-            out[f"null/{metric}.q95"] = row[f"{column}_null_q95"]
-    return out
 
 
 def cell_arrays(array: ScoreArray) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def choices_of(frame: pd.DataFrame, *, column: str = "position") -> dict[str, Ch
     }
 
 
-def named(
+def name_result(
     identity: str,
     title: str,
     role: Role,
@@ -100,7 +100,7 @@ def named(
     )  # fmt: skip
 
 
-def beside(
+def share_result(
     identity: str, title: str, name: str, share: Estimate, random_choice: float
 ) -> NamedResult:
     """A share of choices, named with what a random choice would get.
@@ -114,18 +114,18 @@ def beside(
     """
     text = f"{title} (a random choice: {apa_number(random_choice, bounded=True)}), {name}"
     details = {**share.details, "random_choice": random_choice}
-    return named(identity, text, "secondary", share.replace(details=details))
+    return name_result(identity, text, "secondary", share.replace(details=details))
 
 
-def in_order(results: Sequence[NamedResult], declared: AnalysisPlan) -> list[NamedResult]:
+def sort_results(results: Sequence[NamedResult], declared: AnalysisPlan) -> list[NamedResult]:
     """Results by role, then in the order of the plan's hypotheses."""
     roles = {"primary": 0, "secondary": 1, "descriptive": 2}
     places = {h.id: i for i, h in enumerate(declared.hypotheses)}
 
-    def place(result: NamedResult) -> tuple[int, int]:
+    def sort_key(result: NamedResult) -> tuple[int, int]:
         return roles.get(result.role, 3), places.get(result.id.split(".")[0], len(places))
 
-    return sorted(results, key=place)
+    return sorted(results, key=sort_key)
 
 
 def unanswered(results: Sequence[NamedResult], declared: AnalysisPlan) -> list[str]:
@@ -408,13 +408,13 @@ def effect_of_option(
     for name, levels in _strata(table, OPTION):
         for less in _less(rotations, levels, "no", declared).values():
             title = f"With minus without the unrelated option, {name}"
-            results.append(named(f"unrelated.{name}", title, "secondary", less))
+            results.append(name_result(f"unrelated.{name}", title, "secondary", less))
             scores = _scores(rotations, {k: levels[k] for k in ("no", "yes")})
             if len(scores) >= _FEWEST:
                 test = _compared(scores, rotations[levels["no"]], declared, n_permutations, OPTION)
                 effects.append(
                     Effect(
-                        result=named(
+                        result=name_result(
                             f"unrelated.test.{name}", f"Unrelated option, {name}", "secondary", test
                         ),
                         about=_about(name, levels, "unrelated option"),
@@ -494,14 +494,18 @@ def effect_of_prompt(
             for other, difference in _less(rotations, levels, base, declared).items()
         }
         own = [
-            named(identity, f"Prompt {other} less prompt {base}, {name}", "secondary", difference)
+            name_result(
+                identity, f"Prompt {other} less prompt {base}, {name}", "secondary", difference
+            )
             for identity, (other, difference) in less.items()
         ]
         usable = {i: abs(d.estimate) for i, (_, d) in less.items() if math.isfinite(d.estimate)}
         test = _compared(scores, rotations[levels[base]], declared, n_permutations, _PROMPT)
         effects.append(
             Effect(
-                result=named(f"prompt.{name}", f"Prompts compared, {name}", "secondary", test),
+                result=name_result(
+                    f"prompt.{name}", f"Prompts compared, {name}", "secondary", test
+                ),
                 about=_about(name, levels, "prompt"),
                 beside=tuple(r.id for r in own),
                 size=max(usable, key=lambda i: usable[i], default=""),
@@ -531,7 +535,7 @@ def _compared(
     return friedman_test(data, **common, n_permutations=n_permutations, seed=declared.seed)
 
 
-def in_rotations(frame: pd.DataFrame) -> bool:
+def is_rotated(frame: pd.DataFrame) -> bool:
     """Whether judgments are selections whose options were shown in rotations (order ``s/N``)."""
     return (
         {"order", "position", "choice"} <= set(frame.columns)
@@ -569,7 +573,7 @@ def commonest_share(frame: pd.DataFrame, keys: list[str]) -> float:
 Compared = TypeVar("Compared", bound=Comparisons)
 
 
-def of_shares(differences: Compared) -> Compared:
+def label_shares(differences: Compared) -> Compared:
     """Differences of means of 0 and 1 as what they are: of shares, not of points of a scale."""
     rows = tuple(replace(row, estimate_name="rate_difference") for row in differences.rows)
     return replace(differences, rows=rows)
@@ -579,7 +583,7 @@ _AS_GIVEN = {"ab", "original", "orig", "0", "false", "1"}
 """Orders that show response a first, by their names in files."""
 
 
-def of_pairs(frame: pd.DataFrame) -> pd.DataFrame:
+def position_shares_pairs(frame: pd.DataFrame) -> pd.DataFrame:
     """How often the response shown first was preferred, and the one shown second, ties left out.
 
     Parameters
@@ -596,7 +600,7 @@ def of_pairs(frame: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> frame = pd.DataFrame({"condition": "a", "order": ["ab", "ba"] * 2,
     ...                       "choice": ["a", "b", "a", "a"]})
-    >>> of_pairs(frame).to_dict("records")
+    >>> position_shares_pairs(frame).to_dict("records")
     [{'condition': 'a', 'first': 0.75, 'second': 0.25}]
     """
     if frame.empty or not {"order", "choice"} <= set(frame.columns):
@@ -616,7 +620,7 @@ def of_pairs(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def of_selections(frame: pd.DataFrame) -> pd.DataFrame:
+def position_shares_selections(frame: pd.DataFrame) -> pd.DataFrame:
     """How often each place was selected, over the items with the most common number of options.
 
     Parameters
@@ -630,7 +634,7 @@ def of_selections(frame: pd.DataFrame) -> pd.DataFrame:
         ``condition``, the number of selections ``n``, and ``place_1``, ``place_2``, ...; empty for
         judgments that are no selections in all rotations.
     """
-    if not in_rotations(frame):
+    if not is_rotated(frame):
         return pd.DataFrame()
     rows = []
     for condition, asked in frame.groupby("condition", sort=False):

@@ -16,29 +16,29 @@ from judgestats.analysis.pair_methods import (
     Aggregated,
     Answers,
     fewer_pairs,
-    judged_pairs,
-    pairs_asked,
+    method_pairs,
+    pair_option,
     reference_results,
 )
 from judgestats.analysis.pair_methods import described as aggregates_described
-from judgestats.analysis.recommendation import Spent, recommend_best
+from judgestats.analysis.recommendation import Costs, recommend_best
 from judgestats.analysis.records import Analysis, NamedResult, Recommendation, conditions_of
 from judgestats.analysis.repeat_limits import lost_shares_of
 from judgestats.analysis.score_audit import first_weighted, weighted_limitations
 from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.selections import (
     condition_row,
+    label_shares,
     metrics_of,
-    named,
-    of_shares,
+    name_result,
     selection_limits,
 )
 from judgestats.analysis.summary_rows import (
-    against,
     aligned_rows,
-    asked_row,
     described,
-    worded_coefficient,
+    factor_curve,
+    format_coefficient,
+    results_row,
 )
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
@@ -173,7 +173,7 @@ def sentence_of(
             parts.append(f"{one.where}: agreement with people is not known ({row.reason})")
             continue
         k = max(one.sizes)
-        first, last = (worded_coefficient(one.made["mean", n].row, "alignment") for n in (1, k))
+        first, last = (format_coefficient(one.made["mean", n].row, "alignment") for n in (1, k))
         text = (
             f"{one.where}: agreement with people {first} with one judgment and {last} with the "
             f"mean of {k} (difference {row.with_bounds(bounded=True)})"
@@ -198,7 +198,7 @@ def recommend(
         return None, ()
     given = recommend_best(
         {a.name: a.credit for a in usable}, questions,
-        spent=Spent.of(
+        spent=Costs.from_rows(
             [a.row for a in usable],
             USD="cost_per_pair", tokens="tokens_per_pair", judgments="k",
         ),
@@ -262,7 +262,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
         margins={"alignment_score": MARGIN},
-        options=pairs_asked(parameters),
+        options=pair_option(parameters),
         hypotheses=(
             Hypothesis(
                 id="gain",
@@ -323,8 +323,8 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             ),
         ),
     )
-    if int(parameters["replicates"]) < SIZES[1]:
-        declared = declared.without("gain", "equivalence", "sizes", "aggregates")
+    if int(parameters["repeats"]) < SIZES[1]:
+        declared = declared.drop_hypotheses("gain", "equivalence", "sizes", "aggregates")
     return declared
 
 
@@ -343,12 +343,12 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     Analysis
     """
     frame = frame[frame["status"] != "invalid_condition"]
-    pairs = judged_pairs(items)
+    pairs = method_pairs(items)
     names = tuple(sorted({*pairs.first, *pairs.second}))
     clusters = frame.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[list(names)]
     answers = Answers(pairs=pairs, names=names, clusters=clusters.to_numpy(object))
     asked = [
-        _made(str(condition), own, answers, declared)
+        _averaged_scores(str(condition), own, answers, declared)
         for condition, own in frame.groupby("condition", sort=False)
     ]
     questions = pairs.table.clusters
@@ -370,7 +370,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     return Analysis(
         experiment="self_consistency",
         question=declared.question,
-        drawing=against(
+        drawing=factor_curve(
             "k",
             "alignment",
             "reliability",
@@ -397,7 +397,9 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     )
 
 
-def _made(condition: str, own: pd.DataFrame, answers: Answers, declared: AnalysisPlan) -> Averaged:
+def _averaged_scores(
+    condition: str, own: pd.DataFrame, answers: Answers, declared: AnalysisPlan
+) -> Averaged:
     """One judgment, and mean, median and mode of every size."""
     base = condition_row(condition, own)
     scores = scores_of(own, answers.names)
@@ -443,7 +445,7 @@ def _omega(one: Averaged, answers: Answers, declared: AnalysisPlan) -> Iterator[
         one.scores, model, cluster=answers.clusters, level=declared.level,
         n_permutations=declared.n_resamples, seed=declared.seed,
     ):  # fmt: skip
-        yield named(
+        yield name_result(
             f"reliability.omega_{model}.{one.base['condition']}",
             f"Reliability of the mean of all judgments under the {model} model, {one.where}",
             "descriptive",
@@ -470,10 +472,10 @@ def _gains(
             columns: Mapping[str, Floats],
         ) -> tuple[Comparisons, EquivalenceResult]:
             names, table = list(columns), np.column_stack(list(columns.values()))
-            return of_shares(mean_shift(
+            return label_shares(mean_shift(
                 table, conditions=names, reference=names[0], cluster=questions,
                 level=declared.level,
-            )), of_shares(replace(
+            )), label_shares(replace(
                 equivalence_of_means(
                     table, conditions=names, reference=names[0], cluster=questions, margin=margin
                 ),
@@ -491,7 +493,7 @@ def _gains(
             continue
         fewer, _ = compare({_ONE: one.credit(1)} | {f"mean of {k}": one.credit(k) for k in between})
         results.append(
-            named(f"sizes.{one.where}", f"Means of k against one judgment, {one.where}",
+            name_result(f"sizes.{one.where}", f"Means of k against one judgment, {one.where}",
                   "secondary", fewer, about=About(judge=one.judge, stratum=one.where))
         )  # fmt: skip
     if not gain:
@@ -500,12 +502,12 @@ def _gains(
     smalls = one_family(small, family=f"gain: {_OF_JUDGES}")
     family = f"median and mode: {_OF_JUDGES}"
     results += [
-        named("gain", "Gain in agreement with people by averaging", "primary", gains,
+        name_result("gain", "Gain in agreement with people by averaging", "primary", gains,
               headline=True),
-        named("equivalence.gain", "Is the gain small", "secondary", smalls, headline=True),
-        named("aggregates", "Median and mode against the mean", "secondary",
+        name_result("equivalence.gain", "Is the gain small", "secondary", smalls, headline=True),
+        name_result("aggregates", "Median and mode against the mean", "secondary",
               one_family(other, family=family), headline=True),
-        named("equivalence.aggregates", "Do median and mode agree as often as the mean",
+        name_result("equivalence.aggregates", "Do median and mode agree as often as the mean",
               "secondary", one_family(alike, family=family)),
     ]  # fmt: skip
     return gains, smalls, results
@@ -558,11 +560,12 @@ def _panels(
             "conditions": names, "reference": "panel", "cluster": questions,
         }  # fmt: skip
         results += [
-            named(f"panel.{label}", f"Judges against the panel, {label}", "secondary",
-                  of_shares(mean_shift(table, level=declared.level, **common)), headline=True),
-            named(f"equivalence.panel.{label}", f"Do judges agree as often as the panel, {label}",
+            name_result(f"panel.{label}", f"Judges against the panel, {label}", "secondary",
+                  label_shares(mean_shift(table, level=declared.level, **common)), headline=True),
+            name_result(f"equivalence.panel.{label}",
+                f"Do judges agree as often as the panel, {label}",
                   "secondary",
-                  of_shares(equivalence_of_means(
+                  label_shares(equivalence_of_means(
                       table, margin=declared.margins["alignment_score"], **common
                   ).replace(quantity="agreement with people, as a share of the pairs"))),
         ]  # fmt: skip
@@ -572,7 +575,7 @@ def _panels(
 def _rows(names: Sequence[str]) -> tuple[Row, ...]:
     """Agreement with people and reliability, of one judgment and of each aggregate."""
     people, accuracy = aligned_rows(names)
-    reliability = asked_row(
+    reliability = results_row(
         "reliability", "its reliability", "reliability", "icc_1_1", "reliability.{}", names
     )
     return people, reliability, accuracy

@@ -14,7 +14,7 @@ from judgestats.analysis.records import Analysis
 from judgestats.analysis.selections import (
     Rotations,
     commonest_share,
-    in_rotations,
+    is_rotated,
     same_after_swap,
     same_as_people,
 )
@@ -115,11 +115,11 @@ def _estimators(
         place = array.index.get_indexer(pd.Index(part["item_id"]))
 
         def reliability(kept: np.ndarray[Any, Any]) -> float:
-            chosen = values[_of_rows(place[kept], len(values))]
+            chosen = values[_item_mask(place[kept], len(values))]
             return float(icc(chosen, form="ICC(1,1)", interval="none", n_permutations=0).estimate)
 
         return [("Reliability of one judgment, ICC(1,1)", reliability)]
-    if "grade_score" in kinds and in_rotations(part):
+    if "grade_score" in kinds and is_rotated(part):
         return [("Grade Score", _grade_score(part))]
     repeated = len(part) > part["item_id"].nunique()
     one_order = not part.duplicated(["item_id", "replicate"]).any()
@@ -133,7 +133,7 @@ def _estimators(
         ("Commonest verdict of an item, share", _repeated_share),
     ):
         if not math.isnan(statistic(part[read])):
-            estimators.append((what, _of_kept(statistic, part, read)))
+            estimators.append((what, _subset_statistic(statistic, part, read)))
     return estimators
 
 
@@ -148,7 +148,7 @@ def _grade_score(part: pd.DataFrame) -> Callable[[np.ndarray[Any, Any]], float]:
     place = pd.Index(items).get_indexer(pd.Index(part["item_id"]))
 
     def mean(kept: np.ndarray[Any, Any]) -> float:
-        chosen = _of_rows(place[kept], len(items))[owner]
+        chosen = _item_mask(place[kept], len(items))[owner]
         return float(values[chosen].mean()) if chosen.any() else math.nan
 
     return mean
@@ -163,19 +163,19 @@ def _vote_share(part: pd.DataFrame) -> Callable[[np.ndarray[Any, Any]], float]:
     statistic = pair_statistic("anova")
 
     def reliability(kept: np.ndarray[Any, Any]) -> float:
-        return float(statistic.value(table.counts[_of_rows(place[kept], len(wide))]))
+        return float(statistic.value(table.counts[_item_mask(place[kept], len(wide))]))
 
     return reliability
 
 
-def _of_rows(places: np.ndarray[Any, Any], n: int) -> np.ndarray[Any, Any]:
+def _item_mask(places: np.ndarray[Any, Any], n: int) -> np.ndarray[Any, Any]:
     """Which of `n` items some rows belong to, by the items' places (-1: none of them)."""
     shown = np.zeros(n, dtype=bool)
     shown[places[places >= 0]] = True
     return shown
 
 
-def _of_kept(
+def _subset_statistic(
     statistic: Callable[[pd.DataFrame], float], part: pd.DataFrame, read: np.ndarray[Any, Any]
 ) -> Callable[[np.ndarray[Any, Any]], float]:
     return lambda kept: statistic(part[read & kept])
@@ -311,7 +311,7 @@ def _blocked_f(y: np.ndarray[Any, Any]) -> tuple[float, float]:
     return (f, float(distributions.f.sf(f, k - 1, (n - 1) * (k - 1))))
 
 
-def of_scores(frame: pd.DataFrame) -> pd.DataFrame:
+def score_sensitivity(frame: pd.DataFrame) -> pd.DataFrame:
     """Means and variances with all readable scores, and with completely read items only.
 
     Parameters
@@ -329,7 +329,7 @@ def of_scores(frame: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> frame = pd.DataFrame({"condition": "a", "item_id": list("xxyy"), "score": [1, 3, 5, None],
     ...                       "status": ["ok", "ok", "ok", "unparseable"]})
-    >>> of_scores(frame).T[0].to_dict() == {"condition": "a", "items": 2, "mean": 3.5,
+    >>> score_sensitivity(frame).T[0].to_dict() == {"condition": "a", "items": 2, "mean": 3.5,
     ...     "variance": 2.0, "items_complete": 1, "mean_complete": 2.0, "variance_complete": 2.0}
     True
     """
@@ -359,7 +359,7 @@ def _scores_of(frame: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def of_verdicts(frame: pd.DataFrame) -> pd.DataFrame:
+def verdict_sensitivity(frame: pd.DataFrame) -> pd.DataFrame:
     """Agreement of an item's verdicts, unread ones left out, and as a category of their own.
 
     Parameters

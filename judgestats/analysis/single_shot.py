@@ -24,8 +24,8 @@ from judgestats.analysis.ratings import (
 )
 from judgestats.analysis.records import NamedResult, Recommendation
 from judgestats.analysis.repeat_limits import NOT_REPEATED, OF_REPEATS, short_number
-from judgestats.analysis.summary_rows import worded_coefficient
-from judgestats.analysis.validity import in_pass_and_fail, is_pass_fail, score_validity
+from judgestats.analysis.summary_rows import format_coefficient
+from judgestats.analysis.validity import is_pass_fail, score_validity, to_pass_fail
 from judgestats.analysis.validity_raters import (
     PANEL,
     annotator_results,
@@ -37,7 +37,7 @@ from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.analysis.verdict_consistency import orders_shown
 from judgestats.data.matrices import ScoreArray
 from judgestats.results import About
-from judgestats.results.numbers import counted, format_number
+from judgestats.results.numbers import count_noun, format_number
 from judgestats.stats.agreement.kappa import cohen_kappa, krippendorff_alpha
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.estimate import Estimate, Result
@@ -269,23 +269,23 @@ def _accuracies(by_k: AccuracyByK) -> dict[str, float]:
     return row
 
 
-def worded_people(row: Mapping[Any, Any]) -> str:
+def format_human_correlation(row: Mapping[Any, Any]) -> str:
     """``, correlation with people's ratings .66 [.39, .84]``, where ratings are known."""
     if row.get("of_pairs", 0.0) == 1:
         return (
             f"; it scores what people pass above what they fail in "
-            f"{worded_coefficient(row, 'accuracy')} of pairs, with the mean of {row['k']:.0f} in "
-            f"{worded_coefficient(row, 'accuracy_all')}"
+            f"{format_coefficient(row, 'accuracy')} of pairs, with the mean of {row['k']:.0f} in "
+            f"{format_coefficient(row, 'accuracy_all')}"
         )
     if not math.isnan(row.get("accuracy_all", math.nan)):
         return (
-            f"; its best scored answer is the right one in {worded_coefficient(row, 'accuracy')} "
+            f"; its best scored answer is the right one in {format_coefficient(row, 'accuracy')} "
             f"of the questions, with the mean of {row['k']:.0f} in "
-            f"{worded_coefficient(row, 'accuracy_all')}"
+            f"{format_coefficient(row, 'accuracy_all')}"
         )
     if math.isnan(row.get("pearson", math.nan)):
         return ""
-    return f", correlation with people's ratings {worded_coefficient(row, 'pearson')}"
+    return f", correlation with people's ratings {format_coefficient(row, 'pearson')}"
 
 
 def single_shot_sentence(table: pd.DataFrame, results: list[NamedResult]) -> str:
@@ -299,7 +299,7 @@ def single_shot_sentence(table: pd.DataFrame, results: list[NamedResult]) -> str
         if not math.isnan(row["sd"]):
             text += f", SD {short_number(row['sd'])}"
         text += f" ({row['n_ok']} scores)"
-        parts.append(text + worded_people(row))
+        parts.append(text + format_human_correlation(row))
     between = next((r.result for r in results if r.id == "judges.icc2"), None)
     if isinstance(between, Estimate) and not math.isnan(between.estimate):
         bounds = between.interval
@@ -364,7 +364,7 @@ def repetition(frame: pd.DataFrame, *, seed: int = 0, verdicts: bool = False) ->
             "again would give is not known."
         )
     sentences.append(
-        f"Judge the same {counted(items, 'item', 'items')} twice more with nothing changed: "
+        f"Judge the same {count_noun(items, 'item', 'items')} twice more with nothing changed: "
         f"{further:,} further judgments{takes}."
     )
     if not verdicts:
@@ -400,7 +400,7 @@ _MOST_OPTIONS = 6
 _MOST_JUDGES = 12
 
 
-def verdicts_asked_once(frame: pd.DataFrame) -> dict[str, bool]:
+def single_run_conditions(frame: pd.DataFrame) -> dict[str, bool]:
     """Of each condition, whether no item was asked for twice in the same order."""
     sizes = frame.groupby(["condition", "order", "item_id"], sort=False).size()
     return {str(c): int(n) < 2 for c, n in sizes.groupby(level="condition").max().items()}
@@ -420,7 +420,7 @@ def single_shot_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> Ana
     -------
     AnalysisPlan
     """
-    once = verdicts_asked_once(frame)
+    once = single_run_conditions(frame)
     labelled = "label" in frame and bool((frame["label"].astype(str).str.strip() != "").any())
     orders = frame.groupby("condition")["order"].nunique()
     answerable = {
@@ -433,7 +433,7 @@ def single_shot_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> Ana
         "panel": labelled and len(once) > 1,
     }
     asked = [h for h in declared.hypotheses if answerable.get(h.id, True)]
-    if not any(once.values()) and not is_pass_fail(in_pass_and_fail(frame)):
+    if not any(once.values()) and not is_pass_fail(to_pass_fail(frame)):
         return replace(declared, hypotheses=tuple(asked))
     asked.insert(
         0,

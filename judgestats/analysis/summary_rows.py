@@ -10,17 +10,17 @@ from typing import Any
 import pandas as pd
 
 from judgestats.analysis.records import NamedResult
-from judgestats.results import About, Drawing, Headline
+from judgestats.results import About, Drawing, Headline, Quantity
 from judgestats.results import Row as ResultsRow
 from judgestats.results.numbers import apa_number, estimate_parts, with_bounds
-from judgestats.results.quantities import name_of
+from judgestats.results.quantities import QUANTITIES, quantity_of
 from judgestats.results.records import LOST
 from judgestats.stats.inference.estimate import Estimate
 
 _ALL = "{}"
 
 
-def asked_row(
+def results_row(
     key: str,
     ask: str,
     short: str,
@@ -50,7 +50,8 @@ def asked_row(
 
     Examples
     --------
-    >>> dict(asked_row("mean", "mean score", "mean", "mean", "condition.mean.{}", ["a, T=1"]).cells)
+    >>> dict(results_row("mean", "mean score", "mean", "mean", "condition.mean.{}",
+    ...     ["a, T=1"]).cells)
     {'a, T=1': 'condition.mean.a, T=1'}
     """
     called = names if isinstance(names, Mapping) else {name: name for name in names}
@@ -65,62 +66,30 @@ def asked_row(
     )
 
 
+def declared_rows(keys: Iterable[str], names: Iterable[str]) -> tuple[ResultsRow, ...]:
+    """The rows that the quantities with these keys declare, of all conditions."""
+    names = list(names)
+    declared = [q for key in keys if (q := quantity_of(key)).screen]
+    return tuple(
+        results_row(s.key, s.ask, s.short, q.key, f"{q.record}.{{}}", names, note=s.note)
+        for q in declared
+        if (s := q.screen)
+    )
+
+
+def _computed(*kinds: str) -> list[str]:
+    return [q.key for q in QUANTITIES.values() if q.needs and q.needs.kind in kinds]
+
+
 def score_rows(names: Iterable[str]) -> tuple[ResultsRow, ...]:
     """Of repeated scores: how steady they are, what repeats give, and how high they lie."""
-    names = list(names)
-    return (
-        asked_row(
-            "sem",
-            name_of("sem"),
-            "SEM",
-            "sem",
-            "condition.sem.{}",
-            names,
-        ),
-        asked_row(
-            "reliability",
-            "one score's reliability",
-            "reliability",
-            "icc_1_1",
-            "reliability.icc1.{}",
-            names,
-        ),
-        asked_row("repeats", "repeats for .90", "repeats", "k_needed", "repeats.needed.{}", names),
-        asked_row("mean", "mean score", "mean", "mean", "condition.mean.{}", names),
-    )
+    return declared_rows(["sem", *_computed("scores"), "k_needed", "mean"], names)
 
 
 def verdict_rows(names: Iterable[str]) -> tuple[ResultsRow, ...]:
     """Of verdicts: whether asking again, or the other order, changes them."""
-    names = list(names)
-    return (
-        asked_row(
-            "flips",
-            "asked again it changes",
-            "changes",
-            "flip_rate",
-            "reliability.flip_rate.{}",
-            names,
-            note="(share of verdicts)",
-        ),
-        asked_row(
-            "reliability",
-            "one verdict's reliability",
-            "reliability",
-            "vote_share_reliability",
-            "reliability.vote_share.{}",
-            names,
-        ),
-        asked_row("repeats", "repeats for .90", "repeats", "k_needed", "repeats.needed.{}", names),
-        asked_row(
-            "swap",
-            "same when shown swapped",
-            "same if swapped",
-            "swap_consistency",
-            "order.swap_consistency.{}",
-            names,
-        ),
-        asked_row("passes", "lets pass", "passes", "proportion", "verdicts.pass_rate.{}", names),
+    return declared_rows(
+        [*_computed("verdicts"), "k_needed", *_computed("pairs"), "proportion"], names
     )
 
 
@@ -142,7 +111,7 @@ def share_rows(words: Mapping[str, Iterable[str]]) -> tuple[ResultsRow, ...]:
     """
     by_condition = {name: tuple(own) for name, own in words.items()}
     return tuple(
-        asked_row(
+        results_row(
             f"share of '{word}'",
             f"says '{word}'",
             f"'{word}'",
@@ -158,7 +127,7 @@ def choice_rows(names: Iterable[str], *, one: str = "choice") -> tuple[ResultsRo
     """Of choices among several (or of what `one` calls them): does asking again give the same?"""
     names = list(names)
     return (
-        asked_row(
+        results_row(
             "reliability",
             f"one {one}'s reliability",
             "reliability",
@@ -166,8 +135,10 @@ def choice_rows(names: Iterable[str], *, one: str = "choice") -> tuple[ResultsRo
             "reliability.one.{}",
             names,
         ),
-        asked_row("repeats", "repeats for .90", "repeats", "k_needed", "repeats.needed.{}", names),
-        asked_row(
+        results_row(
+            "repeats", "repeats for .90", "repeats", "k_needed", "repeats.needed.{}", names
+        ),
+        results_row(
             "flips",
             "asked again it changes",
             "changes",
@@ -196,7 +167,7 @@ def people_rows(
     picked = "of items picked by hand" if labels_drawn == "convenience" else ""
     alone = f"({picked})" if picked else ""
     return (
-        asked_row(
+        results_row(
             "people",
             "agrees with people",
             "people",
@@ -205,7 +176,7 @@ def people_rows(
             names,
             note=f"r, {picked}" if picked else "r",
         ),
-        asked_row(
+        results_row(
             "accuracy",
             "agrees with people",
             "people",
@@ -218,7 +189,7 @@ def people_rows(
                 "two people": f"people.among_themselves.{first}",
             },
         ),
-        asked_row(
+        results_row(
             "separation",
             "passed scored above failed",
             "above",
@@ -227,7 +198,7 @@ def people_rows(
             names,
             note=f"(of pairs, {picked})" if picked else "(of pairs)",
         ),
-        asked_row(
+        results_row(
             "best",
             "best scored is the right one",
             "right",
@@ -238,8 +209,8 @@ def people_rows(
             beside={"a random choice": f"people.random_choice.{first}"},
         ),
         *truth,
-        asked_row("bias", "lenient by", "lenient", "bias", "people.bias.{}", names, note=alone),
-        asked_row(
+        results_row("bias", "lenient by", "lenient", "bias", "people.bias.{}", names, note=alone),
+        results_row(
             "kappa",
             "beyond chance",
             "kappa",
@@ -249,7 +220,7 @@ def people_rows(
             note=f"(kappa, {picked})" if picked else "(kappa)",
             beside={"two people": f"people.among_kappa.{first}"},
         ),
-        asked_row(
+        results_row(
             "sensitivity",
             "passes what people pass",
             "sensitivity",
@@ -258,7 +229,7 @@ def people_rows(
             names,
             note=f"({', '.join(filter(None, (voted, picked)))})" if voted else alone,
         ),
-        asked_row(
+        results_row(
             "specificity",
             "fails what people fail",
             "specificity",
@@ -268,7 +239,7 @@ def people_rows(
             note=f"({', '.join(filter(None, (voted, picked)))})" if voted else alone,
         ),
         *(
-            asked_row(
+            results_row(
                 kind,
                 ask,
                 short,
@@ -283,7 +254,7 @@ def people_rows(
                 ("apart", "apart from one person", "apart", "judge_person_distance"),
             )
         ),
-        asked_row(
+        results_row(
             "replaces",
             "may stand for",
             "stands for",
@@ -299,7 +270,7 @@ def people_rows(
 def aligned_rows(names: Iterable[str] | Mapping[str, str]) -> tuple[ResultsRow, ResultsRow]:
     """Agreement with people's labels of pairs, where a tie counts half and where neither ties."""
     return (
-        asked_row(
+        results_row(
             "people",
             "agrees with people",
             "people",
@@ -312,7 +283,7 @@ def aligned_rows(names: Iterable[str] | Mapping[str, str]) -> tuple[ResultsRow, 
                 "always tie": "alignment.always_tie",
             },
         ),
-        asked_row(
+        results_row(
             "accuracy",
             "right where neither ties",
             "accuracy",
@@ -335,7 +306,7 @@ def true_rows(
     words = "the picked alone" if labels_drawn == "convenience" else "labels alone"
     alone = {words: f"people.labels_alone.{names[0]}"} if names else {}
     return (
-        asked_row(
+        results_row(
             "truth",
             "people would give all",
             "true score",
@@ -345,7 +316,7 @@ def true_rows(
             note=note,
             beside=alone,
         ),
-        asked_row(
+        results_row(
             "worth",
             "the judge is worth",
             "worth (labels)",
@@ -362,14 +333,14 @@ DRAWN_VERDICTS = ("vote_share", "accuracy", "flip_rate", "unread_share")
 """The panels of an audit, the most telling first; those without numbers fall out."""
 
 
-def against(
+def factor_curve(
     over: str, *estimands: str, caption: str, by: Sequence[str] = (), **more: object
 ) -> Drawing:
     """Estimands against a factor, a line a judge.
 
     Examples
     --------
-    >>> against("temperature", "sem", caption="SEM by temperature.").kind
+    >>> factor_curve("temperature", "sem", caption="SEM by temperature.").kind
     'curve'
     """
     return Drawing(
@@ -503,7 +474,7 @@ def described(results: Sequence[NamedResult]) -> Description:
 Row = Mapping[Any, Any] | pd.Series
 
 
-def worded_coefficient(row: Row, key: str) -> str:
+def format_coefficient(row: Row, key: str) -> str:
     """A coefficient that cannot exceed 1, with its interval where the row has one.
 
     Parameters
@@ -519,31 +490,31 @@ def worded_coefficient(row: Row, key: str) -> str:
 
     Examples
     --------
-    >>> worded_coefficient({"icc1": 0.9494, "icc1_low": 0.91, "icc1_high": 0.972}, "icc1")
+    >>> format_coefficient({"icc1": 0.9494, "icc1_low": 0.91, "icc1_high": 0.972}, "icc1")
     '.949 [.910, .972]'
-    >>> worded_coefficient({"icc1": 1.0}, "icc1")
+    >>> format_coefficient({"icc1": 1.0}, "icc1")
     '1.00'
     """
     return with_bounds(*_parts(row, key), bounded=True)
 
 
-def worded_number(row: Row, key: str) -> str:
+def format_number(row: Row, key: str) -> str:
     """A number of any size, with its interval where the row has one.
 
     Examples
     --------
-    >>> worded_number({"mean": 7.2514, "mean_low": 6.9, "mean_high": 7.612}, "mean")
+    >>> format_number({"mean": 7.2514, "mean_low": 6.9, "mean_high": 7.612}, "mean")
     '7.25 [6.90, 7.61]'
     """
     return with_bounds(*_parts(row, key))
 
 
-def worded_percent(row: Row, key: str) -> str:
+def format_percent(row: Row, key: str) -> str:
     """A share in per cent, with its interval where the row has one.
 
     Examples
     --------
-    >>> worded_percent({"accuracy": 0.625, "accuracy_low": 0.51, "accuracy_high": 0.74}, "accuracy")
+    >>> format_percent({"accuracy": 0.625, "accuracy_low": 0.51, "accuracy_high": 0.74}, "accuracy")
     '62.5 % [51.0, 74.0]'
     """
     share, *bounds = (100 * v for v in _parts(row, key))
@@ -551,20 +522,20 @@ def worded_percent(row: Row, key: str) -> str:
     return f"{number} % {interval}".rstrip()
 
 
-def worded_reliability(row: Row) -> str:
+def format_reliability(row: Row) -> str:
     """ICC(1,1) with its interval; one below 1 that has none is not estimable.
 
     Examples
     --------
-    >>> worded_reliability({"icc1": 0.51}), worded_reliability({"icc1": 1.0})
+    >>> format_reliability({"icc1": 0.51}), format_reliability({"icc1": 1.0})
     ('.51 [not estimable]', '1.00')
     """
-    text = worded_coefficient(row, "icc1")
+    text = format_coefficient(row, "icc1")
     value, low, _ = _parts(row, "icc1")
     return f"{text} {LOST}" if math.isnan(low) and value < 1 else text
 
 
-def worded_sem(row: Row) -> str:
+def format_sem(row: Row) -> str:
     """The standard error of one judgment in score points, with its interval.
 
     It is the root of the within-item variance, so its interval is the root of that one's.
@@ -581,9 +552,9 @@ def worded_sem(row: Row) -> str:
     Examples
     --------
     >>> row = {"sem": 0.5, "within_variance_low": 0.16, "within_variance_high": 0.36}
-    >>> worded_sem(row)
+    >>> format_sem(row)
     '0.50 [0.40, 0.60]'
-    >>> worded_sem({"sem": 0.5})
+    >>> format_sem({"sem": 0.5})
     '0.50 [not estimable]'
     """
     bounds = [float(row.get(f"within_variance_{end}", math.nan)) for end in ("low", "high")]
@@ -592,6 +563,28 @@ def worded_sem(row: Row) -> str:
     if math.isnan(high) and sem > 0:
         return f"{apa_number(sem)} {LOST}"
     return with_bounds(sem, low, high)
+
+
+def clauses(row: Row) -> list[str]:
+    """What a sentence says of a condition: a clause per declared quantity in its row.
+
+    Examples
+    --------
+    >>> clauses({"icc1": 0.8, "icc1_low": 0.7, "icc1_high": 0.87, "flip_rate": 0.25})
+    ['one judgment has reliability .80 [.70, .87]', 'flip rate .25']
+    """
+    return [
+        quantity.says.format(_worded(row, quantity))
+        for quantity in QUANTITIES.values()
+        if quantity.says and not math.isnan(row.get(quantity.name, math.nan))
+    ]
+
+
+def _worded(row: Row, quantity: Quantity) -> str:
+    own = {"sem": format_sem, "icc_1_1": format_reliability}.get(quantity.key)
+    if own is not None:
+        return own(row)
+    return with_bounds(*_parts(row, quantity.name), bounded=quantity.bounded)
 
 
 def _parts(row: Row, key: str) -> tuple[float, float, float]:

@@ -10,11 +10,15 @@ import pandas as pd
 
 from judgestats.analysis import selections as places
 from judgestats.analysis import sensitivity as unread_policies
-from judgestats.analysis.agreement import beside_judges, beside_labels, beside_verdicts
-from judgestats.analysis.recommendation import what_repeats_give
+from judgestats.analysis.agreement import (
+    inter_judge_agreement,
+    label_agreement_results,
+    verdict_results,
+)
+from judgestats.analysis.recommendation import repeat_gains
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeat_limits import with_lost_shares
-from judgestats.analysis.scores import at_the_ends, held_to_scale, on_one_scale
+from judgestats.analysis.scores import clip_to_scale, on_one_scale, scale_end_shares
 from judgestats.analysis.sensitivity import left_out_estimates, left_out_primary, left_out_variances
 from judgestats.data.readers.frame import bare
 from judgestats.results.numbers import LEAST_IN_CATEGORY
@@ -96,7 +100,7 @@ def supplemented(
     Analysis
     """
     frame = bare(frame)
-    analysis = held_to_scale(with_lost_shares(analysis, frame, level=level), scale)
+    analysis = clip_to_scale(with_lost_shares(analysis, frame, level=level), scale)
     several = "stage" in frame and not frame["stage"].eq("final").all()
     verdicts = frame[frame["stage"] == "final"] if several else frame
     scored = on_one_scale(verdicts, analysis.conditions, scale)
@@ -106,21 +110,21 @@ def supplemented(
         "sensitivity.estimates": left_out_estimates(analysis, frame),
         "sensitivity.variance": left_out_variances(analysis),
         "categories": agreement_by_category(frame, level=level),
-        "repeats": what_repeats_give(analysis.conditions, frame),
-        "policies.scores": unread_policies.of_scores(scored),
-        "policies.verdicts": unread_policies.of_verdicts(
+        "repeats": repeat_gains(analysis.conditions, frame),
+        "policies.scores": unread_policies.score_sensitivity(scored),
+        "policies.verdicts": unread_policies.verdict_sensitivity(
             verdicts.iloc[:0] if of_scores else verdicts
         ),
-        "scale_ends": at_the_ends(scored, scale),
-        "places.pairs": places.of_pairs(verdicts),
-        "places.selections": places.of_selections(frame),
+        "scale_ends": scale_end_shares(scored, scale),
+        "places.pairs": places.position_shares_pairs(verdicts),
+        "places.selections": places.position_shares_selections(frame),
     }
     described = tuple(
         NamedResult(
             id=name,
             title=_TITLES[name],
             role="descriptive",
-            result=Rows(table=_in_order(table, analysis)),
+            result=Rows(table=_sort_conditions(table, analysis)),
         )
         for name, table in tables.items()
         if len(table)
@@ -131,14 +135,14 @@ def supplemented(
         described=(
             *analysis.described,
             *described,
-            *beside_labels(frame, level=level),
-            *(r for r in beside_verdicts(frame, level=level) if r.id not in by_name),
-            *beside_judges(frame, level=level),
+            *label_agreement_results(frame, level=level),
+            *(r for r in verdict_results(frame, level=level) if r.id not in by_name),
+            *inter_judge_agreement(frame, level=level),
         ),
     )
 
 
-def _in_order(table: pd.DataFrame, analysis: Analysis) -> pd.DataFrame:
+def _sort_conditions(table: pd.DataFrame, analysis: Analysis) -> pd.DataFrame:
     """Rows of conditions as the conditions stand: answers may come in any order."""
     if list(table.columns[:1]) != ["condition"]:
         return table

@@ -12,9 +12,9 @@ from judgestats.analysis.dispersion_comparison import (
     compare_spread,
     described_scores,
     equivalence_results,
-    held_spread,
     mean_described,
     nothing_claimed,
+    restrict_spread,
     secondary,
     spread_headlines,
     spread_questions,
@@ -35,7 +35,7 @@ from judgestats.analysis.limits import common_limits
 from judgestats.analysis.recommendation import MARGIN_ICC, recommend_reliable
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, cell_figures
-from judgestats.analysis.summary_rows import against, score_rows, worded_sem
+from judgestats.analysis.summary_rows import factor_curve, format_sem, score_rows
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import ScoreArray
 from judgestats.data.request_fields import heat
@@ -140,13 +140,13 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     if not strata:
         why = nothing_compared(sampled, "temperature", across=_ACROSS)
         headlines, sentence = (nothing_claimed(why), *headlines), why
-    zero = _without_sampling(described)
+    zero = _zero_temperature_headlines(described)
     recommended, best = recommend_reliable(cells, array)
     arrays = cell_arrays(array)
     return Analysis(
         experiment="temperature",
         question=declared.question,
-        drawing=against("temperature", "sem", caption=_DRAWN),
+        drawing=factor_curve("temperature", "sem", caption=_DRAWN),
         sentence=" ".join(
             t for t in (sentence, _ZERO if zero else "",
                         spread_sentence(headlines, *questions[1:])) if t
@@ -160,7 +160,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         results=(
             *spread_results(*questions),
             *equivalence_results(questions[0]),
-            *_between_judges(array, sampled, declared),
+            *_compare_judges(array, sampled, declared),
             *best,
             *described.results,
         ),
@@ -173,7 +173,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     )  # fmt: skip
 
 
-def _without_sampling(described: ScoreConditions) -> tuple[Headline, ...]:
+def _zero_temperature_headlines(described: ScoreConditions) -> tuple[Headline, ...]:
     """Conditions at T = 0: their spread is 0 by construction, so it is described, never tested."""
     return tuple(
         Headline(
@@ -189,7 +189,7 @@ def _without_sampling(described: ScoreConditions) -> tuple[Headline, ...]:
     )
 
 
-def _between_judges(
+def _compare_judges(
     array: ScoreArray, cells: pd.DataFrame, declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Judges compared at each temperature, paired by item."""
@@ -202,7 +202,7 @@ def _between_judges(
     for stratum in strata:
         name, spread = stratum.name, spreads[stratum.name]
         if family is not None and name in by_name:
-            spread = held_spread(
+            spread = restrict_spread(
                 spread, family.p_adjusted[name], family.p_bound[name], f"judges.{name}"
             )
         results += [
@@ -225,7 +225,7 @@ def _between_judges(
     return results
 
 
-def _of(stratum: Stratum, cells: pd.DataFrame) -> pd.DataFrame:
+def _stratum_cells(stratum: Stratum, cells: pd.DataFrame) -> pd.DataFrame:
     """The stratum's conditions, from the coldest to the hottest."""
     return cells[cells["condition"].isin(stratum.conditions)].sort_values("temperature")
 
@@ -234,14 +234,14 @@ def _extremes(
     strata: Sequence[Stratum], cells: pd.DataFrame
 ) -> Callable[[Headline, SpreadResult], str]:
     """The SEM at a stratum's lowest and highest temperature, in words."""
-    ends = {s.name: _of(s, cells).iloc[[0, -1]] for s in strata}
+    ends = {s.name: _stratum_cells(s, cells).iloc[[0, -1]] for s in strata}
 
     def extremes(headline: Headline, spread: SpreadResult) -> str:
         del spread  # the rows hold the intervals
         low, high = (row for _, row in ends[headline.about.stratum].iterrows())
         return (
-            f"SEM {worded_sem(low)} points at {heat(low['temperature'])}, "
-            f"{worded_sem(high)} at {heat(high['temperature'])}"
+            f"SEM {format_sem(low)} points at {heat(low['temperature'])}, "
+            f"{format_sem(high)} at {heat(high['temperature'])}"
         )
 
     return extremes
@@ -262,7 +262,7 @@ def _curves(strata: Sequence[Stratum], cells: pd.DataFrame) -> dict[str, list[tu
     """Lines over temperature; MLflow's steps are whole numbers, hence hundredths."""
     curves: dict[str, list[tuple[int, float]]] = {}
     for stratum in strata:
-        chosen = _of(stratum, cells)
+        chosen = _stratum_cells(stratum, cells)
         steps = [round(100 * t) for t in chosen["temperature"]]
         for column, name in (("within_variance", "variance"), ("icc1", "icc1"), ("mean", "mean")):
             curves[f"curve/{name}/{stratum.name}"] = list(zip(steps, chosen[column], strict=True))

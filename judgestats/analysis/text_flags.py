@@ -96,7 +96,7 @@ def with_flagged_texts(
     files = dict(analysis.files)
     if frame is not None and again is not None:
         flagged = {i for flags in _flags(units).values() for i, f in flags.items() if any(f)}
-        beside, limits = _without(analysis, frame[~frame["item_id"].isin(flagged)], again)
+        beside, limits = _reanalysis(analysis, frame[~frame["item_id"].isin(flagged)], again)
         tables |= beside
         if "flagged_without" in beside:
             written = beside["flagged_without"].map(spreadsheet_cell)
@@ -123,7 +123,7 @@ _TITLES = {
 }
 
 
-def _without(
+def _reanalysis(
     analysis: Analysis, rest: pd.DataFrame, again: Callable[[pd.DataFrame], Analysis]
 ) -> tuple[dict[str, pd.DataFrame], tuple[str, ...]]:
     """What the screen shows with and without some items, and the claims that are others then."""

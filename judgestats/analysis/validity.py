@@ -17,10 +17,10 @@ from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.ratings import passes_of_items
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.summary_rows import asked_row
+from judgestats.analysis.summary_rows import results_row
 from judgestats.analysis.supplements import Rows
 from judgestats.analysis.validity_raters import PERSON, drawing
-from judgestats.analysis.validity_rates import by_rates, corrected_results
+from judgestats.analysis.validity_rates import corrected_results, rate_corrections
 from judgestats.analysis.validity_systems import LABELLED_ONLY, disagreements, separated_scores
 from judgestats.arrays import Floats, Objects
 from judgestats.data.matrices import ScoreArray, score_array
@@ -566,11 +566,11 @@ def steady_rows(results: Iterable[NamedResult]) -> tuple[Row, Row]:
 
     flips, sem = "reliability.flip_rate.", "condition.sem."
     return (
-        asked_row(
+        results_row(
             "flips", "asked again it changes", "changes", "flip_rate", f"{flips}{{}}",
             names(flips), note="(share of verdicts)",
         ),
-        asked_row(
+        results_row(
             "sem", name_of("sem"), "SEM", "sem", f"{sem}{{}}", names(sem),
         ),
     )  # fmt: skip
@@ -669,7 +669,7 @@ def is_pass_fail(frame: pd.DataFrame) -> bool:
     return bool(words) and words <= {PASS, FAIL}
 
 
-def in_pass_and_fail(frame: pd.DataFrame) -> pd.DataFrame:
+def to_pass_fail(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with the words for pass and fail, of the judge and of people, as these two.
 
     A frame with any other verdict is returned as it is. Labels may be in words of their own.
@@ -691,7 +691,7 @@ def in_pass_and_fail(frame: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> f = pd.DataFrame({"choice": ["Yes", "no", ""], "label": ["P", "F", ""], "status": "ok"})
-    >>> found = in_pass_and_fail(f)
+    >>> found = to_pass_fail(f)
     >>> found["choice"].tolist(), found["label"].tolist()
     (['pass', 'fail', ''], ['pass', 'fail', ''])
     """
@@ -724,7 +724,7 @@ def pass_fail_results(asked: pd.DataFrame, declared: AnalysisPlan) -> PassFailFo
     clusters = read.groupby("item_id", sort=False)["cluster"].first()
     rate = pass_rate(np.asarray(share, dtype=np.float64), clusters.to_numpy(object), declared)
     results: PassFailFound = [("verdicts.pass_rate", "How many pass", rate)]
-    results += by_rates(asked, declared)
+    results += rate_corrections(asked, declared)
     if "label" in read and set(read["label"].unique()) - {""} <= {PASS, FAIL}:
         results += verdict_validity(asked, declared)
     return results

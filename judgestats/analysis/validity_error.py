@@ -44,11 +44,14 @@ class ErrorByK(Rows):
         parts = []
         for name, own in self.table.groupby("condition", sort=False):
             one, most = own.iloc[0], own.iloc[-1]
-            bias, items, noise = (_worded(one[p]) for p in _PARTS[1:])
-            text = f"{name} {_worded(one[_PARTS[0]])} = bias² {bias} + items {items} + replicates "
+            bias, items, noise = (_format_term(one[p]) for p in _PARTS[1:])
+            text = (
+                f"{name} {_format_term(one[_PARTS[0]])} = bias² {bias} + items {items} + "
+                "replicates "
+            )
             text += noise
             if most["k"] > one["k"]:
-                text += f", {_worded(most[_PARTS[0]])} with {most['k']}"
+                text += f", {_format_term(most[_PARTS[0]])} with {most['k']}"
             parts.append(text)
         text = f"Squared error with one judgment: {'; '.join(parts)}."
         if len(parts) > 1:
@@ -61,7 +64,7 @@ class ErrorByK(Rows):
         return text
 
 
-def _worded(value: float) -> str:
+def _format_term(value: float) -> str:
     """Two decimals: parts of a squared error have no bounds to shorten by."""
     return f"{value:.2f}"
 

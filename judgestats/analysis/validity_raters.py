@@ -179,7 +179,7 @@ def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
     values = set(frame["label"]) - {"", "tie"}
     words = next((p for p in _PAIRS if values and values <= set(p)), None)
     if words is None:
-        return _of_options(frame, values, names, declared)
+        return _option_panel(frame, values, names, declared)
     code = {words[0]: 0.0, words[1]: 1.0}
     value = frame["choice"].map(code).astype(float)
     share = value.groupby([frame["item_id"], frame["condition"]], sort=False).mean().unstack()
@@ -193,10 +193,10 @@ def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
         )
     except InputError:
         return []
-    return _named(panel, names)
+    return _name_panel(panel, names)
 
 
-def _of_options(
+def _option_panel(
     frame: pd.DataFrame, ids: set[str], names: list[str], declared: AnalysisPlan
 ) -> list[NamedResult]:
     """A panel of choices among several: each condition's most frequent choice is its vote."""
@@ -208,7 +208,9 @@ def _of_options(
     top = counts[most].reset_index("choice")["choice"]
     votes = top[~top.index.duplicated(keep=False)].unstack().reindex(columns=names)
     first = frame.drop_duplicates("item_id").set_index("item_id")
-    return _chosen(votes.reindex(first.index), first["label"], first["cluster"], names, declared)
+    return _choice_panel(
+        votes.reindex(first.index), first["label"], first["cluster"], names, declared
+    )
 
 
 def panel_of_answers(
@@ -243,10 +245,10 @@ def panel_of_answers(
         highest = means[name].groupby(question).transform("max") == means[name]
         top = pd.Series(means.index[highest], index=question[highest].to_numpy(), dtype=object)
         votes[name] = top[~top.index.duplicated(keep=False)].reindex(label.index)
-    return _chosen(votes, label, None, names, declared)
+    return _choice_panel(votes, label, None, names, declared)
 
 
-def _chosen(
+def _choice_panel(
     votes: pd.DataFrame, label: pd.Series, cluster: pd.Series | None, names: list[str],
     declared: AnalysisPlan,
 ) -> list[NamedResult]:  # fmt: skip
@@ -260,7 +262,7 @@ def _chosen(
         )  # fmt: skip
     except InputError:
         return []
-    return _named(panel, names)
+    return _name_panel(panel, names)
 
 
 def panel_of_ratings(
@@ -290,7 +292,7 @@ def panel_of_ratings(
         )
     except InputError:
         return []
-    return _named(panel, names)
+    return _name_panel(panel, names)
 
 
 def _options(clusters: Any, declared: AnalysisPlan) -> dict[str, Any]:
@@ -300,7 +302,7 @@ def _options(clusters: Any, declared: AnalysisPlan) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _named(panel: Panel, names: list[str]) -> list[NamedResult]:
+def _name_panel(panel: Panel, names: list[str]) -> list[NamedResult]:
     """The panel, and what its plain rule gains over the best member."""
     rule, gain = next(iter(panel.against_best.items()))
     about = About(conditions=tuple(names))
@@ -400,8 +402,8 @@ def drawing(
     """
     stated = cast("LabelsDrawn | None", declared.options.get("labels_drawn") or None)
     if mix := read_mix(declared.options.get("mix", "")):
-        return _of_mix(asked, items, stated, mix)
-    chance = _by_item(asked, "chance", items)
+        return _mix_draw(asked, items, stated, mix)
+    chance = _item_column(asked, "chance", items)
     names_listed = None
     if chance is not None:
         values = pd.to_numeric(chance, errors="coerce").to_numpy(float)
@@ -422,7 +424,7 @@ def drawing(
         # Drawn by something else, as another judge's verdicts: the chances themselves weigh.
         return Drawing(labels_drawn="random", chance=names_listed)
     if stated == "stratified":
-        stratum = _by_item(asked, "category", items)
+        stratum = _item_column(asked, "category", items)
         if stratum is None or stratum.fillna("").eq("").any():
             raise InputError(
                 "labels_drawn='stratified' needs the category of every item, which is its stratum. "
@@ -468,11 +470,11 @@ def read_mix(text: str) -> dict[str, float]:
     return out
 
 
-def _of_mix(
+def _mix_draw(
     asked: pd.DataFrame, items: pd.Index, stated: LabelsDrawn | None, mix: Mapping[str, float]
 ) -> Drawing:
     """Rates for a stated mix of categories: corrected within each, weighted by its share."""
-    stratum = _by_item(asked, "category", items)
+    stratum = _item_column(asked, "category", items)
     kinds = set() if stratum is None else set(stratum.fillna("").astype(str))
     if kinds != set(mix):
         raise InputError(
@@ -489,7 +491,7 @@ def _of_mix(
     return Drawing(labels_drawn=stated, stratum=strata, mix=mix)
 
 
-def _by_item(asked: pd.DataFrame, column: str, items: pd.Index) -> pd.Series | None:
+def _item_column(asked: pd.DataFrame, column: str, items: pd.Index) -> pd.Series | None:
     if column not in asked:
         return None
     return asked.drop_duplicates("item_id").set_index("item_id")[column].reindex(items)

@@ -163,7 +163,7 @@ def check_rates(frame: pd.DataFrame, declared: AnalysisPlan) -> None:
         )
 
 
-def by_rates(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[str, str, Result]]:
+def rate_corrections(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[str, str, Result]]:
     """The pass rate that people would give, by the rates of another study.
 
     Parameters

@@ -13,16 +13,16 @@ import pandas as pd
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_of
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.ratings import passes_of_items, ratings_of, ratings_results, true_score_of
-from judgestats.analysis.recommendation import Spent, recommend_best
+from judgestats.analysis.recommendation import Costs, recommend_best
 from judgestats.analysis.records import Analysis, NamedResult, Recommendation
-from judgestats.analysis.selections import condition_row, in_order, selection_limits
+from judgestats.analysis.selections import condition_row, selection_limits, sort_results
 from judgestats.analysis.summary_rows import (
     described,
+    format_coefficient,
+    format_number,
     people_rows,
     ranked,
     true_rows,
-    worded_coefficient,
-    worded_number,
 )
 from judgestats.analysis.validity import (
     labelled_frame,
@@ -149,7 +149,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             continue
         labelled.append(asked)
         own_results = _condition(name, asked, declared)
-        results += [_named(kind, title, result, name) for kind, title, result in own_results]
+        results += [_name_result(kind, title, result, name) for kind, title, result in own_results]
         results += _related(name, own_results)
         steady += steady_results(name, asked, declared)
         row = condition_row(name, asked) | estimates_of([f for f in own_results if _one_number(f)])
@@ -161,7 +161,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     table = pd.DataFrame(rows)
     results += _family(results)
     recommended, best = _recommend(agreement, rows, frame, declared)
-    results = in_order([*results, *best], declared)
+    results = sort_results([*results, *best], declared)
     headlines = (*_headlines(results), *_described(results, table))
     analysis = Analysis(
         experiment=declared.experiment,
@@ -196,7 +196,7 @@ def _condition(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     ]
 
 
-def _named(kind: str, title: str, result: Result, name: str) -> NamedResult:
+def _name_result(kind: str, title: str, result: Result, name: str) -> NamedResult:
     key = kind.partition(".")[2]
     return NamedResult(
         id=f"people.{key}.{name}",
@@ -284,7 +284,7 @@ def _recommend(
     given = recommend_best(
         {str(c): table[c].to_numpy(float) for c in table},
         clusters.to_numpy(object),
-        spent=Spent.of(
+        spent=Costs.from_rows(
             [{**r, "tokens": tokens[r["condition"]], "each": r["cost_usd"] / r["n"], "one": 1.0}
              for r in own],
             USD="each", tokens="tokens", judgments="one",
@@ -317,7 +317,7 @@ def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
         out.append(
             Headline(
                 id=f"headline.{named.id}",
-                hypothesis=named.place.hypothesis,
+                hypothesis=named.context.hypothesis,
                 claim=claim,
                 about=named.about,
                 estimand=estimand,
@@ -354,11 +354,11 @@ _SAYS: Mapping[Claim, str] = {
     "undefined": "could not be held to people's labels",
 }
 _SAID = (
-    ("sensitivity", "passes {} of what people pass", worded_coefficient),
-    ("specificity", "fails {} of what people fail", worded_coefficient),
-    ("bias", "scores {} points above people", worded_number),
-    ("concordance", "concordance with people {}", worded_coefficient),
-    ("true_score", "people would give all of them {}", worded_number),
+    ("sensitivity", "passes {} of what people pass", format_coefficient),
+    ("specificity", "fails {} of what people fail", format_coefficient),
+    ("bias", "scores {} points above people", format_number),
+    ("concordance", "concordance with people {}", format_coefficient),
+    ("true_score", "people would give all of them {}", format_number),
 )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.summary_rows import asked_row
+from judgestats.analysis.summary_rows import results_row
 from judgestats.analysis.supplements import Rows
 from judgestats.analysis.validity_raters import drawing
 from judgestats.analysis.validity_rates import corrected_results
@@ -169,7 +169,7 @@ def win_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
         if not set(own["choice"]) | set(own["label"]) <= {*_CREDIT, ""}:
             continue
         about = About(conditions=(str(condition),))
-        items = _by_item(own)
+        items = _system_pairs(own)
         results += [
             NamedResult(
                 id=f"preferred.{first} over {second}.{condition}",
@@ -209,7 +209,7 @@ def win_rows(results: list[NamedResult]) -> tuple[Row, ...]:
     first, _, second = pair.partition(" over ")
     names = [r.about.conditions[0] for r in results if r.id.startswith(f"preferred.{pair}.")]
     return (
-        asked_row(
+        results_row(
             "wins", f"people would prefer {first}", "win rate", "win_rate",
             f"preferred.{pair}.{{}}", names, note=f"(to {second}, a tie half)",
         ),
@@ -220,7 +220,7 @@ def _pair(named: NamedResult) -> str:
     return named.id.removeprefix("preferred.").removesuffix(f".{named.about.conditions[0]}")
 
 
-def _by_item(own: pd.DataFrame) -> pd.DataFrame:
+def _system_pairs(own: pd.DataFrame) -> pd.DataFrame:
     """A row a judgment: its pair of systems, first by name, and what judge and people give it."""
     systems = own[["system_a", "system_b"]].astype(str)
     own = own[(systems != "").all(axis=1) & (systems["system_a"] != systems["system_b"])]
@@ -350,14 +350,16 @@ def slice_results(
         kinds = first[column].astype(str) if column in first else pd.Series(dtype=str)
         if 1 < kinds.nunique() <= _MOST_SLICES and not kinds.eq("").any():
             sliced = error_rates_by_slice(judge, human, kinds.to_numpy(object), **options)
-            out.append(_named(f"slices.{kind}.{name}", f"Same verdict by {kind} ({name})", sliced))
+            out.append(
+                _name_result(f"slices.{kind}.{name}", f"Same verdict by {kind} ({name})", sliced)
+            )
     thirds = _thirds(_lengths(first, texts))
     for measure, title in _LENGTH if thirds.size else ():
         if np.unique(thirds[human == (measure == "sensitivity")]).size < 2:
             continue
         sliced = error_rates_by_slice(judge, human, thirds, measure=measure, **options)
         out.append(
-            _named(f"slices.length_{measure}.{name}", f"{title}, by length ({name})", sliced)
+            _name_result(f"slices.length_{measure}.{name}", f"{title}, by length ({name})", sliced)
         )
     return out
 
@@ -381,7 +383,7 @@ def _thirds(lengths: NDArray[np.float64]) -> NDArray[np.object_]:
     return np.array([names[i] for i in third], dtype=object)
 
 
-def _named(identity: str, title: str, result: Any) -> NamedResult:
+def _name_result(identity: str, title: str, result: Any) -> NamedResult:
     return NamedResult(
         id=identity, title=title, role="secondary", result=result,
         about=About(conditions=(identity.split(".", 2)[2],)),
@@ -458,7 +460,7 @@ def disagreements(
     frame = pd.DataFrame({"item_id": list(items), "judge": judge, "people": human})
     frame = frame.assign(gap=np.abs(np.asarray(judge) - human) if gap is None else gap).dropna()
     apart = frame[frame["gap"] > least] if least == 0 else frame[frame["gap"] >= least]
-    return _found(apart, len(frame))
+    return _disagreement_result(apart, len(frame))
 
 
 def verdict_disagreements(pairs: pd.DataFrame) -> tuple[str, str, Result]:
@@ -492,10 +494,10 @@ def verdict_disagreements(pairs: pd.DataFrame) -> tuple[str, str, Result]:
         }
     )
     frame = frame.loc[list(by_item.groups)].rename_axis("item_id").reset_index()
-    return _found(frame[frame["gap"] >= 0.5], len(frame))
+    return _disagreement_result(frame[frame["gap"] >= 0.5], len(frame))
 
 
-def _found(apart: pd.DataFrame, of: int) -> tuple[str, str, Result]:
+def _disagreement_result(apart: pd.DataFrame, of: int) -> tuple[str, str, Result]:
     # By name where the gap is the same: which item is shown must not hang on the order of rows.
     rows = apart.sort_values(["gap", "item_id"], ascending=[False, True]).reset_index(drop=True)
     disagreements = Disagreements(

@@ -11,6 +11,11 @@ import pandas as pd
 
 from judgestats.analysis.agreement import slot_results
 from judgestats.analysis.audit_answer import audit_headlines
+from judgestats.analysis.coefficients import (
+    condition_metrics,
+    described,
+    is_primary,
+)
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.leaderboard import strength_results, strength_rows
 from judgestats.analysis.limits import Limit, few_questions, lost_limits
@@ -18,29 +23,30 @@ from judgestats.analysis.ratings import judges_named
 from judgestats.analysis.recommendation import recommend_verdicts, repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeat_limits import NOT_REPEATED, not_repeated
-from judgestats.analysis.selections import of_shares
+from judgestats.analysis.selections import label_shares
 from judgestats.analysis.single_shot import (
     SHARE_OF,
     judges_of_verdicts,
     repetition,
     shares_of_verdicts,
+    single_run_conditions,
     verdict_options,
-    verdicts_asked_once,
 )
 from judgestats.analysis.summary_rows import (
     DRAWN_VERDICTS,
+    clauses,
+    format_coefficient,
     people_rows,
     ranked,
     share_rows,
     true_rows,
     verdict_rows,
-    worded_coefficient,
 )
 from judgestats.analysis.validity import (
-    in_pass_and_fail,
     is_pass_fail,
     pass_fail_results,
     texts_in,
+    to_pass_fail,
     validity_metrics,
 )
 from judgestats.analysis.validity_raters import drawn_as, panel_of_verdicts
@@ -54,13 +60,13 @@ from judgestats.analysis.validity_systems import (
 from judgestats.analysis.verdict_consistency import (
     comparable,
     condition_results,
-    in_same_words,
+    has_shared_words,
     lower_case,
     outcomes,
 )
 from judgestats.data.matrices import status_table
 from judgestats.protocols.base import NO_REPLY, Status
-from judgestats.results import About
+from judgestats.results import About, quantity_of
 from judgestats.stats.agreement.human import alignment_credit
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.comparison.friedman import friedman_test
@@ -105,47 +111,25 @@ def estimates_of(results: Sequence[tuple[str, str, Result]]) -> dict[str, float]
     return row
 
 
-_METRIC_OF = {
-    "fleiss_kappa": "agreement/fleiss_kappa",
-    "ac1": "agreement/ac1",
-    "vote_share": "reliability/vote_share",
-    "flip_rate": "agreement/flip_rate",
-    "swap_consistency": "order/swap_consistency",
-    "alignment": "people/alignment",
-    "accuracy": "people/accuracy",
-    "pass_rate": "verdicts/pass_rate",
-    "sensitivity": "people/sensitivity",
-    "specificity": "people/specificity",
-    "unread_share": "quality/unread_share",
-    "unanswered_share": "quality/unanswered_share",
-}
-
-
-def verdict_metrics(row: Mapping[str, Any]) -> dict[str, float]:
-    """A row of the table of conditions under the names that the MLflow UI shows."""
-    out: dict[str, float] = {}
-    for column, metric in _METRIC_OF.items():
-        if column in row:
-            out[metric] = row[column]
-            if f"{column}_low" in row:
-                out[f"ci/{metric}.lo"] = row[f"{column}_low"]
-                out[f"ci/{metric}.hi"] = row[f"{column}_high"]
-    return out
-
-
-_SAID = (
-    ("fleiss_kappa", "kappa of repetitions"),
-    ("swap_consistency", "swap consistency"),
-    ("alignment", "agreement with people"),
-    ("accuracy", "same verdict as the labels"),
-)
-_SAID_OF_PASSES = (
-    ("pass_rate", "pass rate"),
-    ("flip_rate", "flip rate"),
-    ("vote_share", "reliability of one verdict"),
-    ("sensitivity", "sensitivity"),
-    ("specificity", "specificity"),
-)
+def named_results(
+    name: str, results: Sequence[tuple[str, str, Result]]
+) -> tuple[list[NamedResult], list[NamedResult]]:
+    """The results of a condition, named; and how many verdicts its reliability asks for."""
+    about = About(conditions=(name,))
+    named = [
+        NamedResult(
+            id=f"{kind}.{name}",
+            title=f"{title} ({name})",
+            role="primary" if is_primary(kind) else "secondary",
+            result=result,
+            headline=is_primary(kind),
+            about=about,
+        )
+        for kind, title, result in results
+    ]
+    record = quantity_of("vote_share_reliability").record
+    single = [r for kind, _, r in results if kind == record and isinstance(r, Estimate)]
+    return named, [described(repeats_needed(value), about) for value in single]
 
 
 def verdict_sentence(table: pd.DataFrame) -> str:
@@ -153,19 +137,13 @@ def verdict_sentence(table: pd.DataFrame) -> str:
     parts = []
     for row in table.to_dict("records"):
         sentences = [
-            f"{key} {worded_coefficient(row, str(key))}"
+            f"{key} {format_coefficient(row, str(key))}"
             for key in row
             if str(key).startswith(SHARE_OF)
             and not str(key).endswith(("_low", "_high"))
             and not math.isnan(row[key])
         ]
-        sentences += [
-            f"{label} {worded_coefficient(row, key)}"
-            for key, label in (_SAID_OF_PASSES if "pass_rate" in row else _SAID)
-            if key in row
-            and not math.isnan(row[key])
-            and (key != "accuracy" or math.isnan(row.get("alignment", math.nan)))
-        ]
+        sentences += clauses(row)
         parts.append(f"{row['condition']}: {', '.join(sentences) or 'nothing could be estimated'}")
     return f"{'; '.join(parts)}."
 
@@ -190,10 +168,10 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         Labels and choices cannot be compared.
     """
     strange: tuple[str, ...] = ()
-    frame = in_pass_and_fail(frame)
+    frame = to_pass_fail(frame)
     check_rates(frame, declared)
     if "label" in frame and frame["label"].astype(str).str.strip().ne("").any():
-        if in_same_words(frame):
+        if has_shared_words(frame):
             frame = frame.assign(**{c: lower_case(frame[c]) for c in ("choice", "label")})
         else:
             frame = frame.assign(label=outcomes(frame["label"], strict=True))
@@ -202,11 +180,11 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         frame = frame.assign(choice=outcomes(frame["choice"]))
     counts = status_table(frame)
     results: list[NamedResult] = []
-    described: list[NamedResult] = []
+    described_results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     agreement: dict[str, pd.Series] = {}
     validity: dict[str, dict[str, float]] = {}
-    once = verdicts_asked_once(frame)
+    once = single_run_conditions(frame)
     shown: dict[str, list[str]] = {}
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
@@ -219,22 +197,9 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             shares = shares_of_verdicts(asked, declared)
             shown[name] = verdict_options(asked) if shares else []
             named = [*shares, *named]
-        results += [
-            NamedResult(
-                id=f"{kind}.{name}",
-                title=f"{title} ({name})",
-                role="primary",
-                result=result,
-                headline=True,
-                about=About(conditions=(name,)),
-            )
-            for kind, title, result in named
-        ]
-        described += [
-            verdicts_needed(name, value)
-            for kind, _, value in named
-            if kind == "reliability.vote_share" and isinstance(value, Estimate)
-        ]
+        of_condition, needed = named_results(name, named)
+        results += of_condition
+        described_results += needed
         if "label" in asked and is_pass_fail(asked):
             results += slice_results(name, asked, texts_in(asked), declared)
         rows.append(verdict_row(name, asked, counts.loc[[name]].iloc[0], named))
@@ -249,7 +214,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results += (wins := win_results(frame, declared))
     strengths, boards, unordered = strength_results(frame, declared)
     results += strengths
-    described += boards
+    described_results += boards
     results += slot_results(
         frame, level=declared.level, n_permutations=declared.n_resamples, seed=declared.seed
     )
@@ -268,7 +233,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         headlines=audit_headlines(results),
         conditions=table,
         results=tuple(results),
-        described=tuple(described),
+        described=tuple(described_results),
         rows=(
             *verdict_rows(table["condition"]),
             *share_rows(shown),
@@ -292,7 +257,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         ),
         recommendation=advice,
         condition_metrics={
-            str(r["condition"]): verdict_metrics(r) | validity[str(r["condition"])] for r in rows
+            str(r["condition"]): condition_metrics(r) | validity[str(r["condition"])] for r in rows
         },
     )
 
@@ -349,7 +314,7 @@ def _compare(
     parts: list[tuple[str, str, Result]] = [
         ("compare.people", "Agreement with people, paired by item", credit),
         ("compare.people.ranks", "Ranks of agreement, paired by item", result),
-        ("compare.people.pairs", "Shares that agree, pair by pair", of_shares(mean_shift(
+        ("compare.people.pairs", "Shares that agree, pair by pair", label_shares(mean_shift(
             table.to_numpy(float), conditions=names, cluster=cluster, level=declared.level
         ))),
     ]  # fmt: skip
@@ -357,17 +322,6 @@ def _compare(
         NamedResult(id=identity, title=title, role="secondary", result=entry, headline=True)
         for identity, title, entry in parts
     ]
-
-
-def verdicts_needed(name: str, reliability: Estimate) -> NamedResult:
-    """How many verdicts of a condition reach a reliability of .90."""
-    return NamedResult(
-        id=f"repeats.needed.{name}",
-        title="Verdicts for a reliability of .90",
-        role="descriptive",
-        result=repeats_needed(reliability),
-        about=About(conditions=(name,)),
-    )
 
 
 def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.coefficients import computed, declared_for, repetition_results
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.scores import affordable
 from judgestats.analysis.validity import confidence_results
@@ -18,17 +19,8 @@ from judgestats.analysis.validity_raters import annotator_results
 from judgestats.analysis.validity_systems import verdict_disagreements
 from judgestats.arrays import Floats, Ints, Objects
 from judgestats.errors import InputError
-from judgestats.stats.agreement.across_orders import Repetition, repetition_over_orders
-from judgestats.stats.agreement.chance_corrected import gwet_ac1
-from judgestats.stats.agreement.human import accuracy, alignment_score
-from judgestats.stats.agreement.kappa import cohen_kappa, fleiss_kappa
-from judgestats.stats.agreement.position import (
-    first_position_preference,
-    position_and_noise,
-    swap_consistency,
-)
-from judgestats.stats.agreement.raw_agreement import flip_rate
-from judgestats.stats.agreement.vote_share import vote_share_reliability
+from judgestats.results.quantities.entry import Kind
+from judgestats.stats.agreement.human import accuracy
 from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample
 from judgestats.stats.inference.permutation import relation_null
 
@@ -79,7 +71,7 @@ def outcomes(values: pd.Series, *, strict: bool = False) -> pd.Series:
     ['a', 'c']
     """
     lower = lower_case(values)
-    if _of_options(lower):
+    if _is_option_set(lower):
         return lower
     is_outcome = lower.isin([*OUTCOMES, ""])
     if is_outcome.all():
@@ -93,7 +85,7 @@ def outcomes(values: pd.Series, *, strict: bool = False) -> pd.Series:
     return values.astype(str)
 
 
-def _of_options(lower: pd.Series) -> bool:
+def _is_option_set(lower: pd.Series) -> bool:
     """Whether verdicts are options of a choice: a, b and c by themselves, or numbers.
 
     Readers spell the outcome of a comparison as a, b and tie, so that a c is none of these.
@@ -107,7 +99,7 @@ def lower_case(values: pd.Series) -> pd.Series:
     return values.astype(str).str.strip().str.lower()
 
 
-def in_same_words(frame: pd.DataFrame) -> bool:
+def has_shared_words(frame: pd.DataFrame) -> bool:
     """Whether labels are verdicts in words of their own (pass and fail) that the judge uses too."""
     labels = set(lower_case(frame["label"]).unique()) - {""}
     return not labels <= set(OUTCOMES) and bool(labels & set(lower_case(frame["choice"]).unique()))
@@ -121,7 +113,7 @@ def comparable(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     the wrong one or coded otherwise, and the caller has to say how.
     """
     lower = lower_case(frame["choice"])
-    if _of_options(lower):
+    if _is_option_set(lower):
         return frame.assign(choice=lower), ()
     strange = ~lower.isin([*OUTCOMES, ""])
     if 2 * int(strange.sum()) > int((lower != "").sum()):
@@ -160,57 +152,46 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
     pairs = asked[asked["label"] != ""]
     judge, human = pairs["choice"].to_numpy(object), pairs["label"].to_numpy(object)
     words = {*judge, *human} - {""}
-    of_pairs = words <= set(_OUTCOMES)
-    names = _OUTCOMES if of_pairs else tuple(sorted(words))
+    names = _OUTCOMES if words <= set(_OUTCOMES) else tuple(sorted(words))
     # Several judgments of one item are not independent: the item is the least cluster.
     options: dict[str, Any] = {
         "cluster": pairs["cluster"].to_numpy(object),
         "level": declared.level,
     }
-    statistics: list[tuple[str, str, Estimate, Callable[[Floats], Floats]]] = [
-        (
-            "people.accuracy",
-            "Same verdict as people",
-            accuracy(judge, human, categories=names, **options),
-            lambda t: _share(t, np.eye(len(names))),
-        ),
-        (
-            "people.kappa",
-            "Same verdict as people, beyond chance",
-            cohen_kappa(judge, human, categories=list(names), **options),
-            _kappa,
-        ),
-    ]
-    if of_pairs:
-        statistics.insert(
-            0,
-            (
-                "people.alignment",
-                "Agreement with people (1 / .5 / 0)",
-                alignment_score(judge, human, **options),
-                lambda t: _share(t, _CREDIT),
-            ),
-        )
-    if of_pairs and "tie" in words:
-        statistics.append(
-            (
-                "people.accuracy_decided",
-                "Same verdict as people, where neither says tie",
-                accuracy(judge, human, ties="exclude", **options),
-                lambda t: _share(t[..., :2, :2], np.eye(2)),
-            )
-        )
+    kinds: list[Kind] = ["labels", *_of_pairs(words)]
+    tables: dict[str, Callable[[Floats], Floats]] = {
+        "alignment_score": lambda t: _share(t, _CREDIT),
+        "accuracy": lambda t: _share(t, np.eye(len(names))),
+        "cohen_kappa": _kappa,
+        "accuracy_exclude_ties": lambda t: _share(t[..., :2, :2], np.eye(2)),
+    }
     items = _items_read(pairs, names)
     return [
         *(
-            (kind, title, _by_item(result, items, value, declared))
-            for kind, title, result, value in statistics
+            (
+                q.record,
+                q.title or q.heading,
+                _item_estimate(
+                    computed(q, judge, human, categories=list(names), **options),
+                    items,
+                    tables.get(q.key),
+                    declared,
+                ),
+            )
+            for q in declared_for(*kinds)
         ),
         *_always_same(pairs, names, declared.level),
         *annotator_results(asked, declared, scores=False),
         verdict_disagreements(pairs),
         *confidence_results(asked, declared),
     ]
+
+
+def _of_pairs(words: set[str]) -> list[Kind]:
+    """The kinds of labels of pairs that these verdicts and labels are."""
+    if not words <= set(_OUTCOMES):
+        return []
+    return ["pair labels", "tied labels"] if "tie" in words else ["pair labels"]
 
 
 def _always_same(
@@ -271,13 +252,13 @@ def _items_read(pairs: pd.DataFrame, names: tuple[str, ...]) -> _Items:
     )
 
 
-def _by_item(
+def _item_estimate(
     result: Estimate,
     items: _Items,
-    value: Callable[[Floats], Floats],
+    value: Callable[[Floats], Floats] | None,
     declared: AnalysisPlan,
 ) -> Estimate:
-    """The result with items counted as items, and with its null.
+    """The result with items counted as items, and with its null where `value` gives it of a table.
 
     The statistics see one row a judgment; several of one item (orders, replications) are counted
     as that item's replications. The null shuffles people's labels over items, so an item's
@@ -293,7 +274,7 @@ def _by_item(
         excluded={f"judgments, {why}": lost for why, lost in out.excluded.items()},
     )
     result = result.replace(sample=sample)
-    if not declared.n_resamples or math.isnan(result.estimate):
+    if value is None or not declared.n_resamples or math.isnan(result.estimate):
         return result
     if items.several_labels:
         return result.replace(
@@ -341,19 +322,6 @@ def condition_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple
     return results
 
 
-_REPEATED: tuple[tuple[str, str, Repetition, Callable[..., Estimate]], ...] = (
-    ("fleiss_kappa", "Agreement of repetitions", "fleiss_kappa", fleiss_kappa),
-    ("ac1", "Agreement of repetitions, AC1", "gwet_ac1", gwet_ac1),
-    (
-        "vote_share",
-        "Reliability of one verdict",
-        "vote_share_reliability",
-        vote_share_reliability,
-    ),
-    ("flip_rate", "How often asking again changes the verdict", "flip_rate", flip_rate),
-)
-
-
 def _repetition(
     repeated: Mapping[str, NDArray[np.object_]],
     cluster: NDArray[np.object_] | None,
@@ -363,36 +331,19 @@ def _repetition(
     if not repeated:
         return []
     tables = list(repeated.values())
-    where = ", within orders" if len(tables) > 1 else ""
     common: dict[str, Any] = {
         "cluster": cluster,
         "level": declared.level,
         "n_permutations": affordable(declared.n_resamples, sum(t.size for t in tables)),
         "seed": declared.seed,
     }
-
-    def agreement_of(
-        of: Sequence[NDArray[np.object_]], name: Repetition, single: Callable[..., Estimate]
-    ) -> Estimate:
-        if len(of) > 1:
-            return repetition_over_orders(of, coefficient=name, **common)
-        alone: Estimate = single(of[0], **common)
-        return alone
-
-    results: list[tuple[str, str, Result]] = [
-        (f"reliability.{kind}", f"{title}{where}", agreement_of(tables, name, single))
-        for kind, title, name, single in _REPEATED
-    ]
+    results = repetition_results(tables, **common)
     unread = any((t == "").any() for t in tables)
     if unread and any(((t != "") & (t != None)).any() for t in tables):  # noqa: E711  elementwise
         named = [np.where(t == "", "(unread)", t) for t in tables]
-        results.append(
-            (
-                "reliability.fleiss_kappa_unread",
-                f"Agreement of repetitions{where}, an unread verdict as an option of its own",
-                agreement_of(named, "fleiss_kappa", fleiss_kappa),
-            )
-        )
+        [(record, title, value)] = repetition_results(named, only="fleiss_kappa", **common)
+        titled = f"{title}, an unread verdict as an option of its own"
+        results.append((f"{record}_unread", titled, value))
     return results
 
 
@@ -404,31 +355,10 @@ def _order_results(
 ) -> list[tuple[str, str, Result]]:
     ab, ba = orders
     first, second = by_order[ab], by_order[ba]
-    results: list[tuple[str, str, Result]] = [
-        (
-            "order.swap_consistency",
-            "Same response preferred after a swap",
-            swap_consistency(first, second, cluster=cluster, level=declared.level),
-        ),
-        (
-            "order.first_position",
-            "Preference for the response shown first",
-            first_position_preference(first, second, cluster=cluster, level=declared.level),
-        ),
-    ]
-    if first.shape[1] > 1 and second.shape[1] > 1:
-        results.append(
-            (
-                "order.noise",
-                "Position apart from repetition",
-                position_and_noise(
-                    first,
-                    second,
-                    cluster=cluster,
-                    level=declared.level,
-                    n_permutations=declared.n_resamples,
-                    seed=declared.seed,
-                ),
-            )
-        )
-    return results
+    return [
+        (q.record, q.title or q.heading, computed(
+            q, first, second, cluster=cluster, level=declared.level,
+            n_permutations=declared.n_resamples, seed=declared.seed,
+        ))
+        for q in declared_for("pairs", repeats=min(first.shape[1], second.shape[1]))
+    ]  # fmt: skip

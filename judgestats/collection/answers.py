@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.collection.account import Collected
-from judgestats.collection.ask import Ask
+from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.charges import PricePlan
 from judgestats.collection.journal import Journal, journal_view
 from judgestats.collection.plan import price_plan
@@ -35,7 +35,7 @@ class AnswerPlan:
     Attributes
     ----------
     answerers : mapping of str to JudgeSpec
-        Models by name, as `parse_judge` reads them (`AnswerPlan.of` does it).
+        Models by name, as `parse_judge` reads them (`AnswerPlan.from_names` does it).
     temperatures : tuple of float or None
         Every model answers every item once at each of them, or `samples` times.
     samples : int
@@ -59,7 +59,7 @@ class AnswerPlan:
             )
 
     @classmethod
-    def of(
+    def from_names(
         cls,
         answerers: Iterable[str],
         *,
@@ -72,7 +72,7 @@ class AnswerPlan:
 
         Examples
         --------
-        >>> AnswerPlan.of(["sim-answerer-1"], temperatures=(0.2, 1.0)).authors
+        >>> AnswerPlan.from_names(["sim-answerer-1"], temperatures=(0.2, 1.0)).authors
         ('sim-answerer-1, T=0.2', 'sim-answerer-1, T=1')
         """
         specs = {
@@ -148,7 +148,7 @@ _FORESEEN_CHARACTERS = 1200
 def price_answers(
     items: Sequence[Item],
     plan: AnswerPlan,
-    ask: Ask | None = None,
+    ask: CollectionRequest | None = None,
     **options: Any,
 ) -> PricePlan:
     """Calls, tokens and price range of `collect_answers`; sends nothing.
@@ -160,18 +160,18 @@ def price_answers(
     ----------
     items : sequence of Item
     plan : AnswerPlan
-    ask : Ask, optional
+    ask : CollectionRequest, optional
         As `collect_answers` takes it.
     **options
-        Fields of `judgestats.collection.ask.Ask` that replace those of `ask`.
+        Fields of `judgestats.collection.ask.CollectionRequest` that replace those of `ask`.
 
     Returns
     -------
     PricePlan
     """
-    ask = Ask.of(ask, **options)
+    ask = CollectionRequest.from_options(ask, **options)
     tasks = []
-    for voice, item, answers in _answers_held(items, plan, ask.journal):
+    for voice, item, answers in _journal_answers(items, plan, ask.journal):
         turns = [*answers, *[_foreseen(voice[0])] * len(item.turns)]
         tasks += [
             answer_task(plan, item, *voice, answers=tuple(turns[:turn]))
@@ -209,20 +209,20 @@ def foreseen_answers(
     Examples
     --------
     >>> question = Item(id="q", cluster="q", turns=("2+2?",), responses=())
-    >>> [item] = foreseen_answers([question], AnswerPlan.of(["sim-answerer-2"]))
+    >>> [item] = foreseen_answers([question], AnswerPlan.from_names(["sim-answerer-2"]))
     >>> item.responses[0].author, len(item.responses[0].text)
     ('sim-answerer-2', 1200)
     """
     voices = plan.voices
     answered: dict[str, list[Response]] = {item.id: [] for item in items}
-    for voice, item, answers in _answers_held(items, plan, journal):
+    for voice, item, answers in _journal_answers(items, plan, journal):
         author = voices[voice]
         turns = (*answers, *[_foreseen(author)] * (len(item.turns) - len(answers)))
         answered[item.id].append(Response(turns=turns, author=author))
     return tuple(replace(i, responses=tuple(answered[i.id]), labels=()) for i in items)
 
 
-def _answers_held(
+def _journal_answers(
     items: Sequence[Item], plan: AnswerPlan, journal: Journal | str | Path | None
 ) -> Iterator[tuple[tuple[str, float | None, int], Item, tuple[str, ...]]]:
     """For every voice and item, the answers to its turns that the journal holds."""
@@ -287,7 +287,7 @@ class Answered:
 def collect_answers(
     items: Sequence[Item],
     plan: AnswerPlan,
-    ask: Ask | None = None,
+    ask: CollectionRequest | None = None,
     **options: Any,
 ) -> Answered:
     """Have models answer items.
@@ -301,10 +301,10 @@ def collect_answers(
     items : sequence of Item
         Responses they have already are replaced.
     plan : AnswerPlan
-    ask : Ask, optional
+    ask : CollectionRequest, optional
         Of it judges, seed and settings are the plan's.
     **options
-        Fields of `judgestats.collection.ask.Ask` that replace those of `ask`.
+        Fields of `judgestats.collection.ask.CollectionRequest` that replace those of `ask`.
 
     Returns
     -------
@@ -318,7 +318,8 @@ def collect_answers(
     Examples
     --------
     >>> question = Item(id="q", cluster="q", turns=("2+2?",), responses=())
-    >>> answered = collect_answers([question], AnswerPlan.of(["sim-answerer-2"], temperatures=(0,)))
+    >>> answered = collect_answers([question],
+    ...     AnswerPlan.from_names(["sim-answerer-2"], temperatures=(0,)))
     >>> [(r.author, r.quality) for r in answered.items[0].responses], answered.complete
     ([('sim-answerer-2', None)], True)
     """
@@ -338,7 +339,7 @@ def collect_answers(
     first = list(_first_turns(items, plan))
     collected = collect_judgments(
         first,
-        Ask.of(ask, **options),
+        CollectionRequest.from_options(ask, **options),
         judges=dict(plan.answerers),
         experiment="answers",
         reply_mode=ReplyMode.TEXT,

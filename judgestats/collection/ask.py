@@ -33,7 +33,7 @@ _MAX_CONCURRENCY = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ask:
+class CollectionRequest:
     """What is asked of judges, how it may be spent, and where it is kept.
 
     `collect_judgments` and all that stands behind it take one, or its fields as keywords.
@@ -88,10 +88,11 @@ class Ask:
 
     Examples
     --------
-    >>> ask = Ask.of(seed=1, settings={"max_tokens": 20})
-    >>> ask.sampling.seed, ask.concurrency, Ask.of(ask, seed=2).sampling.seed
+    >>> ask = CollectionRequest.from_options(seed=1, settings={"max_tokens": 20})
+    >>> ask.sampling.seed, ask.concurrency, CollectionRequest.from_options(ask,
+    ...     seed=2).sampling.seed
     (1, 32, 2)
-    >>> Ask.of(sed=1)
+    >>> CollectionRequest.from_options(sed=1)
     Traceback (most recent call last):
     ...
     judgestats.errors.InputError: collect: there is no option 'sed'. Did you mean seed?
@@ -137,7 +138,9 @@ class Ask:
         object.__setattr__(self, "judges", dict(self.judges))  # names that are read are added
 
     @classmethod
-    def of(cls, ask: Ask | None = None, /, **options: Any) -> Ask:
+    def from_options(
+        cls, ask: CollectionRequest | None = None, /, **options: Any
+    ) -> CollectionRequest:
         """An ask, with some of its fields changed; None leaves a field as it is.
 
         Raises
@@ -179,9 +182,9 @@ class Ask:
     def reply_modes(self, endpoints: Mapping[tuple[str, str], Endpoint]) -> dict[str, str]:
         """In which mode each judge was asked, of those whose endpoint was opened."""
         return {
-            name: endpoints[spec.asked_as].abilities.mode.value
+            name: endpoints[spec.capability_key].abilities.mode.value
             for name, spec in self.judges.items()
-            if spec.asked_as in endpoints
+            if spec.capability_key in endpoints
         }
 
     def endpoint(
@@ -200,13 +203,13 @@ class Ask:
             client=client,
             concurrency=1 if in_batch else spec.concurrency or self.concurrency,
             journal=journal,
-            price=price.in_batch if in_batch else price,
+            price=price.batch_price if in_batch else price,
             reply_mode=self.reply_mode or spec.reply_mode,
             experiment=self.experiment,
             limit=limit,
         )
 
-    def for_worker(self, budget: Budget) -> Ask:
+    def for_worker(self, budget: Budget) -> CollectionRequest:
         """The same for a worker elsewhere, without what cannot travel: journal, keys, functions."""
         return replace(
             self,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from judgestats.collection.journal_file import Database
-from judgestats.collection.response import Sent
+from judgestats.collection.response import SentRequest
 
 MAX_REQUESTS = 50_000
 """Requests in one file, the Batch API's limit."""
@@ -62,7 +62,7 @@ class BatchRequest:
 
     custom_id: str
     keys: tuple[bytes, ...]
-    sent: Sent
+    sent: SentRequest
     tried: int
 
 
@@ -139,14 +139,14 @@ class BatchStore:
                 requests_by_id[str(custom_id)] = BatchRequest(
                     custom_id=str(custom_id),
                     keys=split_keys(keys),
-                    sent=Sent.from_json(str(sent)),
+                    sent=SentRequest.from_json(str(sent)),
                     tried=int(tried),
                 )
             except (ValueError, TypeError, KeyError):
                 raise self._database.malformed(f"batch {name}") from None
         return requests_by_id
 
-    def waiting(self) -> set[bytes]:
+    def open_judgments(self) -> set[bytes]:
         """Judgments in batches that have not ended."""
         waiting_keys: set[bytes] = set()
         for (keys,) in self._database.rows("SELECT keys FROM batch_requests"):

@@ -154,7 +154,7 @@ class FunctionName:
             There is none of the name, it cannot be imported, or it wants what is not offered.
         """
         if stored := _STORED.fullmatch(self.name):
-            return _stored(stored["experiment"] or "", stored["name"])
+            return _load_scorer(stored["experiment"] or "", stored["name"])
         module, _, function = self.name.partition(":")
         _look_here()
         try:
@@ -204,8 +204,8 @@ def function_named(name: str, *, served: bool) -> FunctionName | None:
             "folder, or put that on PYTHONPATH."
         )
     if stored := _STORED.fullmatch(name):
-        judge = _stored(stored["experiment"] or "", stored["name"])
-        digest = hashlib.sha256(_written(judge)).hexdigest()[:12]
+        judge = _load_scorer(stored["experiment"] or "", stored["name"])
+        digest = hashlib.sha256(_serialize_judge(judge)).hexdigest()[:12]
         return FunctionName(name=name, digest=digest)
     match = _NAME.fullmatch(name)
     if match is None:
@@ -270,13 +270,13 @@ def _look_here() -> None:
         sys.path.insert(0, here)
 
 
-def _written(judge: object) -> bytes:
+def _serialize_judge(judge: object) -> bytes:
     """A stored judge as text: its instructions, model and kind of value."""
     dump = getattr(judge, "model_dump_json", None)
     return (dump() if callable(dump) else repr(judge)).encode()
 
 
-def _stored(experiment: str, name: str) -> Callable[..., Any]:
+def _load_scorer(experiment: str, name: str) -> Callable[..., Any]:
     """A judge registered in MLflow's store, in the experiment named or the only one that has it."""
     import mlflow
     from mlflow.exceptions import MlflowException
@@ -407,7 +407,7 @@ JUDGED_HEADER = "X-Judgestats-Judged"
 _THREADS = 64
 
 
-def judged_texts(task: Task) -> str:
+def task_inputs(task: Task) -> str:
     """What is judged, as JSON: question, answers as shown, reference, context.
 
     With them the two words of a protocol that wants one of two, the better first.
@@ -470,7 +470,7 @@ class FunctionClient(AbstractAsyncContextManager["FunctionClient"]):
         started = time.perf_counter()
         try:
             texts = [
-                _as_reply(await self._called(offered), words)
+                _as_reply(await self._call_function(offered), words)
                 for _ in range(int(request.get("n") or 1))
             ]
         except TimeoutError:
@@ -488,7 +488,7 @@ class FunctionClient(AbstractAsyncContextManager["FunctionClient"]):
             latency_s=time.perf_counter() - started,
         )
 
-    async def _called(self, offered: Mapping[str, Any]) -> Any:
+    async def _call_function(self, offered: Mapping[str, Any]) -> Any:
         missing = [n for n, by_name in self._takes.items() if by_name and self._needs(n)]
         if lacking := [n for n in missing if n not in offered]:
             raise LookupError(f"there is no {', '.join(lacking)} here")
@@ -497,10 +497,10 @@ class FunctionClient(AbstractAsyncContextManager["FunctionClient"]):
         call = functools.partial(self._function, *placed, **named)
         if inspect.iscoroutinefunction(self._function):
             return await self._loop.run(call(), self._timeout_s)
-        value = await asyncio.wait_for(self._in_thread(call), self._timeout_s)
+        value = await asyncio.wait_for(self._call_thread(call), self._timeout_s)
         return await self._loop.run(value, self._timeout_s) if inspect.isawaitable(value) else value
 
-    async def _in_thread(self, call: Callable[[], Any]) -> Any:
+    async def _call_thread(self, call: Callable[[], Any]) -> Any:
         """Call in a daemon thread, which holds its place until the function returns.
 
         An executor's threads are joined when Python ends: one function that hangs would hang it.

@@ -209,20 +209,20 @@ def charged(
     >>> lie = Outcome(kind=Kind.ANSWERED, choices=(Choice("8" * 10 + " good" * 1000, "stop"),),
     ...     tokens_in=300, tokens_out=0)
     >>> price = Price(input=10.0, output=40.0)
-    >>> made = charged(lie, price, TextSize.of(["Why? "] * 100), hold=0.02, bound=None)
+    >>> made = charged(lie, price, TextSize.from_texts(["Why? "] * 100), hold=0.02, bound=None)
     >>> made.outcome.usage_fault, made.cost, round(made.estimate, 4)
     ('0 tokens', nan, 0.0531)
     """
     if not price.is_known or price.free:
         return Charged(outcome=outcome, cost=price.cost(*outcome.usage), estimate=hold)
-    written = TextSize.of(outcome.contents)
+    written = TextSize.from_texts(outcome.contents)
     tokens_in, tokens_out, cached = outcome.usage
     reported = ((tokens_out, written), (tokens_in, asked))
     wrong = [(n, size) for n, size in reported if n is not None and not size.allows(n)]
     known = not wrong and tokens_in is not None and tokens_out is not None
     basis = "their length"
     if not known:  # one count that cannot be right leaves none to rest on
-        outcome = _without_tokens(outcome, [n for n, _ in wrong])
+        outcome = _drop_tokens(outcome, [n for n, _ in wrong])
         least_out, least_in, cached = tokens_out or 0, tokens_in or 0, None
         tokens_out, tokens_in = written.estimate, asked.estimate
         too_many = any(n > size.floor for n, size in wrong)
@@ -236,7 +236,7 @@ def charged(
     return Charged(outcome=outcome, cost=cost, estimate=estimate, basis=basis)
 
 
-def _without_tokens(outcome: Outcome, wrong: list[int]) -> Outcome:
+def _drop_tokens(outcome: Outcome, wrong: list[int]) -> Outcome:
     """An outcome whose reported tokens are not believed, and why."""
     fault = outcome.usage_fault or ("no token counts" if outcome.contents else "")
     if wrong and not outcome.usage_fault:
@@ -295,7 +295,7 @@ _MARGIN = 2.0
 """Times the worst seen is held back, where nothing bounds it."""
 
 
-class Reserve:
+class CostReservation:
     """What one request to a model may cost at most, as far as anything bounds it.
 
     A token is at least one byte of text, so that a prompt has at most as many tokens as bytes. A
@@ -315,7 +315,7 @@ class Reserve:
 
     Examples
     --------
-    >>> reserve = Reserve(Price(input=1.0, output=1.0), Spend())
+    >>> reserve = CostReservation(Price(input=1.0, output=1.0), Spend())
     >>> reserve.tokens(600, 2, bound=50)
     (1000.0, 100.0)
     >>> reserve.tokens(600, 2, bound=None), reserve.bounded
@@ -359,7 +359,7 @@ class Reserve:
     ) -> None:
         """Remember the worst: the longest reply, the prompt with the most tokens for its bytes."""
         if outcome.tokens_out is None:
-            written = TextSize.of(outcome.contents)
+            written = TextSize.from_texts(outcome.contents)
             seen, least = written.estimate / choices, written.floor / choices
             if bound is not None:
                 self.output_ratio = max(self.output_ratio, least / bound)

@@ -161,10 +161,10 @@ def proxy_for(base_url: str) -> Proxy | None:
     if host in LOOPBACK or urllib.request.proxy_bypass(host):
         return None
     named = urllib.request.getproxies().get(endpoint.scheme)
-    return _read(named, f"{endpoint.scheme.upper()}_PROXY") if named else None
+    return _parse_proxy(named, f"{endpoint.scheme.upper()}_PROXY") if named else None
 
 
-def _read(named: str, variable: str) -> Proxy:
+def _parse_proxy(named: str, variable: str) -> Proxy:
     try:
         parts = urlsplit(named if "://" in named else f"http://{named}")
         host, port = parts.hostname, parts.port
@@ -198,7 +198,7 @@ class BodyTooLarge(httpx2.ReadError):
     """A reply's body exceeded the bound; the connection was dropped."""
 
 
-class InProcessTransport(httpx2.AsyncBaseTransport):
+class AsgiTransport(httpx2.AsyncBaseTransport):
     """Asks an ASGI application in this process; httpx2's own does the same in thrice the time."""
 
     def __init__(self, app: AsgiApp) -> None:
@@ -238,7 +238,7 @@ class InProcessTransport(httpx2.AsyncBaseTransport):
         await self._app(scope, receive, send)
         return httpx2.Response(
             status_code=status,
-            headers=_of_interest(headers),
+            headers=_relevant_headers(headers),
             content=b"".join(chunks),
             request=request,
         )
@@ -290,11 +290,11 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
                 **to_proxy,
             ) as reply:
                 if self._proxy is not None and reply.status == _PROXY_REFUSES:
-                    raise httpx2.ConnectError(_of_proxy(reply.status, reply.reason))
-                body = await self._read(reply, request)
+                    raise httpx2.ConnectError(_proxy_message(reply.status, reply.reason))
+                body = await self._read_body(reply, request)
                 return httpx2.Response(
                     status_code=reply.status,
-                    headers=_of_interest(reply.raw_headers),
+                    headers=_relevant_headers(reply.raw_headers),
                     content=body,
                     request=request,
                 )
@@ -302,7 +302,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             raise httpx2.ReadTimeout(type(error).__name__, request=request) from None
         except aiohttp.ClientHttpProxyError as error:
             raise httpx2.ConnectError(
-                _of_proxy(error.status, error.message), request=request
+                _proxy_message(error.status, error.message), request=request
             ) from None
         except (aiohttp.ClientConnectorError, aiohttp.ClientProxyConnectionError) as error:
             raise httpx2.ConnectError(_plain(error), request=request) from None
@@ -311,7 +311,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         except (aiohttp.ClientError, ConnectionError, asyncio.IncompleteReadError) as error:
             raise httpx2.ReadError(_plain(error), request=request) from None
 
-    async def _read(self, reply: aiohttp.ClientResponse, request: httpx2.Request) -> bytes:
+    async def _read_body(self, reply: aiohttp.ClientResponse, request: httpx2.Request) -> bytes:
         announced = reply.content_length or 0
         if announced > self._max_body:
             reply.close()
@@ -365,7 +365,7 @@ _INTERESTING = (
 )
 
 
-def _of_interest(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+def _relevant_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """The headers that are ever read.
 
     Content-encoding is not among them: a body compressed unasked stays as it is, and reads as
@@ -374,7 +374,7 @@ def _of_interest(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, by
     return [h for h in headers if h[0].lower().startswith(_INTERESTING)]
 
 
-def _of_proxy(status: int, words: str | None) -> str:
+def _proxy_message(status: int, words: str | None) -> str:
     return f"the proxy refuses: HTTP {status} {words or ''}".rstrip()
 
 
@@ -434,7 +434,7 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
                 connections=connections, timeout_s=timeout_s, max_body=max_body, proxy=proxy
             )
             if app is None
-            else InProcessTransport(app)
+            else AsgiTransport(app)
         )
         self._sdk = LeanOpenAI(
             api_key=spec.key.reveal(),

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.collection.account import Account, Collected, Stop
-from judgestats.collection.ask import Ask
+from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.journal import Journal
 from judgestats.collection.journal_file import Answer
 from judgestats.collection.ledger import Budget, LedgerLine
@@ -38,7 +38,7 @@ class Shard:
     folder: str
     tasks: tuple[Task, ...]
     abilities: tuple[tuple[str, str, Abilities], ...]
-    ask: Ask
+    ask: CollectionRequest
 
     @property
     def file(self) -> Path:
@@ -158,7 +158,7 @@ _KEY = ["condition", "item_id", "order", "stage", "replicate"]
 
 def collect_distributed(
     tasks: Sequence[Task],
-    ask: Ask | None = None,
+    ask: CollectionRequest | None = None,
     *,
     engine: Engine,
     most: int = 256,
@@ -169,7 +169,7 @@ def collect_distributed(
     Parameters
     ----------
     tasks : sequence of Task
-    ask : Ask, optional
+    ask : CollectionRequest, optional
         Its journal is a file: shards' journals stand in a folder beside it while they are worked
         off. Workers read the judges' names again, with the keys of their own environment. Neither
         progress is shown nor a follow-up heeded.
@@ -178,7 +178,7 @@ def collect_distributed(
     most : int
         Judgments of a shard, at most.
     **options
-        Fields of `judgestats.collection.ask.Ask` that replace those of `ask`.
+        Fields of `judgestats.collection.ask.CollectionRequest` that replace those of `ask`.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def collect_distributed(
     JudgestatsError
         As `collect_judgments`, from whichever worker.
     """
-    ask = Ask.of(ask, **options)
+    ask = CollectionRequest.from_options(ask, **options)
     journal = ask.journal
     if not isinstance(journal, Journal) or journal.path is None:
         raise InputError("engine: several workers need a journal file. Name one (journal=FILE).")
@@ -212,7 +212,7 @@ def collect_distributed(
 class _Job:
     """One distributed collection."""
 
-    def __init__(self, tasks: Sequence[Task], journal: Journal, ask: Ask) -> None:
+    def __init__(self, tasks: Sequence[Task], journal: Journal, ask: CollectionRequest) -> None:
         path = Path(str(journal.path)).absolute()
         self.folder = path.with_name(path.name + ".shards")
         self.tasks = tasks
@@ -266,7 +266,7 @@ class _Job:
         """Dollars spent by earlier runs on these judges."""
         judges = {t.condition.judge for t in self.tasks}
         spent = [
-            self.journal.ledger.spent(self.ask.experiment, *address)
+            self.journal.ledger.total_spend(self.ask.experiment, *address)
             for address in {self.ask.judge(name).address for name in judges}
         ]
         self.earlier_cost = sum(s.total for s in spent)
@@ -349,7 +349,7 @@ class _Job:
             return {}
         with Journal(file) as journal:
             held = dict(journal.entries())
-            self.lost |= journal.lost()
+            self.lost |= journal.lost_judgments()
             abilities, ledger = journal.all_abilities(), tuple(journal.ledger.lines())
         self.keep(file, held.items(), abilities, ledger)
         return held

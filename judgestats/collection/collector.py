@@ -19,8 +19,8 @@ from judgestats.collection.request import Ready, Sampling
 from judgestats.collection.retry import RetryPolicy
 from judgestats.collection.rows import (
     FollowUp,
-    FrameSink,
-    PartSink,
+    FrameWriter,
+    PartWriter,
     answer_row,
     failed_row,
     invalid_row,
@@ -128,7 +128,7 @@ class Collector:
         purse: Purse,
         sampling: Sampling,
         retry: RetryPolicy,
-        sink: FrameSink | PartSink,
+        sink: FrameWriter | PartWriter,
         experiment: str,
         follow_up: FollowUp | None,
         check_duplicates: bool,
@@ -283,7 +283,7 @@ class Collector:
                 for task, place in left:
                     self.account.invalid += 1
                     row = invalid_row(task, ready, refused, experiment=self._experiment)
-                    await self._done(place, row, source)
+                    await self._finish_row(place, row, source)
                 return
             size = self._sampling.choices if endpoint.abilities.several else 1
             left = left[await self._ask(endpoint, left[:size], ready, source) :]
@@ -315,7 +315,7 @@ class Collector:
                 continue
             self.account.cached += 1
             row = answer_row(task, ready, answer, cached=True, experiment=self._experiment)
-            await self._done(place, row, source)
+            await self._finish_row(place, row, source)
             await self._breathe()
         return missing
 
@@ -340,16 +340,18 @@ class Collector:
                 for task, place in part:
                     self.account.failure(asked.failure.kind.value)
                     row = failed_row(task, ready, asked, experiment=self._experiment)
-                    await self._done(place, row, source)
+                    await self._finish_row(place, row, source)
                 return len(part)
             for (task, place), answer in zip(part, asked.answers, strict=False):
                 row = answer_row(task, ready, answer, cached=False, experiment=self._experiment)
-                await self._done(place, row, source)
+                await self._finish_row(place, row, source)
             return len(asked.answers)
 
         return await self._sender.ask(endpoint, [task for task, _ in part], ready, deliver)
 
-    async def _done(self, place: tuple[int, ...], row: dict[str, Any], source: Source) -> None:
+    async def _finish_row(
+        self, place: tuple[int, ...], row: dict[str, Any], source: Source
+    ) -> None:
         """Hand over a row, and take what follows from it."""
         self._sink.add(place, row)
         if self._follow_up is None:
@@ -383,13 +385,16 @@ def signals(collector: Interruptible) -> Iterator[None]:
             collector.hurry.set()
         collector.halt.stop(Stop.INTERRUPTED)
 
-    handled = []
+    handled = {}
     for number in (signal.SIGINT, signal.SIGTERM):
+        before = signal.getsignal(number)
         with contextlib.suppress(NotImplementedError):  # Windows: asyncio.run's own handling
             loop.add_signal_handler(number, on_signal)
-            handled.append(number)
+            handled[number] = before
     try:
         yield
     finally:
-        for number in handled:
+        for number, before in handled.items():
             loop.remove_signal_handler(number)
+            if before is not None:  # None: not Python's own
+                signal.signal(number, before)

@@ -14,13 +14,20 @@ from urllib.parse import urlsplit
 from judgestats.collection.account import Stop
 from judgestats.collection.app_client import AppClient
 from judgestats.collection.callable_judge import FunctionClient
-from judgestats.collection.charges import Charged, Reserve, UsageFaults
+from judgestats.collection.charges import Charged, CostReservation, UsageFaults
 from judgestats.collection.journal import Journal
 from judgestats.collection.ledger import Charge, Spend
 from judgestats.collection.prices import Price
 from judgestats.collection.request import Ready, Sampling
-from judgestats.collection.response import Abilities, Sent, next_mode, subject
-from judgestats.collection.retry import AdaptiveLimit, Kind, Outcome, Parameter, Streaks, one_line
+from judgestats.collection.response import Abilities, SentRequest, next_mode, subject
+from judgestats.collection.retry import (
+    AdaptiveLimit,
+    CircuitBreaker,
+    Kind,
+    Outcome,
+    Parameter,
+    one_line,
+)
 from judgestats.collection.spec import JudgeSpec, key_hint
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import label
@@ -64,7 +71,7 @@ class Endpoint:
         self.unreachable_in_a_row = 0
         self.limited_in_a_row = 0
         self.pages_in_a_row = 0
-        self.streaks = Streaks()
+        self.streaks = CircuitBreaker()
         self.left_out: dict[str, str] = {}
         self.notes: dict[str, None] = {}
         self.usage_faults = UsageFaults()
@@ -75,9 +82,9 @@ class Endpoint:
         self._resting: dict[str, asyncio.Event] = {}
         self._journal = journal
         self._experiment = experiment
-        self.earlier: Spend = journal.ledger.spent(experiment, *spec.address)
-        self.reserve = Reserve(price, self.earlier)
-        learned = journal.abilities(*spec.asked_as)
+        self.earlier: Spend = journal.ledger.total_spend(experiment, *spec.address)
+        self.reserve = CostReservation(price, self.earlier)
+        learned = journal.abilities(*spec.capability_key)
         self.met = learned is not None
         self._found_out: Abilities | None = None
         if reply_mode is None:
@@ -143,7 +150,7 @@ class Endpoint:
         self.abilities = abilities
         if self._found_out is not None:
             abilities = replace(abilities, mode=self._found_out.mode, proven=self._found_out.proven)
-        self._journal.learn(*self.spec.asked_as, abilities)
+        self._journal.learn(*self.spec.capability_key, abilities)
 
     def saw(self, outcome: Outcome) -> None:
         """Book what an outcome says about the endpoint."""
@@ -249,7 +256,7 @@ class Endpoint:
         """The most tokens of a reply that a request asks for, if it does."""
         if "max_tokens" in self.abilities.left_out:
             return None
-        return sampling.of(self.spec, condition).get("max_tokens")
+        return sampling.merge_settings(self.spec, condition).get("max_tokens")
 
     def hold(self, ready: Ready, choices: int, *, bound: int | None) -> float:
         """Dollars to hold back for a request; NaN where the price is unknown."""
@@ -269,7 +276,7 @@ _LESSONS: Mapping[str, str] = {
 }
 
 
-def mode_ignored(endpoint: Endpoint, sent: Sent, outcome: Outcome) -> bool:
+def mode_ignored(endpoint: Endpoint, sent: SentRequest, outcome: Outcome) -> bool:
     """Whether a first answer shows no trace of the form asked for: the next mode is tried.
 
     Some servers take ``response_format`` or tools and do as they like.
@@ -281,7 +288,7 @@ def mode_ignored(endpoint: Endpoint, sent: Sent, outcome: Outcome) -> bool:
         return False
     words = f"ignores the reply mode {sent.mode.value}, and answers {one_line(whole[0])[:60]!r}"
     endpoint.notes[f"{endpoint.spec.name}: {words} (asked in the next reply mode)"] = None
-    endpoint.learn(endpoint.abilities.below(sent.mode))
+    endpoint.learn(endpoint.abilities.lower_mode(sent.mode))
     return True
 
 
@@ -293,12 +300,12 @@ def _is_object(text: str) -> bool:
 
 
 def taught(
-    endpoint: Endpoint, sent: Sent, outcome: Outcome, condition: str = "", *, tried: int = 1
+    endpoint: Endpoint, sent: SentRequest, outcome: Outcome, condition: str = "", *, tried: int = 1
 ) -> bool:
     """Whether the outcome is a refusal that teaches something: asking anew is worth while."""
     if outcome.kind is Kind.SERVER_ERROR and not endpoint.abilities.proven and tried == _ERRS:
         # a server that breaks over a schema says 500 to it again and again
-        lower = endpoint.abilities.below(sent.mode)
+        lower = endpoint.abilities.lower_mode(sent.mode)
         if lower == endpoint.abilities:
             return False
         words = f"HTTP {outcome.status} {_ERRS} times in reply mode {sent.mode.value}"
@@ -321,7 +328,7 @@ def taught(
     return True
 
 
-def _lesson(about: str, sent: Sent, learned: Abilities) -> str:
+def _lesson(about: str, sent: SentRequest, learned: Abilities) -> str:
     """What a refusal leads to, as a note says it."""
     if about in learned.left_out:
         return f"asked without {about}"

@@ -29,16 +29,16 @@ from judgestats.collection.journal_file import (
     Answer,
     Database,
     answer_of,
+    answer_record,
     check_file,
     checksum,
     connected,
     is_busy,
     is_laid_out,
     store_error,
-    stored,
 )
 from judgestats.collection.ledger import LEDGER_SCHEMA, Charge, Ledger, sign_lines
-from judgestats.collection.response import Abilities, Sent
+from judgestats.collection.response import Abilities, SentRequest
 from judgestats.errors import StoreError
 from judgestats.protocols.base import ReplyMode
 
@@ -110,7 +110,7 @@ def _batches_of_2(db: sqlite3.Connection) -> None:
         settings: dict[str, object] = {} if temperature is None else {"temperature": temperature}
         if top_k:
             settings["top_k"] = None  # its value was not kept
-        sent = Sent(
+        sent = SentRequest(
             mode=ReplyMode(mode),
             settings=settings,
             varied=frozenset({"temperature"}),
@@ -292,7 +292,7 @@ class Journal:
             self.ledger.charge_lost()
             db.execute("UPDATE attempts SET outcome = 'lost' WHERE outcome IS NULL")
         # Asked online while they wait in a batch, they are paid for twice.
-        return lost | {key for key in self.batches.waiting() if self.get(key) is None}
+        return lost | {key for key in self.batches.open_judgments() if self.get(key) is None}
 
     # ------------------------------------------------------------------ answers
 
@@ -354,18 +354,18 @@ class Journal:
         charge: Charge | None = None,
     ) -> None:
         """Store a request's answers and what they cost; returns once they are committed."""
-        batch = self._waiting()
+        batch = self._write_batch()
         if charge is not None:
             batch.charges.append(charge)
         batch.ended.append((number,))
-        batch.answers.extend((key, *stored(key, answer)) for key, answer in answers)
+        batch.answers.extend((key, *answer_record(key, answer)) for key, answer in answers)
         await self._committed(batch)
 
-    def fetched(
+    def store_batch(
         self, batch: str, answers: Mapping[bytes, Answer], charge: Charge | None = None
     ) -> frozenset[bytes]:
         """Store a batch's answers, their cost and its end; gives what was not answered before."""
-        values = {key: stored(key, answer) for key, answer in answers.items()}
+        values = {key: answer_record(key, answer) for key, answer in answers.items()}
         charges = () if charge is None else (charge,)
         return self.batches.end(batch, PUT_NEW, values, lambda: self.ledger.charge(charges))
 
@@ -373,7 +373,7 @@ class Journal:
         self, number: int, charge: Charge | None = None, *, billed_in_vain: str = ""
     ) -> None:
         """A request ended without an answer; `billed_in_vain` says why it may have cost money."""
-        batch = self._waiting()
+        batch = self._write_batch()
         if charge is not None:
             batch.charges.append(charge)
         if billed_in_vain:
@@ -381,7 +381,7 @@ class Journal:
         else:
             batch.ended.append((number,))
 
-    def _waiting(self) -> _Batch:
+    def _write_batch(self) -> _Batch:
         """The batch that collects writes until the event loop next comes round."""
         if self._batch is None:
             batch = self._batch = _Batch()
@@ -454,20 +454,20 @@ class Journal:
 
     def keep(self, answers: Iterable[tuple[bytes, Answer]]) -> None:
         """Store answers that another journal holds; committed when it returns."""
-        rows = [(key, *stored(key, answer)) for key, answer in answers]
+        rows = [(key, *answer_record(key, answer)) for key, answer in answers]
         with self._database.transaction() as db:
             db.executemany(PUT, rows)
 
-    def lost(self) -> frozenset[bytes]:
+    def lost_judgments(self) -> frozenset[bytes]:
         """Judgments in flight when an earlier run ended, not yet asked again."""
         return frozenset(self._lost)
 
     def all_abilities(self) -> list[tuple[str, str, Abilities]]:
         """What is known of every endpoint and model."""
         rows = self._database.rows(_ALL_ABILITIES)
-        return [(url, model, self._known(model, value)) for url, model, value in rows]
+        return [(url, model, self._parse_abilities(model, value)) for url, model, value in rows]
 
-    def _known(self, model: str, value: str) -> Abilities:
+    def _parse_abilities(self, model: str, value: str) -> Abilities:
         abilities = _abilities(value)
         if abilities is None:
             raise self._database.damaged(f"what is known of {model} is damaged")
@@ -488,7 +488,7 @@ class Journal:
         """What an earlier run learned of a model, or None."""
         query = "SELECT value FROM abilities WHERE base_url = ? AND model = ?"
         row = self._database.one(query, (base_url, model))
-        return None if row is None else self._known(model, row[0])
+        return None if row is None else self._parse_abilities(model, row[0])
 
     def learn(self, base_url: str, model: str, abilities: Abilities) -> None:
         """Keep what was learned of a model."""

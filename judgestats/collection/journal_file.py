@@ -253,7 +253,7 @@ class Database:
         """What to say of a row that is not as it was written, and can be taken out."""
         name = "journal (in memory)" if self.path is None else f"journal {self.path}"
         return StoreError(
-            f"{name}: {what}. Nothing was changed. `judgestats journal verify FILE` counts what is "
+            f"{name}: {what}. Nothing was changed. `judgestats doctor FILE` counts what is "
             "damaged, with --drop it takes it out, to be asked again."
         )
 
@@ -346,7 +346,7 @@ def checksum(key: bytes, values: Sequence[object]) -> bytes:
     return whole.digest()
 
 
-def stored(key: bytes, answer: Answer) -> tuple[object, ...]:
+def answer_record(key: bytes, answer: Answer) -> tuple[object, ...]:
     """An answer's values, with their checksum."""
     values = values_of(answer)
     return (*values, checksum(key, values))

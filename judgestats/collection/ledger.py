@@ -141,7 +141,7 @@ class Ledger:
         self._database = database
         self._lines: dict[tuple[str, str, str], int] = {}
 
-    def spent(self, experiment: str, base_url: str, model: str) -> Spend:
+    def total_spend(self, experiment: str, base_url: str, model: str) -> Spend:
         """What all runs together have spent on a model for an experiment."""
         sums = ", ".join(f"coalesce(sum({name}), 0)" for name in _SUMS)
         worst = ", ".join(f"coalesce(max({name}), 0)" for name in _WORST)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from judgestats.collection.account import Account, Collected, Stop
-from judgestats.collection.ask import Ask
+from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.batches.client import MAX_LINE, read_line, request_line
 from judgestats.collection.client import JudgeClient
 from judgestats.collection.endpoint import Endpoint
@@ -27,12 +27,12 @@ from judgestats.collection.journal_file import UNTOLD, Answer
 from judgestats.collection.progress import reader_notes
 from judgestats.collection.request import Ready, draw_header, request_body, seed_step, sent_of
 from judgestats.collection.retry import Kind, Outcome
-from judgestats.collection.rows import FrameSink, answer_row, invalid_row
+from judgestats.collection.rows import FrameWriter, answer_row, invalid_row
 from judgestats.data.columns import Task
 from judgestats.errors import InputError
 from judgestats.protocols.base import ReplyMode, prompted_in
 from judgestats.protocols.replies import READER_VERSION
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 
 _MARK = "jsq"
 _LONGEST_SENT = 300
@@ -46,7 +46,7 @@ class Queued(NamedTuple):
     line: bytes
 
 
-class _Seen(NamedTuple):
+class _PlannedCall(NamedTuple):
     place: tuple[int, ...]
     task: Task
     endpoint: Endpoint
@@ -55,12 +55,14 @@ class _Seen(NamedTuple):
     refused: str
 
 
-async def _surveyed(tasks: Iterable[Task], ask: Ask, journal: Journal) -> AsyncIterator[_Seen]:
+async def _surveyed(
+    tasks: Iterable[Task], ask: CollectionRequest, journal: Journal
+) -> AsyncIterator[_PlannedCall]:
     """Every judgment of a plan with its answer, if there is one, and what follows from those."""
     if ask.choices_per_request > 1:
         raise InputError(
-            f"choices={ask.choices_per_request}: in files every judgment is a request of its own. "
-            "Leave choices out."
+            f"samples_per_request={ask.choices_per_request}: in files every judgment is a request "
+            "of its own. Leave it out."
         )
     endpoints: dict[tuple[str, str], Endpoint] = {}
     async with AsyncExitStack() as stack:
@@ -69,15 +71,17 @@ async def _surveyed(tasks: Iterable[Task], ask: Ask, journal: Journal) -> AsyncI
             following: list[tuple[tuple[int, ...], Task]] = []
             for place, task in stage:
                 spec = ask.judge(task.condition.judge)
-                if spec.asked_as not in endpoints:
+                if spec.capability_key not in endpoints:
                     client = await stack.enter_async_context(JudgeClient(spec))
-                    endpoints[spec.asked_as] = ask.endpoint(spec, client=client, journal=journal)
-                endpoint = endpoints[spec.asked_as]
+                    endpoints[spec.capability_key] = ask.endpoint(
+                        spec, client=client, journal=journal
+                    )
+                endpoint = endpoints[spec.capability_key]
                 prompted = prompted_in(endpoint.abilities.mode, task.build)
                 ready = Ready(spec, [task], prompted, ask.sampling)
                 answer = journal.get(ready.keys[task.replicate])
                 refused = "" if answer else endpoint.abilities.refuses(task.condition)
-                yield _Seen(place, task, endpoint, ready, answer, refused)
+                yield _PlannedCall(place, task, endpoint, ready, answer, refused)
                 if answer is not None and ask.follow_up is not None:
                     row = answer_row(task, ready, answer, cached=True, experiment=ask.experiment)
                     more = ask.follow_up(row)
@@ -86,7 +90,7 @@ async def _surveyed(tasks: Iterable[Task], ask: Ask, journal: Journal) -> AsyncI
             stage = following
 
 
-async def missing_requests(tasks: Iterable[Task], ask: Ask) -> AsyncIterator[Queued]:
+async def missing_requests(tasks: Iterable[Task], ask: CollectionRequest) -> AsyncIterator[Queued]:
     """The requests for all judgments of a plan that the journal does not hold.
 
     Of judges that work in stages, those that can be written now: a later stage's follow from the
@@ -95,7 +99,7 @@ async def missing_requests(tasks: Iterable[Task], ask: Ask) -> AsyncIterator[Que
     Parameters
     ----------
     tasks : iterable of Task
-    ask : Ask
+    ask : CollectionRequest
         Its journal is only read.
 
     Yields
@@ -116,16 +120,16 @@ async def missing_requests(tasks: Iterable[Task], ask: Ask) -> AsyncIterator[Que
                 choices=1,
                 draw=seed_step(task),
             )
-            custom_id = request_id(seen.ready.keys[task.replicate], sent.mode, sent.as_kept)
+            custom_id = request_id(seen.ready.keys[task.replicate], sent.mode, sent.settings_json)
             if spec.simulated:
                 custom_id += f"|{draw_header([task], ask.sampling)}"
             body = request_body(spec, seen.ready.encoded, sent)
             yield Queued(task.condition.judge, task.cluster, request_line(custom_id, body))
 
 
-async def collect_offline(tasks: Iterable[Task], ask: Ask) -> Collected:
+async def collect_offline(tasks: Iterable[Task], ask: CollectionRequest) -> Collected:
     """What the journal holds of a plan; nothing is asked."""
-    sink, account, missing = FrameSink(), Account(), 0
+    sink, account, missing = FrameWriter(), Account(), 0
     modes: dict[str, str] = {}
     with ask.opened_journal() as journal:
         before = journal.read_by(READER_VERSION)
@@ -149,9 +153,9 @@ async def collect_offline(tasks: Iterable[Task], ask: Ask) -> Collected:
         account=account,
         stopped_because=Stop.OFFLINE if missing else Stop.COMPLETE,
         message=(
-            f"{counted(missing, 'judgment is', 'judgments are')} not in {where}: `judgestats "
-            "requests` with the same words writes them for a batch runner, `judgestats ingest "
-            "RESULTS` reads its answers."
+            f"{count_noun(missing, 'judgment is', 'judgments are')} not in {where}: `judgestats "
+            "requests export` with the same words writes them for a batch runner, `judgestats "
+            "requests import RESULTS` reads its answers."
             if missing
             else ""
         ),
@@ -288,7 +292,7 @@ def _answers(lines: BinaryIO, ingested: Ingested) -> Iterator[tuple[bytes, Answe
 def _answer(outcome: Outcome, *, mode: str, sent: str) -> Answer:
     """An answer of one choice; its price is not known."""
     return Answer(
-        text=outcome.choices[0].kept(ReplyMode(mode)),
+        text=outcome.choices[0].stored_text(ReplyMode(mode)),
         mode=mode,
         finish_reason=outcome.choices[0].finish_reason,
         model=outcome.model,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from judgestats.collection.account import Account, Collected
 from judgestats.collection.app_client import AppClient
-from judgestats.collection.ask import Ask
+from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.callable_judge import FunctionClient
 from judgestats.collection.collector import Collector, Source, grouped, signals
 from judgestats.collection.endpoint import Endpoint
@@ -19,14 +19,14 @@ from judgestats.collection.ledger import Purse, Spend
 from judgestats.collection.progress import (
     EVERY_S,
     Reporter,
-    kept,
+    journal_note,
     message,
     money_notes,
     reader_notes,
     reporter,
 )
 from judgestats.collection.retry import AdaptiveLimit
-from judgestats.collection.rows import FrameSink, PartSink
+from judgestats.collection.rows import FrameWriter, PartWriter
 from judgestats.collection.spec import JudgeSpec
 from judgestats.data.columns import Task
 from judgestats.errors import JudgestatsError
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from judgestats.collection.client import JudgeClient
 
 
-async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
+async def collect_online(tasks: Iterable[Task], ask: CollectionRequest) -> Collected:
     """Ask for every judgment of a plan that the journal does not hold yet; see `collect`."""
     if isinstance(tasks, Sequence):
         for name in {t.condition.judge for t in tasks}:
             ask.judge(name)  # a wrong name is found before anything is opened or sent
-    sink = FrameSink() if ask.stream_to is None else PartSink(Path(ask.stream_to))
+    sink = FrameWriter() if ask.stream_to is None else PartWriter(Path(ask.stream_to))
     show = reporter(ask.progress)
     async with contextlib.AsyncExitStack() as stack:
         journal = stack.enter_context(ask.opened_journal())
@@ -55,7 +55,7 @@ async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
 
         def endpoint_of(name: str) -> Endpoint:
             spec = ask.judge(name)
-            if spec.asked_as not in endpoints:
+            if spec.capability_key not in endpoints:
                 if spec.client_key not in clients:
                     client = _client(spec, ask)
                     stack.push_async_exit(client)
@@ -69,8 +69,8 @@ async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
                 if spec.address not in earlier:  # the ledger knows addresses
                     earlier[spec.address] = endpoint.earlier
                     purse.earlier += endpoint.earlier.total
-                endpoints[spec.asked_as] = endpoint
-            return endpoints[spec.asked_as]
+                endpoints[spec.capability_key] = endpoint
+            return endpoints[spec.capability_key]
 
         collector = Collector(
             endpoint_of=endpoint_of,
@@ -94,7 +94,7 @@ async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
                 await collector.run(sources, grace_s=2.0)
         except JudgestatsError as error:
             if collector.account.answered and journal.path is not None:
-                error.add_note(kept(collector.account, journal))
+                error.add_note(journal_note(collector.account, journal))
             raise
         finally:
             ticker.cancel()
@@ -121,7 +121,7 @@ async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
     )
 
 
-def _client(spec: JudgeSpec, ask: Ask) -> JudgeClient | AppClient | FunctionClient:
+def _client(spec: JudgeSpec, ask: CollectionRequest) -> JudgeClient | AppClient | FunctionClient:
     if spec.function is not None:
         return FunctionClient(spec.function, timeout_s=ask.timeout_s)
     if spec.in_process:
@@ -132,7 +132,7 @@ def _client(spec: JudgeSpec, ask: Ask) -> JudgeClient | AppClient | FunctionClie
     return JudgeClient(spec, connections=0, timeout_s=ask.timeout_s)
 
 
-def _sources(tasks: Iterable[Task], ask: Ask) -> list[tuple[Source, int]]:
+def _sources(tasks: Iterable[Task], ask: CollectionRequest) -> list[tuple[Source, int]]:
     """A source and its number of workers for each model; one for all where the plan is one-shot."""
     choices = ask.choices_per_request
     if not isinstance(tasks, Sequence):
@@ -143,11 +143,11 @@ def _sources(tasks: Iterable[Task], ask: Ask) -> list[tuple[Source, int]]:
     for name in dict.fromkeys(t.condition.judge for t in plan):
         names.setdefault(ask.judge(name).address, set()).add(name)
 
-    def of_model(wanted: set[str]) -> Iterator[tuple[int, Task]]:
+    def model_tasks(wanted: set[str]) -> Iterator[tuple[int, Task]]:
         return ((i, t) for i, t in enumerate(plan) if t.condition.judge in wanted)
 
     return [
-        (Source(grouped(of_model(wanted), choices, together=True)), ask.concurrency)
+        (Source(grouped(model_tasks(wanted), choices, together=True)), ask.concurrency)
         for wanted in names.values()
     ]
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, Protocol
 
-from judgestats.collection.ask import Ask
+from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.charges import JudgePlan, PricePlan, Sampled
 from judgestats.collection.collector import Group, grouped
 from judgestats.collection.journal import Journal, journal_view
@@ -146,7 +146,7 @@ _CHARACTERS_IMAGINED = 4
 
 
 class Stages(Protocol):
-    """Judging in stages, as far as its price goes (`judgestats.data.stages.Staging`)."""
+    """Judging in stages, as far as its price goes (`judgestats.data.stages.StageSchedule`)."""
 
     def again(self) -> Stages:
         """The same, with nothing heard yet."""
@@ -182,7 +182,7 @@ class Stages(Protocol):
 
 def price_plan(
     tasks: Iterable[Task],
-    ask: Ask | None = None,
+    ask: CollectionRequest | None = None,
     *,
     stages: Stages | None = None,
     reply_tokens: tuple[int, int] = _REPLY_TOKENS,
@@ -191,16 +191,16 @@ def price_plan(
 ) -> PricePlan:
     """Calls, tokens and price range of a collection; sends nothing.
 
-    Takes the `Ask` that `collect` will be given, so that what the journal holds already is left
-    out; in batches tokens cost half, and what waits in a batch already is not asked again. Replies'
-    lengths cannot be known: the range is wide on purpose, and bounded by ``max_tokens`` where that
-    is set.
+    Takes the `CollectionRequest` that `collect` will be given, so that what the journal holds
+    already is left out; in batches tokens cost half, and what waits in a batch already is not asked
+    again. Replies' lengths cannot be known: the range is wide on purpose, and bounded by
+    ``max_tokens`` where that is set.
 
     Parameters
     ----------
     tasks : iterable of Task
         Not used where there are stages.
-    ask : Ask, optional
+    ask : CollectionRequest, optional
         Its journal is looked into, not locked.
     stages : Stages, optional
         Calls that follow from replies are priced too: what the journal holds is taken from it, and
@@ -213,7 +213,7 @@ def price_plan(
         With stages: where there are more pipelines (a strategy on a pair in an order, once), about
         so many are priced, on pairs drawn by seed from every set, and scaled up with a margin.
     **options
-        Fields of `judgestats.collection.ask.Ask` that replace those of `ask`.
+        Fields of `judgestats.collection.ask.CollectionRequest` that replace those of `ask`.
 
     Returns
     -------
@@ -224,15 +224,15 @@ def price_plan(
     >>> price_plan([]).requests
     0
     """
-    ask = Ask.of(ask, **options)
+    ask = CollectionRequest.from_options(ask, **options)
     together = ask.choices_per_request
     sampled: Sampled | None = None
     with journal_view(ask.journal) as journal:
         pricing = _Pricing(ask, journal, reply_tokens=reply_tokens)
         if stages is None:
-            plans = pricing.of(grouped(enumerate(tasks), together, together=False))
+            plans = pricing.price_groups(grouped(enumerate(tasks), together, together=False))
         else:
-            strata, part = _drawn(stages, pipelines, together, ask.seed or 0)
+            strata, part = _draw_strata(stages, pipelines, together, ask.seed or 0)
             by_cell = pricing.cells(part, reply_tokens)
             plans = scaled_up(strata, by_cell)
             if len(part) < len(stages):
@@ -263,12 +263,12 @@ def price_plan(
     )
 
 
-def _price(ask: Ask, spec: JudgeSpec) -> Price:
+def _price(ask: CollectionRequest, spec: JudgeSpec) -> Price:
     price = ask.prices.price(spec)
-    return price.in_batch if ask.mode == "batch" else price
+    return price.batch_price if ask.mode == "batch" else price
 
 
-def _drawn(
+def _draw_strata(
     stages: Stages, pipelines: int, together: int, seed: int
 ) -> tuple[tuple[Stratum, ...], Stages]:
     """The part that is walked through: all, or of every set some."""
@@ -308,14 +308,16 @@ def _sampled(
 class _Pricing:
     """Walks a plan and books what each request would take."""
 
-    def __init__(self, ask: Ask, journal: Journal, *, reply_tokens: tuple[int, int]) -> None:
+    def __init__(
+        self, ask: CollectionRequest, journal: Journal, *, reply_tokens: tuple[int, int]
+    ) -> None:
         self._ask = ask
         self._journal = journal
-        self._in_batches = journal.batches.waiting() if ask.mode == "batch" else set()
+        self._in_batches = journal.batches.open_judgments() if ask.mode == "batch" else set()
         self._reply_tokens = reply_tokens
         self._abilities: dict[tuple[str, str], Abilities] = {}
 
-    def of(self, groups: Iterator[Group]) -> dict[str, JudgePlan]:
+    def price_groups(self, groups: Iterator[Group]) -> dict[str, JudgePlan]:
         """The plan of groups that nothing follows from."""
         plans: dict[str, JudgePlan] = {}
         for group in groups:
@@ -362,7 +364,7 @@ class _Pricing:
     ) -> tuple[Ready, list[Answer | None]]:
         name = group.tasks[0].condition.judge
         spec = self._ask.judge(name)
-        model = spec.asked_as
+        model = spec.capability_key
         if model not in self._abilities:
             self._abilities[model] = self._journal.abilities(*model) or Abilities()
         forced = self._ask.reply_mode or spec.reply_mode
@@ -382,7 +384,9 @@ class _Pricing:
         plan.waiting += waiting
         missing = len(answers) - cached - waiting
         if missing:
-            bound = self._ask.sampling.of(spec, group.tasks[0].condition).get("max_tokens")
+            bound = self._ask.sampling.merge_settings(spec, group.tasks[0].condition).get(
+                "max_tokens"
+            )
             _add_request(plan, prompted, missing, bound, self._reply_tokens)
         return ready, answers
 

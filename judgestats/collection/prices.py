@@ -54,12 +54,12 @@ class Price:
         return self.input == 0 and self.output == 0
 
     @property
-    def in_batch(self) -> Price:
+    def batch_price(self) -> Price:
         """The price through a Batch API: half.
 
         Examples
         --------
-        >>> Price(input=0.15, output=0.6).in_batch.output
+        >>> Price(input=0.15, output=0.6).batch_price.output
         0.3
         """
         return replace(self, input=self.input / 2, output=self.output / 2, cached=self.cached / 2)

@@ -16,7 +16,7 @@ from judgestats.collection.journal import Journal
 from judgestats.collection.ledger import Budget
 from judgestats.collection.sending import Halt
 from judgestats.protocols.replies import READER_VERSION
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.terminal import emit, is_terminal
 
 EVERY_S = 0.2
@@ -152,9 +152,9 @@ def reporter(progress: bool | str | Callable[[Any], None]) -> Reporter:
     return kind(label=label)
 
 
-def kept(account: Account, journal: Journal) -> str:
+def journal_note(account: Account, journal: Journal) -> str:
     """What to add to an error that ended a collection: nothing answered is lost."""
-    answers = counted(account.answered, "answer of this run is", "answers of this run are")
+    answers = count_noun(account.answered, "answer of this run is", "answers of this run are")
     return f"{answers} kept in {journal.path}; the same command goes on from there."
 
 
@@ -173,7 +173,7 @@ def message(
     why = _reason(halt, budget, account)
     if not why:
         return ""
-    came = counted(account.answered, "answer", "answers")
+    came = count_noun(account.answered, "answer", "answers")
     done = f"Stopped: {why}. {came} came in this run"
     if journal.path is None:
         return f"{done}. Nothing was kept: name a journal to be able to go on."
@@ -196,13 +196,13 @@ def reader_notes(before: str, account: Account) -> list[str]:
     --------
     >>> reader_notes("1", Account(cached=3))
     ['3 answers came when replies were read by version 1 of the rules; all are read by version ... \
-now (`judgestats reread RUN` shows what differs from an earlier run)']
+now (`judgestats reparse RUN` shows what differs from an earlier run)']
     """
     if not before or not account.cached:
         return []
-    answers = counted(account.cached, "answer", "answers")
+    answers = count_noun(account.cached, "answer", "answers")
     rules = f"version {before} of the rules; all are read by version {READER_VERSION} now"
-    what = "`judgestats reread RUN` shows what differs from an earlier run"
+    what = "`judgestats reparse RUN` shows what differs from an earlier run"
     return [f"{answers} came when replies were read by {rules} ({what})"]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from judgestats.collection.response import Abilities, Sent
+from judgestats.collection.response import Abilities, SentRequest
 from judgestats.collection.spec import JudgeSpec
 from judgestats.data.columns import Condition, Task
 from judgestats.data.request_fields import placed
@@ -45,7 +45,7 @@ class Sampling:
     choices: int = 1
     settings: Mapping[str, Any] = field(default_factory=dict)
 
-    def of(self, spec: JudgeSpec, condition: Condition) -> dict[str, Any]:
+    def merge_settings(self, spec: JudgeSpec, condition: Condition) -> dict[str, Any]:
         """All settings that a judge is asked with under a condition; None leaves a field out."""
         return {**self.settings, **spec.settings, **condition.request}
 
@@ -107,7 +107,7 @@ def judgment_keys(
     would share their answers.
     """
     first = tasks[0]
-    settings = sampling.of(spec, first.condition)
+    settings = sampling.merge_settings(spec, first.condition)
     rest = _json(
         [
             _KEY_VERSION,
@@ -152,7 +152,9 @@ class Ready:
 
 def requested_of(spec: JudgeSpec, task: Task, sampling: Sampling) -> str:
     """What is asked of the judge beside the prompt, as the frame keeps it."""
-    settings = {k: v for k, v in sampling.of(spec, task.condition).items() if v is not None}
+    settings = {
+        k: v for k, v in sampling.merge_settings(spec, task.condition).items() if v is not None
+    }
     return _json(settings if sampling.seed is None else {**settings, "seed": sampling.seed})
 
 
@@ -186,15 +188,15 @@ def sent_of(
     *,
     choices: int,
     draw: int,
-) -> Sent:
+) -> SentRequest:
     """What a request carries: what is asked for, without what the endpoint refused before."""
     settings = {
         name: value
-        for name, value in sampling.of(spec, condition).items()
+        for name, value in sampling.merge_settings(spec, condition).items()
         if value is not None and (name in condition.request or name not in abilities.left_out)
     }
     seed = sampling.seed if abilities.seed else None
-    return Sent(
+    return SentRequest(
         mode=mode,
         settings=settings,
         varied=frozenset(condition.request),
@@ -204,7 +206,7 @@ def sent_of(
     )
 
 
-def request_body(spec: JudgeSpec, encoded: Encoded, sent: Sent) -> bytes:
+def request_body(spec: JudgeSpec, encoded: Encoded, sent: SentRequest) -> bytes:
     """The body as JSON."""
     parameters: dict[str, Any] = {"model": spec.model}
     parameters |= placed(sent.settings, max_tokens=sent.max_tokens_name)
@@ -247,7 +249,7 @@ class TextSize:
 
     Examples
     --------
-    >>> size = TextSize.of(["fine " * 1000])
+    >>> size = TextSize.from_texts(["fine " * 1000])
     >>> size.floor, size.estimate, size.allows(1250), size.allows(0)
     (313, 1250, True, False)
     """
@@ -259,7 +261,7 @@ class TextSize:
     sent: int = 0
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> TextSize:
+    def from_texts(cls, texts: Iterable[str]) -> TextSize:
         """The size of texts together."""
         whole = "".join(texts)
         return cls(
@@ -270,9 +272,11 @@ class TextSize:
         )
 
     @classmethod
-    def of_prompt(cls, messages: Iterable[Mapping[str, str]], *, sent: int) -> TextSize:
+    def from_messages(cls, messages: Iterable[Mapping[str, str]], *, sent: int) -> TextSize:
         """The size of a prompt's messages, of which so many bytes are sent."""
-        return replace(cls.of(str(message.get("content", "")) for message in messages), sent=sent)
+        return replace(
+            cls.from_texts(str(message.get("content", "")) for message in messages), sent=sent
+        )
 
     @property
     def floor(self) -> int:

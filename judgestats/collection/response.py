@@ -23,7 +23,7 @@ from judgestats.data.columns import Condition
 from judgestats.data.request_fields import EXTRA, FIELDS
 from judgestats.json_text import decode_json
 from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.replies import kept_reply, message_text
+from judgestats.protocols.replies import message_text, pack_reply
 
 _MOST = 100_000
 """Bytes of an error that are read."""
@@ -185,7 +185,7 @@ def _meaning(status: int, param: str, text: str) -> tuple[Kind, str]:
     for rule in _RULES:
         if rule.holds(status, text):
             return rule.kind, rule.about
-    if (name := _refused(param, text)) and status not in {408, 409, 502, 504}:
+    if (name := _refused_field(param, text)) and status not in {408, 409, 502, 504}:
         return Kind.BAD_REQUEST, name
     if status == 404:
         return Kind.WRONG_PATH, Parameter.UNKNOWN
@@ -194,7 +194,7 @@ def _meaning(status: int, param: str, text: str) -> tuple[Kind, str]:
     return Kind.BAD_REQUEST, Parameter.UNKNOWN
 
 
-def _refused(param: str, text: str) -> str:
+def _refused_field(param: str, text: str) -> str:
     """The field of a request that words refuse; those we send go before others."""
     forbidden = [next(filter(None, match.groups())) for match in _FORBIDDEN.finditer(text)]
     named = [re.split(r"[.\[]", param, maxsplit=1)[0], *forbidden]
@@ -310,7 +310,7 @@ def _choice(raw: Any) -> Choice | None:
         return None
     text, finish = message_text(message, _label(raw.get("finish_reason")))
     text = storable(text)
-    weighed = kept_reply(text, raw.get("logprobs")) if raw.get("logprobs") else ""
+    weighed = pack_reply(text, raw.get("logprobs")) if raw.get("logprobs") else ""
     return Choice(text, finish, storable(weighed))
 
 
@@ -394,7 +394,7 @@ def next_mode(mode: ReplyMode) -> ReplyMode | None:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Sent:
+class SentRequest:
     """What a request carried that a server may refuse.
 
     Attributes
@@ -417,7 +417,7 @@ class Sent:
     max_tokens_name: str = ""
 
     @property
-    def as_kept(self) -> str:
+    def settings_json(self) -> str:
         """The settings that were sent, as the journal and the frame keep them with an answer."""
         sent = {**self.settings, "seed": self.seed}
         return json.dumps({k: v for k, v in sent.items() if v is not None}, separators=(",", ":"))
@@ -427,7 +427,7 @@ class Sent:
         return json.dumps({**asdict(self), "varied": sorted(self.varied)}, separators=(",", ":"))
 
     @classmethod
-    def from_json(cls, text: str) -> Sent:
+    def from_json(cls, text: str) -> SentRequest:
         """From the journal's text."""
         value = json.loads(text)
         own = {"mode": ReplyMode(value["mode"]), "varied": frozenset(value["varied"])}
@@ -475,14 +475,14 @@ class Abilities:
             return self
         return replace(self, mode=mode, proven=True)
 
-    def taught_by(self, outcome: Outcome, *, sent: Sent) -> Abilities | None:
+    def taught_by(self, outcome: Outcome, *, sent: SentRequest) -> Abilities | None:
         """What a refused request teaches; None where asking anew would change nothing.
 
         Parameters
         ----------
         outcome : Outcome
             Of kind ``bad_request``.
-        sent : Sent
+        sent : SentRequest
             What the refused request carried (others may have taught more meanwhile).
         """
         about = subject(outcome, sent)
@@ -507,7 +507,7 @@ class Abilities:
             return self  # another request has taught this meanwhile
         return replace(self, mode=below, proven=False)
 
-    def below(self, mode: ReplyMode) -> Abilities:
+    def lower_mode(self, mode: ReplyMode) -> Abilities:
         """The next reply mode after one that does not serve; the same where there is none."""
         lower = next_mode(mode)
         if lower is None or _LADDER.index(self.mode) > _LADDER.index(mode):
@@ -549,7 +549,7 @@ class Abilities:
         )
 
 
-def subject(outcome: Outcome, sent: Sent) -> str:
+def subject(outcome: Outcome, sent: SentRequest) -> str:
     """What a refusal is about: as the server says, or the field of ours that its words name."""
     if outcome.about != Parameter.UNKNOWN:
         return outcome.about

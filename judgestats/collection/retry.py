@@ -144,7 +144,7 @@ class AdaptiveLimit:
             self.limit = min(float(self.ceiling), self.limit + 1.0 / self.limit)
         self._wake()
 
-    def left(self) -> None:
+    def release_slot(self) -> None:
         """A request ended in a way that says nothing about load."""
         self.in_flight -= 1
         self._wake()
@@ -240,7 +240,7 @@ class Choice:
     finish_reason: str
     weighed: str = ""
 
-    def kept(self, mode: ReplyMode) -> str:
+    def stored_text(self, mode: ReplyMode) -> str:
         """What is kept of it, asked for in a mode."""
         return self.weighed or self.text if mode is ReplyMode.LOGPROBS else self.text
 
@@ -430,7 +430,7 @@ _BLAMELESS = 3
 """Judgments in a row refused in every reply mode after which the mode is not to blame."""
 
 
-class Streaks:
+class CircuitBreaker:
     """Judgments given up in a row at one model, by condition.
 
     A refusal is about what was asked: it counts against its condition only. Any other failure may
@@ -438,7 +438,7 @@ class Streaks:
 
     Examples
     --------
-    >>> streaks = Streaks()
+    >>> streaks = CircuitBreaker()
     >>> refused = Outcome(kind=Kind.BAD_REQUEST)
     >>> for _ in range(2):
     ...     streaks.gave_up(refused, "m, T=2")

@@ -141,7 +141,7 @@ def _factors(rows: list[Row]) -> list[str]:
     return list(names)
 
 
-class FrameSink:
+class FrameWriter:
     """Keeps all rows; gives them in the order of the plan."""
 
     def __init__(self) -> None:
@@ -158,7 +158,7 @@ class FrameSink:
         return _frame(rows, _factors(rows)), ()
 
 
-class PartSink:
+class PartWriter:
     """Writes every `size` rows to a Parquet file, so that memory does not grow with their number.
 
     Parts are in the order in which answers came. A part is written beside its name and then moved,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from judgestats.collection.account import Account, Stop
-from judgestats.collection.callable_judge import JUDGED_HEADER, judged_texts
+from judgestats.collection.callable_judge import JUDGED_HEADER, task_inputs
 from judgestats.collection.charges import Charged, charged
 from judgestats.collection.endpoint import Endpoint, mode_ignored, taught, why_fatal
 from judgestats.collection.journal import Journal
@@ -27,7 +27,7 @@ from judgestats.collection.request import (
     seed_step,
     sent_of,
 )
-from judgestats.collection.response import Sent
+from judgestats.collection.response import SentRequest
 from judgestats.collection.retry import Kind, Outcome, RetryPolicy
 from judgestats.data.columns import Task
 from judgestats.errors import JudgestatsError
@@ -78,7 +78,7 @@ class _Try:
     """One try of a request."""
 
     body: bytes
-    sent: Sent
+    sent: SentRequest
     hold: float
     entered: float
     tried: int
@@ -144,7 +144,7 @@ class RequestSender:
         if endpoint.spec.simulated:
             headers = {DRAW_HEADER: draw_header(tasks, self._sampling)}
         elif endpoint.spec.function is not None:
-            headers = {JUDGED_HEADER: judged_texts(tasks[0])}
+            headers = {JUDGED_HEADER: task_inputs(tasks[0])}
         tried, failed_at = 0, math.nan
         draw: random.Random | None = None
         while True:
@@ -161,7 +161,7 @@ class RequestSender:
                     wanted, line=endpoint.line, hold=0.0 if math.isnan(one.hold) else one.hold
                 )
                 one.asked_at = datetime.now(UTC).isoformat(timespec="milliseconds")
-                outcome = await self._sent(endpoint, one, headers, wanted[0])
+                outcome = await self._send_try(endpoint, one, headers, wanted[0])
                 _leave(endpoint, outcome, one.entered)
                 endpoint.saw(outcome)
                 if outcome.kind is Kind.ANSWERED and mode_ignored(endpoint, one.sent, outcome):
@@ -199,7 +199,7 @@ class RequestSender:
             self._account.waited_s += wait
             await endpoint.rest(wait, condition)
 
-    async def _sent(
+    async def _send_try(
         self, endpoint: Endpoint, one: _Try, headers: dict[str, str] | None, key: bytes
     ) -> Outcome:
         """Send one try; what is broken off by an interrupt may have been billed all the same."""
@@ -221,7 +221,7 @@ class RequestSender:
         condition = tasks[0].condition
         entered = await endpoint.limit.enter()
         if endpoint.asks_no_more(condition.label):
-            endpoint.limit.left()
+            endpoint.limit.release_slot()
             return None
         refused, hold = "", 0.0
         bound = endpoint.bound(self._sampling, condition)
@@ -233,14 +233,14 @@ class RequestSender:
                     alone=lambda: endpoint.reserve.alone,
                 )
         except BaseException:
-            endpoint.limit.left()
+            endpoint.limit.release_slot()
             raise
         if refused:
             self._halt.stop(Stop(refused))
         if self._halt.called.is_set() or endpoint.asks_no_more(condition.label):
             if not refused:
                 self._purse.give_back(hold)
-            endpoint.limit.left()
+            endpoint.limit.release_slot()
             return None
         sent = sent_of(
             endpoint.spec,
@@ -281,12 +281,12 @@ class RequestSender:
         share = 1 / len(choices)
         answers = tuple(
             Answer(
-                text=choice.kept(one.sent.mode),
+                text=choice.stored_text(one.sent.mode),
                 mode=one.sent.mode.value,
                 finish_reason=choice.finish_reason,
                 model=outcome.model,
                 fingerprint=outcome.fingerprint,
-                sent=one.sent.as_kept,
+                sent=one.sent.settings_json,
                 choices=len(wanted),
                 tokens_in=share_of(outcome.tokens_in, share),
                 tokens_out=share_of(outcome.tokens_out, share),
@@ -329,7 +329,7 @@ class RequestSender:
         bill = charged(
             outcome,
             endpoint.price,
-            TextSize.of_prompt(ready.prompted.messages, sent=ready.encoded.size),
+            TextSize.from_messages(ready.prompted.messages, sent=ready.encoded.size),
             hold=one.hold,
             bound=one.sent.settings.get("max_tokens"),
         )
@@ -409,7 +409,7 @@ def _leave(endpoint: Endpoint, outcome: Outcome, entered: float) -> None:
     elif outcome.kind in {Kind.RATE_LIMITED, Kind.OVERLOADED}:
         endpoint.limit.congested(entered)
     else:
-        endpoint.limit.left()
+        endpoint.limit.release_slot()
 
 
 def share_of(tokens: int | None, share: float) -> float | None:

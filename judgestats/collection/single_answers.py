@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.collection.account import Collected
-from judgestats.collection.ask import Ask
+from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.journal import Journal
 from judgestats.collection.online import collect_online
 from judgestats.collection.spec import read_judges
@@ -24,11 +24,13 @@ from judgestats.errors import InputError, nearest
 from judgestats.items.records import Item, Response
 from judgestats.protocols.base import Scale, Status, Unit, Verdict
 from judgestats.protocols.pointwise import Correctness, PassFail, Pointwise
-from judgestats.protocols.replies.weighted import without_logprobs
+from judgestats.protocols.replies.weighted import unpack_reply
 from judgestats.protocols.template import PromptTemplate
 
 
-async def collect(tasks: Iterable[Task], ask: Ask | None = None, **options: Any) -> Collected:
+async def collect(
+    tasks: Iterable[Task], ask: CollectionRequest | None = None, **options: Any
+) -> Collected:
     """Ask judges for every judgment of a plan that the journal does not hold yet.
 
     Parameters
@@ -36,11 +38,11 @@ async def collect(tasks: Iterable[Task], ask: Ask | None = None, **options: Any)
     tasks : iterable of Task
         The plan. A sequence is worked off judge by judge at once; a one-shot iterable is read
         lazily.
-    ask : Ask, optional
+    ask : CollectionRequest, optional
         What is asked, how it may be spent, and where it is kept.
     **options
-        Fields of `judgestats.collection.ask.Ask` that replace those of `ask`. ``mode="batch"``
-        hands the plan to the provider's Batch API (see
+        Fields of `judgestats.collection.ask.CollectionRequest` that replace those of `ask`.
+        ``mode="batch"`` hands the plan to the provider's Batch API (see
         `judgestats.collection.batches.collect.collect_in_batches`).
 
     Returns
@@ -59,7 +61,7 @@ async def collect(tasks: Iterable[Task], ask: Ask | None = None, **options: Any)
     StoreError
         The journal cannot be used. What was stored is kept.
     """
-    ask = Ask.of(ask, **options)
+    ask = CollectionRequest.from_options(ask, **options)
     if ask.mode == "batch":
         from judgestats.collection.batches.collect import collect_in_batches
 
@@ -71,7 +73,9 @@ async def collect(tasks: Iterable[Task], ask: Ask | None = None, **options: Any)
     return await collect_online(tasks, ask)
 
 
-def collect_judgments(tasks: Iterable[Task], ask: Ask | None = None, **options: Any) -> Collected:
+def collect_judgments(
+    tasks: Iterable[Task], ask: CollectionRequest | None = None, **options: Any
+) -> Collected:
     """`collect` for code that is not asynchronous; takes the same parameters.
 
     Ctrl-C (and SIGTERM) end the collection in order within seconds: requests in flight get two
@@ -95,16 +99,16 @@ def collect_judgments(tasks: Iterable[Task], ask: Ask | None = None, **options: 
     >>> collected.account.answered, collected.complete
     (1, True)
     """
-    ask = Ask.of(ask, **options)
+    ask = CollectionRequest.from_options(ask, **options)
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         main_thread = threading.current_thread() is threading.main_thread()
         return asyncio.run(collect(tasks, ask, handle_signals=main_thread))
-    return _in_thread(tasks, ask)
+    return _run_thread(tasks, ask)
 
 
-def _in_thread(tasks: Iterable[Task], ask: Ask) -> Collected:
+def _run_thread(tasks: Iterable[Task], ask: CollectionRequest) -> Collected:
     """Run in a thread with a loop of its own; an interrupt here ends the work there."""
     result: list[Collected] = []
     failure: list[BaseException] = []
@@ -179,7 +183,7 @@ class Judged:
         """The judge's words: its explanation, else its whole reply."""
         if self.verdict.explanation:
             return self.verdict.explanation
-        return without_logprobs(str(self.row["raw_text"]))[0]
+        return unpack_reply(str(self.row["raw_text"]))[0]
 
     @property
     def origin(self) -> dict[str, str]:
@@ -224,8 +228,8 @@ class AnswerJudge:
     journal : path, optional
         Where answers are kept, so that a second process asks for none of them again.
     **ask
-        Fields of `judgestats.collection.ask.Ask`: ``settings``, ``base_url``, ``seed``,
-        ``reply_mode``, ``budget``, ``prices``, ``timeout_s``, ``retry``.
+        Fields of `judgestats.collection.ask.CollectionRequest`: ``settings``, ``base_url``,
+        ``seed``, ``reply_mode``, ``budget``, ``prices``, ``timeout_s``, ``retry``.
 
     Raises
     ------
@@ -282,7 +286,7 @@ class AnswerJudge:
         settings = dict(ask.pop("settings", {}))
         temperature = spec.settings.get("temperature", temperature)
         self._condition = Condition(judge=self.name, temperature=temperature)
-        self._ask = Ask.of(None, judges=judges, settings=settings, **ask)
+        self._ask = CollectionRequest.from_options(None, judges=judges, settings=settings, **ask)
         self._path = journal
         self._journal: Journal | None = None
         self._asked: Counter[str] = Counter()

@@ -135,7 +135,7 @@ class JudgeSpec:
     function: FunctionName | None = None
 
     @property
-    def where(self) -> str:
+    def location(self) -> str:
         """Where it is asked, in words."""
         if self.simulated:
             return "SIMULATED"
@@ -147,7 +147,7 @@ class JudgeSpec:
         return (self.base_url, self.model)
 
     @property
-    def asked_as(self) -> tuple[str, str]:
+    def capability_key(self) -> tuple[str, str]:
         """Endpoint, and the model with all that its requests carry: what shares capabilities.
 
         Two judges of one address may differ in their settings; what one is refused says nothing
@@ -228,7 +228,7 @@ def parse_judge(
         )
     if match is None and (bare := _AT_HOST.match(name)):
         raise InputError(
-            f"judges: {without_address(name)!r} names an address without http:// or https://. "
+            f"judges: {strip_address(name)!r} names an address without http:// or https://. "
             f"Write {bare['model']}@http://{bare['host']}{bare['path'] or '/v1'}."
         )
     if match is None and name.startswith("sim-"):
@@ -272,12 +272,12 @@ def parse_judge(
     )
 
 
-def without_address(name: str) -> str:
+def strip_address(name: str) -> str:
     """A judge's name without its address, which may hold a password until it has been checked.
 
     Examples
     --------
-    >>> without_address("llama3@http://me:secret@localhost:11434/v1")
+    >>> strip_address("llama3@http://me:secret@localhost:11434/v1")
     'llama3'
     """
     return re.split(r"@?https?://", name, maxsplit=1)[0]
@@ -285,7 +285,7 @@ def without_address(name: str) -> str:
 
 def _checked(url: str, name: str) -> str:
     example = "http://localhost:8000/v1"
-    shown = without_address(name)  # the message must not repeat a password
+    shown = strip_address(name)  # the message must not repeat a password
     try:
         parts = urlsplit(url)
         _ = parts.port
@@ -432,12 +432,14 @@ def _add(judges: dict[str, JudgeSpec], one: JudgeSpec) -> None:
     """Add a judge that no other is taken for: the same requests would share their answers."""
     if one.name in judges:
         raise InputError(f"judges: {one.name!r} stands there twice. Give each judge its own name.")
-    same = next((n for n, other in judges.items() if other.asked_as == one.asked_as), None)
+    same = next(
+        (n for n, other in judges.items() if other.capability_key == one.capability_key), None
+    )
     if same is not None:
         raise InputError(
             f"judges: {same!r} and {one.name!r} are asked the same ({one.model} at {one.base_url} "
             "with equal settings), so that one would be given the other's answers. Leave one out, "
-            "or give them different settings; replicates= asks a judge several times."
+            "or give them different settings; repeats= asks a judge several times."
         )
     judges[one.name] = one
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import shlex
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,36 +17,36 @@ import pandas as pd
 
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.records import Analysis
-from judgestats.commands.declared.analyze import COMMAND
-from judgestats.commands.table import Given, texts_of
-from judgestats.commands.table_words import said_again
+from judgestats.commands.arguments import Args, argument_texts, repeated_options, table_options
+from judgestats.commands.declarations import COMMANDS
 from judgestats.data.readers.columns import TEXTS
 from judgestats.data.schema import BECAME
 from judgestats.errors import InputError, guard_output
 from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.results import Results
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
-from judgestats.runner.display import Links, finish, show, working
+from judgestats.runner.common_parameters import FORMATS
+from judgestats.runner.display import Links, announce_progress, finish, show
 from judgestats.runner.record import (
     file_name,
     record_crosscheck,
     session,
     write_json,
     write_results,
+    write_run_id,
 )
-from judgestats.runner.traces import cells_warmed
 from judgestats.stats.inference.estimate import to_plain
 from judgestats.tracking.runs import RunWriter, metrics_of
-from judgestats.tracking.writer_process import writing_apart
+from judgestats.tracking.store import open_audit_store, start_import
 
 
-def analyze_command(arguments: Given) -> int:
+def analyze_command(arguments: Args) -> int:
     """Check the words, and audit the file.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         As `judgestats.cli` parses them.
 
     Returns
@@ -52,30 +54,22 @@ def analyze_command(arguments: Given) -> int:
     int
         0.
     """
-    with writing_apart(wanted=arguments.track != "none"):
-        # they bring pandas, beside which the other process imports MLflow
-        from judgestats.commands.table_words import table_words
-        from judgestats.runner import display as console
-        from judgestats.runner.common_parameters import FORMATS
-
-        formats = FORMATS("report", arguments.report)
-        if arguments.resamples < 99:
-            raise InputError(
-                f"analyze: --resamples must be at least 99, got {arguments.resamples}."
-            )
-        words = table_words(arguments)
-        path = Path(arguments.file)
-        if arguments.further and not from_store(arguments, path):
-            raise InputError(
-                f"analyze: several files ({arguments.file}, {arguments.further[0]} ...): name "
-                "one, or the folder that holds one tool's logs. Several MLflow runs may be named."
-            )
-        with console.showing(console.asked_for(arguments)):
-            return audit_file(arguments, path, words, formats)
+    formats = FORMATS("report", arguments.report)
+    if arguments.resamples < 99:
+        raise InputError(f"analyze: --resamples must be at least 99, got {arguments.resamples}.")
+    words = table_options(arguments)
+    path = Path(arguments.file)
+    if arguments.further and not from_store(arguments, path):
+        raise InputError(
+            f"analyze: several files ({arguments.file}, {arguments.further[0]} ...): name "
+            "one, or the folder that holds one tool's logs. Several MLflow runs may be named."
+        )
+    with console.use_output(console.parse_output_options(arguments)):
+        return audit_file(arguments, path, words, formats)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Judged:
+class _AuditInput:
     """What was read and found, whichever way."""
 
     declared: AnalysisPlan
@@ -90,19 +84,17 @@ class _Judged:
     experiment: str = ""
 
 
-def audit_file(
-    arguments: Given, path: Path, words: dict[str, Any], formats: tuple[str, ...]
-) -> int:
+def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tuple[str, ...]) -> int:
     """Read, validate, audit, log, report.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         As `judgestats.cli` parses them.
     path : Path
         The file.
     words : dict
-        How its table is read, as `judgestats.commands.table_words` has them.
+        How its table is read, as `judgestats.commands.arguments.table_options` has it.
     formats : tuple of str
         Of the report.
 
@@ -111,22 +103,14 @@ def audit_file(
     int
         0.
     """
-    with cells_warmed(formats=formats, detail=arguments.detail) as begin_cells:
-        return _audit(arguments, path, words, formats, begin_cells)
-
-
-def _audit(
-    arguments: Given,
-    path: Path,
-    words: dict[str, Any],
-    formats: tuple[str, ...],
-    begin_cells: Callable[[], None],
-) -> int:
+    began = time.time()
     streamed = _streams(arguments, path)
-    with working(f"Reading and analysing {path.name}"):
-        judged = (_streamed if streamed else _in_memory)(arguments, path, words, begin_cells)
+    if arguments.track != "none" and (streamed or _is_large(path)):
+        start_import()
+    with announce_progress(f"Reading and analysing {path.name}"):
+        judged = (_streamed if streamed else _read_memory)(arguments, path, words)
     analysis = judged.analysis
-    console.at_length(judged.line)
+    console.print_verbose(judged.line)
     command = _command(arguments)
     facts = _about(arguments, path, judged, command)
     results = analysis.records(facts)
@@ -135,16 +119,20 @@ def _audit(
         return _untracked(arguments, judged, facts, name, formats)
     from judgestats.runner.traces import rendering
     from judgestats.tracking.runs import run_files
-    from judgestats.tracking.writer_process import open_apart, write_run
 
-    store = open_apart(judged.experiment)
     tags = {"judgestats.kind": "audit", "judgestats.simulated": "false"}
     digest = _digest(path)
-    with (
-        run_files() as folder,
-        write_run(store, name=name, tags=tags, run_id=store.adopted_run) as run,
-    ):
-        try:  # first, for another process writes it meanwhile
+    with run_files() as folder, ExitStack() as running:
+        _write(folder, judged, facts, name)
+        show(results)
+        if (checked := _to_check(arguments, judged, kept=True)) is not None:
+            results = record_crosscheck(folder, checked, results)
+        store = open_audit_store(judged.experiment)
+        run = running.enter_context(
+            RunWriter(store, name=name, tags=tags, run_id=store.adopted_run, started=began)
+        )
+        write_run_id(folder, run.run_id)
+        with rendering(folder, formats=formats, detail=arguments.detail) as attach:
             run.params(
                 {
                     **{
@@ -168,17 +156,11 @@ def _audit(
                 context="judgments",
             )
             _log(run, analysis, results, tags)
-        finally:  # where the store has gone away they are what is kept
-            _write(folder, judged, facts, name, run)
-        run.artifacts(folder)
-        fault = run.link(judged.traces) if judged.traces else ""
-        run.finish("FINISHED")  # before the screen: nothing that is printed changes it
-        show(results)
-        if fault:
-            console.say(fault)
-        if (checked := _to_check(arguments, judged, kept=True)) is not None:
-            results = record_crosscheck(folder, checked, results, run)
-        with rendering(folder, formats=formats, detail=arguments.detail) as attach:
+            run.artifacts(folder)
+            fault = run.link(judged.traces) if judged.traces else ""
+            run.finish("FINISHED")
+            if fault:
+                console.print_result(fault)
             reports = attach(run)
         finish(results, Links(run.run_id, store, conditions=run.children, reports=reports))
     return 0
@@ -202,10 +184,9 @@ def _log(run: RunWriter, analysis: Analysis, results: Results, tags: Mapping[str
 
 def _write(
     folder: Path,
-    judged: _Judged,
+    judged: _AuditInput,
     facts: Mapping[str, Any],
     name: str,
-    run: RunWriter | None = None,
 ) -> None:
     """The files of an audit, as its run and its reports have them."""
     write_json(folder / "plan.json", judged.declared)
@@ -213,12 +194,11 @@ def _write(
     if judged.whole is not None:
         (folder / "data").mkdir(exist_ok=True)
         judged.whole.to_parquet(folder / "data" / "judgments.parquet", index=False)
-    run_id = run.run_id if run is not None else ""  # last: another process starts the run
-    kept = session(command=str(facts["command"]), run_name=name, run_id=run_id)
+    kept = session(command=str(facts["command"]), run_name=name)
     write_json(folder / "session.json", kept)
 
 
-def _to_check(arguments: Given, judged: _Judged, *, kept: bool) -> pd.DataFrame | None:
+def _to_check(arguments: Args, judged: _AuditInput, *, kept: bool) -> pd.DataFrame | None:
     """The judgments that other packages take; None where nothing is to be recomputed."""
     small = judged.whole is not None and len(judged.whole) <= CHECKED_ROWS
     wanted = kept and small if arguments.crosscheck == "auto" else arguments.crosscheck == "yes"
@@ -226,7 +206,11 @@ def _to_check(arguments: Given, judged: _Judged, *, kept: bool) -> pd.DataFrame 
 
 
 def _untracked(
-    arguments: Given, judged: _Judged, facts: Mapping[str, Any], name: str, formats: tuple[str, ...]
+    arguments: Args,
+    judged: _AuditInput,
+    facts: Mapping[str, Any],
+    name: str,
+    formats: tuple[str, ...],
 ) -> int:
     """Without MLflow: the screen; with a report, the audit's files in a folder beside it."""
     results = judged.analysis.records(facts)
@@ -248,7 +232,7 @@ def _untracked(
     if checked is not None:
         with guard_output(folder):
             results = record_crosscheck(folder, checked, results)
-    with working("Rendering the report"):
+    with announce_progress("Rendering the report"):
         made = render_report(
             folder, to=formats, out_dir=folder, detail=arguments.detail, figures=True
         )
@@ -271,7 +255,16 @@ STREAM_ROWS = 5_000_000
 """Rows of a Parquet file from which it is streamed without being asked: some 5 GiB as a frame."""
 
 
-def _streams(arguments: Given, path: Path) -> bool:
+LARGE_BYTES = 64 << 20
+"""Size of a file, or of a folder's files, whose reading leaves time to import MLflow beside it."""
+
+
+def _is_large(path: Path) -> bool:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file()) >= LARGE_BYTES
+
+
+def _streams(arguments: Args, path: Path) -> bool:
     """Whether the judgments are counted in one pass rather than held in memory."""
     from judgestats.data.large.dataset import is_parquet, rows_of
 
@@ -294,11 +287,9 @@ def _streams(arguments: Given, path: Path) -> bool:
     return True
 
 
-def _in_memory(
-    arguments: Given, path: Path, words: dict[str, Any], begin_cells: Callable[[], None]
-) -> _Judged:
+def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput:
     from judgestats.analysis.audit import audit_read, plan_for
-    from judgestats.analysis.leaderboard import with_scores_beside
+    from judgestats.analysis.leaderboard import add_scores
     from judgestats.analysis.supplements import supplemented
     from judgestats.analysis.validity import texts_in
     from judgestats.analysis.validity_systems import with_disagreements
@@ -310,7 +301,6 @@ def _in_memory(
         frame = read_any(runs, **said)
     else:
         frame = read_any(path, reader=arguments.reader, **words)
-    begin_cells()
     choices: dict[str, Any] = {
         "n_resamples": arguments.resamples,
         "seed": arguments.seed,
@@ -325,10 +315,10 @@ def _in_memory(
     analysis = supplemented(analysis, frame, level=declared.level, scale=frame.attrs.get("scale"))
     analysis = with_disagreements(analysis, frame, texts_in(frame), texts=arguments.texts == "on")
     if arguments.beside:
-        analysis = with_scores_beside(
+        analysis = add_scores(
             analysis, read_any(arguments.beside), level=declared.level, seed=arguments.seed
         )
-    return _Judged(
+    return _AuditInput(
         declared=declared,
         analysis=analysis,
         line=_read_lines(path, frame),
@@ -351,19 +341,17 @@ def _in_memory(
     )
 
 
-def from_store(arguments: Given, path: Path) -> bool:
+def from_store(arguments: Args, path: Path) -> bool:
     """Whether runs of MLflow, or an experiment, are named rather than a file."""
     from judgestats.tracking.traces import is_stored
 
     return not path.exists() and is_stored(arguments.file)
 
 
-def _streamed(
-    arguments: Given, path: Path, words: dict[str, Any], begin_cells: Callable[[], None]
-) -> _Judged:
+def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput:
     from judgestats.analysis.large import audit_reduced, plan_for_reduced
     from judgestats.analysis.large_scores import with_labelled
-    from judgestats.analysis.scores import held_to_scale
+    from judgestats.analysis.scores import clip_to_scale
     from judgestats.data.large.columns import labelled_judgments
     from judgestats.data.large.reduce import reduce_parquet
 
@@ -377,7 +365,6 @@ def _streamed(
     scale = words["scale"]
     read = {n: words[n] for n in _STREAMED}
     reduced = reduce_parquet(path, scale=scale, kind=words["kind"], **read)
-    begin_cells()
     choices: dict[str, Any] = {
         "n_resamples": arguments.resamples,
         "seed": arguments.seed,
@@ -389,19 +376,20 @@ def _streamed(
         analysis = with_labelled(
             analysis, reduced, labelled, labels_drawn=arguments.labels_drawn, **choices
         )
-    analysis = held_to_scale(analysis, scale)
+    analysis = clip_to_scale(analysis, scale)
     judges = tuple(dict.fromkeys(c.judge for c in reduced.columns))
     counts: Counter[str] = Counter()
     for column in reduced.columns:
         counts.update(column.statuses)
-    return _Judged(
+    return _AuditInput(
         declared=plan_for_reduced(reduced, **choices),
         analysis=analysis,
         line=(
             f"Counted {reduced.n_rows:,} judgments of {len(reduced.items):,} items in "
-            f"{reduced.n_clusters:,} clusters by {counted(len(judges), 'judge', 'judges')} in one "
-            f"pass over {counted(reduced.n_files, 'file', 'files')} of {path.name}"
-            f"{_lost(counts)}." + "".join(f"\n{sentence}" for sentence in reduced.understood)
+            f"{reduced.n_clusters:,} clusters by {count_noun(len(judges), 'judge', 'judges')} in "
+            "one "
+            f"pass over {count_noun(reduced.n_files, 'file', 'files')} of {path.name}"
+            f"{_lost_counts(counts)}." + "".join(f"\n{sentence}" for sentence in reduced.understood)
         ),
         reader="table",
         judges=judges,
@@ -440,12 +428,12 @@ def _digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _lost(statuses: Mapping[str, int]) -> str:
+def _lost_counts(statuses: Mapping[str, int]) -> str:
     """Judgments without a verdict: replies that were not read, and what has no reply.
 
     Examples
     --------
-    >>> _lost({"ok": 5, "refused": 2, "failed": 1})
+    >>> _lost_counts({"ok": 5, "refused": 2, "failed": 1})
     '; not read as a verdict: 2 refused; 1 not answered'
     """
     gone = {status.value: BECAME[status] for status in (*NO_REPLY, Status.NOT_APPLICABLE)}
@@ -459,18 +447,18 @@ def _read_lines(path: Path, frame: pd.DataFrame) -> str:
     text = (
         f"Read {len(frame)} judgments of {frame['item_id'].nunique()} items in "
         f"{frame['cluster'].nunique()} clusters by "
-        f"{counted(frame['judge'].nunique(), 'judge', 'judges')} from {path.name} "
-        f"({frame.attrs['reader']}){_lost(statuses)}."
+        f"{count_noun(frame['judge'].nunique(), 'judge', 'judges')} from {path.name} "
+        f"({frame.attrs['reader']}){_lost_counts(statuses)}."
     )
     understood = frame.attrs.get("understood", [])
     return "\n".join([text, *understood, *(f"Note: {note}" for note in frame.attrs["notes"])])
 
 
-def _command(arguments: Given) -> str:
+def _command(arguments: Args) -> str:
     path = Path(arguments.file)
     file = arguments.file if from_store(arguments, path) else path.name
     words = ["judgestats analyze", shlex.quote(file), *map(shlex.quote, arguments.further)]
-    words += said_again(arguments)
+    words += repeated_options(arguments)
     if arguments.labels_drawn:
         words.append(f"--labels-drawn {arguments.labels_drawn}")
     for name in ("mix", "sensitivity", "specificity"):
@@ -490,7 +478,7 @@ def _command(arguments: Given) -> str:
     return " ".join(words)
 
 
-def _about(arguments: Given, path: Path, judged: _Judged, command: str) -> dict[str, Any]:
+def _about(arguments: Args, path: Path, judged: _AuditInput, command: str) -> dict[str, Any]:
     return {
         "kind": "audit",
         "title": f"Audit of {console.file_called(path)}",
@@ -507,7 +495,7 @@ def _about(arguments: Given, path: Path, judged: _Judged, command: str) -> dict[
             "seed": arguments.seed,
             "resamples": arguments.resamples,
         },
-        "parameters": texts_of(COMMAND, arguments),
+        "parameters": argument_texts(COMMANDS["analyze"], arguments),
         "families": to_plain(judged.declared.hypotheses),
         "account": {},
         "complete": True,

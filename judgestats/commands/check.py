@@ -5,22 +5,23 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from judgestats.commands.check_findings import Demand, Finding, Held
-from judgestats.commands.table import Given
+from judgestats.commands.arguments import Args
 from judgestats.errors import InputError, nearest, printable
-from judgestats.results import ESTIMANDS, Condition, Results, Row, estimand_of
-from judgestats.results.answers import number_of, row_decimals, shown
+from judgestats.results import QUANTITIES, Condition, Results, Row, quantity_of
+from judgestats.results.answers import format_record, number_of, row_decimals
 from judgestats.results.metric_names import ALIASES, is_called, metric_called, quantities_of
 from judgestats.results.numbers import bounds_of, estimate_parts
 from judgestats.results.records import plain
 from judgestats.results.screen import Span
 from judgestats.results.summary import brief_of
 from judgestats.results.thresholds import (
+    SIGNS,
     Bound,
+    Side,
     Spelled,
     as_option,
     holds_size,
@@ -32,13 +33,69 @@ from judgestats.runner import display as console
 from judgestats.runner.display import show_framed, write_json
 from judgestats.tracking.runs import WHOLE_RUN, metrics_of
 
+
+@dataclass(frozen=True)
+class Demand:
+    """A metric and the bound it must keep: at least (``min``) or at most (``max``).
+
+    `written` is the number as it was typed.
+    """
+
+    metric: str
+    side: Side
+    bound: float
+    written: str = field(default="", compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a demand found in one run.
+
+    `decided_on` is the end of the interval on the demand's bad side (of a number whose either sign
+    is a fault, the end that is farther from 0, without its sign); the estimate itself where the
+    metric has no interval in any condition (a share that is counted, a cost); NaN where the number
+    or its interval is undefined here and defined in another condition, where the interval is not
+    estimable, and where it is of repetition and sampling is off.
+    """
+
+    demand: Demand
+    where: str
+    estimate: float
+    decided_on: float
+    basis: str
+    low: float = math.nan
+    high: float = math.nan
+
+    @property
+    def passed(self) -> bool:
+        """Whether the demand holds; an undefined number never passes."""
+        if math.isnan(self.decided_on):
+            return False
+        if self.demand.side == "min":
+            return self.decided_on >= self.demand.bound
+        return self.decided_on <= self.demand.bound
+
+
+class CheckResult(NamedTuple):
+    """What demands found in a run.
+
+    `left` are the demands that say nothing of the conditions `still`, in which sampling is off;
+    `runs` are the metrics of the conditions that were held to them.
+    """
+
+    findings: list[Finding]
+    left: list[str]
+    still: list[str]
+    runs: Mapping[str, Mapping[str, float]]
+
+
 _OF_REPETITION = (
     "reliability/", "spread/", "agreement/fleiss_kappa", "agreement/ac1", "agreement/flip_rate",
 )  # fmt: skip
 _ROWS_OF_REPETITION = frozenset({"sem", "reliability", "repeats", "flips"})
 
 
-def of_repetition(name: str, rows: Sequence[Row]) -> bool:
+def depends_on_sampling(name: str, rows: Sequence[Row]) -> bool:
     """Whether a number says nothing where sampling is off: the same reply again is no agreement."""
     keys = {row.key for row in rows if is_called(row, name)}
     return name.startswith(_OF_REPETITION) or bool(keys & _ROWS_OF_REPETITION)
@@ -115,7 +172,7 @@ _LONGEST_NAME = 40
 _UNANSWERED = "quality/unanswered_share"
 
 
-def show_held(run: str, results: Results, held: Held, demands: Sequence[Demand]) -> None:
+def print_check(run: str, results: Results, held: CheckResult, demands: Sequence[Demand]) -> None:
     """Print what was demanded and found in a frame, what failed first.
 
     Parameters
@@ -123,12 +180,12 @@ def show_held(run: str, results: Results, held: Held, demands: Sequence[Demand])
     run : str
         Its id or folder, as it was typed.
     results : Results
-    held : Held
+    held : CheckResult
     demands : sequence of Demand
     """
     ordered = list(held.findings)
     failed = sum(not f.passed for f in ordered)
-    screen = console.shown_as().form == "screen"
+    screen = console.output_options().form == "screen"
     if screen:
         ordered.sort(key=lambda f: f.passed)
         ordered = ordered[:_MOST_FINDINGS]
@@ -137,7 +194,7 @@ def show_held(run: str, results: Results, held: Held, demands: Sequence[Demand])
     body = [[Span(f" {len(held.findings) - failed} of {len(held.findings)} demands hold.")]]
     body += [_line(f, width, results) for f in ordered]
     if more := len(held.findings) - len(ordered):
-        body.append([Span(f" and {more} more: judgestats check {_short(run)} ... --full")])
+        body.append([Span(f" and {more} more: judgestats check {_short(run)} ... --all")])
     brief = brief_of(results)
     mind = (*_notes(held, demands), *brief.mind)
     facts = (f"run {_short(run)}", *brief.facts)
@@ -157,7 +214,7 @@ def _reports(run: str, failed: int) -> list[str]:
     return [] if failed else [f"judgestats report {_short(run)}"]
 
 
-def _notes(held: Held, demands: Sequence[Demand]) -> list[str]:
+def _notes(held: CheckResult, demands: Sequence[Demand]) -> list[str]:
     """What the demands say nothing of, and why."""
     notes = []
     if held.left and held.still:
@@ -182,8 +239,8 @@ def _unanswered(runs: Mapping[str, Mapping[str, float]], demands: Sequence[Deman
         return []
     text = (
         f"not demanded: up to {100 * shares[worst]:.3g} % of the judgments of a condition "
-        f"({worst}) were not answered or never asked, and are in no number (--max "
-        "unanswered=.05 says how many may be)"
+        f"({worst}) were not answered or never asked, and are in no number "
+        f"({as_option('max', 'unanswered', '.05')} says how many may be)"
     )
     return [text]
 
@@ -192,7 +249,7 @@ def _line(finding: Finding, width: int, results: Results) -> list[Span]:
     """``PASS  gpt-4o  reliability .89 [.85, .93], demanded >= .8``."""
     name = finding.where if len(finding.where) <= width else f"{finding.where[: width - 3]}..."
     mark = Span("PASS", "good") if finding.passed else Span("FAIL", "bad")
-    sign = ">=" if finding.demand.side == "min" else "<="
+    sign = SIGNS[finding.demand.side]
     number, bounded = _number(finding, results)
     sized = finding.basis == "size at most"
     sign = f"size {sign}" if sized else sign
@@ -211,28 +268,28 @@ def _number(finding: Finding, results: Results) -> tuple[str, bool]:
         record = row.cells.get(finding.where, "")
         if is_called(row, finding.demand.metric) and record in results:
             number = number_of(results, record)
-            parts = shown(number, decimals=row_decimals(row, results))
-            return " ".join(filter(None, parts)), ESTIMANDS[row.estimand].bounded
+            parts = format_record(number, decimals=row_decimals(row, results))
+            return " ".join(filter(None, parts)), QUANTITIES[row.estimand].bounded
     metrics = {m for own in results.condition_metrics.values() for m in own}
     named = quantities_of(finding.demand.metric, results.rows, metrics)
-    bounded = any(estimand_of(quantity.estimand).bounded for quantity in named)
+    bounded = any(quantity_of(quantity.estimand).bounded for quantity in named)
     if math.isnan(finding.estimate):
         return "-", bounded
     parts = estimate_parts(finding.estimate, finding.low, finding.high, bounded=bounded)
     return " ".join(filter(None, parts)), bounded
 
 
-def read_demands(least: Sequence[str], most: Sequence[str]) -> list[Demand]:
-    """Read ``name=number`` demands.
+def read_demands(required: Sequence[str]) -> list[Demand]:
+    """Read ``name>=number`` and ``name<=number`` demands.
 
     Examples
     --------
-    >>> read_demands(["reliability/icc1=.8"], [])
+    >>> read_demands(["reliability/icc1>=.8"])
     [Demand(metric='reliability/icc1', side='min', bound=0.8)]
     """
-    demands = [Demand(*bound) for bound in named_bounds(least, most, where="check: ")]
+    demands = [Demand(*bound) for bound in named_bounds(required, where="check: ")]
     if not demands:
-        raise InputError("check: demand something, as in --min reliability=.8.")
+        raise InputError("check: name a threshold, e.g. --require 'reliability>=.8'.")
     return demands
 
 
@@ -273,10 +330,10 @@ def judge_run(
     Examples
     --------
     >>> runs = {"c": {"reliability/icc1": 0.9, "ci/reliability/icc1.lo": 0.7}}
-    >>> [f.passed for f in judge_run(runs, read_demands(["reliability/icc1=.8"], []))]
+    >>> [f.passed for f in judge_run(runs, read_demands(["reliability/icc1>=.8"]))]
     [False]
     >>> runs["d"] = {}  # nothing readable: the metric is undefined
-    >>> [(f.where, f.basis) for f in judge_run(runs, read_demands(["reliability/icc1=.1"], []))]
+    >>> [(f.where, f.basis) for f in judge_run(runs, read_demands(["reliability/icc1>=.1"]))]
     [('c', 'lower bound'), ('d', 'undefined')]
     """
     findings = []
@@ -324,7 +381,7 @@ def judge_run(
     return findings
 
 
-def chosen(conditions: Sequence[Condition], names: Sequence[str]) -> list[str]:
+def select_conditions(conditions: Sequence[Condition], names: Sequence[str]) -> list[str]:
     """The labels of the conditions that are named.
 
     Parameters
@@ -346,7 +403,8 @@ def chosen(conditions: Sequence[Condition], names: Sequence[str]) -> list[str]:
     --------
     >>> cs = [Condition(label=f"a, T={t:g}", judge="a", factors={"temperature": t})
     ...       for t in (0.0, 0.3)]
-    >>> chosen(cs, ["T=0"]), chosen(cs, ["a"]), chosen(cs, ["a, T=0.3"])
+    >>> select_conditions(cs, ["T=0"]), select_conditions(cs, ["a"]), select_conditions(cs,
+    ...     ["a, T=0.3"])
     (['a, T=0'], ['a, T=0', 'a, T=0.3'], ['a, T=0.3'])
     """
     kept: set[str] = set()
@@ -388,13 +446,13 @@ _OF_VERDICTS = frozenset(
 _OF_SCORES = frozenset(f"validity/{n}" for n in ("bias", "concordance", "mean_squared_error"))
 
 
-def of_its_kind(runs: Mapping[str, Mapping[str, float]], metric: str) -> dict[str, Any]:
+def drop_other_kind(runs: Mapping[str, Mapping[str, float]], metric: str) -> dict[str, Any]:
     """The conditions without those that cannot have the metric: scores have no sensitivity.
 
     Examples
     --------
     >>> runs = {"a": {"validity/sensitivity": 0.9}, "b": {"validity/bias": 0.1}, "c": {}}
-    >>> list(of_its_kind(runs, "validity/sensitivity"))
+    >>> list(drop_other_kind(runs, "validity/sensitivity"))
     ['a', 'c']
     """
     for kind, other in ((_OF_VERDICTS, _OF_SCORES), (_OF_SCORES, _OF_VERDICTS)):
@@ -403,25 +461,25 @@ def of_its_kind(runs: Mapping[str, Mapping[str, float]], metric: str) -> dict[st
     return dict(runs)
 
 
-def without_sampling(conditions: Sequence[Condition]) -> list[str]:
+def zero_temperature_labels(conditions: Sequence[Condition]) -> list[str]:
     """The labels of the conditions at temperature 0."""
     return [c.label for c in conditions if c.factors.get("temperature") == 0]
 
 
-def check_command(arguments: Given) -> int:
+def check_command(arguments: Args) -> int:
     """Check a run against demands and print a table of what passed.
 
     Parameters
     ----------
-    arguments : Given
-        ``run``, ``min`` and ``max``; ``condition`` keeps the conditions named (see `chosen`).
+    arguments : Args
+        ``run`` and ``require``; ``condition`` keeps the conditions named (see `select_conditions`).
 
     Returns
     -------
     int
         0 where all demands hold, 1 where one does not.
     """
-    demands = read_demands(arguments.min, arguments.max)
+    demands = read_demands(arguments.require)
     if (file := Path(arguments.run)).is_file() and file.name != "results.json":
         raise InputError(
             f"check: {arguments.run} is a file, and check takes a run. Audit it first (judgestats "
@@ -436,22 +494,22 @@ def check_command(arguments: Given) -> int:
             f"check: run {arguments.run} stopped early: it holds no complete set of judgments. "
             "Repeat its command to complete it, and give the new run."
         )
-    held = held_to(results, demands, conditions=arguments.condition)
-    with console.showing(console.asked_for(arguments)):
-        if console.shown_as().form == "json":
+    held = evaluate_thresholds(results, demands, conditions=arguments.condition)
+    with console.use_output(console.parse_output_options(arguments)):
+        if console.output_options().form == "json":
             _say(arguments.run, held.findings, still=held.still)
         else:
-            show_held(arguments.run, results, held, demands)
+            print_check(arguments.run, results, held, demands)
     return int(any(not f.passed for f in held.findings))
 
 
-def held_to(
+def evaluate_thresholds(
     results: Results,
     demands: Sequence[Demand],
     *,
     conditions: Sequence[str] = (),
     spelled: Spelled = as_option,
-) -> Held:
+) -> CheckResult:
     """Hold a run's results to demands.
 
     Parameters
@@ -459,13 +517,13 @@ def held_to(
     results : Results
     demands : sequence of Demand
     conditions : sequence of str
-        Only these (see `chosen`).
+        Only these (see `select_conditions`).
     spelled : callable
         Writes a bound as the user gave it.
 
     Returns
     -------
-    Held
+    CheckResult
 
     Raises
     ------
@@ -480,20 +538,22 @@ def held_to(
     )  # fmt: skip
     listed = results.conditions
     if conditions:
-        kept = chosen(listed, conditions)
+        kept = select_conditions(listed, conditions)
         runs = {name: metrics for name, metrics in runs.items() if name in kept}
-    still = [name for name in without_sampling(listed) if name in runs]
+    still = [name for name in zero_temperature_labels(listed) if name in runs]
     sampled = {name: metrics for name, metrics in runs.items() if name not in still}
     findings = []
     left: dict[str, None] = {}
     for demand in demands:
         name = demand.metric
         metric = metric_called(name, names) or name
-        repeated = of_repetition(metric, results.rows) or of_repetition(name, results.rows)
+        repeated = depends_on_sampling(metric, results.rows) or depends_on_sampling(
+            name, results.rows
+        )
         held = repeated and any(name in m for m in with_row(sampled, name, results).values())
         own = with_row(sampled if held else runs, name, results)
         verdict = judge_run(
-            of_its_kind(own, metric),
+            drop_other_kind(own, metric),
             [demand],
             whole=with_row(whole, name, results),
             rows=results.rows,
@@ -502,7 +562,7 @@ def held_to(
         findings += [_not_sampled(f) if repeated and f.where in still else f for f in verdict]
         if held:
             left.setdefault(name)
-    return Held(findings, list(left), still, runs)
+    return CheckResult(findings, list(left), still, runs)
 
 
 def _not_sampled(finding: Finding) -> Finding:

@@ -6,32 +6,32 @@ import textwrap
 from pathlib import Path
 
 from judgestats.analysis.audit import audit
-from judgestats.commands.table import Given
+from judgestats.commands.arguments import Args
 from judgestats.data.demo import demo_file, demo_judgments
 from judgestats.errors import InputError
-from judgestats.items.published import GIVEN, PUBLISHED, STUDY_DATA, fetch, fetched_place
-from judgestats.items.records import Item, shown
+from judgestats.items.published import GIVEN, PUBLISHED, STUDY_DATA, fetch, fetch_path
+from judgestats.items.records import Item, short_repr
 from judgestats.items.sets import describe_items, load_items, parse_options, sets
 from judgestats.runner import display as console
-from judgestats.runner.display import finish, show, working
+from judgestats.runner.display import announce_progress, finish, show
 
 
-def demo_command(arguments: Given) -> int:
+def demo_command(arguments: Args) -> int:
     """Audit the recorded judgments and print the answer; nothing is written, no judge is asked.
 
     Parameters
     ----------
-    arguments : Given
-        ``full``, ``json`` and thresholds.
+    arguments : Args
+        ``all``, ``json`` and ``require``.
 
     Returns
     -------
     int
         0.
     """
-    with console.showing(console.asked_for(arguments)):
+    with console.use_output(console.parse_output_options(arguments)):
         frame = demo_judgments()
-        with working("Analysing the recorded judgments"):
+        with announce_progress("Analysing the recorded judgments"):
             findings = audit(frame, n_resamples=99)
         results = findings.records(
             {
@@ -66,33 +66,41 @@ _KNOWN = {**PUBLISHED, **STUDY_DATA}
 _WITHOUT_RESPONSES = {"bbh", "squad"}
 
 
-def items_command(arguments: Given) -> int:
-    """List the published sets, fetch one, or show what a file holds.
+def list_command(arguments: Args) -> int:
+    """List the published sets, or the files of one.
 
     Parameters
     ----------
-    arguments : Given
-        ``action`` (``list``, ``fetch`` or ``show``), ``name``, ``to``, ``overwrite``, ``map`` and
-        ``options``.
+    arguments : Args
+        ``name``, or empty.
 
     Returns
     -------
     int
         0.
     """
-    if arguments.action == "list":
-        console.say(*(_files_of(arguments.name) if arguments.name else _sets()))
-    elif not arguments.name:
-        wanted = "a set's name" if arguments.action == "fetch" else "a file, a set's name, or bank"
-        raise InputError(f"items {arguments.action}: give {wanted}. See judgestats items list.")
-    elif arguments.action == "fetch":
-        console.say(*_fetch(arguments))
-    else:
-        options = {
-            **({"mapping": ",".join(arguments.map)} if arguments.map else {}),
-            **parse_options(arguments.options),
-        }
-        console.say(*_about(load_items(arguments.name, **options)))
+    console.print_result(*(_files_of(arguments.name) if arguments.name else _sets()))
+    return 0
+
+
+def show_command(arguments: Args) -> int:
+    """Describe the items of a set or a file.
+
+    Parameters
+    ----------
+    arguments : Args
+        ``name``, ``map`` and ``options``.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    options = {
+        **({"mapping": ",".join(arguments.map)} if arguments.map else {}),
+        **parse_options(arguments.options),
+    }
+    console.print_result(*_about(load_items(arguments.name, **options)))
     return 0
 
 
@@ -106,7 +114,7 @@ def _sets() -> list[str]:
             if with_digest
             else "digest as the server announces it"
         )
-        there = f"here: {fetched_place(name)}" if fetched_place(name).exists() else ""
+        there = f"here: {fetch_path(name)}" if fetch_path(name).exists() else ""
         lines += [
             f"  {name:<16}{published.about()}; {files}, {digests}",
             f"  {'':<16}{published.page}" + (f"; {there}" if there else ""),
@@ -124,18 +132,18 @@ def _sets() -> list[str]:
     return lines
 
 
-def _known(name: str) -> None:
+def _check_name(name: str) -> None:
     if name in GIVEN:
         raise InputError(f"items: {name} cannot be fetched: {GIVEN[name]}.")
     if name not in _KNOWN:
         raise InputError(
-            f"items: there is no published set {shown(name)}. Choose one of "
+            f"items: there is no published set {short_repr(name)}. Choose one of "
             f"{', '.join(_KNOWN)}; any other file can be read by its path."
         )
 
 
 def _files_of(name: str) -> list[str]:
-    _known(name)
+    _check_name(name)
     published = _KNOWN[name]
     lines = [f"{name}: {published.about()}; {published.page}", ""]
     for file in published.files:
@@ -146,9 +154,26 @@ def _files_of(name: str) -> list[str]:
     return [*lines, "", f"Put by hand, they are read as items={published.layout}:PATH."]
 
 
-def _fetch(arguments: Given) -> list[str]:
+def fetch_command(arguments: Args) -> int:
+    """Download a published set and verify it.
+
+    Parameters
+    ----------
+    arguments : Args
+        ``name``, ``out`` and ``overwrite``.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    console.print_result(*_fetch(arguments))
+    return 0
+
+
+def _fetch(arguments: Args) -> list[str]:
     name = arguments.name
-    _known(name)
+    _check_name(name)
     folder = Path(arguments.out) if arguments.out else Path("data") / name
     got = fetch(name, folder, overwrite=arguments.overwrite)
     how = sorted(set(got.verified_by.values()) - {"nothing"})
@@ -156,7 +181,7 @@ def _fetch(arguments: Given) -> list[str]:
     if name in STUDY_DATA:
         use = f"judgestats run replicate --study {name} --data {got.path}"
         return [str(got), *by, "", f"Use it:  {use}"]
-    usual = fetched_place(name)
+    usual = fetch_path(name)
     word = name if got.path == usual else f"{PUBLISHED[name].layout}:{got.path}"
     lines = [str(got), *by, ""]
     if name in _WITHOUT_RESPONSES:

@@ -17,13 +17,13 @@ import pandas as pd
 
 from judgestats.analysis.audit_answer import answerable
 from judgestats.collection.journal import Journal, journal_view
-from judgestats.commands.table import Given
-from judgestats.commands.table_words import said_again, table_words
+from judgestats.collection.journal_file import is_laid_out
+from judgestats.commands.arguments import Args, repeated_options, table_options
 from judgestats.data.readers.guarded import NoTableError
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.table_files import table_of
 from judgestats.errors import InputError, JudgestatsError, printable
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
 from judgestats.version import __version__
 
@@ -46,13 +46,14 @@ _PACKAGES = (
 )
 
 
-def doctor_command(arguments: Given) -> int:
+def doctor_command(arguments: Args) -> int:
     """Look at everything a run needs and say what is missing.
 
     Parameters
     ----------
-    arguments : Given
-        ``judges``, ``base_url`` and ``timeout``; with a ``file`` that is looked at instead.
+    arguments : Args
+        ``judges``, ``base_url`` and ``timeout``; with a ``file`` (of judgments, or a journal) that
+        is looked at instead.
 
     Returns
     -------
@@ -60,15 +61,19 @@ def doctor_command(arguments: Given) -> int:
         0 when a run can start, 1 when something named here is in its way.
     """
     if arguments.file:
-        return doctor_file(arguments)
-    console.say(f"judgestats {__version__}, Python {platform.python_version()}", "")
+        path = Path(arguments.file)
+        journal = arguments.drop or path.name == "journal.sqlite" or is_laid_out(path)
+        return doctor_journal(path, drop=arguments.drop) if journal else doctor_file(arguments)
+    if arguments.drop:
+        raise InputError("doctor: --drop is for a journal. Name its file.")
+    console.print_result(f"judgestats {__version__}, Python {platform.python_version()}", "")
     faults = [*_packages(), *_renderer(), *_store(), *_judges(arguments)]
     if faults:
-        console.say("", "To do:", *(f"  - {f}" for f in faults))
+        console.print_result("", "To do:", *(f"  - {f}" for f in faults))
         return 1
     asked = [("--judges", arguments.judges), ("--base-url", arguments.base_url)]
     words = "".join(f" {flag} {shlex.quote(value)}" for flag, value in asked if value)
-    console.say("", f"All is in place. Next: judgestats run temperature{words}")
+    console.print_result("", f"All is in place. Next: judgestats run temperature{words}")
     return 0
 
 
@@ -80,13 +85,13 @@ def _packages() -> list[str]:
             shown.append(f"{package} {metadata.version(package)}")
         except metadata.PackageNotFoundError:
             faults.append(f"{package} is not installed: pip install judgestats again")
-    console.say("Packages: " + ", ".join(shown))
+    console.print_result("Packages: " + ", ".join(shown))
     return faults
 
 
 def _renderer() -> list[str]:
     quarto = shutil.which("quarto")
-    console.say(
+    console.print_result(
         "Reports: "
         + ("rendered by Quarto" if quarto else "rendered by the built-in renderer (no Quarto here)")
     )
@@ -99,17 +104,17 @@ def _store() -> list[str]:
     try:
         store = open_store()
     except JudgestatsError as error:
-        console.say(f"Runs: {error}")
+        console.print_result(f"Runs: {error}")
         return ["make the tracking store writable, or set MLFLOW_TRACKING_URI"]
-    console.say(f"Runs: go to {store.uri}, experiment {store.experiment_name!r}")
+    console.print_result(f"Runs: go to {store.uri}, experiment {store.experiment_name!r}")
     return []
 
 
-def _judges(arguments: Given) -> list[str]:
-    from judgestats.collection.spec import read_judges, without_address
+def _judges(arguments: Args) -> list[str]:
+    from judgestats.collection.spec import read_judges, strip_address
 
     has_key = bool(os.environ.get("OPENAI_API_KEY"))
-    console.say(f"OPENAI_API_KEY: {'set' if has_key else 'not set'}")
+    console.print_result(f"OPENAI_API_KEY: {'set' if has_key else 'not set'}")
     names = [n.strip() for n in arguments.judges.split(",") if n.strip()]
     if not names:
         names = ["gpt-4o-mini"] if has_key or arguments.base_url else ["sim-typical"]
@@ -118,22 +123,22 @@ def _judges(arguments: Given) -> list[str]:
         try:
             specs = read_judges([name], base_url=arguments.base_url)
         except JudgestatsError as error:
-            console.say(f"Judge {without_address(name)}: {error}")
-            faults.append(f"judge {without_address(name)}: see above")
+            console.print_result(f"Judge {strip_address(name)}: {error}")
+            faults.append(f"judge {strip_address(name)}: see above")
             continue
         for spec in specs.values():
-            seen, fault = _seen(spec, arguments.timeout)
-            console.say(f"Judge {spec.name}: {seen}")
+            seen, fault = _test_call(spec, arguments.timeout)
+            console.print_result(f"Judge {spec.name}: {seen}")
             faults += [f"judge {spec.name}: see above"] if fault else []
     if not has_key:
-        console.say(
+        console.print_result(
             "  (for a real judge: export OPENAI_API_KEY=..., or --base-url of any "
             "OpenAI-compatible server)"
         )
     return faults
 
 
-def _seen(spec: JudgeSpec, timeout_s: float) -> tuple[str, bool]:
+def _test_call(spec: JudgeSpec, timeout_s: float) -> tuple[str, bool]:
     """What one call of a judge came to, and whether that is in a run's way."""
     from judgestats.collection.endpoint_card import first_answer
 
@@ -151,12 +156,12 @@ def _seen(spec: JudgeSpec, timeout_s: float) -> tuple[str, bool]:
 _SHOWN = 60
 
 
-def doctor_file(arguments: Given) -> int:
+def doctor_file(arguments: Args) -> int:
     """Say what a file holds and can answer.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``file`` and the words on how to read it.
 
     Returns
@@ -169,7 +174,7 @@ def doctor_file(arguments: Given) -> int:
     InputError
         The file cannot be read.
     """
-    words = table_words(arguments)
+    words = table_options(arguments)
     path = Path(arguments.file)
     try:
         frame = read_judgments(path, reader=arguments.reader, **words)
@@ -178,32 +183,34 @@ def doctor_file(arguments: Given) -> int:
             lines = _columns_of(path, words["table"])
         except InputError:  # not even a table that somebody could map: refused
             raise error from None
-        console.say(*lines, *([""] if lines else []), f"Not readable as it is: {error}")
+        console.print_result(*lines, *([""] if lines else []), f"Not readable as it is: {error}")
         return 1
     reader = frame.attrs["reader"]
-    items = counted(int(frame["item_id"].nunique()), "item", "items")
-    text = f"{path.name}: {counted(len(frame), 'judgment', 'judgments')} of {items}"
-    console.say(f"{text} ({reader})", *([""] if reader == "table" else []))
+    items = count_noun(int(frame["item_id"].nunique()), "item", "items")
+    text = f"{path.name}: {count_noun(len(frame), 'judgment', 'judgments')} of {items}"
+    console.print_result(f"{text} ({reader})", *([""] if reader == "table" else []))
     if reader == "table":
         used = {theirs: ours for ours, theirs in frame.attrs.get("columns_read", {}).items()}
         used |= {t.partition(".")[0].removesuffix("[]"): o for t, o in used.items() if "." in t}
         used |= frame.attrs.get("parts", {}) | frame.attrs.get("unused", {})
-        console.say(*_columns_of(path, words["table"], used), "")
+        console.print_result(*_columns_of(path, words["table"], used), "")
     for line in frame.attrs.get("understood", []):
-        console.say(*_wrapped(line))
+        console.print_result(*_wrapped(line))
     for note in frame.attrs["notes"]:
-        console.say(*_wrapped(f"Note: {note}"))
-    console.say("", "What it can answer:")
-    again = " ".join(["judgestats analyze", shlex.quote(arguments.file), *said_again(arguments)])
+        console.print_result(*_wrapped(f"Note: {note}"))
+    console.print_result("", "What it can answer:")
+    again = " ".join(
+        ["judgestats analyze", shlex.quote(arguments.file), *repeated_options(arguments)]
+    )
     for question in answerable(frame):
         mark = "yes" if question.answered else "no "
-        console.say(*_wrapped(f"  {mark}  {question.asked} {question.grounds}."))
+        console.print_result(*_wrapped(f"  {mark}  {question.asked} {question.grounds}."))
         if question.needs:
             better = "better with" if question.answered else "needs"
             command = question.command.format(file=shlex.quote(arguments.file))
             with_it = f" ({command})" if command else ""
-            console.say(*_wrapped(f"       {better}: {question.needs}{with_it}."))
-    console.say("", f"Next: {again}")
+            console.print_result(*_wrapped(f"       {better}: {question.needs}{with_it}."))
+    console.print_result("", f"Next: {again}")
     return 0
 
 
@@ -288,13 +295,14 @@ def _kind(column: pd.Series, distinct: list[str]) -> str:
 _JOURNAL_SHOWN = 5
 
 
-def journal_command(arguments: Given) -> int:
-    """Check a journal, and say what its ledger holds.
+def doctor_journal(path: Path, *, drop: bool) -> int:
+    """Check a journal, and print what its calls cost.
 
     Parameters
     ----------
-    arguments : Given
-        ``action``, ``file`` and ``drop``.
+    path : Path
+    drop : bool
+        Remove damaged answers.
 
     Returns
     -------
@@ -306,11 +314,10 @@ def journal_command(arguments: Given) -> int:
     InputError
         There is no such file.
     """
-    path = Path(arguments.file)
     if not path.exists():
-        raise InputError(f"journal: there is no file {path}.")
-    with Journal(path) if arguments.drop else journal_view(path) as journal:
-        faults = journal.damaged(drop=arguments.drop)
+        raise InputError(f"doctor: journal {path} not found.")
+    with Journal(path) if drop else journal_view(path) as journal:
+        faults = journal.damaged(drop=drop)
         kept, lines, unpriced = len(journal), journal.ledger.lines(), journal.unpriced()
     count = f"{len(faults)} fault{'s' * (len(faults) != 1)}"
     what = f"kept, {count}" if faults else "whole"
@@ -318,15 +325,15 @@ def journal_command(arguments: Given) -> int:
         [f"  ... and {len(faults) - _JOURNAL_SHOWN} more"] if len(faults) > _JOURNAL_SHOWN else []
     )
     head = f"journal {path}: {kept:,} answers {what}"
-    console.say(head, *(f"  {fault}" for fault in faults[:_JOURNAL_SHOWN]), *more)
+    console.print_result(head, *(f"  {fault}" for fault in faults[:_JOURNAL_SHOWN]), *more)
     if lines:
         dollars = sum(line.spend.total for line in lines)
         twice = sum(line.spend.asked_again for line in lines)
-        console.say(
+        console.print_result(
             f"  {sum(line.spend.requests for line in lines):,} requests, ${dollars:,.4f} spent"
             f"{f' and {unpriced:,} answers of unknown price' if unpriced else ''}, "
             f"{twice:,} judgments possibly billed twice"
         )
-    if faults and not arguments.drop:
-        console.say("To take the damaged rows out, to be asked again: add --drop")
+    if faults and not drop:
+        console.print_result("To take the damaged rows out, to be asked again: add --drop")
     return 1 if faults else 0

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.analysis.records import Analysis
-from judgestats.commands.table import Given
-from judgestats.commands.table_words import said_again, table_words
+from judgestats.commands.arguments import Args, repeated_options, table_options
 from judgestats.data.readers.labels import with_labels, with_stated_words
 from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.errors import InputError, guard_output
 from judgestats.results import Results, write_results
 from judgestats.runner import display as console
-from judgestats.runner.display import finish, show, working
+from judgestats.runner.display import announce_progress, finish, show
 from judgestats.tracking.fetch import facts_of_run, run_judgments, simulated_in
 
 if TYPE_CHECKING:
@@ -25,12 +24,12 @@ _LONGEST = 88
 """Letters of a command that a screen of 100 columns shows in one line."""
 
 
-def drift_command(arguments: Given) -> int:
+def drift_command(arguments: Args) -> int:
     """Compare two runs and print what has changed.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``first``, ``second``, ``baseline``, ``anchors``, ``pair``, ``values``,
         ``fail_if_changed``, ``resamples``, ``seed`` and ``out``.
 
@@ -51,7 +50,7 @@ def drift_command(arguments: Given) -> int:
         if not sign or not one.strip() or not two.strip():
             raise InputError(f"drift: --pair expects 'FIRST -> SECOND', got {text!r}.")
         pairs[one.strip()] = two.strip()
-    with console.showing(console.asked_for(arguments)):
+    with console.use_output(console.parse_output_options(arguments)):
         analysis = _drift(arguments, pairs)
     if not arguments.fail_if_changed:
         return 0
@@ -61,7 +60,7 @@ def drift_command(arguments: Given) -> int:
     return int("differs" in claims)
 
 
-def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
+def _drift(arguments: Args, pairs: dict[str, str]) -> Analysis:
     """Compare, print, and write where that is asked for."""
     if Path(arguments.out).suffix in {".html", ".pdf", ".docx", ".md", ".tex", ".csv"}:
         raise InputError(
@@ -74,7 +73,7 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
     if arguments.relabels and not arguments.anchors:
         raise InputError("drift: --relabels are today's labels of the anchors. Give --anchors.")
     runs = [arguments.first, arguments.second, arguments.baseline, arguments.anchors]
-    words = {k: v for k, v in table_words(arguments).items() if v and k != "labels"}
+    words = {k: v for k, v in table_options(arguments).items() if v and k != "labels"}
     words |= {"reader": arguments.reader} if arguments.reader != "auto" else {}
     of_files = [name for name in words if name != "values"]
     if of_files and not any(run and Path(run).is_file() for run in runs):
@@ -82,25 +81,25 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
             f"drift: --{of_files[0]} says how a file is read, and runs are named. Leave it out."
         )
 
-    def judged(run: str, labels: str = "") -> DataFrame:
+    def load_run(run: str, labels: str = "") -> DataFrame:
         try:
-            return _judged(run, labels, words)
+            return _load_judgments(run, labels, words)
         except OpenQuestionError as question:
-            raise InputError(question.asked(_command(arguments, short=True))) from None
+            raise InputError(question.question_text(_command(arguments, short=True))) from None
 
-    first = judged(arguments.first, arguments.labels)
+    first = load_run(arguments.first, arguments.labels)
     if arguments.relabels and not _labelled(first):
         raise InputError(
             f"drift: --relabels are held against the labels of then, and {arguments.first} has "
             "none. Give them by --labels."
         )
-    second = judged(arguments.second)
-    anchors = judged(arguments.anchors, arguments.relabels) if arguments.anchors else None
-    with working("Comparing the runs"):
+    second = load_run(arguments.second)
+    anchors = load_run(arguments.anchors, arguments.relabels) if arguments.anchors else None
+    with announce_progress("Comparing the runs"):
         analysis = drift(
             first,
             second,
-            baseline=judged(arguments.baseline) if arguments.baseline else None,
+            baseline=load_run(arguments.baseline) if arguments.baseline else None,
             anchors=anchors,
             pairs=pairs or None,
             n_resamples=arguments.resamples,
@@ -110,7 +109,7 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
     whose = (arguments.first, arguments.second)
     if not any(Path(run).is_file() for run in whose):
         analysis = with_parameters(analysis, *map(facts_of_run, whose))
-    names = [_named(run) for run in whose]
+    names = [_short_name(run) for run in whose]
     about = {
         "kind": "drift",
         "title": f"drift: {names[0]} to {names[1]}",
@@ -118,11 +117,11 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
         **simulated_in(facts_of_run(run) for run in runs if run and not Path(run).is_file()),
     }
     results = analysis.records(about)
-    whole = f"{_command(arguments, short=True)} --full"
-    following = [whole if len(whole) <= _LONGEST else "the same command with --full"]
+    whole = f"{_command(arguments, short=True)} --all"
+    following = [whole if len(whole) <= _LONGEST else "the same command with --all"]
     again = second if anchors is None else anchors  # what is tested
     try:
-        kept, compared = _written(arguments.out, results, first, again, pairs)
+        kept, compared = _write_outputs(arguments.out, results, first, again, pairs)
     finally:  # shown also where it cannot be written: it took its time
         show(results)
     if compared is not None:
@@ -134,7 +133,7 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
     return analysis
 
 
-def _written(
+def _write_outputs(
     out: str, results: Results, first: DataFrame, again: DataFrame, pairs: dict[str, str]
 ) -> tuple[list[str], DataFrame | None]:
     """Write what was asked for; gives where it is, and the judgments of a folder."""
@@ -154,7 +153,7 @@ def _written(
     return [f"Results: {path}"], compared
 
 
-def _command(arguments: Given, *, short: bool = False) -> str:
+def _command(arguments: Args, *, short: bool = False) -> str:
     """The command that repeats the comparison; `short` cuts runs' ids and leaves numbers out."""
     kept = _short if short else str
     words = ["judgestats", "drift", kept(arguments.first), kept(arguments.second)]
@@ -167,11 +166,11 @@ def _command(arguments: Given, *, short: bool = False) -> str:
         words += ["--omega-model", arguments.omega_model]
     if not short:
         words += ["--resamples", str(arguments.resamples), "--seed", str(arguments.seed)]
-    again = [w for w in said_again(arguments) if not w.startswith("--labels ")]
+    again = [w for w in repeated_options(arguments) if not w.startswith("--labels ")]
     return " ".join([shlex.join(words), *again])
 
 
-def _judged(run: str, labels: str, words: Mapping[str, Any]) -> DataFrame:
+def _load_judgments(run: str, labels: str, words: Mapping[str, Any]) -> DataFrame:
     """The judgments of a run, or of a file as `judgestats analyze` reads it, with labels."""
     if not Path(run).is_file():
         frame = run_judgments(run)
@@ -182,11 +181,13 @@ def _judged(run: str, labels: str, words: Mapping[str, Any]) -> DataFrame:
 
     frame = read_judgments(run, **words, **({"labels": labels} if labels else {}))
     notes = (f"Note: {note}" for note in frame.attrs["notes"])
-    console.tell(*(f"{run}: {said}" for said in (*frame.attrs.get("understood", ()), *notes)))
+    console.print_status(
+        *(f"{run}: {said}" for said in (*frame.attrs.get("understood", ()), *notes))
+    )
     return frame
 
 
-def _named(run: str) -> str:
+def _short_name(run: str) -> str:
     """What a title calls a run: its id's beginning, a file's or folder's name."""
     return console.file_called(Path(run)) if Path(run).exists() else run[: console.SHORT]
 

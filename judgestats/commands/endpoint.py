@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.api import endpoint
-from judgestats.commands.table import Given
+from judgestats.commands.arguments import Args
 from judgestats.errors import InputError, guard_output
 from judgestats.runner import display as console
 from judgestats.terminal import emit
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from judgestats.tracking.store import Store
 
 
-def endpoint_command(arguments: Given) -> int:
+def endpoint_command(arguments: Args) -> int:
     """Examine an endpoint, or those of a file of judges; print each card, keep and compare it.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``model``, ``base_url``, ``timeout``, ``prices``, ``out``, ``against`` and ``track``.
 
     Returns
@@ -47,11 +47,11 @@ def endpoint_command(arguments: Given) -> int:
     return max([_examined(spec, arguments) for spec in judges.values()])
 
 
-def _examined(spec: JudgeSpec, arguments: Given) -> int:
+def _examined(spec: JudgeSpec, arguments: Args) -> int:
     """Examine one judge."""
     card = endpoint(spec, prices=arguments.prices, timeout=arguments.timeout)
     named = [f"{spec.name}:"] if spec.from_file and spec.name != spec.model else []
-    console.say(*named, str(card))
+    console.print_result(*named, str(card))
     if arguments.out:
         with guard_output(arguments.out):
             Path(arguments.out).write_text(card.to_json(), encoding="utf-8")
@@ -64,11 +64,11 @@ def _examined(spec: JudgeSpec, arguments: Given) -> int:
     if store is not None:
         from judgestats.tracking.runs import keep_card
 
-        console.say("", f"Kept as run {keep_card(store, card)} in {store.uri}")
+        console.print_result("", f"Kept as run {keep_card(store, card)} in {store.uri}")
     if earlier is None:
         return 0
     changes = card.changes(earlier)
-    console.say("", *(changes or [f"As on {str(earlier.get('asked_at', ''))[:10]}."]))
+    console.print_result("", *(changes or [f"As on {str(earlier.get('asked_at', ''))[:10]}."]))
     return 1 if changes and arguments.against else 0
 
 
@@ -95,12 +95,12 @@ def _earlier(against: str, card: EndpointCard, store: Store | None) -> dict[str,
     return earlier
 
 
-def simulate_command(arguments: Given) -> int:
+def simulate_command(arguments: Args) -> int:
     """Serve until stopped.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``host`` and ``port``.
 
     Returns

@@ -8,7 +8,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from judgestats.commands.table import Given
+from judgestats.commands.arguments import Args
 from judgestats.data.schema import read_frame
 from judgestats.errors import InputError, guard_output
 from judgestats.items.readers import read_items
@@ -27,12 +27,12 @@ from judgestats.training import (
 )
 
 
-def export_command(arguments: Given) -> int:
+def export_command(arguments: Args) -> int:
     """Write the judgments of runs as training data.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``runs``, ``out``, ``r``, ``mode``, ``correct``, ``consistent``, ``verdict_only``, ``ties``,
         ``condition``, ``balance``, ``prompt``, ``validation``, ``seed`` and ``overwrite``.
 
@@ -72,7 +72,7 @@ def export_command(arguments: Given) -> int:
         prompt_sha=prompt_sha_of(student),
         overwrite=arguments.overwrite,
     )
-    console.say(
+    console.print_result(
         f"{len(chosen.examples)} of {chosen.judgments} judgments became examples: "
         f"{len(split.train)} to train ({split.train_questions} questions), "
         f"{len(split.validation)} to validate ({split.validation_questions} questions).",
@@ -81,13 +81,13 @@ def export_command(arguments: Given) -> int:
         "(README.md) before you train or share: it says what the licences ask of you.",
     )
     if uneven := imbalance(chosen):
-        console.say(uneven)
+        console.print_result(uneven)
     if any(facts["simulated"] == "true" for facts in about):
-        console.say("The judges were SIMULATED: good for a rehearsal, not for training.")
+        console.print_result("The judges were SIMULATED: good for a rehearsal, not for training.")
     return 0
 
 
-def _for_r(arguments: Given) -> int:
+def _for_r(arguments: Args) -> int:
     """Write a run's judgments and the R script that recomputes its numbers."""
     from judgestats.analysis.r_script import write_r
     from judgestats.tracking.fetch import results_of_run, run_judgments
@@ -100,8 +100,10 @@ def _for_r(arguments: Given) -> int:
         raise InputError(f"export: {out} has a recompute.R already. Add --overwrite.")
     numbers = write_r(out, run_judgments(run), results_of_run(run))
     if not numbers:
-        console.say("No number of this run can be recomputed by R: only its judgments are there.")
-    console.say(
+        console.print_result(
+            "No number of this run can be recomputed by R: only its judgments are there."
+        )
+    console.print_result(
         f"Written to {out}: judgments.csv, recompute.R ({len(numbers)} numbers). "
         f"Run: cd {out} && Rscript recompute.R (psych and lme4 must be installed)."
     )
@@ -147,12 +149,12 @@ def run_source(run: str) -> tuple[Source, dict[str, str]]:
     return Source(name=name, frame=frame, items=items), facts
 
 
-def train_command(arguments: Given) -> int:
+def train_command(arguments: Args) -> int:
     """Fine-tune a judge on exported judgments.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``data``, ``model``, ``to`` and the settings.
 
     Returns
@@ -174,7 +176,7 @@ def train_command(arguments: Given) -> int:
         trained = train_judge(
             arguments.data, model=arguments.model, out=arguments.out, settings=settings
         )
-    console.say(
+    console.print_result(
         str(trained),
         "Serve it with any OpenAI-compatible server (vLLM serve FOLDER), then judge with it:",
         "  judgestats run crowd --strategies vanilla --reply text --judges NAME --base-url ADDRESS",
@@ -182,12 +184,12 @@ def train_command(arguments: Given) -> int:
     return 0
 
 
-def coverage_command(arguments: Given) -> int:
+def coverage_command(arguments: Args) -> int:
     """Coverage of responses by the explanations of a run's judgments.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``run``, ``model``, ``threshold``, ``seed`` and ``out``.
 
     Returns
@@ -207,7 +209,7 @@ def coverage_command(arguments: Given) -> int:
         with guard_output(out):
             table.to_csv(out, index=False)
     for condition, (own, unrelated) in covered(table).items():
-        console.say(f"{condition}:", f"  {own.sentence()}", f"  {unrelated.sentence()}")
+        console.print_result(f"{condition}:", f"  {own.sentence()}", f"  {unrelated.sentence()}")
     if model.cut:
-        console.say(f"{model.cut} texts were longer than the model reads, and were cut.")
+        console.print_result(f"{model.cut} texts were longer than the model reads, and were cut.")
     return 0

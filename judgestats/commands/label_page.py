@@ -317,7 +317,7 @@ def serve_page(path: Path, *, annotator: str, choices: Sequence[str], port: int)
     file = LabelFile(path, annotator=annotator, choices=choices)
     server, address = label_server(file, port=port)
     state = file.state()
-    console.say(
+    console.print_result(
         f"{state['done']} of {state['total']} items labelled by {annotator}. Open on this machine:",
         f"  {address}",
         "Ctrl-C ends; the same command goes on where it stopped.",

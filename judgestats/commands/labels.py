@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from judgestats.commands.arguments import Args, word_values
 from judgestats.commands.label_page import OWN_COLUMNS, check_writable, read_table, write_table
-from judgestats.commands.table import Given
-from judgestats.commands.table_words import word_values
 from judgestats.data.readers.columns import ALIASES, folded
 from judgestats.data.readers.labels import PART
 from judgestats.data.readers.layout import with_paths
@@ -61,7 +60,7 @@ class VerdictClass:
         return math.sqrt(self.rate * (1 - self.rate))
 
 
-def by_class(
+def pair_classes(
     verdicts: Mapping[str, str],
     labels: Sequence[tuple[str, str]],
     *,
@@ -91,7 +90,8 @@ def by_class(
 
     Examples
     --------
-    >>> found = by_class({"x": "yes", "y": "no"}, [("x", "pass"), ("y", "fail")], where="a file")
+    >>> found = pair_classes({"x": "yes", "y": "no"}, [("x", "pass"), ("y", "fail")],
+    ...     where="a file")
     >>> found["yes"].share, found["yes"].rate
     (0.5, 0.75)
     """
@@ -150,25 +150,19 @@ _QUESTIONS = frozenset(map(folded, (*ALIASES["cluster"], "question_id", "prompt_
 """Columns that tell which items belong together, where they are not the items' ids."""
 
 
-def labels_command(arguments: Given) -> int:
-    """Plan, split or collect labels.
+def collect_command(arguments: Args) -> int:
+    """Collect labels on a local page.
 
     Parameters
     ----------
-    arguments : Given
-        Of the command line.
+    arguments : Args
+        ``file``, ``annotator``, ``choices`` and ``port``.
 
     Returns
     -------
     int
         0.
     """
-    if arguments.action == "plan":
-        return _plan(arguments)
-    if not arguments.file:
-        raise InputError(f"labels {arguments.action}: name the file.")
-    if arguments.action == "split":
-        return _split(arguments)
     from judgestats.commands.label_page import serve_page
 
     return serve_page(
@@ -195,15 +189,15 @@ def _item_column(
     usual = next((c for c in _IDS if c in frame), "")
     if name or usual or not file:
         return _column(frame, name or usual or "item_id", "item")
-    read = read_judgments(file, **(options or TableOptions()).given())
+    read = read_judgments(file, **(options or TableOptions()).set_options())
     if len(read) != len(frame):
         return _column(frame, "item_id", "item")
     named = [column for column, use in read.attrs["parts"].items() if use == "item"]
-    console.say(f"item = {' + '.join(named)}")
+    console.print_result(f"item = {' + '.join(named)}")
     return pd.Series(read["item_id"].to_numpy(), index=frame.index)
 
 
-def _judged(arguments: Given) -> tuple[pd.DataFrame, pd.Series]:
+def _judge_rows(arguments: Args) -> tuple[pd.DataFrame, pd.Series]:
     """The judge's rows of the file, and their items.
 
     Raises
@@ -237,23 +231,35 @@ def _judged(arguments: Given) -> tuple[pd.DataFrame, pd.Series]:
         for name in ("half_width", "rates", "labels", "by", "pilot"):
             if value := getattr(arguments, name):
                 words += [f"--{name.replace('_', '-')}", str(value)]
-        raise InputError(question.without("factors").asked(shlex.join(words))) from None
+        raise InputError(question.drop_option("factors").question_text(shlex.join(words))) from None
     return frame, items
 
 
-def _plan(arguments: Given) -> int:
+def plan_command(arguments: Args) -> int:
+    """Plan how many items to label, or draw them.
+
+    Parameters
+    ----------
+    arguments : Args
+        Of the command line.
+
+    Returns
+    -------
+    int
+        0.
+    """
     if arguments.half_width is not None:
-        frame, items = _judged(arguments) if arguments.file else (pd.DataFrame(), pd.Series())
+        frame, items = _judge_rows(arguments) if arguments.file else (pd.DataFrame(), pd.Series())
         rates = _rates(arguments.rates)
         if arguments.pilot:
             rates = pilot_rates(_pilot(arguments, frame))
             text = ", ".join(f"{k} {v:.3g}" for k, v in rates.items())
-            console.say(f"By the pilot: {text}.")
+            console.print_result(f"By the pilot: {text}.")
         n_items = arguments.items or items.nunique()
         if not n_items:
             raise InputError("labels plan: say how many items are judged by --items, or a file.")
         plan = labels_needed(arguments.half_width, n_items=n_items, price=arguments.price, **rates)
-        console.say(plan.sentence(), *(str(n) for n in plan.notes))
+        console.print_result(plan.sentence(), *(str(n) for n in plan.notes))
         return 0
     if not arguments.file or not arguments.labels:
         raise InputError(
@@ -262,7 +268,7 @@ def _plan(arguments: Given) -> int:
         )
     path = Path(arguments.out or "labels.csv")
     check_writable(path)
-    frame, items = _judged(arguments)
+    frame, items = _judge_rows(arguments)
     first = ~items.duplicated()
     frame, items = frame[first.to_numpy()], items[first]
     classes = ["all"] * len(items)
@@ -298,14 +304,14 @@ def _plan(arguments: Given) -> int:
         raise InputError(f"{path} is there already. Name another file by --out.")
     write_table(out, path)
     drawn = "by-verdict" if arguments.by else "random"
-    console.say(
+    console.print_result(
         f"{len(out)} items to label: {path} (drawn {drawn}; the judge's verdicts are not in it)",
         f"Next: judgestats labels collect {path}",
     )
     return 0
 
 
-def _pilot(arguments: Given, frame: pd.DataFrame) -> dict[str, VerdictClass]:
+def _pilot(arguments: Args, frame: pd.DataFrame) -> dict[str, VerdictClass]:
     """What the labels at hand say of each of the judge's verdicts."""
     if not arguments.by or frame.empty:
         raise InputError(
@@ -317,7 +323,7 @@ def _pilot(arguments: Given, frame: pd.DataFrame) -> dict[str, VerdictClass]:
     labels = read_table(Path(arguments.pilot))
     if "label" not in labels:
         raise InputError(f"{arguments.pilot}: the labels need a column label.")
-    return by_class(
+    return pair_classes(
         dict(zip(items[first], verdicts, strict=True)),
         list(zip(_item_column(labels, ""), labels["label"], strict=True)),
         where=arguments.pilot,
@@ -346,7 +352,19 @@ def digest_of(items: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(sorted(items)).encode()).hexdigest()[:16]
 
 
-def _split(arguments: Given) -> int:
+def split_command(arguments: Args) -> int:
+    """Split labels into a part to tune on and one to validate on.
+
+    Parameters
+    ----------
+    arguments : Args
+        ``file``, ``item``, ``cluster``, ``validation`` and ``seed``.
+
+    Returns
+    -------
+    int
+        0.
+    """
     path = Path(arguments.file)
     frame = read_table(path)
     items = _item_column(frame, arguments.item)
@@ -358,7 +376,7 @@ def _split(arguments: Given) -> int:
         len(frame), cluster=cluster.to_numpy(object), validation=arguments.validation,
         seed=arguments.seed,
     )  # fmt: skip
-    console.say(
+    console.print_result(
         f"kept together: all of a {question} ({cluster.nunique()})."
         if question
         else "Split item by item: no column names the question. Where items share one, name it by "
@@ -370,5 +388,5 @@ def _split(arguments: Given) -> int:
             raise InputError(f"{out} is there already. Move it away first.")
         held = items[rows].unique().tolist()
         write_table(frame[rows].assign(**{PART: f"{name}:{digest_of(held)}"}), out)
-        console.say(f"{name}: {len(held)} items, digest {digest_of(held)}: {out}")
+        console.print_result(f"{name}: {len(held)} items, digest {digest_of(held)}: {out}")
     return 0

@@ -13,24 +13,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.commands.arguments import Args
 from judgestats.commands.file_lock import lock_file, replace_file
 from judgestats.commands.label_page import read_table
-from judgestats.commands.table import Given
 from judgestats.data.readers.guarded import json_document, short
 from judgestats.errors import InputError
+from judgestats.results.thresholds import Side, as_option, named_bounds
 from judgestats.runner import display as console
 from judgestats.stats.validity.sequential import FIRST_LOOK, RunningAverage
 
 _VERSION = 1
 
 
-def monitor_command(arguments: Given) -> int:
+def monitor_command(arguments: Args) -> int:
     """Add a file of judgments to the running averages and hold them to bounds.
 
     Parameters
     ----------
-    arguments : Given
-        ``file``, ``rate``, ``cluster``, ``state``, ``least``, ``most``, ``level``.
+    arguments : Args
+        ``file``, ``rate``, ``cluster``, ``state``, ``require``, ``level``.
 
     Returns
     -------
@@ -41,17 +42,13 @@ def monitor_command(arguments: Given) -> int:
     names = [name for name, _ in rates]
     if not rates or len(set(names)) < len(names):
         raise InputError("monitor: name each rate once, as in --rate pass=verdict:pass.")
-    bounds = {
-        side: {k: _number(v) for k, v in (_pair(t, side) for t in texts)}
-        for side, texts in (("min", arguments.min), ("max", arguments.max))
-    }
-    for side, numbers in bounds.items():
-        for name, bound in numbers.items():
-            rule = dict(rates).get(name, "")
-            if ":" in rule and not 0 <= bound <= 1:
-                raise InputError(
-                    f"monitor: --{side} {name}={bound:g}: a share lies inside 0-1, as in .8."
-                )
+    bounds: dict[Side, dict[str, float]] = {"min": {}, "max": {}}
+    for name, side, bound, written in named_bounds(arguments.require, where="monitor: "):
+        if ":" in dict(rates).get(name, "") and not 0 <= bound <= 1:
+            raise InputError(
+                f"monitor: {as_option(side, name, written)}: a share is between 0 and 1, e.g. .8."
+            )
+        bounds[side][name] = bound
     strange = {*bounds["min"], *bounds["max"]} - set(names)
     if strange:
         raise InputError(f"monitor: a bound names no rate: {', '.join(sorted(strange))}.")
@@ -60,17 +57,17 @@ def monitor_command(arguments: Given) -> int:
     frame = read_table(Path(arguments.file))
     with lock_file(Path(arguments.state)):  # of two at once the later one adds to the earlier
         sentences, beyond = _look(arguments, frame, rates, bounds)
-    console.say(*sentences)
+    console.print_result(*sentences)
     if beyond:
-        console.say(f"Beyond its bound at every look's level: {', '.join(beyond)}.")
+        console.print_result(f"Beyond its bound at every look's level: {', '.join(beyond)}.")
     return 1 if beyond else 0
 
 
 def _look(
-    arguments: Given,
+    arguments: Args,
     frame: pd.DataFrame,
     rates: Sequence[tuple[str, str]],
-    bounds: Mapping[str, Mapping[str, float]],
+    bounds: Mapping[Side, Mapping[str, float]],
 ) -> tuple[list[str], list[str]]:
     """Add the file to the state; what there is to say, and the rates beyond their bounds."""
     path = Path(arguments.state)
@@ -132,13 +129,6 @@ def _pair(text: str, option: str) -> tuple[str, str]:
     if not sign or not name or not value:
         raise InputError(f"monitor: --{option} expects NAME=VALUE, got {text!r}.")
     return name.strip(), value.strip()
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"monitor: {text!r} is no number.") from None
 
 
 def _values(frame: pd.DataFrame, column: str) -> pd.Series:

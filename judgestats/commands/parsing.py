@@ -5,14 +5,15 @@ Every wrong word is one sentence with the nearest known name, as everywhere else
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from judgestats.commands.table import COMMANDS, Argument, Command, Given, Option, declared, overview
+from judgestats.commands.arguments import Args, Argument, Command, Option
+from judgestats.commands.declarations import PROGRAMS
+from judgestats.commands.help import argument_metavar, command_help, option_metavar, overview
 from judgestats.errors import InputError, nearest
 from judgestats.terminal import emit
 from judgestats.version import __version__
@@ -20,8 +21,7 @@ from judgestats.version import __version__
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-_WIDEST = 100
-_COUNTED = {"one": "{}", "optional": "[{}]", "any": "[{}]...", "some": "{}..."}
+_HELP = {"help_option_names": ["-h", "--help"]}
 _MANY = {"one": 1, "optional": 1, "any": -1, "some": -1}
 
 
@@ -41,7 +41,7 @@ class _Value(click.ParamType[Any]):
         what = word.flag if isinstance(word, Option) else word.metavar or word.name
         if isinstance(word, Option) and value in _flags(ctx.command):
             _refuse(ctx, f"argument {what}: expected one argument")
-        if word.choices and value not in word.choices:
+        if isinstance(word, Option) and word.choices and value not in word.choices:
             _refuse(ctx, *_no_choice(what, value, word.choices))
         if word.kind not in {"whole", "number"}:
             return value
@@ -57,7 +57,7 @@ class _Value(click.ParamType[Any]):
         from click.shell_completion import CompletionItem
 
         del ctx, param
-        if self.word.choices:
+        if isinstance(self.word, Option) and self.word.choices:
             return [CompletionItem(c) for c in self.word.choices if c.startswith(incomplete)]
         places = {"file": "file", "folder": "dir"}
         kind = places.get(self.word.kind)
@@ -71,13 +71,12 @@ class _Command(click.Command):
         super().__init__(
             name,
             params=[_parameter(word) for word in command.words],
-            help=COMMANDS[name],
-            epilog=command.epilog,
+            help=command.about,
             add_help_option=not command.explains,
             context_settings={
-                **_help(),
+                **_HELP,
                 "allow_extra_args": True,
-                "ignore_unknown_options": command.open,
+                "ignore_unknown_options": bool(command.open),
             },
         )
         self.declared = command
@@ -87,7 +86,7 @@ class _Command(click.Command):
         try:
             rest = super().parse_args(ctx, args)
         except click.UsageError as error:
-            raise _in_our_words(error, ctx, words) from None
+            raise _translate_error(error, ctx, words) from None
         if rest and not self.declared.open and not ctx.resilient_parsing:
             _refuse(ctx, f"unrecognized arguments: {' '.join(rest)}")
         return rest
@@ -96,12 +95,10 @@ class _Command(click.Command):
         values = {k: list(v) if isinstance(v, tuple) else v for k, v in ctx.params.items()}
         if self.declared.open:
             values["words"] = list(ctx.args)
-        return _function(self.declared.runs)(Given(**values))
+        return _function(self.declared.runs)(Args(**values))
 
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        if self.epilog:  # its lines stay as they are written
-            del ctx
-            formatter.write(f"\n{self.epilog}")
+    def get_help(self, ctx: click.Context) -> str:
+        return command_help(ctx.command_path, self.declared).rstrip("\n")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
@@ -113,57 +110,85 @@ class _Command(click.Command):
         return completions
 
 
-class Program(click.Group):
-    """All commands; each is imported when it is named."""
+class _Commands(click.Group):
+    """Commands by their names: those of a program, or the actions of one."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "judgestats",
-            context_settings=_help(),
-            no_args_is_help=False,
-            params=[_version()],
-        )
+    def __init__(
+        self, name: str, commands: Mapping[str, Command], what: str, params: list[click.Parameter]
+    ) -> None:
+        super().__init__(name, context_settings=_HELP, no_args_is_help=False, params=params)
+        self.declared = commands
+        self.what = what
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The words before the command: options of all of them."""
+        """The words before the command, which has to be named."""
         words = list(args)
         try:
-            return super().parse_args(ctx, args)
+            rest = super().parse_args(ctx, args)
         except click.UsageError as error:
-            raise _in_our_words(error, ctx, words) from None
+            raise _translate_error(error, ctx, words) from None
+        if not rest and not ctx._protected_args and not ctx.resilient_parsing:
+            _refuse(ctx, f"Missing {self.what.lower()}: one of {', '.join(self.declared)}")
+        return rest
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All commands, as the table lists them."""
+        """All commands, as they are declared."""
         del ctx
-        return list(COMMANDS)
+        return list(self.declared)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """A command by its name, its declaration imported now."""
+        """A command by its name."""
         del ctx
-        return _Command(cmd_name, declared(cmd_name)) if cmd_name in COMMANDS else None
+        command = self.declared.get(cmd_name)
+        if command is None:
+            return None
+        return _Actions(cmd_name, command) if command.actions else _Command(cmd_name, command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is named, or what was probably meant."""
-        if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            _refuse(ctx, *_no_choice("COMMAND", args[0], COMMANDS))
+        if args[0] not in self.declared and not ctx.resilient_parsing:
+            _refuse(ctx, *_no_choice(self.what, args[0], self.declared))
         return super().resolve_command(ctx, args)
-
-    def get_help(self, ctx: click.Context) -> str:
-        """The table of commands; no declaration is imported for it."""
-        del ctx
-        return overview().rstrip("\n")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Commands and options that begin so, for a shell."""
         from click.shell_completion import CompletionItem
 
-        named = [CompletionItem(n, help=h) for n, h in COMMANDS.items() if n.startswith(incomplete)]
+        named = [
+            CompletionItem(name, help=command.about)
+            for name, command in self.declared.items()
+            if name.startswith(incomplete)
+        ]
         return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
 
 
-def _in_our_words(error: click.UsageError, ctx: click.Context, words: list[str]) -> InputError:
+class _Actions(_Commands):
+    """A command whose first word is an action."""
+
+    def __init__(self, name: str, command: Command) -> None:
+        super().__init__(name, command.actions, "ACTION", [])
+        self.whole = command
+
+    def get_help(self, ctx: click.Context) -> str:
+        """The page that lists the actions."""
+        return command_help(ctx.command_path, self.whole).rstrip("\n")
+
+
+class Program(_Commands):
+    """All commands of a program; the function of one is imported when it is called."""
+
+    def __init__(self, name: str = "judgestats") -> None:
+        super().__init__(name, PROGRAMS[name], "COMMAND", [_version()])
+
+    def get_help(self, ctx: click.Context) -> str:
+        """The screen that lists the commands."""
+        del ctx
+        return overview(str(self.name)).rstrip("\n")
+
+
+def _translate_error(error: click.UsageError, ctx: click.Context, words: list[str]) -> InputError:
     """What click found wrong in the words of a command."""
     required = [p for p in ctx.command.params if p.required]
     if isinstance(error, click.MissingParameter):
@@ -187,18 +212,6 @@ def _needed(missing: Iterable[click.Parameter]) -> str:
     return f"the following arguments are required: {', '.join(p.opts[0] for p in missing)}"
 
 
-def _help() -> dict[str, Any]:
-    """How help is asked for, and its width (click would load shutil, and compressors, for that)."""
-    try:
-        columns = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
-    except (OSError, ValueError):
-        columns = 80
-    return {
-        "help_option_names": ["-h", "--help"],
-        "terminal_width": max(40, min(columns, _WIDEST)),
-    }
-
-
 def _parameter(word: Option | Argument) -> click.Parameter:
     if isinstance(word, Argument):
         return click.Argument(
@@ -206,35 +219,25 @@ def _parameter(word: Option | Argument) -> click.Parameter:
             type=_Value(word),
             nargs=_MANY[word.many],
             required=word.many in {"one", "some"},
-            metavar=_COUNTED[word.many].format(word.metavar or word.name.upper()),
-            help=word.help or None,
+            metavar=argument_metavar(word),
             **({"default": word.default} if word.many == "optional" else {}),
         )
-    name = word.name or word.flag.removeprefix("--").replace("-", "_")
     if word.kind == "switch":
-        return click.Option([word.flag, name], is_flag=True, default=False, help=word.help)
+        return click.Option([word.flag, word.name], is_flag=True, default=False, help=word.help)
     further: dict[str, Any] = {}
     if not word.repeated and not word.required:
         further["default"] = word.default
     if word.alone:
         further |= {"is_flag": False, "flag_value": word.alone}
     return click.Option(
-        [word.flag, name],
+        [word.flag, word.name],
         type=_Value(word),
         help=word.help,
         required=word.required,
         multiple=word.repeated,
-        metavar=word.metavar or _metavar(word),
-        show_default=str(word.default) not in {"", "None", "nan"},
+        metavar=option_metavar(word),
         **further,
     )
-
-
-def _metavar(word: Option) -> str:
-    if word.choices:
-        return f"[{'|'.join(word.choices)}]"
-    kinds = {"whole": "NUMBER", "number": "NUMBER", "file": "FILE", "folder": "DIR"}
-    return kinds.get(word.kind, "TEXT")
 
 
 def _version() -> click.Option:

@@ -9,44 +9,60 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from judgestats.commands.table import Given
+from judgestats.commands.arguments import Args
 from judgestats.errors import InputError, guard_output
 from judgestats.results import Results, read_results
 from judgestats.results.records import plain
 from judgestats.results.screen import brief_of_runs
-from judgestats.results.summary import Brief
+from judgestats.results.summary import Summary
 from judgestats.results.thresholds import read_thresholds
 from judgestats.runner import display as console
 from judgestats.runner.common_parameters import FORMATS as ASKED
 from judgestats.runner.design import project_folder
-from judgestats.runner.display import finish, show_brief, working, write_json
+from judgestats.runner.display import announce_progress, finish, show_brief, write_json
 
 _LONGEST = 90
 """Letters of a command that is shown whole."""
 
 
-def report_command(arguments: Given) -> int:
-    """Render a run's report, or the comparison of several runs, into a folder.
+def report_command(arguments: Args) -> int:
+    """Render a run's report, its methods, or the comparison of several runs.
 
     Parameters
     ----------
-    arguments : Given
-        ``run`` (ids or folders), ``to``, ``out`` and ``document``.
+    arguments : Args
+        ``run`` (ids or folders), ``to``, ``out``, ``detail``, ``document`` and ``methods``.
 
     Returns
     -------
     int
         0.
+
+    Raises
+    ------
+    InputError
+        Options do not go together, or a document is there already.
     """
-    place = _place(arguments.out, arguments.to)
+    if arguments.methods:
+        return _methods(arguments)
+    if _is_new(arguments.document):
+        return _copy_document(arguments)
+    place = _report_path(arguments.out, arguments.to)
     if not place.formats:
         raise InputError("report: --to names no format. Write for example --to html,pdf.")
-    with console.showing(console.asked_for(arguments)):
+    with console.use_output(console.parse_output_options(arguments)):
         _report(arguments, place)
     return 0
 
 
-class _Place(NamedTuple):
+def _one(arguments: Args, option: str) -> str:
+    """The only run, for an option that takes one."""
+    if len(arguments.run) != 1:
+        raise InputError(f"report: {option} takes one run, got {len(arguments.run)}.")
+    return str(arguments.run[0])
+
+
+class _ReportPath(NamedTuple):
     """Where a report goes: a folder, the name of its files where one was given, its formats."""
 
     folder: Path
@@ -54,14 +70,14 @@ class _Place(NamedTuple):
     formats: tuple[str, ...]
 
 
-def _place(out: str, to: str | None) -> _Place:
+def _report_path(out: str, to: str | None) -> _ReportPath:
     """What ``--out`` and ``--to`` say together: ``x.html`` is a file, other names are folders.
 
     Examples
     --------
-    >>> _place("x/mine.pdf", None)
+    >>> _report_path("x/mine.pdf", None)
     _Place(folder=PosixPath('x'), name='mine', formats=('pdf',))
-    >>> _place("v1.2", None).formats
+    >>> _report_path("v1.2", None).formats
     ('html', 'pdf')
     """
     from judgestats.reporting.render import FORMATS
@@ -75,7 +91,7 @@ def _place(out: str, to: str | None) -> _Place:
                 f"report: --out {out} is a file. Name a folder, or a file whose name ends in "
                 f"{', '.join(f'.{kind}' for kind in FORMATS)}."
             )
-        return _Place(path, "", formats if to is not None else ASKED("--to", "html,pdf"))
+        return _ReportPath(path, "", formats if to is not None else ASKED("--to", "html,pdf"))
     if suffix not in FORMATS:
         raise InputError(
             f"report: --out {out} names a file of no known format. Let its name end in "
@@ -86,10 +102,10 @@ def _place(out: str, to: str | None) -> _Place:
             f"report: --out {out} is one {suffix} file, --to {to} asks for other formats. Leave "
             "--to out, or name a folder with --out."
         )
-    return _Place(path.parent, path.stem, (suffix,))
+    return _ReportPath(path.parent, path.stem, (suffix,))
 
 
-def _report(arguments: Given, place: _Place) -> None:
+def _report(arguments: Args, place: _ReportPath) -> None:
     from judgestats.reporting.render import render_report
     from judgestats.tracking.fetch import run_folder
 
@@ -100,29 +116,28 @@ def _report(arguments: Given, place: _Place) -> None:
             own.mkdir()
             runs.append(run_folder(run, own))
         folders = [folder for folder, _ in runs]
-        beside = _beside(dict(zip(_names(arguments.run), folders, strict=True)))
-        if len(folders) > 1 and console.shown_as().form != "json":
+        beside = _comparison_summary(dict(zip(_names(arguments.run), folders, strict=True)))
+        if len(folders) > 1 and console.output_options().form != "json":
             show_brief(beside, more="the report holds all", closing=len(place.formats) + 2)
-        document = arguments.template or arguments.document
-        with working("Rendering the report"):
+        with announce_progress("Rendering the report"):
             made = render_report(
                 folders[0] if len(folders) == 1 else folders,
                 to=place.formats,
                 out_dir=place.folder,
-                document=document,
+                document=arguments.document,
                 detail=arguments.detail,
                 name=place.name or ("report" if len(folders) == 1 else "comparison"),
             )
-    if console.shown_as().form == "json":
+    if console.output_options().form == "json":
         reports = {kind: str(path) for kind, path in made.items()}
         write_json({"brief": plain(beside), "reports": reports})
         return
-    console.say(*(f"Report ({kind}): {path}" for kind, path in made.items()))
+    console.print_result(*(f"Report ({kind}): {path}" for kind, path in made.items()))
     if len(folders) > 1:
         finish(None, following=_following(arguments.run, beside))
 
 
-def _following(runs: list[str], beside: Brief) -> list[str]:
+def _following(runs: list[str], beside: Summary) -> list[str]:
     """The test of two runs by itself, where there is one; else each run."""
     words = [run if Path(run).exists() else run[: console.SHORT] for run in runs]
     tested = any(answer.claim != "undefined" for answer in beside.answers)
@@ -138,103 +153,82 @@ def _names(runs: list[str]) -> list[str]:
     return names if len(set(names)) == len(names) else [f"run {i + 1}" for i in range(len(runs))]
 
 
-def _beside(folders: dict[str, Path]) -> Brief:
+def _comparison_summary(folders: dict[str, Path]) -> Summary:
     """The runs side by side with what the page tests, shown before anything is rendered."""
     runs = {name: read_results(folder / "results.json") for name, folder in folders.items()}
-    chosen = console.shown_as()
+    chosen = console.output_options()
     changes: dict[str, Results | str] = {}
     if len(folders) > 1:
         from judgestats.reporting import load_run
         from judgestats.reporting.sections.run_changes import pairs
 
-        with working("Comparing the runs"):
+        with announce_progress("Comparing the runs"):
             held = pairs([load_run(folder) for folder in folders.values()])
         for name, pair in zip(list(folders)[1:], held, strict=True):
             changes[name] = pair.refused if pair.comparison is None else pair.comparison
-    thresholds = read_thresholds(chosen.least, chosen.most, list(runs.values()))
+    thresholds = read_thresholds(chosen.required, list(runs.values()))
     return brief_of_runs(runs, thresholds=thresholds, changes=changes)
 
 
 _PARAMETER = re.compile(r'^run = "\."', re.MULTILINE)
 
 
-def template_command(arguments: Given) -> int:
-    """Write a document with cells, the run in its parameters cell, and the files it needs.
+def _is_new(document: str) -> bool:
+    """Whether a document is named that is not there yet."""
+    return document.endswith(".qmd") and not Path(document).is_file()
 
-    Parameters
-    ----------
-    arguments : Given
-        ``name`` (of a document), ``run`` (an id or folder) and ``out`` (a folder).
 
-    Returns
-    -------
-    int
-        0.
+def _copy_document(arguments: Args) -> int:
+    """Write a document to edit, the run in its parameters cell, and the files it needs.
 
-    Raises
-    ------
-    InputError
-        There is no such document, or a file of its name is there already.
+    It is a copy of the bundled document of that name, else of the one that reports the run.
     """
     from judgestats.reporting.render import DOCUMENTS, document_path
+    from judgestats.reporting.runs import load_run
 
-    names = [name for name in DOCUMENTS if name != "compare"]
-    if arguments.name not in names:
-        raise InputError(
-            f"template: name must be one of {', '.join(names)}, but is {arguments.name!r}."
-        )
-    source = document_path(arguments.name)
-    out = Path(arguments.out or ".")
-    target = out / source.name
+    name = _one(arguments, f"--document {arguments.document}")
+    target = Path(arguments.out or ".") / arguments.document
     if target.exists():
-        raise InputError(
-            f"template: {target} is there already. Move it, or name another folder with --out."
-        )
-    folder = Path(arguments.run)
-    run = str(folder.resolve()) if folder.is_dir() else arguments.run
+        raise InputError(f"report: {target} is there already. To render it: --document {target}.")
+    bundled = target.stem if target.stem in DOCUMENTS else ""
+    if not bundled:
+        bundled = "brief" if arguments.detail == "brief" else load_run(name).records.kind
+    source = document_path(bundled)
+    run = str(Path(name).resolve()) if Path(name).is_dir() else name
     quoted = run.replace("\\", "\\\\").replace('"', '\\"')
     text = _PARAMETER.sub(lambda _: f'run = "{quoted}"', source.read_text(encoding="utf-8"), 1)
     with guard_output(target):
-        out.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
         for beside in sorted(source.parent.iterdir()):  # bibliography, styles, the shared header
             needed = beside.suffix in {".bib", ".csl", ".css", ".scss", ".typ", ".yml"}
-            if needed and not (out / beside.name).exists():
-                shutil.copyfile(beside, out / beside.name)
-    console.say(
-        f"{target}: edit it, then",
+            if needed and not (target.parent / beside.name).exists():
+                shutil.copyfile(beside, target.parent / beside.name)
+    console.print_result(
+        f"{target} is a copy of the bundled document {bundled}. Edit it, then render it:",
+        f"  judgestats report {shlex.quote(name)} --document {shlex.quote(str(target))}",
         f"  quarto render {target.name}      (in its folder, with judgestats' Python)",
-        f"  judgestats report {arguments.run} --template {target}      (without Quarto too)",
     )
     return 0
 
 
-def methods_command(arguments: Given) -> int:
-    """Print the methods of a run and what is missing of the checklist, or write both to a file.
-
-    Parameters
-    ----------
-    arguments : Given
-        ``run`` (an id or a folder) and ``out`` (a file, or empty).
-
-    Returns
-    -------
-    int
-        0.
-    """
+def _methods(arguments: Args) -> int:
+    """Print a run's methods and what its checklist lacks, or write both to a file."""
     from judgestats.reporting.runs import load_run
     from judgestats.reporting.writing_up import checklist, methods_text, write_methods
 
-    run = load_run(arguments.run)
+    run = load_run(_one(arguments, "--methods"))
     entries = checklist(run)
-    if arguments.out:
-        bibliography = project_folder("reports") / "references.bib"
-        write_methods(run, Path(arguments.out), bibliography=bibliography)
-        console.say(f"Written to {arguments.out}.")
+    if arguments.methods == "-":
+        console.print_result(methods_text(run))
     else:
-        console.say(methods_text(run))
+        bibliography = project_folder("reports") / "references.bib"
+        write_methods(run, Path(arguments.methods), bibliography=bibliography)
+        console.print_result(f"Written to {arguments.methods}.")
     missing = [e for e in entries if not e.reported]
-    console.say(f"Checklist: {len(entries) - len(missing)} of {len(entries)} are in the run.")
+    console.print_result(
+        f"Checklist: {len(entries) - len(missing)} of {len(entries)} are in the run."
+    )
     for entry in missing:
-        console.say(f"  missing  {entry.what}: {entry.where.removeprefix('missing: ')}")
+        console.print_result(f"  missing  {entry.what}: {entry.where.removeprefix('missing: ')}")
     return 0

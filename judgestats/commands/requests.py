@@ -9,24 +9,24 @@ from typing import Any
 
 from judgestats.collection.journal import Journal
 from judgestats.collection.offline import Ingested, ingest
-from judgestats.commands.table import Given
-from judgestats.data.parse import reread, unread_causes
+from judgestats.commands.arguments import Args
+from judgestats.commands.run import given_parameters
+from judgestats.data.parse import reread, unparsed_causes
 from judgestats.errors import InputError, guard_output, printable
 from judgestats.protocols.base import Scale
 from judgestats.protocols.replies import READER_VERSION
 from judgestats.reporting.runs import load_run
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
-from judgestats.runner.common_parameters import split_arguments
 from judgestats.runner.design import Design, ReplicationDesign, experiment_names, load_design
 
 
-def requests_command(arguments: Given) -> int:
+def export_command(arguments: Args) -> int:
     """Write the requests, and say how to go on.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``to``, ``parts``, and ``words``: an experiment or a run, and parameters.
 
     Returns
@@ -38,35 +38,37 @@ def requests_command(arguments: Given) -> int:
 
     if not arguments.words or arguments.words[0].startswith("-"):
         raise InputError(
-            "requests: name an experiment with its parameters, or a run: "
+            "requests export: name an experiment with its parameters, or a run: "
             f"{', '.join(experiment_names())}."
         )
-    design, given = _asked(arguments.words)
+    design, given = _requested_design(arguments.words)
     written = write_requests(design, given, Path(arguments.to), parts=arguments.parts)
     journal = f" --journal {shlex.quote(written.journal)}" if "journal" in given else ""
     command = console.repeat_command(design.name, {**given, "mode": "offline"}, mlflow=False)
     if not written.files:
-        console.say(f"The journal {written.journal} holds all that can be asked now.", command)
+        console.print_result(
+            f"The journal {written.journal} holds all that can be asked now.", command
+        )
         return 0
-    console.say(
+    console.print_result(
         f"{sum(written.files.values()):,} of {written.planned:,} judgments are not in "
         f"{written.journal}:"
     )
     for path, count in written.files.items():
-        console.say(f"  {path}  {count:,} requests of {written.models[path]}")
+        console.print_result(f"  {path}  {count:,} requests of {written.models[path]}")
     first, model = next((p, written.models[p]) for p in written.files)
     results = first.with_stem(f"{first.stem}-results")
-    console.say(
+    console.print_result(
         "Then, with any runner of OpenAI's batch files:",
         f"  vllm run-batch -i {shlex.quote(str(first))} -o {shlex.quote(str(results))} "
         f"--model {shlex.quote(model)}",
-        f"  judgestats ingest {shlex.quote(str(results))}{journal}",
+        f"  judgestats requests import {shlex.quote(str(results))}{journal}",
         f"  {command}",
     )
     return 0
 
 
-def _asked(words: list[str]) -> tuple[Design[Any], Mapping[str, str]]:
+def _requested_design(words: list[str]) -> tuple[Design[Any], Mapping[str, str]]:
     """The design and the parameters: of an experiment, or of a run and what is changed of it."""
     name, rest = words[0], words[1:]
     before: Mapping[str, str] = {}
@@ -76,17 +78,16 @@ def _asked(words: list[str]) -> tuple[Design[Any], Mapping[str, str]]:
         name, before = parameters_of_run(name)
     design = load_design(name)
     if isinstance(design, ReplicationDesign):
-        raise InputError(f"requests: {name} reads published judgments and asks nobody.")
-    flags = [p.name for p in design.all_parameters if p.switch]
-    return design, {**before, **split_arguments(rest, flags=flags)}
+        raise InputError(f"requests export: {name} reads published judgments and asks nobody.")
+    return design, {**before, **given_parameters(design, rest)}
 
 
-def ingest_command(arguments: Given) -> int:
+def import_command(arguments: Args) -> int:
     """Read the answers, and say what became of every line.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``results`` (files or folders) and ``journal``.
 
     Returns
@@ -99,7 +100,7 @@ def ingest_command(arguments: Given) -> int:
     with Journal(path) as journal:
         ingested = ingest(files, journal)
         kept = len(journal)
-    console.say(*_lines(ingested, files, f"{path} ({kept:,} answers)"))
+    console.print_result(*_lines(ingested, files, f"{path} ({kept:,} answers)"))
     return 0 if ingested.new or ingested.duplicates or ingested.failed else 1
 
 
@@ -107,50 +108,56 @@ def _files(path: Path) -> list[Path]:
     if path.is_dir():
         parts = sorted(path.glob("*.jsonl"))
         if not parts:
-            raise InputError(f"ingest: the folder {path} holds no *.jsonl.")
+            raise InputError(f"requests import: the folder {path} holds no *.jsonl.")
         return parts
     if not path.is_file():
-        raise InputError(f"ingest: there is no file {path}.")
+        raise InputError(f"requests import: file {path} not found.")
     return [path]
 
 
 def _lines(ingested: Ingested, files: list[Path], where: str) -> list[str]:
     """What was read, and what was not."""
-    new, read = counted(ingested.new, "answer", "answers"), counted(len(files), "file", "files")
+    new, read = (
+        count_noun(ingested.new, "answer", "answers"),
+        count_noun(len(files), "file", "files"),
+    )
     lines = [f"{new} of {read} read into {where}."]
     if ingested.duplicates:
         lines.append(
-            f"  {counted(ingested.duplicates, 'answer was', 'answers were')} there already"
+            f"  {count_noun(ingested.duplicates, 'answer was', 'answers were')} there already"
         )
     lines += [
-        f"  {counted(n, 'request', 'requests')} not answered: {kind} "
+        f"  {count_noun(n, 'request', 'requests')} not answered: {kind} "
         f"({ingested.words[kind] or 'no words'})"
         for kind, n in ingested.failed.most_common()
     ]
     if ingested.cut:
-        ends = counted(ingested.cut, "file ends", "files end")
+        ends = count_noun(ingested.cut, "file ends", "files end")
         lines.append(f"  {ends} within a line: the runner was stopped, or still writes")
     if ingested.unreadable:
-        lines.append(f"  {counted(ingested.unreadable, 'line is', 'lines are')} no result")
+        lines.append(f"  {count_noun(ingested.unreadable, 'line is', 'lines are')} no result")
     if ingested.foreign:
         lines.append(
-            f"  {counted(ingested.foreign, 'line is', 'lines are')} of requests that `judgestats "
-            "requests` did not write"
+            f"  {count_noun(ingested.foreign, 'line is', 'lines are')} of requests that "
+            "`judgestats "
+            "requests export` did not write"
         )
     if ingested.failed or ingested.cut or ingested.unreadable:
-        lines.append("  `judgestats requests` with the same words writes what is missing again.")
+        lines.append(
+            "  `judgestats requests export` with the same words writes what is missing again."
+        )
     return lines
 
 
 _SHOWN = 20
 
 
-def reread_command(arguments: Given) -> int:
+def reparse_command(arguments: Args) -> int:
     """Read the replies of a run again and print the differences; no judge is asked.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         ``run`` and ``out``.
 
     Returns
@@ -165,20 +172,22 @@ def reread_command(arguments: Given) -> int:
         with guard_output(arguments.out):
             differences.to_csv(arguments.out, index=False)
     version = run.session.get("reader", "1")
-    console.say(
+    console.print_result(
         f"{len(run.finals)} judgments, read by version {version} of the reader, read again by "
         f"version {READER_VERSION}: {len(differences)} differ. Nothing was asked."
     )
-    if causes := unread_causes(run.finals):
-        console.say(f"Unread in the run: {causes}.")
+    if causes := unparsed_causes(run.finals):
+        console.print_result(f"Unread in the run: {causes}.")
     for row in differences.head(_SHOWN).to_dict("records"):
         why = f" ({row['reason']})" if row["reason"] else ""
         order = f" {row['order']}" if row["order"] else ""
         which = f"{row['condition']}: {row['item_id']}{order}, replicate {row['replicate']}"
         line = f"  {which}: {row['before']} -> {row['now']}{why}"
-        console.say(printable(line, one_line=True))
+        console.print_result(printable(line, one_line=True))
     if len(differences) > _SHOWN and not arguments.out:
-        console.say(f"  ... and {len(differences) - _SHOWN} more; --out FILE writes all of them.")
+        console.print_result(
+            f"  ... and {len(differences) - _SHOWN} more; --out FILE writes all of them."
+        )
     if arguments.out:
-        console.say(f"Differences: {arguments.out}")
+        console.print_result(f"Differences: {arguments.out}")
     return 0

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from typing import Any
 
-from judgestats.commands.declared.shared import SHOW_AND_BOUNDS
-from judgestats.commands.table import Given
+from judgestats.commands.arguments import Args
+from judgestats.commands.declarations import COMMANDS, RESULTS
+from judgestats.commands.help import Entry, grouped, option_entry, screen_width, two_columns
+from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError
 from judgestats.runner import display as console
 from judgestats.runner.common_parameters import split_arguments
@@ -18,15 +21,14 @@ from judgestats.runner.design import (
 )
 from judgestats.style import MLFLOW, OPTIONS, spelled_for
 from judgestats.terminal import emit
-from judgestats.tracking.writer_process import writing_apart
 
 
-def run_command(arguments: Given) -> int:
+def run_command(arguments: Args) -> int:
     """Run the experiment that `arguments` name.
 
     Parameters
     ----------
-    arguments : Given
+    arguments : Args
         How results are shown, and ``words``: ``NAME --parameter value ...`` (``--help`` lists the
         parameters).
 
@@ -43,15 +45,23 @@ def run_command(arguments: Given) -> int:
         if not help_asked:
             raise InputError(f"run: name an experiment: {', '.join(experiment_names())}.")
         return 0
-    with writing_apart(wanted=name in experiment_names() and "--dry-run" not in rest):
-        design = load_design(name)
-        names = {p.name: p for p in design.all_parameters}
-        # Under MLflow the user wrote -P name=value, whatever MLflow makes of it for us.
-        spelled_for(MLFLOW if os.environ.get("MLFLOW_RUN_ID") else OPTIONS, names)
-        given = split_arguments(rest[1:], flags=[n for n, p in names.items() if p.switch])
-        with console.showing(console.asked_for(arguments)):
-            _run(design, given)
+    design = load_design(name)
+    names = {p.name: p for p in design.all_parameters}
+    # Under MLflow the user wrote -P name=value, whatever MLflow makes of it for us.
+    spelled_for(MLFLOW if os.environ.get("MLFLOW_RUN_ID") else OPTIONS, names)
+    given = given_parameters(design, rest[1:])
+    with console.use_output(console.parse_output_options(arguments)):
+        _run(design, given)
     return 0
+
+
+def given_parameters(design: Design[Any] | ReplicationDesign, words: list[str]) -> dict[str, str]:
+    """The parameters that words give, by their present names; a note on each earlier one."""
+    flags = [p.name for p in design.all_parameters if p.switch]
+    given, notes = current_parameters(split_arguments(words, flags=flags))
+    for note in notes:
+        emit(f"judgestats: {note}\n", error=True)
+    return given
 
 
 def completions(words: list[str], incomplete: str) -> list[tuple[str, str]]:
@@ -73,7 +83,7 @@ def completions(words: list[str], incomplete: str) -> list[tuple[str, str]]:
     >>> completions([], "temp")
     [('temperature', 'Temperature and the consistency of scores')]
     >>> completions(["temperature"], "--dry")
-    [('--dry-run', 'print calls, tokens and price, send nothing')]
+    [('--dry-run', 'Print calls, tokens and cost, and send nothing')]
     """
     if not words:
         names = [n for n in experiment_names() if n.startswith(incomplete)]
@@ -104,27 +114,29 @@ def _run(design: Design[Any] | ReplicationDesign, given: dict[str, str]) -> None
 
 
 def _help(name: str) -> str:
+    """The page of all experiments, or of one with its parameters."""
     if not name:
-        width = max(map(len, experiment_names())) + 2
-        lines = ["usage: judgestats run EXPERIMENT [--parameter value ...]", "", "experiments:"]
-        lines += [f"  {n:<{width}}{load_design(n).title}" for n in experiment_names()]
-        return "\n".join([*lines, "", "judgestats run EXPERIMENT --help lists its parameters.\n"])
+        about, examples = COMMANDS["run"].about, COMMANDS["run"].examples
+        listed = [Entry(n, load_design(n).title) for n in experiment_names()]
+        lines = ["Usage: judgestats run EXPERIMENT [OPTIONS]", "", about, "", "Experiments:"]
+        lines += [*two_columns(listed), *grouped(map(option_entry, RESULTS)), "", "Examples:"]
+        lines += [f"  {example}" for example in examples]
+        return "\n".join([*lines, "", "judgestats run EXPERIMENT --help lists its options.", ""])
     design = load_design(name)
     lines = [
-        f"usage: judgestats run {name} [--parameter value ...]     (or -P parameter=value)",
-        f"   or: mlflow run . -e {name} [-P parameter=value ...]",
+        f"Usage: judgestats run {name} [OPTIONS]",
+        f"   or: mlflow run . -e {name} [-P NAME=VALUE]...",
         "",
-        design.question,
-        "",
-        "parameters:",
+        *textwrap.wrap(design.question, screen_width()),
     ]
-    width = max(len(p.name) for p in design.all_parameters)
+    listed = []
     for parameter in design.all_parameters:
         default = design.defaults.get(parameter.name, parameter.default)
-        shown = f" [{default}]" if default else ""
-        lines.append(f"  {parameter.name:<{width}} {parameter.help}{shown}")
-    lines += ["", "how results are shown:"]
-    lines += [f"  {f'{o.flag} {o.metavar}':<18} {o.help}" for o in SHOW_AND_BOUNDS]
+        told = f" (default: {default})" if default and not parameter.switch else ""
+        term = f"--{parameter.name.replace('_', '-')}"
+        listed.append(Entry(term, parameter.help + told, parameter.group, parameter.common))
+    shown = [option_entry(option) for option in RESULTS]
+    lines += grouped([*listed, *(e._replace(group="Output", common=False) for e in shown)])
     if design.presets:
-        lines += ["", f"presets: {', '.join(design.presets)}"]
-    return "\n".join([*lines, ""])
+        lines += ["", f"Presets: {', '.join(design.presets)}"]
+    return "\n".join([*lines, "", "Example:", f"  judgestats run {name} --dry-run", ""])

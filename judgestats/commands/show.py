@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
-from judgestats.commands.table import Given
+from judgestats.commands.arguments import Args
 from judgestats.errors import InputError, guard_output, nearest
-from judgestats.results import Results, estimand_of
+from judgestats.results import Results, Table, quantity_of
 from judgestats.results.numbers import format_number
-from judgestats.results.records import Comparison, Estimate, Record, plain
+from judgestats.results.records import Comparison, Estimate, Record, plain, rows_of_table
 from judgestats.results.text import print_of, words_of
 from judgestats.runner import display as console
 from judgestats.runner.display import finish, show, write_json
-from judgestats.terminal import emit
 
 
-def show_command(arguments: Given) -> int:
+def show_command(arguments: Args) -> int:
     """Show a run, or one of its results.
 
     Parameters
     ----------
-    arguments : Given
-        ``run``, ``result`` (words of an id), ``full``, ``json`` and thresholds.
+    arguments : Args
+        ``run``, ``result`` (words of an id), ``all``, ``json`` and ``require``.
 
     Returns
     -------
@@ -40,19 +40,21 @@ def show_command(arguments: Given) -> int:
     results = results_of_run(run)
     if arguments.result == ["crosscheck"]:
         results = _crosschecked(run, results)
-    with console.showing(console.asked_for(arguments)):
+    with console.use_output(console.parse_output_options(arguments)):
         if not arguments.result:
             again = f"judgestats show {arguments.run}"
-            further = [f"{again} --json"] if arguments.full else ["--full", "--json"]
-            following = [f"{again} {_an_id(results)}", *further]
-            show(results, more=f"{again} --full", following=following)
+            further = [f"{again} --json"] if arguments.all else ["--all", "--json"]
+            following = [f"{again} {_example_id(results)}", *further]
+            show(results, more=f"{again} --all", following=following)
             finish(results, following=following)
             return 0
         record = _record(results, " ".join(arguments.result))
+        if arguments.out:
+            _write_table(record, Path(arguments.out))
         if arguments.json:
             write_json({"record": plain(record)})
         else:
-            console.say(record_text(record, results))
+            console.print_result(record_text(record, results))
     return 0
 
 
@@ -72,37 +74,17 @@ def _crosschecked(run: str, results: Results) -> Results:
     return with_crosscheck(results, rows)
 
 
-def second_opinion_command(arguments: Given) -> int:
-    """Show the cross-check of a run by the command's earlier name.
+def _write_table(record: Record, path: Path) -> None:
+    """Write a table, one row per row."""
+    import pandas as pd
 
-    Parameters
-    ----------
-    arguments : Given
-        ``run`` (an id or a folder) and ``out`` (a CSV file, or empty).
-
-    Returns
-    -------
-    int
-        1 where a number differs by more than its tolerance.
-    """
-    from judgestats.deprecated import command_note
-    from judgestats.reporting.runs import rows_of_table
-    from judgestats.tracking.fetch import results_of_run, whole_run
-
-    emit(f"{command_note('second-opinion')}\n", error=True)
-    run = whole_run(arguments.run)
-    results = _crosschecked(run, results_of_run(run))
-    rows = rows_of_table(results["crosscheck"])
-    if arguments.out:
-        import pandas as pd
-
-        with guard_output(arguments.out):
-            pd.DataFrame(rows).to_csv(arguments.out, index=False)
-    console.say(record_text(results["crosscheck"], results))
-    return int(not all(row["agrees"] for row in rows))
+    if not isinstance(record, Table):
+        raise InputError(f"show --out: {record.id} is not a table. Use --json instead.")
+    with guard_output(path):
+        pd.DataFrame(rows_of_table(record)).to_csv(path, index=False)
 
 
-def _an_id(results: Results) -> str:
+def _example_id(results: Results) -> str:
     """The id of something that the screen shows, for a start."""
     ids = [next(iter(row.cells.values())) for row in results.rows]
     return shlex.quote(ids[0]) if ids else "ID"
@@ -138,11 +120,11 @@ def record_text(record: Record, results: Results) -> str:
     """
     lines = [record.title, f"id: {record.id}  ({type(record).__name__.lower()}, {record.role})"]
     if isinstance(record, (Estimate, Comparison)):
-        entry = estimand_of(record.estimand)
+        entry = quantity_of(record.estimand)
         unit = f", in {entry.unit}" if entry.unit not in {"number", "coefficient"} else ""
-        lines.append(f"{entry.label}: {entry.meaning}{unit}")
+        lines.append(f"{entry.heading}: {entry.glossary}{unit}")
         if entry.function:
-            lines.append(f"computed by judgestats.stats.{entry.function}")
+            lines.append(f"computed by judgestats.stats.{entry.function.rpartition(':')[2]}")
     lines += _subject(record)
     lines += ["", print_of(record, results)]
     told = isinstance(record, Estimate)  # its print says all that its words do, to more digits

@@ -20,12 +20,12 @@ from judgestats.protocols.replies import (
     is_cut,
     read_reply,
 )
-from judgestats.protocols.replies import without_logprobs as replies_without_logprobs
+from judgestats.protocols.replies import unpack_reply as replies_without_logprobs
 from judgestats.protocols.replies.decision import Form
 from judgestats.protocols.replies.weighted import (
     LEAST_MASS,
+    unpack_reply,
     weighted_score,
-    without_logprobs,
     word_chance,
 )
 
@@ -146,7 +146,7 @@ def read_judgment(
         return Verdict(status=Status.INVALID, reason=failure)
     if mode != ReplyMode.LOGPROBS:
         return reader.read(unit, ReplyMode(mode), text, finish_reason=finish_reason)
-    reply, places = without_logprobs(text)
+    reply, places = unpack_reply(text)
     verdict = reader.read(unit, ReplyMode.TEXT, reply, finish_reason=finish_reason)
     words = getattr(reader, "words", None)
     if verdict.choice and words == PassFail.words:
@@ -171,7 +171,7 @@ def read_judgment(
 
 def _kind(reader: JudgingProtocol) -> str:
     """The kind of verdict that a protocol reads; a stage before the verdict writes a text."""
-    otherwise = "preference" if hasattr(reader, "at_stage") else "text"
+    otherwise = "preference" if hasattr(reader, "stage_protocol") else "text"
     return str(getattr(reader, "verdict_kind", otherwise))
 
 
@@ -184,7 +184,7 @@ def reader_of(protocol: JudgingProtocol, stage: str) -> JudgingProtocol:
     >>> reader_of(Pairwise(), "final").name
     'pairwise'
     """
-    at_stage = getattr(protocol, "at_stage", None)
+    at_stage = getattr(protocol, "stage_protocol", None)
     return protocol if at_stage is None or stage == "final" else at_stage(stage)
 
 
@@ -275,14 +275,14 @@ def _differences(finals: pd.DataFrame, form: Form) -> list[dict[str, Any]]:
         now = verdict.status.value
         if verdict.status is Status.OK:
             now = verdict.choice or f"{verdict.score:g}"
-        before = _before(row, form)
+        before = _recorded_verdict(row, form)
         if now != before:
             which = {k: row[k] for k in _KEY}
             rows.append({**which, "before": before, "now": now, "reason": verdict.reason})
     return rows
 
 
-def _before(row: Mapping[Any, Any], form: Form) -> str:
+def _recorded_verdict(row: Mapping[Any, Any], form: Form) -> str:
     """What the run read: the score, the place or the word; else its status."""
     if row["status"] != Status.OK.value:
         return str(row["status"])
@@ -294,13 +294,13 @@ def _before(row: Mapping[Any, Any], form: Form) -> str:
     return _PLACES.get(position, position)
 
 
-def unread_causes(frame: pd.DataFrame, max_tokens: int | None = None) -> str:
+def unparsed_causes(frame: pd.DataFrame, max_tokens: int | None = None) -> str:
     """Why replies are unread, in words; empty where all were read.
 
     Examples
     --------
     >>> cut = pd.DataFrame({"status": ["truncated"] * 18, "finish_reason": ["length"] * 18})
-    >>> unread_causes(cut, 30)
+    >>> unparsed_causes(cut, 30)
     '18 of 18 cut at max_tokens=30'
     """
     statuses = frame["status"].astype(str)

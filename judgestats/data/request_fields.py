@@ -118,35 +118,37 @@ class RequestField:
 
 
 _LISTED = (
-    RequestField(name="temperature", symbol="T", low=0, high=2, help="sampling temperature, 0-2"),
+    RequestField(name="temperature", symbol="T", low=0, high=2, help="Sampling temperature, 0-2"),
     RequestField(
-        name="top_p", low=0, high=1, help="sampling among the likeliest tokens of this share, 0-1"
+        name="top_p", low=0, high=1, help="Nucleus sampling: share of the likeliest tokens, 0-1"
     ),
     RequestField(
         name="top_k",
         low=1,
         whole=True,
-        help="sampling among the k likeliest tokens, where the server takes it (OpenAI's does not)",
+        help="Sampling among the k likeliest tokens, where the server supports it",
     ),
     RequestField(
         name="max_tokens",
         low=1,
         whole=True,
-        help="longest reply, in tokens; by default the server's own limit",
+        help="Longest reply in tokens, e.g. 500; by default the server's limit",
     ),
     RequestField(
         name="reasoning_effort",
         words=("none", "minimal", "low", "medium", "high", "xhigh", "max"),
-        help="how long a reasoning model thinks before it answers",
+        help="Reasoning effort, e.g. low (none, minimal, low, medium, high, xhigh, max)",
     ),
     RequestField(
-        name="verbosity", words=("low", "medium", "high"), help="how long a model's replies are"
+        name="verbosity",
+        words=("low", "medium", "high"),
+        help="Length of replies: low, medium, or high",
     ),
     RequestField(
-        name="frequency_penalty", low=-2, high=2, help="against words already used, -2 to 2"
+        name="frequency_penalty", low=-2, high=2, help="Penalty on words already used, -2 to 2"
     ),
     RequestField(
-        name="presence_penalty", low=-2, high=2, help="against topics already touched, -2 to 2"
+        name="presence_penalty", low=-2, high=2, help="Penalty on topics already mentioned, -2 to 2"
     ),
 )
 FIELDS: Mapping[str, RequestField] = {field.name: field for field in _LISTED}
@@ -179,7 +181,7 @@ def field_of(name: str) -> RequestField:
                 f"{name}: a key or header is no field of a request, which a run records. Set it in "
                 "the environment, as OPENAI_API_KEY, or in a judges file."
             )
-        return RequestField(name=name, help="a field that only some servers know")
+        return RequestField(name=name, help="Field of some servers only")
     raise InputError(
         f"{name!r} is no field of a request.{nearest(name, FIELDS)} There are: "
         f"{', '.join(FIELDS)}; and {EXTRA}NAME for what only some servers know."
@@ -228,14 +230,14 @@ def heat(temperature: Any) -> str:
     return label("temperature", temperature)
 
 
-def in_order(name: str, values: Iterable[str]) -> tuple[str, ...] | None:
+def sort_levels(name: str, values: Iterable[str]) -> tuple[str, ...] | None:
     """The levels of a factor from the least to the most; None where they have no order.
 
     Examples
     --------
-    >>> in_order("reasoning_effort", ["high", "low", "medium"])
+    >>> sort_levels("reasoning_effort", ["high", "low", "medium"])
     ('low', 'medium', 'high')
-    >>> in_order("top_p", ["1", "0.5"]), in_order("probe", ["swap", "pad"])
+    >>> sort_levels("top_p", ["1", "0.5"]), sort_levels("probe", ["swap", "pad"])
     (('0.5', '1'), None)
     """
     levels = tuple(dict.fromkeys(values))

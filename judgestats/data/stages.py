@@ -15,7 +15,14 @@ from judgestats.data.columns import Condition, Task
 from judgestats.data.parse import read_judgment
 from judgestats.errors import InputError
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Status, Unit
-from judgestats.protocols.strategies.base import Call, CallKey, Heard, Settled, Strategy, stage_kind
+from judgestats.protocols.strategies.base import (
+    Call,
+    CallKey,
+    Settled,
+    StageReply,
+    Strategy,
+    stage_kind,
+)
 
 Cell = tuple[str, int]
 """An item, and a block of its repetitions: what shares calls with nothing outside it."""
@@ -131,7 +138,7 @@ class _Pipeline:
         return (self.unit.item.id, self.replicate)
 
 
-class Staging:
+class StageSchedule:
     """The calls of strategies on pairs, stage by stage.
 
     Give `first` to `collect_judgments` as its plan and `follow_up` as its follow-up; afterwards
@@ -162,7 +169,7 @@ class Staging:
     >>> cce = strategy("cce@2")
     >>> condition = Condition(judge="sim-crowd", temperature=0.5, factors={"strategy": cce.name})
     >>> pairs = cce.units(load_bank()[:1])[:2]
-    >>> staging = Staging({condition: cce}, {condition: pairs}, replicates=1)
+    >>> staging = StageSchedule({condition: cce}, {condition: pairs}, replicates=1)
     >>> raw = collect_judgments(staging.first(), follow_up=staging.follow_up).read()
     >>> sorted(set(raw["stage"])), staging.table(raw)["status"].tolist()
     (['crowd', 'final', 'removal'], ['ok', 'ok'])
@@ -182,7 +189,7 @@ class Staging:
         for condition, one in strategies.items():
             if condition.factors.get(STRATEGY) != one.name:
                 raise InputError(
-                    f"Staging: the condition {condition.label!r} must name its strategy: "
+                    f"StageSchedule: the condition {condition.label!r} must name its strategy: "
                     f'factors={{"{STRATEGY}": "{one.name}"}}.'
                 )
         self._given = (dict(strategies), dict(units), replicates, raised)
@@ -194,7 +201,7 @@ class Staging:
         self._waiting: dict[TaskKey, list[_Pipeline]] = {}
         # All calls of a pipeline are about responses of its item, so that what was heard about an
         # item can be let go of when its last pipeline has settled.
-        self._heard: dict[tuple[str, int], dict[TaskKey, Heard]] = {}
+        self._heard: dict[tuple[str, int], dict[TaskKey, StageReply]] = {}
         self._open: Counter[tuple[str, int]] = Counter(p.about for p in self._pipelines)
         self._readers: dict[TaskKey, tuple[JudgingProtocol, Unit]] = {}
         self.protocols: dict[str, JudgingProtocol] = {}
@@ -234,16 +241,16 @@ class Staging:
         """Pipelines that have come to an end."""
         return sum(pipeline.settled is not None for pipeline in self._pipelines)
 
-    def again(self) -> Staging:
+    def again(self) -> StageSchedule:
         """The same, with nothing heard yet."""
-        return self._of(self._only)
+        return self._subset(self._only)
 
-    def _of(self, only: Collection[Cell] | None) -> Staging:
+    def _subset(self, only: Collection[Cell] | None) -> StageSchedule:
         strategies, units, replicates, raised = self._given
         if only is not None:  # a small part of many: the others need not be lined up first
             items = {item for item, _ in only}
             units = {c: [u for u in listed if u.item.id in items] for c, listed in units.items()}
-        return Staging(
+        return StageSchedule(
             strategies,
             units,
             replicates=replicates,
@@ -265,11 +272,11 @@ class Staging:
         """How many final verdicts each of these `cells` has."""
         return Counter((p.unit.item.id, p.replicate // together) for p in self._pipelines)
 
-    def part(self, cells: Collection[Cell], together: int = 1) -> Staging:
+    def part(self, cells: Collection[Cell], together: int = 1) -> StageSchedule:
         """The same for some cells only, so that its price can be told without walking all."""
         wanted = set(cells)
         abouts = {p.about for p in self._pipelines}
-        return self._of({a for a in abouts if (a[0], a[1] // together) in wanted})
+        return self._subset({a for a in abouts if (a[0], a[1] // together) in wanted})
 
     def cell_of(self, task: Task, together: int = 1) -> Cell:
         """The cell that a call named by these stages belongs to."""
@@ -307,7 +314,7 @@ class Staging:
             finish_reason=row["finish_reason"],
             failure=row["failure"],
         )
-        self._heard.setdefault((unit.item.id, key[-1]), {})[key] = Heard(verdict=verdict)
+        self._heard.setdefault((unit.item.id, key[-1]), {})[key] = StageReply(verdict=verdict)
         tasks: list[Task] = []
         for pipeline in self._waiting.pop(key, []):
             pipeline.waiting -= 1
@@ -327,7 +334,7 @@ class Staging:
                 pipeline.settled = pipeline.strategy.settle(
                     pipeline.unit, heard, pipeline.replicate
                 )
-                self._done(pipeline)
+                self._close_pipeline(pipeline)
                 break
             for call in new:
                 tasks += self._need(pipeline, call)
@@ -356,7 +363,7 @@ class Staging:
         self._waiting.setdefault(key, []).append(pipeline)
         if key in self._readers:
             return []
-        self._readers[key] = (pipeline.strategy.at_stage(call.stage), unit)
+        self._readers[key] = (pipeline.strategy.stage_protocol(call.stage), unit)
         self.protocols.setdefault(condition.label, pipeline.strategy)
         self.units.setdefault((unit.item_id, unit.order), unit)
         return [task]
@@ -380,7 +387,7 @@ class Staging:
             self._conditions[key] = replace(condition, temperature=heat)
         return self._conditions[key]
 
-    def _done(self, pipeline: _Pipeline) -> None:
+    def _close_pipeline(self, pipeline: _Pipeline) -> None:
         self._open[pipeline.about] -= 1
         if self._open[pipeline.about] == 0:
             self._heard.pop(pipeline.about, None)

@@ -144,7 +144,8 @@ class Kind:
     name : str
         One of ``KINDS``.
     codes : mapping of spelling to verdict
-        `spelling` of a value to the verdict that it stands for; of a score only what was stated.
+        `normalize_value` of a value to the verdict that it stands for; of a score only what was
+        stated.
     statuses : mapping of spelling to str
         Cells without a verdict: ``skip``, ``unparsed``, ``error`` or ``missing``.
     stated : mapping of word to meaning
@@ -163,12 +164,13 @@ class Kind:
     description: str = ""
 
 
-def spelling(value: object) -> str:
+def normalize_value(value: object) -> str:
     """A value as it is compared: without case and space around it, whole numbers without a point.
 
     Examples
     --------
-    >>> spelling(True), spelling(1.0), spelling(" Model_A "), spelling(float("nan"))
+    >>> normalize_value(True), normalize_value(1.0), normalize_value(" Model_A "), normalize_value(
+    ...     float("nan"))
     ('true', '1', 'model_a', '')
     """
     if value is None or value is pd.NA or value is pd.NaT:
@@ -203,12 +205,12 @@ def counted_words(values: pd.Series, rows: Sequence[int] | None = None) -> dict[
     n_rows = np.bincount(codes[kept], weights, minlength=len(distinct))
     counts: dict[str, int] = {}
     for value, n in zip(distinct, n_rows.tolist(), strict=True):
-        if word := spelling(value):
+        if word := normalize_value(value):
             counts[word] = counts.get(word, 0) + int(n)
     return counts
 
 
-def passes_beside_scores(labels: pd.Series, scores: pd.Series) -> Mapping[str, float] | None:
+def score_pass_map(labels: pd.Series, scores: pd.Series) -> Mapping[str, float] | None:
     """1 and 0 by word where labels beside scores say pass and fail of items; else None.
 
     The numbers 1 and 0 say so where both occur and scores go beyond them: no scale of 1-10 has a
@@ -222,7 +224,7 @@ def passes_beside_scores(labels: pd.Series, scores: pd.Series) -> Mapping[str, f
     Examples
     --------
     >>> labels, scores = pd.Series(["1", "0", ""]), pd.Series([7.0, 3.0, 9.0])
-    >>> passes_beside_scores(labels, scores), passes_beside_scores(labels, scores / 10)
+    >>> score_pass_map(labels, scores), score_pass_map(labels, scores / 10)
     ({'1': 1.0, '0': 0.0}, None)
     """
     found = pass_fail_words(counted_words(labels))
@@ -326,7 +328,10 @@ def kind_of(
         found = _words(words, column, chosen)
     elif chosen == "score" or (scale is not None and not np.isnan(numbers_of(distinct)).all()):
         codes = {w: m for w in words if family(m := stated_meaning(w, stated)) == "score"}
-        given = [*codes.values(), *(v for v in distinct if spelling(v) not in {*codes, *statuses})]
+        given = [
+            *codes.values(),
+            *(v for v in distinct if normalize_value(v) not in {*codes, *statuses}),
+        ]
         found = replace(_scores(given, scale, "numbers", column=column, read=read), codes=codes)
     else:
         found = _undeclared(distinct, counts, column, name, role, read, stated)
@@ -343,7 +348,7 @@ def _statuses(
     return {w: m for w, m in own.items() if m in STATUS_OF}
 
 
-def _beside_words(words: Sequence[str]) -> bool:
+def _has_other_words(words: Sequence[str]) -> bool:
     """Whether words of a preference stand among others, perhaps beside codes."""
     others = set(words) - set(PREFERENCES)
     letters = any(len(w) == 1 and w.isalpha() for w in others)  # d, e: options beyond a, b, c
@@ -379,7 +384,7 @@ def _undeclared(
             )
         return _pass_fail(counts, column, (), (), stated)
     understood = sum(n for w, n in counts.items() if w in PREFERENCES or w in statuses)
-    if _beside_words(words) and understood >= _MOSTLY * sum(counts.values()):
+    if _has_other_words(words) and understood >= _MOSTLY * sum(counts.values()):
         # Codes beside words such as "tie": a few replies that say something else are unread.
         return _preference([w for w in words if w in PREFERENCES], column, stated)
     open_name = picked or name in {"verdict", "outcome", "result", "decision"}
@@ -402,12 +407,14 @@ def _undeclared(
         sample = [str(v) for v in distinct[:200]]
         if sum(read(t) is not None for t in sample) >= _SHARE_READ * len(sample):
             return Kind(
-                name="score", description=f"a score, read from texts such as {_shown(sample[0])}"
+                name="score",
+                description=f"a score, read from texts such as {_quote_text(sample[0])}",
             )
     if texts:
         raise InputError(
             f"the column {column!r} holds {len(words):,} different texts, such as "
-            f"{_shown(words[0])}: that is text, not a verdict. Map the verdict's column (--map "
+            f"{_quote_text(words[0])}: that is text, not a verdict. Map the verdict's column "
+            "(--map "
             "verdict=COLUMN), or read verdicts out of the texts (--parse pointwise, --parse "
             "pairwise, --parse 'REGEX with one group')."
         )
@@ -417,7 +424,7 @@ def _undeclared(
     if (name in _SCORED or role == "score") and words:
         raise InputError(
             f"no entry of the column {column!r} is a number (the first is "
-            f"{_shown(str(distinct[0]))}). For verdicts in words: --map choice={column}."
+            f"{_quote_text(str(distinct[0]))}). For verdicts in words: --map choice={column}."
         )
     lost = {normalised(w) for w in _statuses(counts, stated, any_column=True)}
     words = [w for w in counts if normalised(w) not in lost]
@@ -430,7 +437,7 @@ def _undeclared(
     return _words(words, column, "choice" if one_letter and picked else "category")
 
 
-def _shown(text: str) -> str:
+def _quote_text(text: str) -> str:
     return repr(printable(text[:40], one_line=True))
 
 
@@ -454,7 +461,7 @@ def _scores(
         if len(numbers) and np.isnan(numbers).all():
             if read is not None and any(read(str(v)) is not None for v in distinct[:200]):
                 return Kind(name="score", scale=scale, description="a score, read from texts")
-            first = _shown(str(next(iter(distinct))))
+            first = _quote_text(str(next(iter(distinct))))
             raise InputError(
                 f"no entry of the column {column!r} is a number (the first is {first}). For "
                 f"verdicts in words: --map choice={column}."

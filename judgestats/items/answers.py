@@ -12,7 +12,7 @@ from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.items.files import read_source
-from judgestats.items.records import MAX_CHARS, Item, Response, as_text, as_turns, shown
+from judgestats.items.records import MAX_CHARS, Item, Response, as_text, as_turns, short_repr
 from judgestats.items.tables import as_name
 
 LONGEST_TARGET = 60
@@ -72,7 +72,7 @@ def with_answers(
     if not answers and required:
         raise InputError(
             f"answers: no row of {source.name} answers any of the {len(items)} items. Its item_id "
-            f"must be theirs, such as {shown(items[0].id) if items else 'the first one'}."
+            f"must be theirs, such as {short_repr(items[0].id) if items else 'the first one'}."
         )
     return tuple(
         replace(
@@ -95,7 +95,8 @@ def _turns(given: Any, answer: str, item: Item, where: str) -> tuple[str, ...]:
     if len(turns) != len(item.turns) or turns[-1] != answer:
         raise InputError(
             f"{where}: 'turns' must hold one answer for each of the {len(item.turns)} turns of "
-            f"{shown(item.id)}, the last of them the answer. Leave it out if only that is known."
+            f"{short_repr(item.id)}, the last of them the answer. Leave it out if only that is "
+            "known."
         )
     return turns
 
@@ -212,7 +213,9 @@ def draw_candidates(items: Sequence[Item], *, count: int, seed: int) -> tuple[It
     >>> {len(item.responses) for item in draw_candidates(load_bank(), count=4, seed=0)}
     {4}
     """
-    kept = tuple(_drawn(item, count, seed) for item in items if len(item.responses) >= count)
+    kept = tuple(
+        _draw_responses(item, count, seed) for item in items if len(item.responses) >= count
+    )
     if not kept:
         most = max((len(item.responses) for item in items), default=0)
         raise InputError(
@@ -258,13 +261,13 @@ def draw_responses(items: Sequence[Item], *, count: int | None, seed: int) -> tu
     return tuple(out)
 
 
-def _drawn(item: Item, count: int, seed: int) -> Item:
-    def place(index: int) -> str:
+def _draw_responses(item: Item, count: int, seed: int) -> Item:
+    def sort_key(index: int) -> str:
         response = item.responses[index]
         text = "\0".join((str(seed), item.id, response.author, *response.turns, str(index)))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
-    kept = sorted(sorted(range(len(item.responses)), key=place)[:count])
+    kept = sorted(sorted(range(len(item.responses)), key=sort_key)[:count])
     new = {old: i for i, old in enumerate(kept)}
     return replace(
         item,

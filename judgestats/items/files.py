@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.errors import InputError
-from judgestats.items.records import shown
+from judgestats.items.records import short_repr
 
 MAX_BYTES = 1_000_000_000
 """Largest file that is read, after decompression."""
@@ -194,7 +194,8 @@ def _jsonl_rows(path: Path, text: str) -> tuple[Row, ...]:
         value = _parse_json(line, where)
         if not isinstance(value, Mapping):
             raise InputError(
-                f"read_source: {where} holds {shown(value)}, not an object. Every line of a .jsonl "
+                f"read_source: {where} holds {short_repr(value)}, not an object. Every line of a "
+                ".jsonl "
                 'file is one object, as in {"question": "...", "response": "..."}.'
             )
         rows.append(Row(where=where, values=value))
@@ -208,13 +209,13 @@ def _json_source(path: Path, text: str) -> Source:
     if not isinstance(value, list) or not value:
         raise InputError(
             f"read_source: {path.name} must hold a list of objects (at least one), not "
-            f"{shown(value)}."
+            f"{short_repr(value)}."
         )
     rows = []
     for number, record in enumerate(value, start=1):
         where = f"{path.name}, record {number}"
         if not isinstance(record, Mapping):
-            raise InputError(f"read_source: {where} must be an object, not {shown(record)}.")
+            raise InputError(f"read_source: {where} must be an object, not {short_repr(record)}.")
         rows.append(Row(where=where, values=record))
     return Source(path=path, rows=tuple(rows))
 
@@ -257,7 +258,7 @@ def _checked_header(path: Path, cells: list[str]) -> list[str]:
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         raise InputError(
-            f"read_source: {path.name} has the column(s) {shown(twice)} twice. Rename them."
+            f"read_source: {path.name} has the column(s) {short_repr(twice)} twice. Rename them."
         )
     return header
 
@@ -277,7 +278,8 @@ def _parquet_rows(path: Path, data: bytes, max_bytes: int) -> tuple[Row, ...]:
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         first_line = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(
-            f"read_source: {path.name} is no readable Parquet file ({shown(first_line)}). Write it "
+            f"read_source: {path.name} is no readable Parquet file ({short_repr(first_line)}). "
+            "Write it "
             "again."
         ) from error
     if not records:

@@ -19,7 +19,7 @@ from judgestats.items.records import (
     Response,
     as_turns,
     check_items,
-    shown,
+    short_repr,
 )
 from judgestats.items.tables import as_name, read_winner
 
@@ -68,7 +68,7 @@ def mt_bench_items(
     folder = Path(folder)
     turn = 1 if turn is None else turn
     if turn not in _BOTH_TURNS:
-        raise InputError(f"mt_bench_items: turn must be 1 or 2, not {shown(turn)}.")
+        raise InputError(f"mt_bench_items: turn must be 1 or 2, not {short_repr(turn)}.")
     if not is_mt_bench_folder(folder):
         raise InputError(
             f"mt_bench_items: {str(folder)!r} is not in FastChat's MT-Bench layout. It needs "
@@ -119,7 +119,8 @@ def mt_bench_items(
 def _field(row: Row, name: str) -> Any:
     if name not in row.values:
         raise InputError(
-            f"{row.where}: the field {name!r} is missing; it has {shown(list(row.values), 200)}."
+            f"{row.where}: the field {name!r} is missing; it has "
+            f"{short_repr(list(row.values), 200)}."
         )
     return row.values[name]
 
@@ -145,7 +146,7 @@ def _model_answers(
     unknown = [model for model in wanted if model not in file_of]
     if unknown:
         raise InputError(
-            f"mt_bench_items: there are no answers by {shown(unknown[0])}; the folder has "
+            f"mt_bench_items: there are no answers by {short_repr(unknown[0])}; the folder has "
             f"{', '.join(answers)}. Choose among these."
         )
     return {file_of[model]: answers[file_of[model]] for model in wanted}
@@ -164,7 +165,7 @@ def _answers(rows: Iterable[Row], max_chars: int) -> dict[str, tuple[str, ...]]:
         ):
             raise InputError(
                 f"{row.where}: 'choices' must be a list of objects with 'turns', not "
-                f"{shown(choices)}."
+                f"{short_repr(choices)}."
             )
         answers[question_id] = as_turns(
             choices[0]["turns"], f"{row.where}: 'turns'", empty_ok=True, max_chars=max_chars
@@ -213,13 +214,13 @@ def human_judgment_items(
         If a field is missing or of the wrong kind, or nothing is left.
     """
     if turn is not None and turn not in _BOTH_TURNS:
-        raise InputError(f"human_judgment_items: turn must be 1 or 2, not {shown(turn)}.")
+        raise InputError(f"human_judgment_items: turn must be 1 or 2, not {short_repr(turn)}.")
     keep = None if models is None else {models} if isinstance(models, str) else set(models)
     questions: dict[tuple[str, int], tuple[str, ...]] = {}
     responses: dict[tuple[str, int], dict[Response, int]] = {}
     labels: dict[tuple[str, int], list[HumanLabel]] = {}
     for row in source.rows:
-        judged = _judged_turn(row)
+        judged = _parse_turn(row)
         names = [as_name(_field(row, f"model_{s}"), f"{row.where}: 'model_{s}'") for s in "ab"]
         if (turn is not None and judged != turn) or (keep is not None and not keep >= set(names)):
             continue
@@ -259,11 +260,11 @@ def human_judgment_items(
     return check_items(items, where=source.name)
 
 
-def _judged_turn(row: Row) -> int:
+def _parse_turn(row: Row) -> int:
     value = row.values.get("turn", 1)
     text = as_name(value, f"{row.where}: 'turn'")
     if text not in ("1", "2"):
-        raise InputError(f"{row.where}: 'turn' must be 1 or 2, not {shown(value)}.")
+        raise InputError(f"{row.where}: 'turn' must be 1 or 2, not {short_repr(value)}.")
     return int(text)
 
 
@@ -283,13 +284,13 @@ def _conversation(
     if not isinstance(messages, Sequence) or isinstance(messages, str):
         raise InputError(
             f"{row.where}: {field!r} must be a list of messages (role, content), not "
-            f"{shown(messages)}. A CSV file cannot hold it; use JSONL or Parquet."
+            f"{short_repr(messages)}. A CSV file cannot hold it; use JSONL or Parquet."
         )
     for message in messages:
         if not isinstance(message, Mapping) or message.get("role") not in tuple(turns):
             raise InputError(
                 f"{row.where}: a message of {field!r} must have the role user or assistant and a "
-                f"content, not {shown(message)}."
+                f"content, not {short_repr(message)}."
             )
         turns[message["role"]].append(message.get("content"))
     if min(len(turns["user"]), len(turns["assistant"])) < n_turns:

@@ -23,7 +23,7 @@ from judgestats.items.records import (
     Response,
     as_text,
     check_items,
-    shown,
+    short_repr,
 )
 from judgestats.items.tables import as_name, read_winner
 
@@ -49,7 +49,8 @@ _TURN_MARK = re.compile(r"\s*<extra_id_1>(Assistant|User)\n")
 def _text(row: Row, name: str, *, empty_ok: bool = False, max_chars: int = MAX_CHARS) -> str:
     if name not in row.values:
         raise InputError(
-            f"{row.where}: the field {name!r} is missing; it has {shown(list(row.values), 200)}."
+            f"{row.where}: the field {name!r} is missing; it has "
+            f"{short_repr(list(row.values), 200)}."
         )
     return as_text(
         row.values[name], f"{row.where}: {name!r}", empty_ok=empty_ok, max_chars=max_chars
@@ -96,8 +97,10 @@ def rewardbench_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[It
         # RewardBench 2 names the authors of all its completions together, or one for them all.
         authors = _models(row, "models")
         if len(authors) in {1, len(chosen) + len(rejected)}:
-            chosen = _named(chosen, authors[: len(chosen)] if len(authors) > 1 else authors)
-            rejected = _named(rejected, authors[len(chosen) :] if len(authors) > 1 else authors)
+            chosen = _name_authors(chosen, authors[: len(chosen)] if len(authors) > 1 else authors)
+            rejected = _name_authors(
+                rejected, authors[len(chosen) :] if len(authors) > 1 else authors
+            )
         items.append(
             Item(
                 id=item_id,
@@ -115,7 +118,9 @@ def rewardbench_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[It
     return check_items(items, where=source.name)
 
 
-def _named(responses: tuple[Response, ...], authors: tuple[str, ...]) -> tuple[Response, ...]:
+def _name_authors(
+    responses: tuple[Response, ...], authors: tuple[str, ...]
+) -> tuple[Response, ...]:
     names = authors * len(responses) if len(authors) == 1 else authors
     return tuple(
         replace(response, author=response.author or name)
@@ -136,7 +141,7 @@ def _responses(
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, Sequence) or not texts:
         raise InputError(
-            f"{row.where}: {field!r} must be a text or a list of texts, not {shown(value)}."
+            f"{row.where}: {field!r} must be a text or a list of texts, not {short_repr(value)}."
         )
     names = authors if len(authors) == len(texts) else ("",) * len(texts)
     what = f"{row.where}: {field!r}"
@@ -179,7 +184,7 @@ def helpsteer2_items(
     if rule != "weighted" and rule not in HELPSTEER_WEIGHTS:
         raise InputError(
             f"helpsteer2_items: preference must be one of {', '.join(HELPSTEER_WEIGHTS)} or "
-            f"weighted, not {shown(rule)}."
+            f"weighted, not {short_repr(rule)}."
         )
     weights = HELPSTEER_WEIGHTS if rule == "weighted" else {rule: 1.0}
     rated: dict[str, list[tuple[Response, float]]] = {}
@@ -230,7 +235,7 @@ def _rating(row: Row, name: str) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise InputError(f"{row.where}: {name!r} must be a number, not {shown(value)}.")
+        raise InputError(f"{row.where}: {name!r} must be a number, not {short_repr(value)}.")
     return number
 
 
@@ -266,7 +271,7 @@ def judgebench_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Ite
     for number, row in enumerate(source.rows, start=1):
         label = str(row.values.get("label")).replace(" ", "")
         if label not in ("A>B", "B>A"):
-            raise InputError(f"{row.where}: 'label' must be A>B or B>A, not {shown(label)}.")
+            raise InputError(f"{row.where}: 'label' must be A>B or B>A, not {short_repr(label)}.")
         question = _text(row, "question", max_chars=max_chars)
         item_id = _optional_name(row, "pair_id", f"row-{number}")
         author = _optional_name(row, "response_model")
@@ -315,7 +320,7 @@ def evalbias_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item,
     cluster_of: dict[str, str] = {}
     for bias, records in (source.document or {}).items():
         if not isinstance(records, Sequence) or isinstance(records, str):
-            raise InputError(f"{source.name}: {bias!r} must be a list, not {shown(records)}.")
+            raise InputError(f"{source.name}: {bias!r} must be a list, not {short_repr(records)}.")
         for number, record in enumerate(records, start=1):
             row = _row(source, record, f"{bias}, record {number}")
             instruction = _text(row, "instruction", max_chars=max_chars)
@@ -336,7 +341,7 @@ def evalbias_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item,
 
 def _row(source: Source, record: Any, where: str) -> Row:
     if not isinstance(record, Mapping):
-        raise InputError(f"{source.name}, {where} must be an object, not {shown(record)}.")
+        raise InputError(f"{source.name}, {where} must be an object, not {short_repr(record)}.")
     return Row(where=f"{source.name}, {where}", values=record)
 
 
@@ -442,7 +447,7 @@ def offsetbias_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Ite
     for number, row in enumerate(source.rows, start=1):
         label = str(row.values.get("label"))
         if label not in ("1", "2"):
-            raise InputError(f"{row.where}: 'label' must be 1 or 2, not {shown(label)}.")
+            raise InputError(f"{row.where}: 'label' must be 1 or 2, not {short_repr(label)}.")
         question, first, second = (
             as_text(
                 row.values.get(name),
@@ -510,7 +515,7 @@ def label_table(items: Iterable[Item]) -> LabelledPairs:
         by_pair: dict[tuple[int, int], list[str]] = {}
         for label in item.labels:
             pair = (min(label.a, label.b), max(label.a, label.b))
-            by_pair.setdefault(pair, []).append(_by_position(label))
+            by_pair.setdefault(pair, []).append(_position_winner(label))
         rows += [(item, pair, by_pair[pair]) for pair in sorted(by_pair)]
     width = max((len(labels) for _, _, labels in rows), default=0)
     table = np.full((len(rows), width), "", dtype=object)
@@ -525,7 +530,7 @@ def label_table(items: Iterable[Item]) -> LabelledPairs:
     )
 
 
-def without_ties(items: Iterable[Item]) -> tuple[Item, ...]:
+def drop_ties(items: Iterable[Item]) -> tuple[Item, ...]:
     """The items without labels that call a tie, as studies of accuracy take them.
 
     Parameters
@@ -548,7 +553,7 @@ def without_ties(items: Iterable[Item]) -> tuple[Item, ...]:
     >>> two = (Response(turns=("x",)), Response(turns=("y",)))
     >>> labels = tuple(HumanLabel(annotator="p", a=0, b=1, winner=w) for w in ("tie", "a"))
     >>> item = Item(id="q", cluster="q", turns=("?",), responses=two, labels=labels)
-    >>> [label.winner for label in without_ties([item])[0].labels]
+    >>> [label.winner for label in drop_ties([item])[0].labels]
     ['a']
     """
     kept = []
@@ -589,7 +594,7 @@ def majority_labels(items: Iterable[Item]) -> tuple[tuple[Item, ...], int]:
         votes: dict[tuple[int, int], list[str]] = {}
         for label in item.labels:
             pair = (min(label.a, label.b), max(label.a, label.b))
-            votes.setdefault(pair, []).append(_by_position(label))
+            votes.setdefault(pair, []).append(_position_winner(label))
         decided = []
         for (a, b), votes_of_item in sorted(votes.items()):
             lead = votes_of_item.count("a") - votes_of_item.count("b")
@@ -602,7 +607,7 @@ def majority_labels(items: Iterable[Item]) -> tuple[tuple[Item, ...], int]:
     return tuple(kept), left_out
 
 
-def _by_position(label: HumanLabel) -> str:
+def _position_winner(label: HumanLabel) -> str:
     """The winner, with a for the earlier response."""
     if label.a < label.b or label.winner == "tie":
         return label.winner

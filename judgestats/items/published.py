@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import IO
 
 from judgestats.errors import InputError, StoreError
-from judgestats.items.records import shown
+from judgestats.items.records import short_repr
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -338,7 +338,7 @@ GIVEN: Mapping[str, str] = MappingProxyType(
 """Sets that a study used and that nobody can fetch by an address: what to give in their place."""
 
 
-def fetched_place(name: str) -> Path:
+def fetch_path(name: str) -> Path:
     """Where ``judgestats items fetch NAME`` puts a set unless it is told otherwise.
 
     Parameters
@@ -353,7 +353,7 @@ def fetched_place(name: str) -> Path:
 
     Examples
     --------
-    >>> fetched_place("evalbias").as_posix(), fetched_place("bbh").as_posix()
+    >>> fetch_path("evalbias").as_posix(), fetch_path("bbh").as_posix()
     ('data/evalbias/biasbench.json', 'data/bbh')
     """
     folder = Path("data") / name
@@ -429,7 +429,7 @@ def fetch(
     by_name = {**PUBLISHED, **STUDY_DATA}
     if name not in by_name:
         raise InputError(
-            f"fetch: there is no set {shown(name)}. Choose one of {', '.join(by_name)}; any "
+            f"fetch: there is no set {short_repr(name)}. Choose one of {', '.join(by_name)}; any "
             "other file can be read by its path."
         )
     published = by_name[name]
@@ -516,7 +516,8 @@ def _fetch_file(
         several = len(published.files) > 1
         place = target.parents[len(Path(file.name).parts) - 1] if several else target
         raise InputError(
-            f"fetch: {file.url} cannot be downloaded ({shown(str(error), 120)}). Where there is no "
+            f"fetch: {file.url} cannot be downloaded ({short_repr(str(error), 120)}). Where there "
+            "is no "
             f"network: download it elsewhere (from {published.page or file.url}), put it at "
             f"{target}, "
             + (
@@ -579,7 +580,7 @@ def _download(url: str, stream: IO[bytes], timeout: float) -> tuple[str, str]:
             raise OSError(f"it says that it has {int(promised):,} bytes, more than {_MAX_BYTES:,}")
         packed = reply.headers.get("Content-Encoding") or "identity"
         if packed != "identity":
-            raise OSError(f"it came packed ({shown(packed)}), which was not asked for")
+            raise OSError(f"it came packed ({short_repr(packed)}), which was not asked for")
         while block := reply.read(1 << 20):
             size += len(block)
             if size > _MAX_BYTES:

@@ -17,21 +17,21 @@ from judgestats.items.records import (
     Response,
     as_text,
     check_items,
-    shown,
+    short_repr,
 )
 from judgestats.items.tables import as_name
 
 
 def _get(value: object, key: str, where: str) -> Any:
     if not isinstance(value, Mapping) or key not in value:
-        raise InputError(f"{where}: the field {key!r} is missing in {shown(value)}.")
+        raise InputError(f"{where}: the field {key!r} is missing in {short_repr(value)}.")
     return value[key]
 
 
 def _list(value: object, key: str, where: str) -> Sequence[Any]:
     entries = _get(value, key, where)
     if not isinstance(entries, Sequence) or isinstance(entries, str | bytes):
-        raise InputError(f"{where}: {key!r} must be a list, not {shown(entries)}.")
+        raise InputError(f"{where}: {key!r} must be a list, not {short_repr(entries)}.")
     return entries
 
 
@@ -257,7 +257,7 @@ def head_to_tail_items(
     wanted = list(document) if models is None else list(models)
     if unknown := [model for model in wanted if model not in document]:
         raise InputError(
-            f"{source.name}: there are no answers by {shown(unknown[0])}; the file has "
+            f"{source.name}: there are no answers by {short_repr(unknown[0])}; the file has "
             f"{', '.join(document)}. Choose among these."
         )
     items: dict[str, Item] = {}
@@ -289,11 +289,13 @@ def head_to_tail_items(
 
 def _rows(parts: object, where: str) -> Iterator[tuple[str, Mapping[str, Any], str]]:
     if not isinstance(parts, Mapping) or not all(isinstance(v, list) for v in parts.values()):
-        raise InputError(f"{where}: expected lists of answers by source, not {shown(parts)}.")
+        raise InputError(f"{where}: expected lists of answers by source, not {short_repr(parts)}.")
     for name, rows in parts.items():
         for number, row in enumerate(rows, start=1):
             if not isinstance(row, Mapping):
-                raise InputError(f"{where}, {name}, {number}: expected an object, not {shown(row)}")
+                raise InputError(
+                    f"{where}, {name}, {number}: expected an object, not {short_repr(row)}"
+                )
             yield f"{name}-{number}", row, f"{where}, {name}, {number}"
 
 
@@ -320,7 +322,7 @@ def reliability_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[It
     """
     items = []
     for name, entry in (source.document or {}).items():
-        where = f"{source.name}, {shown(name)}"
+        where = f"{source.name}, {short_repr(name)}"
         if not isinstance(entry, Mapping) or entry.get("type") not in BENCHMARK_OF:
             raise InputError(f"{where}: 'type' must be one of {', '.join(BENCHMARK_OF)}.")
         answers = entry.get("model_responses")

@@ -11,13 +11,13 @@ from judgestats.errors import InputError, StoreError
 from judgestats.items.files import Source, is_folder, read_source
 from judgestats.items.mt_bench import human_judgment_items, is_mt_bench_folder, mt_bench_items
 from judgestats.items.preference_sets import (
+    drop_ties,
     evalbias_items,
     helpsteer2_items,
     judgebench_items,
     offsetbias_items,
     pandalm_items,
     rewardbench_items,
-    without_ties,
 )
 from judgestats.items.question_sets import (
     bbh_items,
@@ -32,7 +32,7 @@ from judgestats.items.records import (
     check_items,
     item_from_record,
     item_to_record,
-    shown,
+    short_repr,
 )
 from judgestats.items.tables import parse_mapping, table_items
 
@@ -294,10 +294,10 @@ def read_items(
         max_chars=max_chars,
     )
     if ties not in ("keep", "drop"):
-        raise InputError(f"read_items: ties must be keep or drop, not {shown(ties)}.")
+        raise InputError(f"read_items: ties must be keep or drop, not {short_repr(ties)}.")
     if layout is not None and layout != "mt_bench" and layout not in LAYOUTS:
         raise InputError(
-            f"read_items: there is no layout {shown(layout)}. Choose one of mt_bench, "
+            f"read_items: there is no layout {short_repr(layout)}. Choose one of mt_bench, "
             f"{', '.join(LAYOUTS)}, or leave it out."
         )
     path = Path(path)
@@ -310,7 +310,7 @@ def read_items(
     _refuse_other_form(source, name)
     _refuse_unused(options, name, LAYOUTS[name].options)
     items = LAYOUTS[name].load(source, options)
-    return without_ties(items) if ties == "drop" else items
+    return drop_ties(items) if ties == "drop" else items
 
 
 def _find_layout(source: Source, *, mapped: bool) -> str:
@@ -318,7 +318,7 @@ def _find_layout(source: Source, *, mapped: bool) -> str:
         if source.document is not None:
             raise InputError(
                 f"{source.name}: a mapping needs a table, but the file holds one JSON object with "
-                f"{shown(list(source.document), 200)}. Give a list of objects, or JSONL."
+                f"{short_repr(list(source.document), 200)}. Give a list of objects, or JSONL."
             )
         return "table"
     for name, layout in LAYOUTS.items():
@@ -326,7 +326,7 @@ def _find_layout(source: Source, *, mapped: bool) -> str:
             return name
     raise InputError(
         f"{source.name}: the layout is not known; the file holds one JSON object with "
-        f"{shown(list(source.document or {}), 200)}. Give a list of objects (or JSONL) with a "
+        f"{short_repr(list(source.document or {}), 200)}. Give a list of objects (or JSONL) with a "
         "question and a response each, and a mapping where the names are your own."
     )
 
@@ -335,10 +335,11 @@ def _refuse_other_form(source: Source, name: str) -> None:
     """A file that cannot be of the layout it is said to have."""
     is_whole = source.document is not None
     if is_whole != LAYOUTS[name].whole:
-        holds = f"one object with {shown(list(source.document or {}), 120)}"
+        holds = f"one object with {short_repr(list(source.document or {}), 120)}"
         raise InputError(
             f"{source.name} is not in the layout {name} ({LAYOUTS[name].about}): it holds "
-            f"{holds if is_whole else f'rows with {shown(list(source.columns), 120)}'}. Leave the "
+            f"{holds if is_whole else f'rows with {short_repr(list(source.columns), 120)}'}. Leave "
+            "the "
             "layout out to have it found, or give another file."
         )
 
@@ -402,7 +403,7 @@ def write_items(items: Iterable[Item], path: str | Path) -> None:
     """
     path = Path(path)
     if path.suffix.lower() != ".jsonl":
-        raise InputError(f"write_items: the name must end in .jsonl, not {shown(path.name)}.")
+        raise InputError(f"write_items: the name must end in .jsonl, not {short_repr(path.name)}.")
     checked = check_items(items, where="write_items", need_responses=False)
     lines = (json.dumps(item_to_record(item), ensure_ascii=False) for item in checked)
     text = "".join(f"{line}\n" for line in lines)

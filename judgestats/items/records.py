@@ -111,12 +111,12 @@ _ITEM_KEYS = {
 }
 
 
-def shown(value: object, limit: int = 60) -> str:
+def short_repr(value: object, limit: int = 60) -> str:
     """A value as an error message shows it: its repr, cut at `limit` characters.
 
     Examples
     --------
-    >>> shown("a" * 100, limit=10)
+    >>> short_repr("a" * 100, limit=10)
     "'aaaaaa..."
     """
     try:
@@ -157,7 +157,7 @@ def as_text(value: object, what: str, *, empty_ok: bool = False, max_chars: int 
     """
     if not isinstance(value, str):
         raise InputError(
-            f"{what} must be text, not {type(value).__name__} ({shown(value)}). "
+            f"{what} must be text, not {type(value).__name__} ({short_repr(value)}). "
             "Correct the file, or map another column."
         )
     if len(value) > max_chars:
@@ -199,7 +199,7 @@ def as_turns(
     if not isinstance(value, Sequence) or isinstance(value, bytes):
         raise InputError(
             f"{what} must be a text or a list of texts (one a turn), not "
-            f"{type(value).__name__} ({shown(value)})."
+            f"{type(value).__name__} ({short_repr(value)})."
         )
     if not value:
         raise InputError(f"{what} is an empty list. Give at least one turn.")
@@ -297,7 +297,7 @@ def item_from_record(
     unknown = sorted(str(key) for key in record if key not in _ITEM_KEYS)
     if unknown:
         raise InputError(
-            f"{where}: unknown field(s) {shown(unknown)}; an item has {sorted(_ITEM_KEYS)}."
+            f"{where}: unknown field(s) {short_repr(unknown)}; an item has {sorted(_ITEM_KEYS)}."
         )
     for needed in ("id", "turns", "responses"):
         if needed not in record:
@@ -342,20 +342,20 @@ def item_from_record(
 
 def _response_from_record(record: object, where: str, max_chars: int, empty_ok: bool) -> Response:
     if not isinstance(record, Mapping) or "turns" not in record:
-        raise InputError(f"{where}: expected an object with 'turns', got {shown(record)}.")
+        raise InputError(f"{where}: expected an object with 'turns', got {short_repr(record)}.")
     quality = record.get("quality")
     if quality is not None and (
         isinstance(quality, bool)
         or not isinstance(quality, int | float)
         or not 0.0 <= quality <= 1.0
     ):
-        raise InputError(f"{where}: 'quality' must be a number in 0-1, not {shown(quality)}.")
+        raise InputError(f"{where}: 'quality' must be a number in 0-1, not {short_repr(quality)}.")
     traits = record.get("traits") or ()
     written = record.get("written") or {}
     if not isinstance(written, Mapping):
         raise InputError(
             f"{where}: 'written' must be an object of texts by what was done, as in "
-            f'{{"translated": "..."}}, not {shown(written)}.'
+            f'{{"translated": "..."}}, not {short_repr(written)}.'
         )
     return Response(
         turns=as_turns(
@@ -387,17 +387,17 @@ def _label_from_record(record: object, where: str, n_responses: int) -> HumanLab
         if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < n_responses:
             raise InputError(
                 f"{where}: '{key}' must be the index of a response, 0 to {n_responses - 1}, "
-                f"not {shown(index)}."
+                f"not {short_repr(index)}."
             )
     if record["a"] == record["b"]:
         raise InputError(f"{where}: 'a' and 'b' are the same response ({record['a']}).")
     if record["winner"] not in WINNERS:
         raise InputError(
-            f"{where}: 'winner' must be one of {WINNERS}, not {shown(record['winner'])}."
+            f"{where}: 'winner' must be one of {WINNERS}, not {short_repr(record['winner'])}."
         )
     turn = record.get("turn", 1)
     if isinstance(turn, bool) or not isinstance(turn, int) or turn < 1:
-        raise InputError(f"{where}: 'turn' counts from 1, got {shown(turn)}.")
+        raise InputError(f"{where}: 'turn' counts from 1, got {short_repr(turn)}.")
     return HumanLabel(
         annotator=as_text(record["annotator"], f"{where}: 'annotator'", max_chars=1000),
         a=record["a"],
@@ -433,13 +433,14 @@ def check_items(
     for item in listed:
         if item.id in seen:
             raise InputError(
-                f"{where}: the id {shown(item.id)} occurs twice. Ids must be unique within a set; "
+                f"{where}: the id {short_repr(item.id)} occurs twice. Ids must be unique within a "
+                "set; "
                 "make them so, or leave the id column out and let judgestats number the items."
             )
         seen.add(item.id)
         if need_responses and not item.responses:
             raise InputError(
-                f"{where}: item {shown(item.id)} has no response. There is nothing to judge; "
+                f"{where}: item {short_repr(item.id)} has no response. There is nothing to judge; "
                 "give at least one, or drop the item."
             )
     return listed

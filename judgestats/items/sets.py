@@ -13,10 +13,10 @@ from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.items.bank import load_bank
-from judgestats.items.preference_sets import without_ties
-from judgestats.items.published import GIVEN, PUBLISHED, fetched_place
+from judgestats.items.preference_sets import drop_ties
+from judgestats.items.published import GIVEN, PUBLISHED, fetch_path
 from judgestats.items.readers import LAYOUTS, read_items
-from judgestats.items.records import Item, item_to_record, shown
+from judgestats.items.records import Item, item_to_record, short_repr
 
 BANK = "bank"
 
@@ -69,7 +69,8 @@ def parse_options(text: str | None) -> dict[str, Any]:
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not value or name not in _OPTIONS:
             raise InputError(
-                f"item_options: {shown(part.strip())} is not option=value with an option among "
+                f"item_options: {short_repr(part.strip())} is not option=value with an option "
+                "among "
                 f"{', '.join(_OPTIONS)}. Write for instance turn=1,ties=drop."
             )
         if name in options:
@@ -80,13 +81,13 @@ def parse_options(text: str | None) -> dict[str, Any]:
 
 def _whole(name: str, value: str) -> int:
     if not value.isdecimal() or len(value) > 12:
-        raise InputError(f"item_options: {name} must be a whole number, not {shown(value)}.")
+        raise InputError(f"item_options: {name} must be a whole number, not {short_repr(value)}.")
     return int(value)
 
 
 def _truth(name: str, value: str) -> bool:
     if value.lower() not in ("true", "false"):
-        raise InputError(f"item_options: {name} must be true or false, not {shown(value)}.")
+        raise InputError(f"item_options: {name} must be true or false, not {short_repr(value)}.")
     return value.lower() == "true"
 
 
@@ -137,17 +138,18 @@ def load_items(name_or_path: str | Path, **options: Any) -> tuple[Item, ...]:
         }
         if given:
             raise InputError(
-                f"load_items: the bundled bank takes no options, got {shown(sorted(given))}. Leave "
+                f"load_items: the bundled bank takes no options, got {short_repr(sorted(given))}. "
+                "Leave "
                 "them out, or give a file."
             )
         bank = load_bank()
-        return without_ties(bank) if options.get("ties") == "drop" else bank
+        return drop_ties(bank) if options.get("ties") == "drop" else bank
     name, colon, rest = text.partition(":")
     if colon and name in sets() and name != BANK and rest and not _exists(text):
         return read_items(rest, **{**options, "layout": name})
     check_there([text])
     if text in PUBLISHED and not _exists(text):
-        return read_items(fetched_place(text), **{**options, "layout": PUBLISHED[text].layout})
+        return read_items(fetch_path(text), **{**options, "layout": PUBLISHED[text].layout})
     if text in sets() and not _exists(text):
         raise InputError(
             f"load_items: {text!r} is the name of a layout ({sets()[text]}); its files do not come "
@@ -189,13 +191,13 @@ def check_there(names: Iterable[str]) -> None:
         if name in GIVEN and not _exists(name):
             raise InputError(f"items: {GIVEN[name]}.")
     absent = [n for n in names if n in PUBLISHED and not _exists(n)]
-    absent = [n for n in absent if not _exists(str(fetched_place(n)))]
+    absent = [n for n in absent if not _exists(str(fetch_path(n)))]
     if not absent:
         return
     text = "; ".join(f"`judgestats items fetch {n}` ({PUBLISHED[n].about()})" for n in absent)
     first = absent[0]
     which = (
-        f"{first!r} is a published set, and it is not at {fetched_place(first).as_posix()}"
+        f"{first!r} is a published set, and it is not at {fetch_path(first).as_posix()}"
         if len(absent) == 1
         else f"the published sets {', '.join(absent)} are not below data/"
     )
@@ -272,8 +274,8 @@ class ItemSetSummary:
 
     def __str__(self) -> str:
         parts = [
-            f"{_counted(self.items, 'item')} in {_counted(self.clusters, 'cluster')}",
-            _counted(self.responses, "response"),
+            f"{_count_noun(self.items, 'item')} in {_count_noun(self.clusters, 'cluster')}",
+            _count_noun(self.responses, "response"),
         ]
         named = [category for category in self.categories if category]
         if named:
@@ -284,8 +286,9 @@ class ItemSetSummary:
             parts.append(f"{self.with_reference} with a reference")
         if self.labels:
             parts.append(
-                f"{_counted(self.labels, 'label')} on {_counted(self.labelled_pairs, 'pair')} by "
-                f"{_counted(len(self.annotators), 'annotator')}"
+                f"{_count_noun(self.labels, 'label')} on "
+                f"{_count_noun(self.labelled_pairs, 'pair')} by "
+                f"{_count_noun(len(self.annotators), 'annotator')}"
             )
         return ", ".join(parts) + f" (sha {self.sha})"
 
@@ -365,15 +368,15 @@ def select_items(
     """
     pool = list(items)
     if limit is not None and (isinstance(limit, bool) or limit < 1):
-        raise InputError(f"select_items: limit must be at least 1, not {shown(limit)}.")
+        raise InputError(f"select_items: limit must be at least 1, not {short_repr(limit)}.")
     if categories is not None:
         wanted = [categories] if isinstance(categories, str) else list(categories)
         present = list(dict.fromkeys(item.category for item in pool))
         unknown = [category for category in wanted if category not in present]
         if unknown:
             raise InputError(
-                f"select_items: there is no category {shown(unknown[0])}; the set has "
-                f"{shown(present, 300)}. Choose among these."
+                f"select_items: there is no category {short_repr(unknown[0])}; the set has "
+                f"{short_repr(present, 300)}. Choose among these."
             )
         pool = [item for item in pool if item.category in wanted]
     if not pool:
@@ -397,5 +400,5 @@ def select_items(
     return tuple(pool[index] for index in sorted(chosen[:limit]))
 
 
-def _counted(count: int, noun: str) -> str:
+def _count_noun(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -19,7 +19,7 @@ from judgestats.items.records import (
     as_text,
     as_turns,
     check_items,
-    shown,
+    short_repr,
 )
 
 FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -78,7 +78,8 @@ def parse_mapping(text: str | None) -> dict[str, str]:
         field, equals, column = (piece.strip() for piece in part.partition("="))
         if not (equals and field and column):
             raise InputError(
-                f"parse_mapping: {shown(part.strip())} is not of the form field=column. Write for "
+                f"parse_mapping: {short_repr(part.strip())} is not of the form field=column. Write "
+                "for "
                 "instance question=prompt_text,response=answer."
             )
         if field in mapping:
@@ -92,7 +93,7 @@ def _check_fields(mapping: Mapping[str, str]) -> None:
     unknown = [field for field in mapping if field not in FIELDS]
     if unknown:
         raise InputError(
-            f"mapping: {shown(unknown[0])} is no field of an item. The fields are "
+            f"mapping: {short_repr(unknown[0])} is no field of an item. The fields are "
             f"{', '.join(FIELDS)}; the file's own column name stands right of the equals sign."
         )
 
@@ -134,7 +135,7 @@ def resolve_columns(
         if column not in present:
             raise InputError(
                 f"{where}: the mapping asks for column {column!r} as {field!r}, but the file has "
-                f"{shown(present, 300)}. Correct the mapping ({field}=...), or the file."
+                f"{short_repr(present, 300)}. Correct the mapping ({field}=...), or the file."
             )
     taken = set(chosen.values())
     for field, names in FIELDS.items():
@@ -188,7 +189,7 @@ def read_winner(value: object, what: str) -> str:
         return "tie"
     raise InputError(
         f"{what} must say who wins: a, b or tie (also model_a / model_b, 1 / 2 / 0), not "
-        f"{shown(value)}. Recode it, or map another column."
+        f"{short_repr(value)}. Recode it, or map another column."
     )
 
 
@@ -288,7 +289,9 @@ class _Cells:
         except (TypeError, ValueError, OverflowError):
             number = float("nan")
         if not 0.0 <= number <= 1.0:
-            raise InputError(f"{self.what('quality')} must be a number in 0-1, not {shown(value)}.")
+            raise InputError(
+                f"{self.what('quality')} must be a number in 0-1, not {short_repr(value)}."
+            )
         return number
 
 
@@ -390,14 +393,14 @@ def _has_response(source: Source, columns: Mapping[str, str], *, needed: bool) -
     if "question" not in columns:
         raise InputError(
             f"{source.name}: no column holds the question; the file has "
-            f"{shown(list(source.columns), 300)}. Say which, as in mapping question=COLUMN."
+            f"{short_repr(list(source.columns), 300)}. Say which, as in mapping question=COLUMN."
         )
     has_pair = "response_a" in columns and "response_b" in columns
     answered = has_pair or "response" in columns or "responses" in columns
     if needed and not answered:
         raise InputError(
             f"{source.name}: no column holds the responses; the file has "
-            f"{shown(list(source.columns), 300)}. Say which: response=COLUMN for one a row, "
+            f"{short_repr(list(source.columns), 300)}. Say which: response=COLUMN for one a row, "
             "responses=COLUMN for a list, response_a=COLUMN,response_b=COLUMN for pairs."
         )
     return answered
@@ -424,11 +427,14 @@ def _listed_responses(cells: _Cells) -> tuple[Response, ...]:
             value = json.loads(value)
         except (ValueError, RecursionError) as error:
             raise InputError(
-                f"{what} must be a JSON list of texts, not {shown(value)}. For one response a row "
+                f"{what} must be a JSON list of texts, not {short_repr(value)}. For one response a "
+                "row "
                 "map it as response=..."
             ) from error
     if not isinstance(value, Sequence) or isinstance(value, str | bytes) or not value:
-        raise InputError(f"{what} must be a list of at least one response, not {shown(value)}.")
+        raise InputError(
+            f"{what} must be a list of at least one response, not {short_repr(value)}."
+        )
     authors = cells.get("author")
     if cells.in_text and isinstance(authors, str):
         authors = _turns_in_cell(authors)  # a list of names is written as the responses are
@@ -492,7 +498,8 @@ def _merge_same_questions(items: list[Item], name: str) -> list[Item]:
         key = (item.turns, item.context)
         if question_of.setdefault(item.id, key) != key:
             raise InputError(
-                f"{name}: the id {shown(item.id)} stands for two different questions. Give each "
+                f"{name}: the id {short_repr(item.id)} stands for two different questions. Give "
+                "each "
                 "question its own id."
             )
         before = merged.get(key)

@@ -232,7 +232,7 @@ class Correctness:
             **bare_texts(item),
             "question": item.question,
             "response": item.responses[unit.shown[0]].text,
-            "reference": self._shown(item.reference[-1]) if item.reference else "",
+            "reference": self._format_reference(item.reference[-1]) if item.reference else "",
             "context": "\n\n".join(p for p in (*item.turns[:-1], item.context) if p),
             "reply": self._reply_text(mode),
         }
@@ -241,7 +241,7 @@ class Correctness:
         )
         return prompted(self.template, values, seal=seal, mode=mode, schema=self.schema())
 
-    def _shown(self, reference: str) -> str:
+    def _format_reference(self, reference: str) -> str:
         """The true answer as the prompt's place for it takes it."""
         return reference
 
@@ -292,5 +292,5 @@ class PassFail(Correctness):
 
     template: PromptTemplate = field(default_factory=lambda: PromptTemplate.bundled("pass_fail"))
 
-    def _shown(self, reference: str) -> str:
+    def _format_reference(self, reference: str) -> str:
         return f"[Reference answer]\n{reference}"

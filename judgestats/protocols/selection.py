@@ -179,7 +179,7 @@ class Selection:
                     "selection needs at least two. Give items with several responses each (omega "
                     "also takes models' answers as answers=FILE)."
                 )
-            order = _drawn(item, self.options, self.seed)
+            order = _draw_options(item, self.options, self.seed)
             if self.unrelated:
                 item, order = _with_unrelated(item, order, items, self.seed)
             if len(order) > MOST_OPTIONS:
@@ -279,11 +279,11 @@ class Selection:
         return replace(
             verdict,
             choice=option_names(unit.item)[chosen],
-            extra={"position": verdict.choice, **self._known(unit, chosen)},
+            extra={"position": verdict.choice, **self._option_columns(unit, chosen)},
         )
 
     @staticmethod
-    def _known(unit: Unit, chosen: int) -> dict[str, str]:
+    def _option_columns(unit: Unit, chosen: int) -> dict[str, str]:
         """What the data say about the options: columns of the judgments frame."""
         item = unit.item
         names = option_names(item)
@@ -318,7 +318,7 @@ def _rng(seed: int, item: Item, what: str) -> random.Random:
     return random.Random(f"{seed}\0{what}\0{item.id}")
 
 
-def _drawn(item: Item, options: int | None, seed: int) -> tuple[int, ...]:
+def _draw_options(item: Item, options: int | None, seed: int) -> tuple[int, ...]:
     """Which responses are shown, in the item's own fixed order."""
     indices = list(range(len(item.responses)))
     _rng(seed, item, "order").shuffle(indices)

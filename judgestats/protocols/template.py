@@ -301,7 +301,7 @@ def bare_texts(item: Item) -> dict[str, str]:
     }
 
 
-def check_places(template: PromptTemplate, items: Iterable[Item]) -> None:
+def check_placeholders(template: PromptTemplate, items: Iterable[Item]) -> None:
     """Refuse a prompt that has no place for what its questions hold beside their last turn.
 
     A judge that does not see the passage, or the question before, judges something else than was
@@ -320,7 +320,7 @@ def check_places(template: PromptTemplate, items: Iterable[Item]) -> None:
     Examples
     --------
     >>> item = Item(id="q", cluster="q", turns=("Who?",), responses=(), context="A passage.")
-    >>> check_places(PromptTemplate(text="{question} {options}", name="mine.txt"), [item])
+    >>> check_placeholders(PromptTemplate(text="{question} {options}", name="mine.txt"), [item])
     Traceback (most recent call last):
         ...
     judgestats.errors.InputError: prompt 'mine.txt': 1 of 1 questions has a context (the first is \

@@ -15,7 +15,7 @@ from judgestats.protocols.replies import (
     is_withheld,
     no_verdict,
     reply_object,
-    without_reasoning,
+    strip_reasoning,
 )
 from judgestats.protocols.template import PromptTemplate, bare_texts
 
@@ -101,7 +101,7 @@ class Writing:
             written = reply.text(self.what).strip() if reply is not None else ""
             missing = f"the reply's JSON has no text {self.what!r}"
         else:
-            written, missing = without_reasoning(text.strip()), "the reply is empty"
+            written, missing = strip_reasoning(text.strip()), "the reply is empty"
         if not written:
             return no_verdict(text, finish_reason, missing)
         return Verdict(status=Status.OK, explanation=written)

@@ -2,25 +2,6 @@
 
 from __future__ import annotations
 
-from judgestats.reporting import plots
-from judgestats.reporting.numbers import apa
-from judgestats.reporting.render import render
-from judgestats.reporting.runs import Run, load_run
-from judgestats.reporting.show import Captioned, Markdown, pointer, section, show
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
+from judgestats.lazy import public_names
 
-__all__ = [
-    "Captioned",
-    "Column",
-    "Markdown",
-    "Run",
-    "Table",
-    "apa",
-    "load_run",
-    "plots",
-    "pointer",
-    "render",
-    "section",
-    "show",
-]
+__all__, __getattr__, __dir__ = public_names(__name__, __file__)

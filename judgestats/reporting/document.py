@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,20 +25,63 @@ _FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})\s*(.*?)\s*$")
 _PYTHON = re.compile(r"^\{python\b[^}]*\}$")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Sink:
+    """Folder that receives the files of a document's cells: figures, tables, results.
+
+    Attributes
+    ----------
+    folder : Path
+        The document's own folder by default, where Quarto runs the cells.
+    pictures : frozenset of str
+        Kinds of pictures to write, of ``svg``, ``png`` and ``summary``.
+    has_fallbacks : bool
+        Whether Word, LaTeX and Markdown are made of the same cells, as `fallback` says.
+    """
+
+    folder: Path = Path()
+    pictures: frozenset[str] = frozenset({"svg"})
+    has_fallbacks: bool = False
+
+    def path(self, name: str) -> Path:
+        """The path of a file to write, such as ``tables/pairs.csv``; its folder is made."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+
+_SINK: ContextVar[Sink | None] = ContextVar("sink", default=None)
+
+
+def current_sink() -> Sink:
+    """The sink of the document whose cells run; the current folder where none does."""
+    return _SINK.get() or Sink()
+
+
+@contextmanager
+def use_sink(sink: Sink) -> Iterator[None]:
+    """Send the files of all cells that run within the block to `sink`."""
+    token = _SINK.set(sink)
+    try:
+        yield
+    finally:
+        _SINK.reset(token)
+
+
 _SOURCES = re.compile(r"^#+ [^\n]*\n+(:{3,}) *\{#refs\}\n+\1\n", re.MULTILINE)
 _CITED = re.compile(r"(?<![\w\\])@(?!(?:fig|tbl|sec|eq|lst)-)\w")
 
 
-def without_empty_references(markdown: str) -> str:
+def drop_empty_references(markdown: str) -> str:
     """A text without the heading of its sources where it cites none.
 
     Examples
     --------
     >>> text = "One.\\n\\n# References\\n\\n::: {#refs}\\n:::\\n"
-    >>> without_empty_references(text)
+    >>> drop_empty_references(text)
     'One.\\n\\n'
     >>> cited = f"As @holm1979 says. {text}"
-    >>> without_empty_references(cited) == cited
+    >>> drop_empty_references(cited) == cited
     True
     """
     return markdown if _CITED.search(markdown) else _SOURCES.sub("", markdown)
@@ -75,11 +119,6 @@ class Cell:
         """Whether the cell is tagged ``parameters``."""
         tags = self.options.get("tags", [])
         return "parameters" in ([tags] if isinstance(tags, str) else list(tags))
-
-    @property
-    def place(self) -> str:
-        """How an error names the cell: ``cell 'fig-x' (line 12)``."""
-        return f"cell {self.label!r} (line {self.line})" if self.label else f"line {self.line}"
 
 
 Block = Text | Cell
@@ -132,22 +171,22 @@ def read_document(path: Path) -> Document:
         raise RenderError(f"{shared.name}: cannot be read as YAML ({error})") from error
     if not isinstance(common, dict):
         raise RenderError(f"{shared.name}: must hold key: value pairs")
-    return replace(document, header=_merged(common, document.header))
+    return replace(document, header=_merge_headers(common, document.header))
 
 
-def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_headers(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """Two headers, mappings inside them merged too; what stands in `over` wins.
 
     Examples
     --------
-    >>> _merged({"format": {"html": {"toc": True}}}, {"format": {"typst": {}}, "title": "T"})
+    >>> _merge_headers({"format": {"html": {"toc": True}}}, {"format": {"typst": {}}, "title": "T"})
     {'format': {'html': {'toc': True}, 'typst': {}}, 'title': 'T'}
     """
     out = dict(under)
     for key, value in over.items():
         below = out.get(key)
         both = isinstance(below, Mapping) and isinstance(value, Mapping)
-        out[key] = _merged(below, value) if both else value  # type: ignore[arg-type]
+        out[key] = _merge_headers(below, value) if both else value  # type: ignore[arg-type]
     return out
 
 
@@ -349,7 +388,7 @@ def fallback(markdown: str) -> str:
     Only the built-in renderer writes those formats and runs the cells once for all of them; under
     Quarto, and elsewhere, there is no fallback.
     """
-    if os.environ.get("JUDGESTATS_RENDERER") != "builtin":
+    if not current_sink().has_fallbacks:
         return ""
     return f"::::: {{.js-fallback}}\n\n{markdown}\n\n:::::\n"
 
@@ -357,9 +396,9 @@ def fallback(markdown: str) -> str:
 def _breakable(line: str, *, longest: int = _LONG_WORD) -> str:
     """Let runs without a space longer than a line break (zero-width spaces)."""
 
-    def split(match: re.Match[str]) -> str:
+    def insert_breaks(match: re.Match[str]) -> str:
         run = match.group(0)
         step = longest // 2
         return "\u200b".join(run[i : i + step] for i in range(0, len(run), step))
 
-    return re.sub(rf"\S{{{longest},}}", split, line)
+    return re.sub(rf"\S{{{longest},}}", insert_breaks, line)

@@ -264,14 +264,14 @@ class Compared:
     @property
     def conditions(self) -> pd.DataFrame:
         """One row a run and condition, each on its own items."""
-        return _beside(
+        return _stack_frames(
             (name, run.conditions) for name, run in zip(self.names, self.runs, strict=True)
         )
 
     @property
     def results(self) -> pd.DataFrame:
         """One row an estimate, test or comparison of a later run with the first."""
-        return _beside(
+        return _stack_frames(
             (self.names[pair.number - 1], results_frame(pair.comparison))
             for pair in self.pairs
             if pair.comparison is not None
@@ -308,7 +308,7 @@ def _short(text: str) -> str:
     return textwrap.shorten(text, 120, placeholder=" ...")
 
 
-def _beside(parts: Iterable[tuple[str, pd.DataFrame]]) -> pd.DataFrame:
+def _stack_frames(parts: Iterable[tuple[str, pd.DataFrame]]) -> pd.DataFrame:
     """Frames below one another, with the run that each row is of in front."""
     held = [frame.assign(run=name) for name, frame in parts]
     if not held:

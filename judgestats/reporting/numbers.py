@@ -237,7 +237,7 @@ class Shown:
             f'<span data-record="{where}">{escape_html(text)}</span>'
             if where
             else escape_html(text)
-            for text, where in self._kept()
+            for text, where in self._unbroken_parts()
         )
 
     @property
@@ -245,10 +245,10 @@ class Shown:
         """The parts for Markdown, numbers in spans that say whose they are."""
         return "".join(
             f'[{_escaped(text)}]{{data-record="{where}"}}' if where else _spaced(text)
-            for text, where in self._kept()
+            for text, where in self._unbroken_parts()
         )
 
-    def _kept(self) -> tuple[tuple[str, str], ...]:
+    def _unbroken_parts(self) -> tuple[tuple[str, str], ...]:
         """The parts; the two ends of an interval stay on one line."""
         before = ("", *(where for _, where in self.parts))
         return tuple(
@@ -346,11 +346,11 @@ class Measured:
     @classmethod
     def of(cls, record: Estimate | Comparison) -> Measured:
         """Of an estimate or a comparison."""
-        from judgestats.results import estimand_of
+        from judgestats.results import quantity_of
         from judgestats.results.numbers import bounds_of
 
         low, high = bounds_of(record.interval)
-        entry = estimand_of(record.estimand)
+        entry = quantity_of(record.estimand)
         null = getattr(record, "null", None)
         return cls(
             value=record.estimate,
@@ -448,12 +448,12 @@ def count(results: Results, field: str) -> Shown:
     return label(results, address("", field))
 
 
-def named(text: str) -> str:
+def name_reliability(text: str) -> str:
     """Markdown of names, and of counts of what is named: no record's numbers.
 
     Examples
     --------
-    >>> named("run 1 of 2 "), named("and")
+    >>> name_reliability("run 1 of 2 "), name_reliability("and")
     ('[run 1 of 2]{data-kind="label"} ', 'and')
     """
     inner = text.strip(" ")  # other spaces keep what they stand between on one line

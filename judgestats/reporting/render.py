@@ -7,8 +7,9 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,14 @@ import yaml
 from judgestats.errors import InputError, RenderError
 from judgestats.reporting import pandoc
 from judgestats.reporting import pandoc as typst
+from judgestats.reporting.cells import execute_document
 from judgestats.reporting.document import (
     SHARED_HEADER,
     Document,
+    Sink,
+    drop_empty_references,
     escape_markdown,
     read_document,
-    without_empty_references,
 )
 from judgestats.reporting.runs import Run, load_run
 from judgestats.terminal import emit
@@ -73,7 +76,7 @@ def quarto_version(quarto: str, *, timeout: float = 60.0) -> tuple[int, ...]:
     text = done.stdout.decode(errors="replace").strip()
     numbers = re.match(r"\d+(?:\.\d+)+", text)
     if done.returncode != 0 or numbers is None:
-        raise RenderError(f"quarto --version gave no version: {_shown(done)}")
+        raise RenderError(f"quarto --version gave no version: {_quarto_message(done)}")
     return tuple(int(part) for part in numbers.group(0).split("."))
 
 
@@ -211,14 +214,14 @@ def render_with_quarto(
         raise RenderError(f"quarto cannot be run: {error}") from error
     made = source.parent / output.name
     if done.returncode != 0 or not made.is_file():
-        raise RenderError(f"quarto could not render {source.name}: {_shown(done)}")
+        raise RenderError(f"quarto could not render {source.name}: {_quarto_message(done)}")
     missing = _SILENT.search(_ANSI.sub("", done.stderr.decode(errors="replace")))
     if missing:
         raise RenderError(f"quarto rendered {source.name} with a hole: {missing.group(0).strip()}")
     shutil.move(made, output)
 
 
-def _shown(done: subprocess.CompletedProcess[bytes]) -> str:
+def _quarto_message(done: subprocess.CompletedProcess[bytes]) -> str:
     """What Quarto printed, from its error on where it names one, without its own stack."""
     printed = _ANSI.sub("", (done.stdout + done.stderr).decode(errors="replace"))
     told = re.search(r"^ERROR: .*?(?=^Stack trace:|\Z)", printed, re.MULTILINE | re.DOTALL)
@@ -235,6 +238,10 @@ def _to_stderr(line: str) -> None:
     emit(f"{line}\n", error=True)
 
 
+Publish = Callable[[], dict[str, Path]]
+"""Waits for a report and puts its files in place: the written file of each format."""
+
+
 def render(
     qmd_path: str | os.PathLike[str],
     *,
@@ -245,16 +252,18 @@ def render(
     metadata: Mapping[str, Any] = _NO_PARAMS,
     timestamp: datetime | None = None,
     renderer: str = "auto",
-    timeout: float = 600.0,
+    timeout: float = 900.0,
     keep: Sequence[str] = (),
     notify: Callable[[str], None] = _to_stderr,
 ) -> dict[str, Path]:
     """Render a Quarto document; all formats are written, or none.
 
+    Its cells run in this process, with its rights, and without a time limit.
+
     Parameters
     ----------
     qmd_path : path
-        The document. Files beside it (bibliography, style, Markdown) are available to it.
+        The document. Files beside it (bibliography, style, Markdown) are available to its text.
     to : sequence of str
         Any of ``html``, ``pdf``, ``docx``, ``tex``, ``md``.
     params : mapping
@@ -271,10 +280,9 @@ def render(
     renderer : {"auto", "quarto", "builtin"}
         With ``auto`` the built-in renderer serves where Quarto is missing, too old or fails.
     timeout : float
-        Seconds allowed for one cell (and for Quarto as a whole).
+        Seconds allowed for Quarto.
     keep : sequence of str
-        Folders which the document's cells write beside it (``figures``) and that are kept in
-        `out_dir`.
+        Folders of the document's `Sink` (``figures``, ``tables``) that are kept in `out_dir`.
     notify : callable
         Is given one line where Quarto was set aside; written to standard error by default.
 
@@ -291,8 +299,45 @@ def render(
     RenderError
         Naming the cell and line, or the program, that failed. Nothing is written then.
     """
-    from judgestats.reporting.code_cells import execute_document  # Jupyter, which no cell needs
+    with begin_render(
+        qmd_path, to=to, params=params, out_dir=out_dir, name=name, metadata=metadata,
+        timestamp=timestamp, renderer=renderer, timeout=timeout, keep=keep, notify=notify,
+    ) as publish:  # fmt: skip
+        return publish()
 
+
+@contextmanager
+def begin_render(
+    qmd_path: str | os.PathLike[str],
+    *,
+    to: Sequence[str],
+    params: Mapping[str, Any],
+    out_dir: str | os.PathLike[str],
+    name: str | None,
+    metadata: Mapping[str, Any],
+    timestamp: datetime | None,
+    renderer: str,
+    timeout: float = 900.0,
+    keep: Sequence[str],
+    notify: Callable[[str], None] = _to_stderr,
+) -> Iterator[Publish]:
+    """Run a document's cells; pandoc, typst and Quarto work on while the block does.
+
+    Parameters
+    ----------
+    qmd_path, to, params, out_dir, name, metadata, timestamp, renderer, timeout, keep, notify
+        As `render` takes them.
+
+    Yields
+    ------
+    Publish
+        Raises what failed since.
+
+    Raises
+    ------
+    InputError, RenderError
+        As `render` does.
+    """
     source = Path(qmd_path)
     formats = _formats(to)
     if renderer not in {"auto", "quarto", "builtin"}:
@@ -311,44 +356,54 @@ def render(
         work.mkdir()
         done.mkdir()
         document = read_document(_copy_document(source, work))
-        markdown = execute_document(
-            document, params=params, work_dir=work, timeout=timeout, epoch=epoch,
-            pictures=_pictures(formats, keep),
-        )  # fmt: skip
+        sink = Sink(folder=work, pictures=_pictures(formats, keep), has_fallbacks=True)
+        markdown = execute_document(document, params=params, sink=sink, epoch=epoch)
         if "nocite" not in document.header:
-            markdown = without_empty_references(markdown)
-        rest = formats
-        if quarto:
+            markdown = drop_empty_references(markdown)
+        for folder in keep:
+            if (work / folder).is_dir():
+                shutil.copytree(work / folder, done / folder)
+
+        def by_builtin(kind: str) -> None:
+            _write(document, markdown, kind, metadata, work, done, stem, epoch)
+
+        def by_quarto(program: str) -> None:
+            rest = formats
             try:
-                rest = _by_quarto(
-                    quarto, document, markdown, formats, metadata, work, done, stem, epoch,
-                    timeout=max(timeout, 900.0),
+                rest = _run_quarto(
+                    program, document, markdown, formats, metadata, work, done, stem, epoch,
+                    timeout=timeout,
                 )  # fmt: skip
             except RenderError as error:
                 if renderer == "quarto":
                     raise
                 notify(f"The built-in renderer made the report: {' '.join(str(error).split())}")
+            for kind in rest:
+                by_builtin(kind)
+
         with ThreadPoolExecutor(len(FORMATS)) as programs:  # each format is another program's work
-            written = [
-                programs.submit(_write, document, markdown, kind, metadata, work, done, stem, epoch)
-                for kind in rest
-            ]
-        for one in written:
-            one.result()
-        for folder in keep:
-            if (work / folder).is_dir():
-                shutil.copytree(work / folder, done / folder)
-        return _publish(done, Path(out_dir), stem, formats)
+            written = (
+                [programs.submit(by_quarto, quarto)]
+                if quarto
+                else [programs.submit(by_builtin, kind) for kind in formats]
+            )
+
+            def publish() -> dict[str, Path]:
+                for one in written:
+                    one.result()
+                return _publish(done, Path(out_dir), stem, formats)
+
+            yield publish
 
 
-def _pictures(formats: Sequence[str], keep: Sequence[str]) -> str:
+def _pictures(formats: Sequence[str], keep: Sequence[str]) -> frozenset[str]:
     """The kinds of pictures that `judgestats.reporting.show` writes."""
-    kinds = ["svg"]
+    kinds = {"svg"}
     if {"docx", "tex", "md"} & set(formats):  # Word and LaTeX need both
-        kinds.append("png")
+        kinds.add("png")
     if "figures" in keep:
-        kinds.append("summary")
-    return " ".join(kinds)
+        kinds.add("summary")
+    return frozenset(kinds)
 
 
 def _usable_quarto(renderer: str, notify: Callable[[str], None]) -> str | None:
@@ -376,7 +431,7 @@ def _usable_quarto(renderer: str, notify: Callable[[str], None]) -> str | None:
     return None
 
 
-def _by_quarto(
+def _run_quarto(
     quarto: str,
     document: Document,
     markdown: str,
@@ -442,7 +497,7 @@ def _copy_document(source: Path, work: Path) -> Path:
     return copy
 
 
-def _merged(document: Document, kind: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_header(document: Document, kind: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """The header with the options of one format, and the caller's overrides, merged in."""
     header = dict(document.header)
     formats = header.pop("format", None)
@@ -464,7 +519,7 @@ def _write(
     stem: str,
     epoch: int,
 ) -> None:
-    header = _merged(document, kind, metadata)
+    header = _merge_header(document, kind, metadata)
     output = done / f"{stem}.{kind}"
     if kind == "html":
         page = pandoc.to_html(markdown, header=header, work_dir=work)
@@ -579,6 +634,41 @@ def render_report(
     RenderError
         Where a document, a program or a cell fails; nothing is written then.
     """
+    with begin_report(
+        run, to=to, out_dir=out_dir, document=document, name=name, renderer=renderer,
+        figures=figures, detail=detail,
+    ) as publish:  # fmt: skip
+        return publish()
+
+
+@contextmanager
+def begin_report(
+    run: str | os.PathLike[str] | Run | Sequence[str | os.PathLike[str] | Run],
+    *,
+    to: Sequence[str],
+    out_dir: str | os.PathLike[str],
+    document: str = "",
+    name: str = "report",
+    renderer: str = "auto",
+    figures: bool = False,
+    detail: str = "brief",
+) -> Iterator[Publish]:
+    """Run the cells of a report; pandoc, typst and Quarto work on while the block does.
+
+    Parameters
+    ----------
+    run, to, out_dir, document, name, renderer, figures, detail
+        As `render_report` takes them.
+
+    Yields
+    ------
+    Publish
+
+    Raises
+    ------
+    InputError, RenderError
+        As `render_report` does.
+    """
     several = isinstance(run, (list, tuple))
     loaded = [r if isinstance(r, Run) else load_run(r) for r in _as_list(run)]
     if several and len(loaded) < 2 and not document:
@@ -596,7 +686,7 @@ def render_report(
     if detail not in {"brief", "full"}:
         raise InputError(f"render_report: detail must be brief or full, but is {detail!r}.")
     kind = "compare" if several else "brief" if detail == "brief" else first.records.kind
-    made = render(
+    with begin_render(
         document_path(document or kind),
         to=to,
         params={"runs": [str(r.folder) for r in loaded]} if several else {"run": str(first.folder)},
@@ -606,10 +696,15 @@ def render_report(
         timestamp=max(moments) if moments else None,
         renderer=renderer,
         keep=("figures", "tables") if figures else ("tables",),
-    )
-    if figures:
-        _summary_picture(first, Path(out_dir))
-    return made
+    ) as publish_files:
+
+        def publish() -> dict[str, Path]:
+            made = publish_files()
+            if figures:
+                _summary_picture(first, Path(out_dir))
+            return made
+
+        yield publish
 
 
 def _as_list(run: object) -> list[Any]:

@@ -19,8 +19,9 @@ import pandas as pd
 
 from judgestats.data.schema import read_frame
 from judgestats.errors import InputError
-from judgestats.results import CONDITIONS, Record, Results, Table, read_results
+from judgestats.results import CONDITIONS, Record, Results, read_results
 from judgestats.results.numbers import short_names
+from judgestats.results.records import rows_of_table
 
 _SHOWN_ELSEWHERE = frozenset(
     {CONDITIONS, "condition", "unread", "sensitivity", "categories", "repeats"}
@@ -235,14 +236,6 @@ class Run:
 def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """A frame's rows as dicts."""
     return [{str(k): v for k, v in row.items()} for row in frame.to_dict("records")]
-
-
-def rows_of_table(record: Record) -> list[dict[str, Any]]:
-    """A table's rows as dicts; none of a result that is no table."""
-    if not isinstance(record, Table):
-        return []
-    keys = [column.key for column in record.columns]
-    return [dict(zip(keys, row, strict=True)) for row in record.rows]
 
 
 def number_of(value: Any) -> float:

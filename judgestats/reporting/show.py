@@ -7,14 +7,12 @@ goes through `judgestats.reporting.document` first.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from judgestats.errors import InputError
-from judgestats.reporting.document import clean, escape_markdown
+from judgestats.reporting.document import clean, current_sink, escape_markdown
 from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.tables import Table
 
@@ -59,7 +57,7 @@ def show(*things: Showable | Sequence[Showable], about: str = "") -> Markdown:
     Parameters
     ----------
     things : Table, Figure, Captioned, Markdown, str, None, or sequences of these
-        Figures are written as SVG into the folder ``figures`` beside the document.
+        Figures are written as SVG into the folder ``figures`` of the document's `Sink`.
     about : str
         Markdown: what the tables and figures show. A sentence that refers to each of them goes
         before them then; none where nothing of them has a label.
@@ -159,23 +157,23 @@ def _one(thing: Table | Figure | Captioned | Markdown | str) -> str:
         caption = escape_markdown(thing.caption)
         return f":::: {{#{thing.label}}}\n\n{picture}\n\n{caption}\n\n::::"
     if isinstance(thing, Figure):
-        return _picture(thing, f"figure-{len(list(Path('figures').glob('*.svg'))) + 1}")
+        drawn = current_sink().path("figures/1.svg").parent.glob("*.svg")
+        return _picture(thing, f"figure-{len(list(drawn)) + 1}")
     return str(thing)
 
 
 def _picture(figure: Figure, name: str) -> str:
-    folder = Path("figures")
-    folder.mkdir(exist_ok=True)
-    kinds = os.environ.get("JUDGESTATS_PICTURES", "svg").split()
-    paths = {folder / f"{name}.{kind}": 200 for kind in ("svg", "png") if kind in kinds}
-    if "summary" in kinds and name == "fig-answer":
-        paths[folder / "summary.png"] = 110
+    sink = current_sink()
+    kinds = [kind for kind in ("svg", "png") if kind in sink.pictures]
+    paths = {sink.path(f"figures/{name}.{kind}"): 200 for kind in kinds}
+    if "summary" in sink.pictures and name == "fig-answer":
+        paths[sink.path("figures/summary.png")] = 110
     figure.save_all(list(paths), dpi=list(paths.values()))
     words = " ".join(clean(figure.alt).split())
     words = words.replace("\\", "").replace('"', "'").replace("{", "(").replace("}", ")")
     small = getattr(figure, "narrow", None)
     narrow = ""
     if isinstance(small, Figure):
-        small.save(folder / f"{name}-narrow.svg")
+        small.save(sink.path(f"figures/{name}-narrow.svg"))
         narrow = f' narrow="figures/{name}-narrow.svg"'
     return f'![](figures/{name}.svg){{fig-alt="{words}"{narrow}}}'

@@ -1,4 +1,4 @@
-"""What a result is: records, the registry of estimands, families, the file, how numbers are put.
+"""What a result is: records, declared quantities, families, the file, how numbers are put.
 
 An analysis makes records (`Estimate`, `Test`, `Comparison`, `Table`, `ResultSet`), puts tests into
 families and draws headlines; `Results` holds them and is what ``results.json`` holds. Sentences,
@@ -7,78 +7,6 @@ prints, tables and figures are made from it, and nothing is read back from a tex
 
 from __future__ import annotations
 
-from judgestats.results.files import (
-    from_plain,
-    json_schema,
-    read_results,
-    to_plain,
-    write_csv,
-    write_results,
-)
-from judgestats.results.quantities import ESTIMANDS, TESTS, Estimand, estimand_of, kind_of_test
-from judgestats.results.records import (
-    About,
-    AnyRecord,
-    Claim,
-    Column,
-    Comparison,
-    Condition,
-    Drawing,
-    Estimate,
-    Family,
-    Figure,
-    Headline,
-    Interval,
-    Margin,
-    Note,
-    Null,
-    Recommendation,
-    Record,
-    ResultSet,
-    Row,
-    Sample,
-    Statistic,
-    Table,
-    Test,
-)
-from judgestats.results.results import CONDITIONS, VERSION, Results
+from judgestats.lazy import public_names
 
-__all__ = [
-    "CONDITIONS",
-    "ESTIMANDS",
-    "TESTS",
-    "VERSION",
-    "About",
-    "AnyRecord",
-    "Claim",
-    "Column",
-    "Comparison",
-    "Condition",
-    "Drawing",
-    "Estimand",
-    "Estimate",
-    "Family",
-    "Figure",
-    "Headline",
-    "Interval",
-    "Margin",
-    "Note",
-    "Null",
-    "Recommendation",
-    "Record",
-    "ResultSet",
-    "Results",
-    "Row",
-    "Sample",
-    "Statistic",
-    "Table",
-    "Test",
-    "estimand_of",
-    "from_plain",
-    "json_schema",
-    "kind_of_test",
-    "read_results",
-    "to_plain",
-    "write_csv",
-    "write_results",
-]
+__all__, __getattr__, __dir__ = public_names(__name__, __file__)

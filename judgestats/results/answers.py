@@ -16,7 +16,7 @@ from judgestats.results.numbers import (
     short_names,
     with_names,
 )
-from judgestats.results.quantities import ESTIMANDS, estimand_of, name_of
+from judgestats.results.quantities import QUANTITIES, name_of, quantity_of
 from judgestats.results.records import LOST, Comparison, Estimate, Headline, ResultSet, Row, Test
 from judgestats.results.results import Results
 from judgestats.results.text import hangs_on
@@ -29,7 +29,7 @@ __all__ = [
     "decimals_of",
     "number_of",
     "row_decimals",
-    "shown",
+    "format_record",
 ]
 
 QUESTIONS = "in effect {:.1f} questions"
@@ -60,7 +60,7 @@ class Answer:
     records: tuple[str, ...] = ()
 
 
-def shown(record: Estimate | Comparison, *, decimals: int | None = None) -> tuple[str, str]:
+def format_record(record: Estimate | Comparison, *, decimals: int | None = None) -> tuple[str, str]:
     """A number and its interval as they are written wherever this record is shown.
 
     `decimals` are those of the column that it stands in.
@@ -70,15 +70,16 @@ def shown(record: Estimate | Comparison, *, decimals: int | None = None) -> tupl
     >>> from judgestats.results import Interval
     >>> e = Estimate(id="e", hypothesis="h", role="primary", title="T", estimand="icc_1_1",
     ...              estimate=0.8134, interval=Interval(low=0.751, high=0.862))
-    >>> shown(e)
+    >>> format_record(e)
     ('.81', '[.75, .86]')
     >>> from dataclasses import replace
-    >>> shown(replace(e, estimand="k_needed", estimate=3.0, interval=Interval(low=2.0, high=6.0)))
+    >>> format_record(replace(e, estimand="k_needed", estimate=3.0,
+    ...     interval=Interval(low=2.0, high=6.0)))
     ('3', '(6 to be safe)')
     """
     if math.isnan(record.estimate):
         return NOTHING, ""
-    entry, interval = estimand_of(record.estimand), record.interval
+    entry, interval = quantity_of(record.estimand), record.interval
     low, high = (interval.low, interval.high) if interval else (math.nan, math.nan)
     if entry.unit == "count":
         return _count(record.estimate), _safe(record.estimate, high)
@@ -199,7 +200,7 @@ def _filled(headline: Headline, results: Results) -> tuple[str, tuple[str, ...]]
             return place[0]
         record = number_of(results, headline.rests_on[int(place[1])])
         ids.append(record.id)
-        return " ".join(filter(None, shown(record, decimals=decimals.get(record.id))))
+        return " ".join(filter(None, format_record(record, decimals=decimals.get(record.id))))
 
     says = with_names(_says(headline), short_names(results))
     return _PLACE.sub(number, says), tuple(ids)
@@ -213,7 +214,7 @@ def _answer(claim: str, says: str, headlines: Sequence[Headline], results: Resul
     if claim == "undefined":  # nothing is missing of the hypothesis' other numbers
         alike = [h for h in alike if h.estimand == headlines[0].estimand]
     of = len(alike)
-    ordered = _by_p(headlines)
+    ordered = _sort_headlines(headlines)
     subjects = [_subject(h) for h in ordered]
     if len(set(subjects)) < len(subjects):  # one judge under several conditions
         own = [h.about.conditions for h in ordered]
@@ -248,7 +249,7 @@ def _answer(claim: str, says: str, headlines: Sequence[Headline], results: Resul
     )
 
 
-def _by_p(headlines: Sequence[Headline]) -> list[Headline]:
+def _sort_headlines(headlines: Sequence[Headline]) -> list[Headline]:
     """The smallest p first; where p are alike, one of each judge before the second of any."""
     seen: dict[str, int] = {}
     ranked = []
@@ -271,7 +272,9 @@ def _numbers(headline: Headline, results: Results) -> tuple[str, str]:
     sized = bool(headline.estimand or headline.size)  # a claim of a study is no one number's
     size = _size(headline, results) if sized and headline.claim != "described" else None
     if size is not None and math.isfinite(size.estimate):
-        number = " ".join(filter(None, shown(size, decimals=decimals_of(results).get(size.id))))
+        number = " ".join(
+            filter(None, format_record(size, decimals=decimals_of(results).get(size.id)))
+        )
         before, after = _levels(size, unit := _unit(size, headline), short_names(results))
         before = before or _effect(size, headline)
         rests = hangs_on(size.details, clusters=QUESTIONS)
@@ -282,7 +285,7 @@ def _numbers(headline: Headline, results: Results) -> tuple[str, str]:
     if other:
         parts.append(f"p {adjusted_p(other)}")
     claim = [] if math.isnan(headline.p_adjusted) else [f"p {adjusted_p(headline)}"]
-    if headline.claim == "open" and _at_its_floor(headline, results):
+    if headline.claim == "open" and _is_smallest_p(headline, results):
         claim.append("no smaller p can be had from these data")
     if not which:
         parts += claim
@@ -329,7 +332,7 @@ def _lost_by_adjusting(pair: Comparison, results: Results) -> bool:
     return pair.margin is None and pair.p <= _level(pair, results) < pair.p_adjusted
 
 
-def _at_its_floor(headline: Headline, results: Results) -> bool:
+def _is_smallest_p(headline: Headline, results: Results) -> bool:
     """Whether the test behind a claim has the smallest p that its method can give."""
     test = results[headline.rests_on[0]] if headline.rests_on else None
     return isinstance(test, (Test, Comparison)) and test.p <= test.p_floor * (1 + 1e-9)
@@ -337,7 +340,7 @@ def _at_its_floor(headline: Headline, results: Results) -> bool:
 
 def _ruled_out(record: Estimate | Comparison) -> list[str]:
     """Which differences of scores the interval leaves out, to the digits that it has."""
-    interval, entry = record.interval, estimand_of(record.estimand)
+    interval, entry = record.interval, quantity_of(record.estimand)
     if interval is None or entry.unit != "points" or not math.isfinite(interval.high):
         return []
     most = max(interval.high, -interval.low)
@@ -353,8 +356,8 @@ def _levels(record: Estimate | Comparison, unit: str, names: Mapping[str, str]) 
     if not (isinstance(record, Comparison) and record.part_of and "(" not in record.a):
         return "", ""
     a, b = (names.get(level, level) for level in (record.a, record.b))
-    if not (estimand_of(record.estimand).is_ratio and unit):
-        ratio = estimand_of(record.estimand).is_ratio
+    if not (quantity_of(record.estimand).is_ratio and unit):
+        ratio = quantity_of(record.estimand).is_ratio
         return f"{a} {'/' if ratio else MINUS} {b} ", ""
     if record.estimand.startswith("distance_ratio"):
         return f"scores of {a} lie ", f" as those of {b}"
@@ -364,18 +367,18 @@ def _levels(record: Estimate | Comparison, unit: str, names: Mapping[str, str]) 
 
 def _effect(record: Estimate | Comparison, headline: Headline) -> str:
     """What a number is called that tells the size of a test rather than what the claim is about."""
-    entry = estimand_of(record.estimand)
+    entry = quantity_of(record.estimand)
     if place := _OF_PLACE.fullmatch(record.estimand):
         return f"share of place {place[1]}: "
     if record.estimand == headline.estimand or entry.unit != "coefficient":
         return ""
-    return f"{entry.symbol} = " if entry.symbol else f"{entry.label} "
+    return f"{entry.symbol} = " if entry.symbol else f"{entry.heading} "
 
 
 def _unit(record: Estimate | Comparison, headline: Headline) -> str:
     """The unit behind a size: points only where the claim is about scores."""
-    entry = estimand_of(record.estimand)
-    subject = ESTIMANDS.get(headline.estimand)
+    entry = quantity_of(record.estimand)
+    subject = QUANTITIES.get(headline.estimand)
     if subject is not None and subject.unit == "probability":
         return ""
     if entry.unit == "ratio":
@@ -420,7 +423,7 @@ def _size(headline: Headline, results: Results) -> Estimate | Comparison | None:
 
 def _distance(record: Comparison) -> float:
     """How far from nothing, ratios on the log scale."""
-    entry = estimand_of(record.estimand)
+    entry = quantity_of(record.estimand)
     if entry.is_ratio:
         return abs(math.log(record.estimate)) if record.estimate > 0 else math.inf
     return abs(record.estimate - (0.0 if math.isnan(entry.nothing) else entry.nothing))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.errors import InputError, guard_output
-from judgestats.results.quantities import estimand_of
+from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Comparison, Estimate, Interval, Test, plain, spreadsheet_cell
 from judgestats.results.results import VERSION, Results, inconsistency
 
@@ -232,8 +232,8 @@ def _row(record: Estimate | Test | Comparison) -> dict[str, Any]:
         names = ("n_items", "n_clusters", "n_replications", "n_excluded")
         row |= {name: getattr(record.sample, name) for name in names}
     if isinstance(record, (Estimate, Comparison)):
-        entry = estimand_of(record.estimand)
-        row |= {"estimand": entry.key, "label": entry.label, "unit": entry.unit}
+        entry = quantity_of(record.estimand)
+        row |= {"estimand": entry.key, "label": entry.heading, "unit": entry.unit}
         row |= {"estimate": record.estimate, **_interval(record.interval)}
     if isinstance(record, Estimate):
         row |= {"std_error": record.std_error, "method": record.estimator}

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from judgestats.errors import InputError
-from judgestats.results.quantities import ESTIMANDS, estimand_of, name_of
+from judgestats.results.quantities import QUANTITIES, name_of, quantity_of
 from judgestats.results.quantities.entry import Direction
 from judgestats.results.records import Row
 
 
-class Quantity(NamedTuple):
+class DirectedQuantity(NamedTuple):
     """An estimand, and which end of it speaks for a judge where it is named."""
 
     estimand: str
@@ -23,58 +23,12 @@ class Quantity(NamedTuple):
 
 
 METRICS: Mapping[str, str] = {
-    "agreement/ac1": "gwet_ac1",
-    "agreement/accuracy_without_ties": "accuracy_exclude_ties",
-    "agreement/alignment": "alignment_score",
-    "agreement/kappa": "cohen_kappa",
-    "agreement/people": "human_ceiling",
-    "claims/*": "n_claims",
-    "cost/latency_s": "latency_mean_s",
-    "cost/requests": "n_requests",
-    "cost/tokens_out": "tokens_out_mean",
-    "cost/tokens_per_verdict": "tokens_per_verdict",
-    "cost/usd": "cost_usd",
-    "cost/usd_per_chosen": "cost_per_item",
-    "length/words": "words_mean",
-    "order/circular_triads": "intransitive_triads",
-    "order/first_place_share": "first_position_share",
-    "order/first_preference": "first_position_preference",
-    "order/unrelated_wins": "option_win_rate",
-    "people/alignment": "alignment_score",
-    "people/chosen_preferred": "choices_of_the_preferred_answer",
-    "people/chosen_right": "chosen_answers_that_are_right",
-    "people/gain_over_random": "rate_difference",
-    "people/pearson": "pearson_with_human",
-    "quality/answered": "n_judgments",
-    "quality/equal_points": "undecided_share",
-    "reliability/icc1": "icc_1_1",
-    "reliability/self_agreement": "percent_agreement",
-    "reliability/vote_share": "vote_share_reliability",
-    "reliability/vote_share_all": "vote_share_reliability",
-    "reliability/vote_share_kappa": "vote_share_reliability",
-    "score/sd_between_items": "sd_between",
-    "spread/variance": "pooled_within_variance",
-    "validity/corrected": "poststratified",
-    "verdicts/pass_rate": "proportion",
+    metric: q.key for q in QUANTITIES.values() for metric in (q.metric, *q.metrics) if metric
 }
-"""Estimands of metrics; any other metric ends in the key of its own: ``spread/sem``."""
+"""Quantities of metrics; any other metric ends in the key of its own: ``spread/sem``."""
 
-ALIASES: Mapping[str, str] = {
-    "cost": "cost/usd",
-    "icc": "icc_1_1",
-    "icc1": "icc_1_1",
-    "npv": "negative_predictive_value",
-    "pass_rate": "passes",
-    "ppv": "precision",
-    "recall": "sensitivity",
-    "tnr": "specificity",
-    "tpr": "sensitivity",
-    "unanswered": "unanswered_share",
-    "unparsed": "unread_share",
-    "unparsed_share": "unread_share",
-    "unread": "unread_share",
-}
-"""Further names of rows, estimands and metrics."""
+ALIASES: Mapping[str, str] = {alias: q.key for q in QUANTITIES.values() for alias in q.aliases}
+"""Further names of rows, quantities and metrics."""
 
 _CONTROL = "right_"
 """What the key of a row begins with whose change makes an answer worse: it must score lower."""
@@ -98,22 +52,22 @@ _KEYS: Mapping[str, str] = {
 """Estimands of the commonest rows by their keys, before any row is there."""
 
 
-def quantity_of_row(row: Row) -> Quantity:
+def quantity_of_row(row: Row) -> DirectedQuantity:
     """What a row shows, and which end of it speaks for a judge.
 
     Examples
     --------
     >>> row = Row(key="right_shuffled", ask="", short="", estimand="probe_shift", cells={})
     >>> quantity_of_row(row)
-    Quantity(estimand='probe_shift', better='lower')
+    DirectedQuantity(estimand='probe_shift', better='lower')
     """
-    better = _OF_ROWS.get((row.key, row.estimand), estimand_of(row.estimand).better)
+    better = _OF_ROWS.get((row.key, row.estimand), quantity_of(row.estimand).better)
     if row.key.startswith(_CONTROL) and better == "nothing":
         better = "lower"
-    return Quantity(row.estimand, better)
+    return DirectedQuantity(row.estimand, better)
 
 
-def quantity_of_metric(metric: str) -> Quantity | None:
+def quantity_of_metric(metric: str) -> DirectedQuantity | None:
     """What a metric of a run is; None where no entry declares it.
 
     Parameters
@@ -124,15 +78,15 @@ def quantity_of_metric(metric: str) -> Quantity | None:
     Examples
     --------
     >>> quantity_of_metric("spread/p_value/sim-typical"), quantity_of_metric("spread/none")
-    (Quantity(estimand='p_value', better='none'), None)
+    (DirectedQuantity(estimand='p_value', better='none'), None)
     """
     name = "/".join(metric.split("/")[:2])
     group, _, last = name.rpartition("/")
     try:
-        entry = estimand_of(METRICS.get(name) or METRICS.get(f"{group}/*") or last)
+        entry = quantity_of(METRICS.get(name) or METRICS.get(f"{group}/*") or last)
     except InputError:
         return None
-    return Quantity(entry.key, _OF_METRICS.get(name, entry.better))
+    return DirectedQuantity(entry.key, _OF_METRICS.get(name, entry.better))
 
 
 def is_called(row: Row, name: str) -> bool:
@@ -185,7 +139,7 @@ def metric_called(name: str, metrics: Iterable[str]) -> str:
 
 def quantities_of(
     name: str, rows: Sequence[Row] = (), metrics: Iterable[str] = ()
-) -> list[Quantity]:
+) -> list[DirectedQuantity]:
     """What a name stands for in these rows, else in these metrics, else wherever it is known.
 
     Parameters
@@ -198,7 +152,7 @@ def quantities_of(
     Examples
     --------
     >>> quantities_of("sem")
-    [Quantity(estimand='sem', better='lower')]
+    [DirectedQuantity(estimand='sem', better='lower')]
     >>> quantities_of("no such")
     []
     """
@@ -210,9 +164,9 @@ def quantities_of(
         return [quantity] if quantity else []
     name = ALIASES.get(name.casefold(), name)
     key = _KEYS.get(name, name)
-    labelled = [e.key for e in ESTIMANDS.values() if e.label.casefold() == name.casefold()]
-    if key in ESTIMANDS or labelled:
-        keys = [key] if key in ESTIMANDS else labelled
-        return [Quantity(k, ESTIMANDS[k].better) for k in keys]
+    labelled = [e.key for e in QUANTITIES.values() if e.heading.casefold() == name.casefold()]
+    if key in QUANTITIES or labelled:
+        keys = [key] if key in QUANTITIES else labelled
+        return [DirectedQuantity(k, QUANTITIES[k].better) for k in keys]
     quantity = quantity_of_metric(name) if "/" in name else None
     return [quantity] if quantity else []

@@ -129,12 +129,12 @@ def printed_p(p: float, *, smallest: float = 0.0) -> str:
     return f"{'<=' if p <= smallest * (1 + 1e-9) else '='} {format_number(p)}"
 
 
-def counted(count: int, one: str, several: str) -> str:
+def count_noun(count: int, one: str, several: str) -> str:
     """A number with its noun.
 
     Examples
     --------
-    >>> counted(1, "answer", "answers"), counted(2000, "answer", "answers")
+    >>> count_noun(1, "answer", "answers"), count_noun(2000, "answer", "answers")
     ('1 answer', '2,000 answers')
     """
     return f"{count:,} {one if count == 1 else several}"
@@ -352,7 +352,7 @@ def columns_of(results: Results) -> tuple[str, tuple[Column, ...]]:
     used = dict.fromkeys(label for row in results.rows for label in row.cells)
     conditions = [c for c in results.conditions if c.label in used]
     if len(conditions) == len(used):
-        return named(conditions)
+        return describe_conditions(conditions)
     return "", tuple(Column(label=label, name=label) for label in used)
 
 
@@ -371,7 +371,7 @@ def short_names(results: Results) -> dict[str, str]:
     labels = {c.label for c in results.conditions}
     _, columns = columns_of(results)
     if not columns or not labels.intersection(c.label for c in columns):
-        _, columns = named(results.conditions)
+        _, columns = describe_conditions(results.conditions)
     return {c.label: c.name for c in columns if c.label in labels}
 
 
@@ -390,14 +390,14 @@ def with_names(text: str, names: Mapping[str, str]) -> str:
     return re.sub(rf"(?<!\w)({labels})(?!\.?\w)", lambda match: names[match[0]], text)
 
 
-def named(conditions: Sequence[Condition]) -> tuple[str, tuple[Column, ...]]:
+def describe_conditions(conditions: Sequence[Condition]) -> tuple[str, tuple[Column, ...]]:
     """What conditions have in common, and what tells each from the others.
 
     Examples
     --------
     >>> conditions = [Condition(label=f"a, T={t:g}", judge="a", factors={"temperature": t})
     ...               for t in (0.0, 1.0)]
-    >>> shared, columns = named(conditions)
+    >>> shared, columns = describe_conditions(conditions)
     >>> shared, [c.name for c in columns]
     ('a', ['T=0', 'T=1'])
     """

@@ -85,7 +85,7 @@ def _plain(value: Any) -> Any:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Read:
+class _FieldReader:
     """Tells pydantic how a field is read, and its JSON Schema; writing is `plain` everywhere."""
 
     read: Callable[[Any], Any]
@@ -102,16 +102,17 @@ class _Read:
 
 Number = Annotated[
     float,
-    _Read(_number, (("anyOf", [{"type": ["number", "null"]}, {"enum": ["inf", "-inf"]}]),)),
+    _FieldReader(_number, (("anyOf", [{"type": ["number", "null"]}, {"enum": ["inf", "-inf"]}]),)),
 ]
 """A number: NaN where it is undefined (``null`` in a file), possibly infinite."""
 
 Probability = Annotated[
-    float, _Read(_probability, (("type", ["number", "null"]), ("minimum", 0), ("maximum", 1)))
+    float,
+    _FieldReader(_probability, (("type", ["number", "null"]), ("minimum", 0), ("maximum", 1))),
 ]
 """A p-value: NaN where there is none."""
 
-Plain = Annotated[Any, _Read(_plain, ())]
+Plain = Annotated[Any, _FieldReader(_plain, ())]
 """Any JSON value."""
 
 
@@ -299,7 +300,7 @@ class Record(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate(Record):
-    """One number: what it estimates (a key of the registry of estimands), interval and null.
+    """One number: what it estimates (the key of a declared quantity), interval and null.
 
     `std_error` is NaN where the interval does not use one; `label` says what this number is where
     that is more than the estimand (``Vote-share reliability of 5 judgments``).
@@ -675,3 +676,11 @@ class Drawing(Part):
     lines: tuple[str, ...] = ()
     compared: tuple[str, ...] = ()
     caption: str = ""
+
+
+def rows_of_table(record: Record) -> list[dict[str, Any]]:
+    """A table's rows as dicts; none of a result that is no table."""
+    if not isinstance(record, Table):
+        return []
+    keys = [column.key for column in record.columns]
+    return [dict(zip(keys, row, strict=True)) for row in record.rows]

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal, TypeVar
 
 from judgestats.errors import InputError
-from judgestats.results.quantities import estimand_of, kind_of_test
+from judgestats.results.quantities import kind_of_test, quantity_of
 from judgestats.results.records import (
     AnyRecord,
     Comparison,
@@ -94,19 +94,19 @@ class Results(Part):
     version: Literal[2] = 2
 
     @cached_property
-    def _by_id(self) -> dict[str, Record]:
+    def _record_index(self) -> dict[str, Record]:
         return {record.id: record for record in self.results}
 
     def __getitem__(self, result_id: str) -> Record:
         """The result of this id."""
         try:
-            return self._by_id[result_id]
+            return self._record_index[result_id]
         except KeyError:
             raise KeyError(
-                f"no result is called {result_id!r}. There are: {', '.join(self._by_id)}"
+                f"no result is called {result_id!r}. There are: {', '.join(self._record_index)}"
             ) from None
 
-    def _asked(self) -> list[Mapping[str, Plain]]:
+    def _judge_facts(self) -> list[Mapping[str, Plain]]:
         listed = (self.facts.get(key) for key in ("judges", "stage_judges"))
         every = [j for judges in listed if isinstance(judges, (list, tuple)) for j in judges]
         return [judge for judge in every if isinstance(judge, Mapping)]
@@ -114,17 +114,19 @@ class Results(Part):
     @property
     def simulated_judges(self) -> list[str]:
         """The names of the judges that were simulated."""
-        return [str(judge.get("name", "")) for judge in self._asked() if judge.get("simulated")]
+        return [
+            str(judge.get("name", "")) for judge in self._judge_facts() if judge.get("simulated")
+        ]
 
     @property
     def all_simulated(self) -> bool:
         """Whether judges were simulated, and no model was asked beside them."""
         return bool(self.facts.get("simulated")) and all(
-            judge.get("simulated", True) for judge in self._asked()
+            judge.get("simulated", True) for judge in self._judge_facts()
         )
 
     def __contains__(self, result_id: str) -> bool:
-        return result_id in self._by_id
+        return result_id in self._record_index
 
     def get(self, result_id: str, kind: type[Kind]) -> Kind:
         """The result of this id, which is of this kind."""
@@ -243,7 +245,7 @@ def inconsistency(results: Results) -> str:
     for i, record in enumerate(results.results):
         try:
             if isinstance(record, (Estimate, Comparison)):
-                estimand_of(record.estimand)
+                quantity_of(record.estimand)
             elif isinstance(record, Test):
                 kind_of_test(record.test)
         except InputError as error:

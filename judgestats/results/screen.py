@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from judgestats.deprecated import current_record
 from judgestats.errors import printable
-from judgestats.results.answers import Answer, number_of, shown
+from judgestats.results.answers import Answer, format_record, number_of
 from judgestats.results.numbers import Column, bounds_of, column_decimals
 from judgestats.results.records import Estimate, Record
 from judgestats.results.results import Results
-from judgestats.results.summary import Brief, Cell, Line, brief_of
+from judgestats.results.summary import Cell, Summary, SummaryRow, brief_of
 from judgestats.results.text import words_of
 from judgestats.results.thresholds import Threshold
 
@@ -24,7 +25,7 @@ _LONGEST_NAME = 40
 _NEXT = 2
 _FEW_ROWS = 8
 """Lines of a table that is cut: its head, two rows of each judge and how many more there are."""
-_FULL = "--full"
+_FULL = "--all"
 """What shows all, of every command that shows a screen."""
 
 
@@ -59,13 +60,13 @@ _SHARES = (
 
 
 def screen_of(
-    brief: Brief, *, width: int = WIDTH, height: int = HEIGHT, more: str = "", closing: int = 1
+    brief: Summary, *, width: int = WIDTH, height: int = HEIGHT, more: str = "", closing: int = 1
 ) -> Lines:
     """The lines of a screen.
 
     Parameters
     ----------
-    brief : Brief
+    brief : Summary
     width, height : int
         Columns and lines, at most.
     more : str
@@ -79,7 +80,7 @@ def screen_of(
 
     Examples
     --------
-    >>> empty = Brief(title="x.csv", facts=("1 judge",), shared="", columns=(), lines=(),
+    >>> empty = Summary(title="x.csv", facts=("1 judge",), shared="", columns=(), lines=(),
     ...               answers=(), use=("ask more items",), mind=())
     >>> print(plain_text(screen_of(empty)))
     x.csv · 1 judge
@@ -87,7 +88,7 @@ def screen_of(
     USE    ask more items
     """
     width = max(40, min(width, WIDTH))
-    wide = _by_question(brief, width)
+    wide = _question_table(brief, width)
     rows = len(brief.columns) + 1 if wide is None else len(wide)
     head = _head(brief, width)
     tails = [_tail(brief, share, width, more) for share in _SHARES]
@@ -95,7 +96,7 @@ def screen_of(
         left = height - closing - len(head) - len(tail)
         notes = _notes(brief, width, share.notes)
         if rows + len(notes) <= left:
-            table = wide if wide is not None else _by_condition(brief, width, left, more)
+            table = wide if wide is not None else _condition_table(brief, width, left, more)
             above = [*head, *table, *notes]
             return [*above, *_filling(brief, share, width, more, height - closing - len(above))]
     # Rows are left out in any case: of conditions so many that the answers have their room, of
@@ -108,16 +109,16 @@ def screen_of(
     if wide is not None:
         wide = [*wide[: left - 1], [Span(_more(len(wide) - left + 1, "row", more), "dim")]]
         return [*head, *wide, *tail]
-    above = [*head, *_by_condition(brief, width, left, more)]
+    above = [*head, *_condition_table(brief, width, left, more)]
     return [*above, *_filling(brief, _SHARES[k], width, more, height - closing - len(above))]
 
 
-def framed(brief: Brief, body: Lines, *, width: int = WIDTH) -> Lines:
+def framed(brief: Summary, body: Lines, *, width: int = WIDTH) -> Lines:
     """Lines of one's own in the frame of a screen, without the abstract's table and answers.
 
     Examples
     --------
-    >>> empty = Brief(title="x.csv", facts=("1 judge",), shared="", columns=(), lines=(),
+    >>> empty = Summary(title="x.csv", facts=("1 judge",), shared="", columns=(), lines=(),
     ...               answers=(), use=(), mind=("few items",))
     >>> print(plain_text(framed(empty, [[Span("All hold.")]])))
     x.csv · 1 judge
@@ -136,7 +137,7 @@ def plain_text(lines: Lines) -> str:
     return "\n".join("".join(span.text for span in line).rstrip() for line in lines)
 
 
-def _head(brief: Brief, width: int) -> Lines:
+def _head(brief: Summary, width: int) -> Lines:
     lines = _joined([_clean(part) for part in (brief.title, *brief.facts)], width, 2)
     first, *rest = lines or [""]
     title = _clean(brief.title)
@@ -150,7 +151,7 @@ def _head(brief: Brief, width: int) -> Lines:
     return [*out, []]
 
 
-def _tail(brief: Brief, share: _Share, width: int, more: str) -> Lines:
+def _tail(brief: Summary, share: _Share, width: int, more: str) -> Lines:
     """Answers, USE and MIND within their share of lines."""
     out: Lines = []
     answers: Lines = []
@@ -182,7 +183,7 @@ def _tail(brief: Brief, share: _Share, width: int, more: str) -> Lines:
     return out
 
 
-def _filling(brief: Brief, share: _Share, width: int, more: str, room: int) -> Lines:
+def _filling(brief: Summary, share: _Share, width: int, more: str, room: int) -> Lines:
     """Answers, USE and MIND, of which MIND takes lines that are to spare."""
     for mind in range(room, share.mind, -1):
         tail = _tail(brief, share._replace(mind=mind), width, more)
@@ -294,7 +295,7 @@ def _spans(text: str, cell: Cell) -> list[Span]:
     return [Span(text, style)]
 
 
-def _by_question(brief: Brief, width: int) -> Lines | None:
+def _question_table(brief: Summary, width: int) -> Lines | None:
     """A row a question; None where the columns do not fit."""
     if not brief.lines:
         return []
@@ -326,7 +327,7 @@ def _by_question(brief: Brief, width: int) -> Lines | None:
     return lines
 
 
-def _notes(brief: Brief, width: int, most: int) -> Lines:
+def _notes(brief: Summary, width: int, most: int) -> Lines:
     """What holds for a whole row (chance, ceilings, baselines): whole notes in so many lines."""
     out: list[str] = []
     for line in brief.lines:
@@ -337,11 +338,11 @@ def _notes(brief: Brief, width: int, most: int) -> Lines:
     return [[Span(text, "dim")] for text in out]
 
 
-def _by_condition(brief: Brief, width: int, most: int, more: str) -> Lines:
+def _condition_table(brief: Summary, width: int, most: int, more: str) -> Lines:
     """A row a condition, as many questions beside it as fit, the first ones with intervals."""
     names = [_name(c.name, max(16, width // 2)) for c in brief.columns]
     first = max([*map(len, names), len(_name(brief.shared, width // 2))]) + 2
-    columns: list[tuple[Line, list[str], int]] = []
+    columns: list[tuple[SummaryRow, list[str], int]] = []
     used = 1 + first
     for line in sorted(brief.lines, key=lambda line: not line.threshold):  # what is bounded fits
         for bounds in (True, False):
@@ -446,13 +447,13 @@ def differing_parameters(facts: Sequence[Mapping[str, Any]]) -> dict[str, tuple[
 
     Examples
     --------
-    >>> one, two = {"judge_seed": "default", "seed": "0"}, {"judge_seed": "7", "seed": "0"}
+    >>> one, two = {"request_seed": "default", "seed": "0"}, {"request_seed": "7", "seed": "0"}
     >>> differing_parameters([{"parameters": one}, {"parameters": two}])
-    {'judge_seed': ('default', '7')}
+    {'request_seed': ('default', '7')}
     >>> differing_parameters([{"parameters": one}, {}])
     {}
     """
-    recorded = [fact.get("parameters") or {} for fact in facts]
+    recorded = [current_record(fact.get("parameters") or {}) for fact in facts]
     if not all(recorded):
         return {}
     names = dict.fromkeys(name for own in recorded for name in own)
@@ -460,7 +461,7 @@ def differing_parameters(facts: Sequence[Mapping[str, Any]]) -> dict[str, tuple[
     return {name: own for name, own in texts.items() if len(set(own)) > 1}
 
 
-def parameters_apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str, str]:
+def describe_changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str, str]:
     """The parameters in which two runs differ: all with their texts, and in short.
 
     Parameters
@@ -475,7 +476,7 @@ def parameters_apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> tup
 
     Examples
     --------
-    >>> parameters_apart({"parameters": {"seed": "0"}}, {"parameters": {"seed": "1"}})
+    >>> describe_changes({"parameters": {"seed": "0"}}, {"parameters": {"seed": "1"}})
     ('The runs differ in the parameter seed (0 and 1).', 'the runs differ in seed (0 and 1)')
     """
     found = differing_parameters([first, second])
@@ -497,7 +498,7 @@ def brief_of_runs(
     *,
     thresholds: Sequence[Threshold] = (),
     changes: Mapping[str, Results | str] | None = None,
-) -> Brief:
+) -> Summary:
     """The abstract of several runs side by side: their conditions are the columns.
 
     Parameters
@@ -509,7 +510,7 @@ def brief_of_runs(
 
     Returns
     -------
-    Brief
+    Summary
         Of the rows that several runs have, those of the first run first. Its cells name the
         records of their own run, its answers those of `changes`; nothing else is claimed of
         differences.
@@ -524,7 +525,7 @@ def brief_of_runs(
         for name, brief in briefs.items()
         for column in brief.columns
     )
-    lines: dict[tuple[str, str], list[Line]] = {}
+    lines: dict[tuple[str, str], list[SummaryRow]] = {}
     for brief in briefs.values():
         for line in brief.lines:
             lines.setdefault((line.key, line.ask), []).append(line)
@@ -534,7 +535,7 @@ def brief_of_runs(
     simulated = [m for b in briefs.values() for m in b.mind if m.startswith("SIMULATED")]
     untested = "whether runs differ is tested on the page, and by judgestats drift"
     facts = [results.facts for results in runs.values()]
-    apart = [parameters_apart(facts[0], other)[1] for other in facts[1:]]
+    apart = [describe_changes(facts[0], other)[1] for other in facts[1:]]
     if len(runs) > 2:
         names = [*runs]
         apart = [
@@ -543,7 +544,7 @@ def brief_of_runs(
         ]
     apart = [text for text in apart if text]
     mind = tuple(dict.fromkeys((*simulated, *apart, *(mind if changes else (untested,)))))
-    return Brief(
+    return Summary(
         title=f"{len(runs)} runs side by side",
         facts=tuple(f"{name}: {', '.join(brief.facts[:told])}" for name, brief in briefs.items()),
         shared="",
@@ -577,8 +578,8 @@ def _changed(
 
 
 def _side_by_side(
-    key: tuple[str, str], briefs: Mapping[str, Brief], runs: Mapping[str, Results]
-) -> Line:
+    key: tuple[str, str], briefs: Mapping[str, Summary], runs: Mapping[str, Results]
+) -> SummaryRow:
     """One question over all runs, with the same decimals; who does not ask it has empty cells."""
     own = {n: next((k for k in b.lines if (k.key, k.ask) == key), None) for n, b in briefs.items()}
     numbers = {
@@ -596,7 +597,7 @@ def _side_by_side(
                 line.cells[i] if line else Cell(column=""), column=f"{name}: {column.label}"
             )
             if cell.record:
-                number, bounds = shown(numbers[name, cell.record], decimals=decimals)
+                number, bounds = format_record(numbers[name, cell.record], decimals=decimals)
                 cell = replace(cell, number=number, bounds=bounds)
             cells.append(cell)
     first = next(line for line in own.values() if line is not None)
@@ -641,7 +642,7 @@ def full_text(results: Results) -> str:
     ]
     if brief.lines:
         lines += ["", f"Conditions{f' ({brief.shared})' if brief.shared else ''}:"]
-        lines += [text for line in brief.lines for text in _asked(line, names)]
+        lines += [text for line in brief.lines for text in _answer_lines(line, names)]
     lines.append("")
     shown = {cell.record for line in brief.lines for cell in line.cells}
     why: dict[str, int] = {}
@@ -670,7 +671,7 @@ def full_text(results: Results) -> str:
     )
 
 
-def _asked(line: Line, names: dict[str, str]) -> Iterator[str]:
+def _answer_lines(line: SummaryRow, names: dict[str, str]) -> Iterator[str]:
     """A question, and each condition's answer below it."""
     yield f"  {' '.join(filter(None, (line.ask, line.unit, line.note)))}"
     wide = max((len(names[c.column]) for c in line.cells), default=0)

@@ -6,7 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from judgestats.results.answers import NOTHING, Answer, answers_of, number_of, row_decimals, shown
+from judgestats.results.answers import (
+    NOTHING,
+    Answer,
+    answers_of,
+    format_record,
+    number_of,
+    row_decimals,
+)
 from judgestats.results.metric_names import quantity_of_row
 from judgestats.results.numbers import (
     Column,
@@ -14,9 +21,9 @@ from judgestats.results.numbers import (
     bounds_of,
     column_decimals,
     columns_of,
-    counted,
+    count_noun,
 )
-from judgestats.results.quantities import estimand_of, name_of
+from judgestats.results.quantities import name_of, quantity_of
 from judgestats.results.quantities.entry import Direction
 from judgestats.results.records import Estimate, Recommendation, Row
 from judgestats.results.results import Results
@@ -40,36 +47,36 @@ _VALID = frozenset({"people", "accuracy", "kappa", "bias", "right", "preferred"}
 """Rows that hold verdicts to what people say."""
 
 
-def what_to_use(results: Results, names: Mapping[str, str]) -> list[str]:
+def recommendation_lines(results: Results, names: Mapping[str, str]) -> list[str]:
     """The recommendation with its ties, as its fields say it; `names` by the conditions' labels."""
 
-    def called(label: str) -> str:
+    def condition_name(label: str) -> str:
         return names.get(label, label)
 
     given = results.recommendation
     if given is None:
         return []
     if given.chosen:
-        each = "".join(what_to_repeat(given))
-        text = ", ".join(filter(None, (called(given.chosen), each)))
+        each = "".join(repeat_phrase(given))
+        text = ", ".join(filter(None, (condition_name(given.chosen), each)))
         use = [f"{text}: {given.reason}" if given.reason else text]
-        if others := [called(label) for label in given.tied if label != given.chosen]:
+        if others := [condition_name(label) for label in given.tied if label != given.chosen]:
             use.append(f"not told from it: {_few(others)}")
         return use
     if 1 < len(given.tied) <= _MOST_NAMES:
         why = given.reason or "not told apart"
-        return [f"{why[0].upper()}{why[1:]}: {_few([called(t) for t in given.tied])}"]
+        return [f"{why[0].upper()}{why[1:]}: {_few([condition_name(t) for t in given.tied])}"]
     return list(given.sentences) or [given.text]
 
 
-def what_to_repeat(given: Recommendation) -> tuple[str, str, str]:
+def repeat_phrase(given: Recommendation) -> tuple[str, str, str]:
     """How many judgments of an item to take and how to make one of them: before, number, after.
 
     Examples
     --------
-    >>> "".join(what_to_repeat(Recommendation(text="", replicates=3)))
+    >>> "".join(repeat_phrase(Recommendation(text="", replicates=3)))
     'average 3 judgments'
-    >>> "".join(what_to_repeat(Recommendation(text="", replicates=3, counted="choices")))
+    >>> "".join(repeat_phrase(Recommendation(text="", replicates=3, counted="choices")))
     'ask 3 times and count the choices'
     """
     if given.replicates is None or given.replicates < 2:
@@ -86,7 +93,7 @@ def _few(names: Sequence[str]) -> str:
     return "; ".join(names[:_MOST_NAMES]) + (f"; and {more} more" if more > 0 else "")
 
 
-def what_to_mind(results: Results) -> list[str]:
+def caveats(results: Results) -> list[str]:
     """Limitations in short, the gravest first."""
     notes = sorted(
         results.limitations,
@@ -126,7 +133,7 @@ class Cell:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beside:
+class Reference:
     """A number that holds for the whole row: what chance gives, a ceiling, a baseline."""
 
     words: str
@@ -135,7 +142,7 @@ class Beside:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class SummaryRow:
     """A question, answered for every column."""
 
     key: str
@@ -144,12 +151,12 @@ class Line:
     unit: str
     cells: tuple[Cell, ...]
     note: str = ""
-    beside: tuple[Beside, ...] = ()
+    beside: tuple[Reference, ...] = ()
     threshold: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Brief:
+class Summary:
     """The abstract of one analysis.
 
     Attributes
@@ -161,7 +168,7 @@ class Brief:
     shared : str
         What all columns have in common.
     columns : tuple of Column
-    lines : tuple of Line
+    lines : tuple of SummaryRow
     answers : tuple of Answer
     use, mind : tuple of str
         What to do; what to keep in mind, the gravest first.
@@ -177,7 +184,7 @@ class Brief:
     facts: tuple[str, ...]
     shared: str
     columns: tuple[Column, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[SummaryRow, ...]
     answers: tuple[Answer, ...]
     use: tuple[str, ...]
     mind: tuple[str, ...]
@@ -186,7 +193,7 @@ class Brief:
     read: tuple[str, ...] = ()
 
 
-def brief_of(results: Results, *, thresholds: Sequence[Threshold] = ()) -> Brief:
+def brief_of(results: Results, *, thresholds: Sequence[Threshold] = ()) -> Summary:
     """The abstract of an analysis.
 
     Parameters
@@ -197,10 +204,10 @@ def brief_of(results: Results, *, thresholds: Sequence[Threshold] = ()) -> Brief
 
     Returns
     -------
-    Brief
+    Summary
     """
     shared, columns = columns_of(results)
-    lines = [_line(row, columns, results, thresholds) for row in told_apart(results.rows)]
+    lines = [_line(row, columns, results, thresholds) for row in distinguishable(results.rows)]
     lines += [
         line
         for threshold in thresholds
@@ -211,15 +218,15 @@ def brief_of(results: Results, *, thresholds: Sequence[Threshold] = ()) -> Brief
     labels = {column.label for column in columns}
     chosen = results.recommendation.chosen if results.recommendation else ""
     numbered = (c for a in answers for i in a.records for c in results[i].about.conditions)
-    return Brief(
+    return Summary(
         title=results.title or results.experiment.replace("_", " "),
         facts=tuple(_facts(results)),
         shared=shared,
         columns=columns,
         lines=tuple(lines),
         answers=tuple(answers),
-        use=tuple(what_to_use(results, {c.label: c.name for c in columns})),
-        mind=tuple(what_to_mind(results)),
+        use=tuple(recommendation_lines(results, {c.label: c.name for c in columns})),
+        mind=tuple(caveats(results)),
         told=tuple(dict.fromkeys(c for c in (chosen, *numbered) if c in labels)),
         read=tuple(map(str, (results.facts.get("design") or {}).get("understood") or ())),
         thresholds=tuple(
@@ -232,16 +239,16 @@ def _facts(results: Results) -> list[str]:
     """Judges x items x repeats, what was not read, and the scale."""
     design = results.facts.get("design") or {}
     judges = list(dict.fromkeys(c.judge for c in results.conditions if c.judge and not c.derived))
-    sizes = [counted(len(judges), "judge", "judges")] if judges else []
+    sizes = [count_noun(len(judges), "judge", "judges")] if judges else []
     items, repeats = _sizes(results)
     if items := _whole(design.get("items")) or items:
-        sizes.append(counted(items, "item", "items"))
+        sizes.append(count_noun(items, "item", "items"))
     if repeats := _whole(design.get("replicates")) or repeats:
-        sizes.append(counted(repeats, "repeat", "repeats"))
+        sizes.append(count_noun(repeats, "repeat", "repeats"))
     facts = [" x ".join(sizes)] if sizes else []
-    facts += _lost([c.counts for c in results.conditions if not c.derived])
+    facts += _lost_counts([c.counts for c in results.conditions if not c.derived])
     scale = design.get("scale")
-    scored = any(estimand_of(row.estimand).unit == "points" for row in results.rows)
+    scored = any(quantity_of(row.estimand).unit == "points" for row in results.rows)
     if scored and isinstance(scale, (list, tuple)) and len(scale) == 2:
         assumed = " (assumed; --scale states it)" if design.get("scale_assumed") else ""
         facts.append(f"scale {float(scale[0]):g}-{float(scale[1]):g}{assumed}")
@@ -267,14 +274,14 @@ _NOT_UNREAD = {
 """What became of judgments without a verdict that are not unread."""
 
 
-def _lost(counts: Sequence[Mapping[str, int]]) -> list[str]:
+def _lost_counts(counts: Sequence[Mapping[str, int]]) -> list[str]:
     """Of all judgments how many were unread; how many were not answered or never asked, if any.
 
     Examples
     --------
-    >>> _lost([{"asked": 9, "ok": 5, "truncated": 1, "failed": 1, "invalid_condition": 2}])
+    >>> _lost_counts([{"asked": 9, "ok": 5, "truncated": 1, "failed": 1, "invalid_condition": 2}])
     ['1 of 9 unread, 1 not answered, 2 never asked']
-    >>> _lost([{"asked": 9, "ok": 9}])
+    >>> _lost_counts([{"asked": 9, "ok": 9}])
     ['0 unread']
     """
     total = sum(c.get("asked", 0) for c in counts)
@@ -298,7 +305,7 @@ def _whole(value: object) -> int:
     return int(value) if isinstance(value, (int, float)) and math.isfinite(value) else 0
 
 
-def told_apart(rows: Sequence[Row]) -> tuple[Row, ...]:
+def distinguishable(rows: Sequence[Row]) -> tuple[Row, ...]:
     """Rows of which no two are called alike: their coefficients tell those apart that were.
 
     Verdicts and scores, say, both agree with people, the ones by accuracy, the others by r.
@@ -307,7 +314,7 @@ def told_apart(rows: Sequence[Row]) -> tuple[Row, ...]:
     --------
     >>> rows = [Row(key=e, ask="agrees", short="people", estimand=e, cells={})
     ...         for e in ("pearson_with_human", "accuracy")]
-    >>> [(r.short, r.ask) for r in told_apart(rows)]
+    >>> [(r.short, r.ask) for r in distinguishable(rows)]
     [("Pearson's r", "agrees, Pearson's r"), ('accuracy', 'agrees, accuracy')]
     """
     shorts = [row.short or row.ask for row in rows]
@@ -325,8 +332,8 @@ def told_apart(rows: Sequence[Row]) -> tuple[Row, ...]:
 
 def _line(
     row: Row, columns: Sequence[Column], results: Results, thresholds: Sequence[Threshold]
-) -> Line:
-    entry = estimand_of(row.estimand)
+) -> SummaryRow:
+    entry = quantity_of(row.estimand)
     threshold = next((t for t in thresholds if t.meets(row)), None)
     ids = [row.cells.get(c.label, "") for c in columns]
     decimals = row_decimals(row, results)
@@ -336,10 +343,14 @@ def _line(
         for c, i in zip(columns, ids, strict=True)
     ]
     beside = [
-        Beside(words=words, record=i, number=" ".join(filter(None, shown(number_of(results, i)))))
+        Reference(
+            words=words,
+            record=i,
+            number=" ".join(filter(None, format_record(number_of(results, i)))),
+        )
         for words, i in row.beside.items()
     ]
-    return Line(
+    return SummaryRow(
         key=row.key,
         ask=row.ask,
         short=row.short,
@@ -366,14 +377,16 @@ def _cell(
     if not result_id:
         return Cell(column=column)
     record = number_of(results, result_id)
-    number, bounds = shown(record, decimals=decimals)
+    number, bounds = format_record(record, decimals=decimals)
     return Cell(
         column=column, record=result_id, number=number, bounds=bounds, reason=record.reason,
         mark=threshold.mark(record, better) if threshold else "",
     )  # fmt: skip
 
 
-def _metric_line(threshold: Threshold, columns: Sequence[Column], results: Results) -> list[Line]:
+def _metric_line(
+    threshold: Threshold, columns: Sequence[Column], results: Results
+) -> list[SummaryRow]:
     """A bound on a metric that no row shows (how much was not read), as a row of its own."""
     found = [
         number_called(results.condition_metrics.get(c.label, {}), threshold.key) for c in columns
@@ -387,8 +400,8 @@ def _metric_line(threshold: Threshold, columns: Sequence[Column], results: Resul
         if number is None:
             cells.append(Cell(column=column.label, mark="missed", reason="it has no such number"))
             continue
-        text, bounds = shown(number, decimals=decimals)
-        better = estimand_of(number.estimand).better
+        text, bounds = format_record(number, decimals=decimals)
+        better = quantity_of(number.estimand).better
         cells.append(
             Cell(
                 column=column.label, number=text, bounds=bounds, mark=threshold.mark(number, better)
@@ -396,11 +409,13 @@ def _metric_line(threshold: Threshold, columns: Sequence[Column], results: Resul
         )
     name = threshold.key
     return [
-        Line(key=name, ask=name, short=name, unit="", cells=tuple(cells), threshold=threshold.text)
+        SummaryRow(
+            key=name, ask=name, short=name, unit="", cells=tuple(cells), threshold=threshold.text
+        )
     ]
 
 
-def _chance(ids: Sequence[str], results: Results) -> list[Beside]:
+def _chance(ids: Sequence[str], results: Results) -> list[Reference]:
     """Below what the same number lies in 95 % of the cases in which there is nothing to find."""
     nulls = [
         (record.null.q95, record)
@@ -408,16 +423,18 @@ def _chance(ids: Sequence[str], results: Results) -> list[Beside]:
         if isinstance(record, Estimate)
         and record.null
         and not math.isnan(record.null.q95)
-        and estimand_of(record.estimand).better == "higher"
+        and quantity_of(record.estimand).better == "higher"
     ]
     if not nulls:
         return []
     q95, record = max(nulls, key=lambda pair: pair[0])
-    text = apa_number(q95, bounded=estimand_of(record.estimand).bounded)
-    return [Beside(words="95 % of chance results: below", record=record.id, number=text)]
+    text = apa_number(q95, bounded=quantity_of(record.estimand).bounded)
+    return [Reference(words="95 % of chance results: below", record=record.id, number=text)]
 
 
-def _answers(results: Results, columns: Sequence[Column], lines: Sequence[Line]) -> list[Answer]:
+def _answers(
+    results: Results, columns: Sequence[Column], lines: Sequence[SummaryRow]
+) -> list[Answer]:
     """What is claimed; where nothing is but that something has no value, first what was found."""
     claimed = answers_of(results)
     if results.kind == "replication" and results.answer:  # how many stand, before which
@@ -428,7 +445,9 @@ def _answers(results: Results, columns: Sequence[Column], lines: Sequence[Line])
     return [a for a in described if not claimed or a.claim != "undefined"] + claimed
 
 
-def _range(columns: Sequence[Column], lines: Sequence[Line], results: Results) -> list[Answer]:
+def _range(
+    columns: Sequence[Column], lines: Sequence[SummaryRow], results: Results
+) -> list[Answer]:
     """From where to where the first row reaches, where nothing is claimed of it."""
     if not lines:
         return []

@@ -12,11 +12,11 @@ from judgestats.results.numbers import (
     apa_number,
     apa_p,
     as_sentence,
-    counted,
+    count_noun,
     format_number,
     printed_p,
 )
-from judgestats.results.quantities import name_of, symbol_of, without_zero
+from judgestats.results.quantities import name_of, omits_zero, symbol_of
 from judgestats.results.records import (
     LOST,
     Comparison,
@@ -39,7 +39,7 @@ _CONTROLS = {
 }
 
 
-class Worded(NamedTuple):
+class ResultText(NamedTuple):
     """A result in words: what was found, why this test, and what follows.
 
     Results that share `why` or `verdict` can say it once.
@@ -120,7 +120,7 @@ def words_of_test(
     null_hypothesis: str = "",
     why: str = "",
     has_effect: bool = False,
-) -> Worded:
+) -> ResultText:
     """A test in words, its verdict by the adjusted p where there is one.
 
     Parameters
@@ -147,7 +147,7 @@ def words_of_test(
             "the departure is, and whether it matters, p does not say"
             + (": read the effect." if has_effect else ".")
         )
-    return Worded(head, as_sentence(why), verdict)
+    return ResultText(head, as_sentence(why), verdict)
 
 
 def estimate_text(
@@ -211,7 +211,7 @@ def pairs_text(
     margin : str
         Whether the declared margin is ruled out for it.
     """
-    size = counted(len(rows), "comparison", "comparisons")
+    size = count_noun(len(rows), "comparison", "comparisons")
     head = f"{method} ({adjusted_by(adjust)}, family: {family}, {size})"
     unknown = [reason for _, p, reason in rows if math.isnan(p)]
     if unknown and len(unknown) == len(rows):
@@ -296,7 +296,7 @@ def family_text(name: str, adjust: str, tests: Mapping[str, tuple[float, str]]) 
     return f"{head}: {len(stands)} {verb} at the .05 level: {each}{also}."
 
 
-def words_of(record: Record, results: Results) -> Worded:
+def words_of(record: Record, results: Results) -> ResultText:
     """A record in words; empty where there is nothing to say beyond a table.
 
     Parameters
@@ -307,7 +307,7 @@ def words_of(record: Record, results: Results) -> Worded:
 
     Returns
     -------
-    Worded
+    ResultText
 
     Examples
     --------
@@ -322,7 +322,7 @@ def words_of(record: Record, results: Results) -> Worded:
     sample = sample_text(record.sample) if record.sample is not None else ""
     if isinstance(record, Test):
         if math.isnan(record.p):
-            return Worded(f"{record.method}: not computed ({record.reason}).")
+            return ResultText(f"{record.method}: not computed ({record.reason}).")
         return words_of_test(
             method=record.method,
             numbers=apa_of(record, results),
@@ -335,17 +335,17 @@ def words_of(record: Record, results: Results) -> Worded:
         )
     if isinstance(record, Estimate):
         if math.isnan(record.estimate):
-            return Worded(f"{_label(record)} is undefined: {record.reason}.")
+            return ResultText(f"{_label(record)} is undefined: {record.reason}.")
         text, null = _estimate(record, _label(record)), record.null
         if null is not None:
-            bounded = without_zero(record.estimand)
+            bounded = omits_zero(record.estimand)
             text += null_text(
                 null.mean, null.q95, null.p,
                 bounded=bounded, reason=null.reason, smallest=null.p_floor,
             )  # fmt: skip
-        return Worded(text + (f" ({sample})." if sample else "."))
+        return ResultText(text + (f" ({sample})." if sample else "."))
     if isinstance(record, (ResultSet, Table)) and record.text:
-        return Worded(record.text)
+        return ResultText(record.text)
     if isinstance(record, ResultSet):
         rows = [r for r in results.members(record) if isinstance(r, Comparison)]
         if rows:
@@ -355,13 +355,13 @@ def words_of(record: Record, results: Results) -> Worded:
             far = furthest([r.estimate for r in rows], ratios=ratios)
             largest = "" if far is None else worded[far][0]
             margin = "" if far is None else _margin(rows[far], results)
-            return Worded(
+            return ResultText(
                 pairs_text(
                     record.method, adjust, family, worded,
                     sample=sample, largest=largest, margin=margin,
                 )
             )  # fmt: skip
-    return Worded("")
+    return ResultText("")
 
 
 def _margin(row: Comparison, results: Results) -> str:
@@ -428,7 +428,7 @@ def _label(record: Estimate) -> str:
 
 
 def _estimate(record: Estimate, label: str) -> str:
-    bounded = without_zero(record.estimand)
+    bounded = omits_zero(record.estimand)
     return estimate_text(
         label, record.estimate, record.interval, bounded=bounded, reason=record.reason,
         lost=record.not_estimable,
@@ -436,7 +436,7 @@ def _estimate(record: Estimate, label: str) -> str:
 
 
 def _pair(row: Comparison) -> str:
-    bounded = without_zero(row.estimand)
+    bounded = omits_zero(row.estimand)
     shown = apa_estimate(row.estimate, row.interval, bounded=bounded)
     shown += f" {LOST}" if row.not_estimable else ""
     p = f"adjusted p {adjusted_p(row)}" if row.family else apa_p(row.p, smallest=row.p_floor)

@@ -17,7 +17,7 @@ from judgestats.results.metric_names import (
     quantity_of_metric,
 )
 from judgestats.results.numbers import columns_of
-from judgestats.results.quantities import ESTIMANDS
+from judgestats.results.quantities import QUANTITIES
 from judgestats.results.quantities.entry import Direction
 from judgestats.results.records import Comparison, Estimate, Interval, Row
 from judgestats.results.results import Results
@@ -43,7 +43,7 @@ class Threshold:
 
     Examples
     --------
-    >>> read_thresholds(["reliability=.8"], [])[0].text
+    >>> read_thresholds(["reliability>=.8"])[0].text
     'reliability at least 0.8'
     """
 
@@ -117,42 +117,48 @@ def not_estimable(results: Results, name: str) -> frozenset[str]:
     return frozenset(named)
 
 
+SIGNS: Mapping[Side, str] = {"min": ">=", "max": "<="}
+"""How a side is written."""
+
+
 def as_option(side: Side, name: str, number: str) -> str:
     """A bound as a command takes it.
 
     Examples
     --------
-    >>> as_option("max", "sem", ".5"), as_option("min", "mean score", "3")
-    ('--max sem=.5', "--min 'mean score=3'")
+    >>> as_option("max", "sem", ".5")
+    "--require 'sem<=.5'"
     >>> print(as_option("min", "one score's reliability", ".8"))
-    --min "one score's reliability=.8"
+    --require "one score's reliability>=.8"
     """
-    text = f"{name}={number}"
+    text = f"{name}{SIGNS[side]}{number}"
     plain = "'" in text and not set(text) & set('"$`\\!')
     quoted = f'"{text}"' if plain else shlex.quote(text)
-    return f"--{side} {quoted}"
+    return f"--require {quoted}"
 
 
-def named_bounds(least: Sequence[str], most: Sequence[str], *, where: str = "") -> list[Bound]:
-    """Read ``name=number`` bounds.
+def named_bounds(required: Sequence[str], *, where: str = "") -> list[Bound]:
+    """Read ``name>=number`` and ``name<=number`` bounds.
 
     Examples
     --------
-    >>> named_bounds(["reliability=.8"], [])
+    >>> named_bounds(["reliability>=.8"])
     [Bound(name='reliability', side='min', bound=0.8, written='.8')]
     """
-    sides: tuple[tuple[Side, Sequence[str]], ...] = (("min", least), ("max", most))
     read = []
-    for side, texts in sides:
-        for text in texts:
-            key, sign, number = text.rpartition("=")
-            try:
-                bound = float(number)
-            except ValueError:
-                bound = math.nan
-            if not sign or not key.strip() or not math.isfinite(bound):
-                raise InputError(f"{where}--{side} expects NAME=NUMBER, got {text!r}.")
-            read.append(Bound(key.strip(), side, bound, number.strip()))
+    for text in required:
+        side: Side = "min" if ">=" in text else "max"
+        name, sign, number = text.rpartition(SIGNS[side])
+        try:
+            bound = float(number)
+        except ValueError:
+            bound = math.nan
+        if not sign or not name.strip() or not math.isfinite(bound):
+            raise InputError(
+                f"{where}--require expects NAME>=NUMBER or NAME<=NUMBER, got {text!r}. Put it in "
+                "quotes, or the shell takes > for a file."
+            )
+        read.append(Bound(name.strip(), side, bound, number.strip()))
     return read
 
 
@@ -182,16 +188,16 @@ def refuse_wrong_side(
 
     Examples
     --------
-    >>> refuse_wrong_side(named_bounds([], ["reliability=.8", "mean=4"]))
+    >>> refuse_wrong_side(named_bounds(["reliability<=.8", "mean<=4"]))
     Traceback (most recent call last):
     ...
-    judgestats.errors.InputError: reliability: higher is better, so --max reliability=.8 would pass
-    the worst judge. Write --min reliability=.8.
+    judgestats.errors.InputError: reliability: higher is better, so --require 'reliability<=.8'
+    would pass the worst judge. Write --require 'reliability>=.8'.
     """
     metrics = list(metrics)
     for name, side, bound, written in bounds:
         for quantity in quantities_of(name, rows, metrics):
-            entry, shown = ESTIMANDS.get(quantity.estimand), printable(name, one_line=True)
+            entry, shown = QUANTITIES.get(quantity.estimand), printable(name, one_line=True)
             wrong = spelled(side, shown, written)
             zero = entry.nothing if entry and not math.isnan(entry.nothing) else 0.0
             away = bound > zero if side == "min" else bound < zero
@@ -228,13 +234,13 @@ def _as_share(bound: float, high: float, side: Side, name: str, spelled: Spelled
 
 
 def read_thresholds(
-    least: Sequence[str], most: Sequence[str], results: Sequence[Results] = ()
+    required: Sequence[str], results: Sequence[Results] = ()
 ) -> tuple[Threshold, ...]:
-    """Read ``name=number`` thresholds.
+    """Read ``name>=number`` and ``name<=number`` thresholds.
 
     Parameters
     ----------
-    least, most : sequence of str
+    required : sequence of str
     results : sequence of Results
         Whose rows and metrics can be named; without any, a name is looked up in the registry.
 
@@ -243,7 +249,7 @@ def read_thresholds(
     InputError
         One is not of this form, names nothing, or bounds the wrong side.
     """
-    bounds = named_bounds(least, most)
+    bounds = named_bounds(required)
     rows = [row for one in results for row in one.rows]
     metrics = {m for one in results for m in _metrics_shown(one)}
     whole = {m for one in results for m in one.metrics}
@@ -253,13 +259,13 @@ def read_thresholds(
         shown = printable(name, one_line=True)
         if metric_called(name, whole):
             raise InputError(
-                f"--{side}: {shown} is a number of the whole run, which no row marks. Write "
+                f"--require: {shown} is a number of the whole run, which no row marks. Write "
                 f"judgestats check RUN {as_option(side, shown, written)}."
             )
         lost = [n for n in ("unread", "unanswered") if metric_called(n, metrics)]
         keys = list(dict.fromkeys((*(row.key for row in rows), *lost)))
         raise InputError(
-            f"--{side}: no number is called {shown!r}.{nearest(name, [*keys, *ALIASES])} There "
+            f"--require: no number is called {shown!r}.{nearest(name, [*keys, *ALIASES])} There "
             f"are: {', '.join(keys) or 'none'}."
         )
     refuse_wrong_side(bounds, rows, metrics)

@@ -19,7 +19,7 @@ from judgestats.errors import BudgetError, InputError, JudgeError
 from judgestats.items.records import Item
 from judgestats.protocols.template import PromptTemplate
 from judgestats.protocols.writing import AnswerPrompt
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.runner.common_parameters import AnswerParameters, CommonParameters, settings_of
 from judgestats.stats.inference.estimate import to_plain
 
@@ -60,18 +60,18 @@ def answer_plan(
                 "both. Leave one out."
             )
         return None
-    return AnswerPlan.of(
+    return AnswerPlan.from_names(
         parameters.answerers,
         base_url=parameters.base_url or None,
         environ=environ,
         protocol=AnswerPrompt(
             template=PromptTemplate.load(
-                parameters.answer_prompt, append=parameters.append != "none"
+                parameters.answer_prompt, append=parameters.reply_instruction != "none"
             )
         ),
         temperatures=parameters.answer_temperatures,
         settings={**settings_of(parameters), "max_tokens": parameters.answer_max_tokens},
-        seed=parameters.judge_seed,
+        seed=parameters.request_seed,
     )
 
 
@@ -101,7 +101,7 @@ def priced(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
+class RunAnswers:
     """The answers of a run.
 
     Attributes
@@ -134,7 +134,7 @@ def answers_of(
     folder: Path,
     journal: Journal,
     prices: PriceTable | None = None,
-) -> Given:
+) -> RunAnswers:
     """Have the models answer, keep their answers in the run's files, and say what was left out.
 
     Parameters
@@ -149,7 +149,7 @@ def answers_of(
 
     Returns
     -------
-    Given
+    RunAnswers
 
     Raises
     ------
@@ -189,7 +189,7 @@ def answers_of(
     account = collected.account
     spent = account.cost_usd + account.cost_in_vain_usd
     booked = account.charged_usd + account.earlier_cost_usd
-    return Given(
+    return RunAnswers(
         items=items,
         budget=budget.less(requests=account.requests, cost=booked),
         cost_usd=spent,
@@ -270,7 +270,7 @@ def _why(answered: Answered) -> str:
     frame = answered.collected.read()
     failed = frame[frame["transport"] != "answered"]
     kinds = (failed["judge"] + ": " + failed["failure"]).value_counts().head(3)
-    parts = [f"{what} ({counted(n, 'time', 'times')})" for what, n in kinds.items()] + list(
+    parts = [f"{what} ({count_noun(n, 'time', 'times')})" for what, n in kinds.items()] + list(
         answered.collected.notes
     )
     return f"Reasons: {'; '.join(parts)}." if parts else ""

@@ -18,23 +18,23 @@ from judgestats.items.records import Item
 from judgestats.items.sets import parse_options
 from judgestats.protocols.base import JudgingProtocol, Scale
 from judgestats.protocols.pointwise import REASONING
-from judgestats.protocols.template import PromptTemplate, check_places
+from judgestats.protocols.template import PromptTemplate, check_placeholders
 from judgestats.protocols.writing import AnswerPrompt
 from judgestats.runner.parameter_types import (
     BY_LEVEL,
     TRUTH,
-    Choice,
+    ChoiceParam,
     Choices,
-    Names,
+    IntParam,
+    ListParam,
     OptionalNames,
     OptionalPositive,
     Pairs,
     ParameterModel,
+    ParsedParam,
     Positive,
-    Read,
     Switch,
     Temperatures,
-    Whole,
     parameter,
     parameters_of,
 )
@@ -49,155 +49,209 @@ def _extra_body(name: str, value: str) -> Mapping[str, Any]:
     return {EXTRA + k: field_of(EXTRA + k).read(v) for k, v in pairs.items()}
 
 
-_PAIRS: Read = Pairs.__metadata__[0]  # type: ignore[attr-defined]
-_ITEM_OPTIONS = Read(lambda _, value: parse_options(value))
-_SCALE = Read(lambda _, value: Scale.parse(value))
-_ENGINE = Read(lambda _, value: parse_engine(value))
+_PAIRS: ParsedParam = Pairs.__metadata__[0]  # type: ignore[attr-defined]
+_ITEM_OPTIONS = ParsedParam(lambda _, value: parse_options(value))
+_SCALE = ParsedParam(lambda _, value: Scale.parse(value))
+_ENGINE = ParsedParam(lambda _, value: parse_engine(value))
 
 
 class RunParameters(ParameterModel):
     """What even an entry point takes that asks no judge."""
 
-    seed: Annotated[int, Whole(0)] = parameter(
-        "0", "of the analysis and of sampling", logged="analysis/seed"
+    seed: Annotated[int, IntParam(0)] = parameter(
+        "0", "Seed of resampling and of samples of items", logged="analysis/seed", group="Analysis"
     )
-    resamples: Annotated[int, Whole(99, 1_000_000)] = parameter(
-        "999", "bootstrap resamples and permutations", logged="analysis/resamples"
+    resamples: Annotated[int, IntParam(99, 1_000_000)] = parameter(
+        "999", "Bootstrap resamples and permutations", logged="analysis/resamples", group="Analysis"
     )
-    report: Annotated[tuple[str, ...], FORMATS] = parameter("html,pdf", "formats, or none")
-    detail: Annotated[Literal["brief", "full"], Choice("brief", "full")] = parameter(
-        "brief", "of the report: brief (the answer and what it rests on), or full (all results)"
+    report: Annotated[tuple[str, ...], FORMATS] = parameter(
+        "html,pdf", "Formats of the report, e.g. html,docx, or none", group="Output"
     )
-    run_name: str = parameter("", "name of the MLflow run")
+    detail: Annotated[Literal["brief", "full"], ChoiceParam("brief", "full")] = parameter(
+        "brief", "Length of the report: brief or full", group="Output"
+    )
+    run_name: str = parameter("", "Name of the MLflow run, e.g. release-7", group="Output")
 
 
-class _Asked(ParameterModel):
+class _JudgeParameters(ParameterModel):
     """Who judges what, how it is asked for, and how requests are sent."""
 
-    judges: Names = parameter(
+    judges: ListParam = parameter(
         "sim-typical,sim-discerning,sim-coarse",
-        "judges, comma-separated: model names, model@http://host/v1, or simulated sim-...",
+        "Judges, comma-separated, e.g. gpt-4o,llama3@http://host:8000/v1, a judges.yaml, "
+        "or simulated sim-typical",
+        group="Judges",
+        common=True,
     )
-    base_url: str = parameter("", "any OpenAI-compatible server; applies to judges that name none")
+    base_url: str = parameter(
+        "",
+        "Address of an OpenAI-compatible server, e.g. http://localhost:8000/v1",
+        group="Judges",
+        common=True,
+    )
     temperatures: Temperatures = parameter(
         "0,0.3,0.5,0.7,1",
-        "0-2, comma-separated; or default, which leaves the field out of the request",
+        "Temperatures, 0-2, e.g. 0,0.5,1; default leaves the field out of the request",
         logged="judge/temperatures",
+        group="Judges",
+        common=True,
     )
-    replicates: Annotated[int, Whole(2, 100_000)] = parameter(
+    repeats: Annotated[int, IntParam(2, 100_000)] = parameter(
         "10",
-        "judgments of each item in each condition (at least 2)",
+        "Judgments per item and condition, at least 2, e.g. 20",
         logged="design/replicates",
+        common=True,
     )
     items: str = parameter(
         "bank",
-        "bank, a file (JSONL, CSV, Parquet), a FastChat folder, or a set (judgestats items list)",
+        "Items to judge: file (JSONL, CSV, Parquet), FastChat folder, published set "
+        "(judgestats items list), or bank, e.g. my.jsonl",
+        group="Data",
+        common=True,
     )
     item_options: Annotated[Mapping[str, Any], _ITEM_OPTIONS] = parameter(
-        "", "how a published set is read, as in ties=drop,turn=1 or preference=weighted"
+        "", "Options of a published set, e.g. ties=drop,turn=1", group="Data"
     )
-    map: Pairs = parameter("", "columns of the items file, as in question=prompt,response=answer")
-    responses: Annotated[int | None, Whole(1, or_word="all")] = parameter(
-        "1", "how many responses of each question are judged (drawn by seed), or all"
+    map: Pairs = parameter(
+        "", "Columns of the items file, e.g. question=prompt,response=answer", group="Data"
     )
-    limit: Annotated[int | None, Whole(2, or_word="")] = parameter("", "at most so many questions")
+    responses: Annotated[int | None, IntParam(1, or_word="all")] = parameter(
+        "1", "Responses per question to judge (sampled by seed), or all", group="Data"
+    )
+    limit: Annotated[int | None, IntParam(2, or_word="")] = parameter(
+        "", "Largest number of questions, e.g. 20", group="Data", common=True
+    )
     prompt: str = parameter(
         "",
-        "a bundled prompt's name, or a text file with {question} and {response}; "
-        "prompt.LEVEL=FILE for one level of what is compared, as in prompt.before=mine.txt",
+        "Prompt: bundled name, or text file with {question} and {response}, e.g. "
+        "mine.txt; prompt.LEVEL=FILE for one level of a comparison",
         by_level=True,
+        group="Judges",
+        common=True,
     )
     prompt_by_level: Mapping[str, str] = Field(default_factory=dict)
-    append: Annotated[Literal["reply", "none"], Choice("reply", "none")] = parameter(
-        "reply",
-        "reply: the reply instruction ends a prompt of your own without {reply}; none: the "
-        "text is sent as it is",
-    )
-    scale: Annotated[Scale, _SCALE] = parameter(
-        "1-10", "lowest-highest whole score", logged="judge/scale"
-    )
-    reply: Annotated[str, Choice("auto", "json_schema", "tool", "text", "logprobs")] = parameter(
-        "auto",
-        "how the verdict is asked for; auto takes the best the judge supports; "
-        "logprobs is text with the probabilities of its tokens, for weighted scores",
-    )
-    choices: Annotated[int, Whole(1, 128)] = parameter(
-        "1",
-        "replications asked for in one request (the API's n)",
-        logged="design/choices_per_request",
-    )
-    judge_seed: Annotated[int | None, Whole(0, or_word="")] = parameter(
-        "", "seed sent to the judges (plus the replicate's number); none by default"
-    )
-    mode: Annotated[Literal["online", "batch", "offline"], Choice("online", "batch", "offline")] = (
+    reply_instruction: Annotated[Literal["reply", "none"], ChoiceParam("reply", "none")] = (
         parameter(
-            "online",
-            "batch: through the provider's Batch API, at half the price, within 24 hours; offline: "
-            "nothing is asked, the journal's answers are taken (judgestats requests, ingest)",
+            "reply",
+            "Reply instruction at the end of your own prompt without {reply}: reply adds it, "
+            "none leaves it out",
+            group="Request",
         )
     )
-    concurrency: Annotated[int, Whole(1, 4096)] = parameter("64", "requests at the same time")
-    engine: Annotated[Engine, _ENGINE] = parameter(
-        "local", "where it is worked: local, loky:4 (processes), dask://host:8786 (a cluster)"
+    scale: Annotated[Scale, _SCALE] = parameter(
+        "1-10",
+        "Lowest and highest whole score, e.g. 1-5",
+        logged="judge/scale",
+        group="Judges",
+        common=True,
     )
-    timeout: Positive = parameter("120", "seconds for one request")
+    reply: Annotated[str, ChoiceParam("auto", "json_schema", "tool", "text", "logprobs")] = (
+        parameter(
+            "auto",
+            "Reply format; auto takes the best that the judge supports, logprobs gives weighted "
+            "scores",
+            group="Request",
+        )
+    )
+    samples_per_request: Annotated[int, IntParam(1, 128)] = parameter(
+        "1",
+        "Repeats per request (the API's n), e.g. 5",
+        logged="design/choices_per_request",
+        group="Request",
+    )
+    request_seed: Annotated[int | None, IntParam(0, or_word="")] = parameter(
+        "", "Seed of the judges' sampling (the repeat's number is added), e.g. 7", group="Request"
+    )
+    mode: Annotated[
+        Literal["online", "batch", "offline"], ChoiceParam("online", "batch", "offline")
+    ] = parameter(
+        "online",
+        "How requests are sent: online, batch (Batch API at half the price, within 24 "
+        "hours), or offline (answers of the journal only; judgestats requests)",
+        group="Request",
+    )
+    concurrency: Annotated[int, IntParam(1, 4096)] = parameter(
+        "64", "Requests at the same time", group="Request"
+    )
+    engine: Annotated[Engine, _ENGINE] = parameter(
+        "local",
+        "Where judgments are made: local, loky:4 (processes), or dask://host:8786 (cluster)",
+        group="Request",
+    )
+    timeout: Positive = parameter("120", "Seconds per request", group="Request")
 
 
 def _setting(name: str) -> Any:
     """A field of the request: its own declaration says how it is read."""
     field = FIELDS[name]
-    read = Read(lambda _, text: field.read(text), words=tuple(field.words), or_word="")
-    return Annotated[Any, read], parameter("", field.help, logged=f"judge/{name}")
+    read = ParsedParam(lambda _, text: field.read(text), words=tuple(field.words), or_word="")
+    return Annotated[Any, read], parameter("", field.help, group="Request", logged=f"judge/{name}")
 
 
 if TYPE_CHECKING:  # fields of the request are reached by their names (`settings_of`)
-    _Requested = _Asked
+    _Requested = _JudgeParameters
 else:
     _Requested = create_model(
         "_Requested",
-        __base__=_Asked,
+        __base__=_JudgeParameters,
         __module__=__name__,
         **{name: _setting(name) for name in FIELDS if name != "temperature"},
     )
 
 
-class _Spent(_Requested):
-    extra_body: Annotated[Mapping[str, Any], Read(_extra_body)] = parameter(
+class _BudgetParameters(_Requested):
+    extra_body: Annotated[Mapping[str, Any], ParsedParam(_extra_body)] = parameter(
         "",
-        "fields that only some servers know, as in min_p=0.1,thinking.type=disabled",
+        "Fields of some servers only, e.g. min_p=0.1,thinking.type=disabled",
         logged="judge/extra_body",
+        group="Request",
     )
-    max_cost: OptionalPositive = parameter("", "stop before spending more, USD")
-    prices: str = parameter("", "a price file (YAML) that goes before the bundled one")
-    max_requests: Annotated[int | None, Whole(1, or_word="")] = parameter(
-        "", "stop before sending more requests"
+    max_cost: OptionalPositive = parameter(
+        "", "Largest cost in US dollars, e.g. 5", group="Budget", common=True
     )
-    dry_run: Switch = parameter("false", "print calls, tokens and price, send nothing")
+    prices: str = parameter(
+        "", "Price file (YAML) that overrides the bundled prices, e.g. prices.yaml", group="Budget"
+    )
+    max_requests: Annotated[int | None, IntParam(1, or_word="")] = parameter(
+        "", "Largest number of requests, e.g. 1000", group="Budget"
+    )
+    dry_run: Switch = parameter(
+        "false", "Print calls, tokens and cost, and send nothing", group="Budget", common=True
+    )
     journal: str = parameter(
         ".judgestats/journal.sqlite",
-        "where answered calls are kept, so that a second run asks only for what is missing",
+        "File that keeps every answered call, so that a second run asks only for what is missing",
+        group="Budget",
     )
 
 
-class CommonParameters(RunParameters, _Spent):
+class CommonParameters(RunParameters, _BudgetParameters):
     """What every experiment that asks a judge takes."""
 
-    omega_model: Annotated[str, Choice("parallel", "tau-equivalent", "congeneric")] = parameter(
-        "parallel",
-        "model whose omega of repeated scores is given next to Cronbach's alpha",
-        logged="analysis/omega_model",
+    omega_model: Annotated[str, ChoiceParam("parallel", "tau-equivalent", "congeneric")] = (
+        parameter(
+            "parallel",
+            "Factor model of omega, next to Cronbach's alpha",
+            logged="analysis/omega_model",
+            group="Analysis",
+        )
     )
-    texts: Annotated[Literal["on", "off"], Choice("on", "off")] = parameter(
+    texts: Annotated[Literal["on", "off"], ChoiceParam("on", "off")] = parameter(
         "on",
-        "off: the list of disagreements with people names items only, no question, answer or reply",
+        "Replies in the list of disagreements with labels: on or off",
+        group="Output",
     )
-    crosscheck: Annotated[Literal["yes", "no"], Choice("yes", "no")] = parameter(
-        "yes", "recompute headline numbers by pingouin, statsmodels and factor-analyzer"
+    crosscheck: Annotated[Literal["yes", "no"], ChoiceParam("yes", "no")] = parameter(
+        "yes",
+        "Recompute headline numbers with pingouin, statsmodels, and factor-analyzer: yes or no",
+        group="Analysis",
     )
-    traces: Annotated[Literal["on", "off"], Choice("on", "off")] = parameter(
-        "off", "on: every judge call as an MLflow trace, with prompt, reply and verdict"
+    traces: Annotated[Literal["on", "off"], ChoiceParam("on", "off")] = parameter(
+        "off",
+        "MLflow trace of every call, with prompt, reply and verdict: on or off",
+        group="Output",
     )
-    preset: str = parameter("", "paper: the replicated study's design")
+    preset: str = parameter("", "Design of the replicated study: paper")
 
 
 def settings_of(parameters: CommonParameters) -> dict[str, Any]:
@@ -209,29 +263,35 @@ def settings_of(parameters: CommonParameters) -> dict[str, Any]:
 class AnswerParameters(CommonParameters):
     """Of an experiment in which models may answer first."""
 
-    answers: str = parameter("", "a file of models' answers: item_id, author, answer")
+    answers: str = parameter(
+        "", "File of models' answers with item_id, author, answer, e.g. answers.csv", group="Data"
+    )
     answerers: OptionalNames = parameter(
         "",
-        "models that answer the questions first, written as judges are, or sim-answerer-1 to "
-        "-11; unused where answers= is given",
+        "Models that answer the questions first, written as judges are, or sim-answerer-1 to -11",
+        group="Data",
     )
     answer_temperatures: Temperatures = parameter(
-        "0.75", "0-2; every answerer answers once at each"
+        "0.75", "Temperatures of the answerers, e.g. 0,0.75; one answer at each", group="Data"
     )
     answer_prompt: str = parameter(
         "step_by_step",
-        "a bundled prompt's name, or a text file with {question} (and {context} or {passage})",
+        "Prompt of the answerers: bundled name, or text file with {question} (and "
+        "{context} or {passage})",
+        group="Data",
     )
-    answer_max_tokens: Annotated[int | None, Whole(1, or_word="")] = parameter(
-        "", "longest answer; by default the server's own limit"
+    answer_max_tokens: Annotated[int | None, IntParam(1, or_word="")] = parameter(
+        "", "Longest answer in tokens, e.g. 500; by default the server's limit", group="Data"
     )
 
 
 class CandidateParameters(AnswerParameters):
     """Of an experiment that chooses among several responses."""
 
-    candidates: Annotated[int, Whole(2, 64)] = parameter(
-        "4", "responses of a question compared (drawn by seed; all if models answer)"
+    candidates: Annotated[int, IntParam(2, 64)] = parameter(
+        "4",
+        "Responses per question to compare (sampled by seed; all if models answer)",
+        group="Data",
     )
 
 
@@ -249,8 +309,8 @@ def split_arguments(arguments: Iterable[str], *, flags: Iterable[str] = ()) -> d
 
     Examples
     --------
-    >>> split_arguments(["--replicates", "20", "-P", "limit=5", "--dry-run"], flags=["dry_run"])
-    {'replicates': '20', 'limit': '5', 'dry_run': 'true'}
+    >>> split_arguments(["--repeats", "20", "-P", "limit=5", "--dry-run"], flags=["dry_run"])
+    {'repeats': '20', 'limit': '5', 'dry_run': 'true'}
     """
     given: dict[str, str] = {}
     rest = deque(arguments)
@@ -349,10 +409,10 @@ def parse_parameters(
 class OwnReasoning(CommonParameters):
     """Of an experiment in which a prompt of one's own may ask for an explanation."""
 
-    reasoning: Annotated[str, replace(Choice(*REASONING), or_word="", instead="")] = parameter(
+    reasoning: Annotated[str, replace(ChoiceParam(*REASONING), or_word="", instead="")] = parameter(
         "",
-        "none, before, after: whether a prompt of your own has the judge explain itself, and when "
-        "(the order of the reply's fields follows it)",
+        "Explanation asked for in your own prompt: none, before, or after the verdict",
+        group="Judges",
     )
 
 
@@ -370,7 +430,7 @@ def prompt_of(parameters: CommonParameters, bundled: str, *, level: str = "") ->
     PromptTemplate
     """
     own = parameters.prompt_by_level.get(level) or parameters.prompt
-    return PromptTemplate.load(own or bundled, append=parameters.append != "none")
+    return PromptTemplate.load(own or bundled, append=parameters.reply_instruction != "none")
 
 
 def holds_guideline(parameters: CommonParameters, template: PromptTemplate, *, level: str) -> bool:
@@ -422,9 +482,9 @@ def check_own_prompts(
     Raises
     ------
     InputError
-        ``prompt.LEVEL=`` names no level; ``append=none`` without a prompt of one's own, or where a
-        judge may be asked for plain text without a word on its form; a text without a place for
-        what the questions hold.
+        ``prompt.LEVEL=`` names no level; ``reply_instruction=none`` without a prompt of one's own,
+        or where a judge may be asked for plain text without a word on its form; a text without a
+        place for what the questions hold.
     """
     levels = list(dict.fromkeys(v for c in protocols for v in map(str, c.factors.values())))
     for level in parameters.prompt_by_level:
@@ -433,11 +493,11 @@ def check_own_prompts(
             near = nearest(level, levels)
             raise InputError(f"prompt.{level}: {level!r} is no level of this run.{near} {there}")
     used = list(dict.fromkeys(t for p in protocols.values() for t in templates_of(p)))
-    if parameters.append == "none":
+    if parameters.reply_instruction == "none":
         _check_verbatim(parameters, used, judges)
     items = tuple(items)
     for template in [*used, *([answering.template] if answering else [])]:
-        check_places(template, items)
+        check_placeholders(template, items)
 
 
 def _check_verbatim(
@@ -445,14 +505,14 @@ def _check_verbatim(
 ) -> None:
     if all(template.ours for template in used):
         raise InputError(
-            "append=none: every prompt of this run ships with judgestats and says itself where the "
-            "reply instruction stands. It is for a prompt of your own: prompt=FILE."
+            "reply_instruction=none: every prompt of this run ships with judgestats and says "
+            "itself where the reply instruction stands. It is for your own prompt: prompt=FILE."
         )
     unsaid = [name for name, spec in judges.items() if spec.reply_mode is None]
     if parameters.reply == "auto" and unsaid:
         raise InputError(
-            f"append=none: with reply=auto, {unsaid[0]} may be asked for plain text, which needs a "
-            "word on its form. Say reply=json_schema or reply=tool (the form is then a field of "
-            "the request, and nothing stands in the prompt), or reply=text where your prompt says "
-            "how the verdict is written."
+            f"reply_instruction=none: with reply=auto, {unsaid[0]} may be asked for plain text, "
+            "which needs a word on its form. Say reply=json_schema or reply=tool (the form is then "
+            "a field of the request, and nothing stands in the prompt), or reply=text where your "
+            "prompt says how the verdict is written."
         )

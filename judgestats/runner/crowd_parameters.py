@@ -18,23 +18,23 @@ from judgestats.protocols.strategies import (
     ORDER_RULES,
     SELECTIONS,
     STAGE_PROMPTS,
-    Counted,
+    KeyPointStrategy,
     Strategy,
     Wording,
-    asked_names,
+    requested_strategies,
     strategy,
 )
 from judgestats.runner.common_parameters import AnswerParameters
 from judgestats.runner.design import Levels, crossed
 from judgestats.runner.parameter_types import (
-    Choice,
+    ChoiceParam,
     Choices,
-    Names,
+    IntParam,
+    ListParam,
     OrNone,
     Pairs,
     Switch,
     Temperature,
-    Whole,
     parameter,
     read_names,
 )
@@ -45,7 +45,7 @@ _MOST_PAIRS = 10**6
 
 
 def _numbers(name: str, value: str) -> tuple[int, ...]:
-    numbers = tuple(Whole(0, 1024)(name, part) for part in read_names(name, value))
+    numbers = tuple(IntParam(0, 1024)(name, part) for part in read_names(name, value))
     if any(k > 1 and k % 2 for k in numbers):
         raise InputError(
             f"{name}: 0, 1 or even numbers (half of the judgments are about each candidate), got "
@@ -59,70 +59,80 @@ class StrategyParameters(AnswerParameters):
 
     prompt: str = parameter(
         "",
-        "the vanilla prompt: a bundled one's name, or a text file with {question}, "
-        "{response_a} and {response_b}",
+        "Vanilla prompt: bundled name, or text file with {question}, {response_a} and {response_b}",
+        group="Judges",
+        common=True,
     )
     prompts: Pairs = parameter(
         "",
-        f"text files of your own for stages, as in crowd=mine.txt,removal=other.txt; stages: "
+        f"Text files of your own for stages, e.g. crowd=mine.txt,removal=other.txt; stages are "
         f"{', '.join(STAGE_PROMPTS)}",
+        group="Judges",
     )
     remover: str = parameter(
         "",
-        "the model that removes verdicts from crowd judgments, written as judges are; by "
-        "default the judge itself",
+        "Model that removes verdicts from crowd judgments; by default the judge itself",
+        group="Judges",
     )
-    strategies: Names = parameter(
-        "vanilla,cce", "compared with one another; cce takes k judgments, or cce@number"
+    strategies: ListParam = parameter(
+        "vanilla,cce",
+        "Strategies to compare, e.g. vanilla,cce@4; without a number cce takes k judgments",
     )
-    k: Annotated[int, Whole(1, 1024)] = parameter("4", "judgments where a strategy says none")
-    raised: Temperature = parameter("1", "temperature of repeated votes")
-    orders: Annotated[str, Choice(*ORDER_RULES)] = parameter(
-        "both", "both: every pair in both orders; balanced: half of the pairs in each"
+    k: Annotated[int, IntParam(1, 1024)] = parameter(
+        "4", "Judgments per strategy that names no number"
+    )
+    raised: Temperature = parameter("1", "Temperature of repeated votes")
+    orders: Annotated[str, ChoiceParam(*ORDER_RULES)] = parameter(
+        "both", "Orders of a pair: both, or balanced (half of the pairs in each)"
     )
 
 
 class CrowdParameters(StrategyParameters):
-    """Of the experiment on crowd comparative evaluation; ``replicates`` may be 1 here."""
+    """Of the experiment on crowd comparative evaluation; ``repeats`` may be 1 here."""
 
     items: str = parameter(
         "bank",
-        "one or several sets, comma-separated: bank, a file, LAYOUT:PATH, or a set's name "
-        "(judgestats items list)",
+        "Sets to judge, comma-separated: file, LAYOUT:PATH, published set (judgestats "
+        "items list), or bank",
+        group="Data",
+        common=True,
     )
     points_judge: str = parameter(
-        "", "the model that counts key points, for all judges; by default the judge itself"
+        "",
+        "Model that counts key points, for all judges; by default the judge itself",
+        group="Judges",
     )
-    limit: Annotated[int | None, Whole(2, or_word="")] = parameter(
-        "", "at most so many questions of each set"
+    limit: Annotated[int | None, IntParam(2, or_word="")] = parameter(
+        "", "Largest number of questions per set, e.g. 20", group="Data", common=True
     )
-    pairs: Annotated[int | None, Whole(4, or_word="all")] = parameter(
-        "24", "labelled pairs of each set (drawn by seed, round the questions), or all"
+    pairs: Annotated[int | None, IntParam(4, or_word="all")] = parameter(
+        "24", "Labelled pairs per set (sampled by seed, across questions), or all", group="Data"
     )
-    strategies: Names = parameter(
+    strategies: ListParam = parameter(
         "vanilla,long,plan,criteria,majority,aggregate,cce",
-        "compared with one another; those with a number of judgments take k, or name@number",
+        "Strategies to compare, e.g. vanilla,majority@8,cce; those without a number take k",
     )
     scaling: Annotated[tuple[int, ...], OrNone(_numbers)] = parameter(
-        "0,1,2,4,6", "numbers of crowd judgments for the scaling curve, or none"
+        "0,1,2,4,6", "Numbers of crowd judgments on the scaling curve, or none"
     )
     selections: Annotated[tuple[str, ...], Choices(*SELECTIONS, or_word="none", instead=())] = (
         parameter(
             "criticising,praising,balanced,random",
-            "selections of crowd judgments compared, with and without their verdicts, or none",
+            "Selections of crowd judgments to compare, with and without verdicts, or none",
         )
     )
     selections_at: Annotated[tuple[int, ...], OrNone(_numbers)] = parameter(
-        "4", "numbers of judgments at which selections are compared"
+        "4", "Numbers of judgments at which selections are compared"
     )
-    ties: Switch = parameter("false", "true: a tie may be named")
-    key_points: Annotated[int, Whole(0, _MOST_PAIRS)] = parameter(
-        "4", "key points of explanations are counted on one pair in so many; 0 on none"
+    ties: Switch = parameter("false", "Ties as a possible verdict")
+    key_points: Annotated[int, IntParam(0, _MOST_PAIRS)] = parameter(
+        "4", "Count key points on one pair in so many; 0 counts none", group="Analysis"
     )
-    replicates: Annotated[int, Whole(1, 100_000)] = parameter(
+    repeats: Annotated[int, IntParam(1, 100_000)] = parameter(
         "2",
-        "how often every pipeline is repeated; from 2 on its reliability is known",
+        "Repeats of every pipeline; 2 or more give its reliability",
         logged="design/replicates",
+        common=True,
     )
 
 
@@ -161,7 +171,7 @@ def preference_pairs(parameters: CrowdParameters) -> tuple[Item, ...]:
         drawn = draw_labelled_pairs(
             items, limit=parameters.pairs, seed=parameters.seed, keep_responses=True
         )
-        read_items += [_of_set(item, name, several=len(sources) > 1) for item in drawn]
+        read_items += [_assign_set(item, name, several=len(sources) > 1) for item in drawn]
     if parameters.answers:
         return with_crowd(read_items, with_answers(read_items, parameters.answers))
     return tuple(read_items)
@@ -187,7 +197,7 @@ def _set_name(source: str) -> str:
     return layout_of(source) or source_name(source).rpartition(".")[0] or source
 
 
-def _of_set(item: Item, name: str, *, several: bool) -> Item:
+def _assign_set(item: Item, name: str, *, several: bool) -> Item:
     """An item that knows its set; ids of several sets must not meet."""
     if not several:
         return item if item.category else replace(item, category=name)
@@ -231,7 +241,9 @@ def strategy_names(parameters: CrowdParameters) -> tuple[str, ...]:
     -------
     tuple of str
     """
-    return tuple(dict.fromkeys(chain.from_iterable(asked_names(parameters.values()).values())))
+    return tuple(
+        dict.fromkeys(chain.from_iterable(requested_strategies(parameters.values()).values()))
+    )
 
 
 @cache
@@ -271,7 +283,7 @@ def strategy_protocol(
     """
     wording = _wording(
         parameters.prompt or "judge_vanilla",
-        parameters.append != "none",
+        parameters.reply_instruction != "none",
         tuple(parameters.prompts.items()),
         parameters.orders,
         parameters.get("ties", False),
@@ -279,7 +291,7 @@ def strategy_protocol(
     )
     one = strategy(name, k=parameters.k, seed=parameters.seed, wording=wording)
     points = parameters.get("key_points", 0)
-    return Counted(strategy=one, one_in=points, wording=wording) if points else one
+    return KeyPointStrategy(strategy=one, one_in=points, wording=wording) if points else one
 
 
 def strategy_conditions(

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Annotated, Any, Generic, Protocol, TypeVar
 
 from judgestats.data.columns import Condition
-from judgestats.data.request_fields import as_text, field_of, in_order
+from judgestats.data.request_fields import as_text, field_of, sort_levels
 from judgestats.errors import InputError, nearest
 from judgestats.items.records import Item
 from judgestats.protocols.base import JudgingProtocol
@@ -27,18 +27,18 @@ from judgestats.runner.common_parameters import (
     settings_of,
 )
 from judgestats.runner.parameter_types import (
-    Choice,
+    ChoiceParam,
+    IntParam,
     Parameter,
     ParameterModel,
-    Read,
-    Whole,
+    ParsedParam,
     parameter,
     parameters_of,
     read_names,
 )
 
 
-class ByName(Protocol):
+class ParameterLookup(Protocol):
     """Whatever gives a parameter by its name."""
 
     def __getitem__(self, name: str, /) -> Any: ...
@@ -81,12 +81,12 @@ class Levels:
     unless: str = ""
     hint: str = ""
 
-    def enough(self, parameters: ByName) -> bool:
+    def enough(self, parameters: ParameterLookup) -> bool:
         """Whether there are as many as a comparison takes."""
         n_levels = self.count(parameters) if self.count else _length(parameters[self.parameter])
         return n_levels >= self.fewest
 
-    def refused(self, parameters: ByName) -> bool:
+    def is_unanswerable(self, parameters: ParameterLookup) -> bool:
         """Whether a run with what there is would answer nothing."""
         if self.enough(parameters):
             return False
@@ -104,7 +104,7 @@ def several(parameters: Mapping[str, Any], name: str) -> bool:
     return len(parameters[name]) > 1
 
 
-def check_levels(levels: Iterable[Levels], parameters: ByName) -> tuple[str, ...]:
+def check_levels(levels: Iterable[Levels], parameters: ParameterLookup) -> tuple[str, ...]:
     """Refuse a run that compares nothing, and say what it will not answer.
 
     Parameters
@@ -134,10 +134,11 @@ def check_levels(levels: Iterable[Levels], parameters: ByName) -> tuple[str, ...
     """  # noqa: E501
     sentences = []
     for level in levels:
-        if level.refused(parameters):
+        if level.is_unanswerable(parameters):
             value = parameters[level.parameter]
             raise InputError(
-                f"{level.parameter}: {_shown(value)} leaves nothing to compare. Give at least "
+                f"{level.parameter}: {_format_value(value)} leaves nothing to compare. Give at "
+                "least "
                 f"{level.fewest}, as in {level.parameter}={level.example}."
                 + (f" {level.hint}" if level.hint else "")
             )
@@ -146,7 +147,7 @@ def check_levels(levels: Iterable[Levels], parameters: ByName) -> tuple[str, ...
     return tuple(sentences)
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     words = {None: "default"}  # a temperature that is left out
@@ -191,7 +192,7 @@ def crossed(parameters: CommonParameters, **factors: Sequence[str]) -> tuple[Con
     )
 
 
-def at_own_settings(
+def apply_judge_settings(
     conditions: Iterable[Condition], judges: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Condition, ...]:
     """The conditions, those of a judge with a temperature of its own at that one alone.
@@ -210,7 +211,7 @@ def at_own_settings(
     Examples
     --------
     >>> both = [Condition(judge=j, temperature=t) for j in "ab" for t in (0.0, 1.0)]
-    >>> [c.label for c in at_own_settings(both, {"b": {"temperature": None}})]
+    >>> [c.label for c in apply_judge_settings(both, {"b": {"temperature": None}})]
     ['a, T=0', 'a, T=1', 'b, T=default']
     """
     settings = []
@@ -249,15 +250,15 @@ def read_vary(name: str, text: str) -> dict[str, tuple[Any, ...]]:
         levels = {as_text(v): v for v in map(field_of(field).read, read_names(field, listed))}
         if len(levels) < 2 or field in varied:
             raise InputError(f"{name}: give {field} once, with at least two levels.")
-        varied[field] = tuple(levels[w] for w in in_order(field, levels) or levels)
+        varied[field] = tuple(levels[w] for w in sort_levels(field, levels) or levels)
     return varied
 
 
 class VaryParameters(CommonParameters):
     """Of an experiment that may compare levels of any field of the request."""
 
-    vary: Annotated[Mapping[str, tuple[Any, ...]], Read(read_vary)] = parameter(
-        "", "further fields of the request to compare, as in reasoning_effort:low,medium,high"
+    vary: Annotated[Mapping[str, tuple[Any, ...]], ParsedParam(read_vary)] = parameter(
+        "", "More request fields to compare, e.g. reasoning_effort:low,medium,high"
     )
 
 
@@ -318,7 +319,7 @@ class Design(_Declared, Generic[P]):
         What the replicated study judged, said where a preset is run on other items.
     trials : callable or None
         ``trials(parameters, condition) -> int``: how often a condition judges each thing, where
-        not all do so ``replicates`` times.
+        not all do so ``repeats`` times.
     join : callable or None
         ``join(items, answered) -> tuple of Item``: how the answers that models gave come to the
         items, where they do not replace the items' own (a crowd beside the candidates).
@@ -447,16 +448,19 @@ _SHIPPED = 8
 class WordingParameters(OwnReasoning):
     """Which wordings, and of what."""
 
-    asks: Annotated[str, Choice(*_BUNDLED)] = parameter(
-        "scores", "scores (of single answers) or pairs (which of two is better, in both orders)"
+    asks: Annotated[str, ChoiceParam(*_BUNDLED)] = parameter(
+        "scores", "Task: scores (single answers) or pairs (two answers, in both orders)"
     )
-    prompts: Annotated[tuple[str, ...], Read(read_names, or_word="", instead=())] = parameter(
-        "",
-        "prompts that ask for the same: bundled names, or text files of your own; the eight that "
-        "ship (pointwise, pointwise_2 ... or pairwise, pairwise_2 ...) by default",
+    prompts: Annotated[tuple[str, ...], ParsedParam(read_names, or_word="", instead=())] = (
+        parameter(
+            "",
+            "Prompts that ask for the same, comma-separated: bundled names or text files; by "
+            "default the eight bundled ones",
+            group="Judges",
+        )
     )
-    pairs: Annotated[int | None, Whole(4, or_word="all")] = parameter(
-        "32", "with asks=pairs: how many pairs are compared (drawn by seed), or all"
+    pairs: Annotated[int | None, IntParam(4, or_word="all")] = parameter(
+        "32", "Pairs to compare with asks=pairs (sampled by seed), or all", group="Data"
     )
 
 
@@ -482,7 +486,7 @@ def wordings(parameters: WordingParameters) -> dict[str, str]:
     return dict(zip(names, listed, strict=True))
 
 
-def worded_protocol(parameters: WordingParameters, wording: str) -> JudgingProtocol:
+def wording_protocol(parameters: WordingParameters, wording: str) -> JudgingProtocol:
     """The protocol that asks in a wording.
 
     Parameters
@@ -496,7 +500,7 @@ def worded_protocol(parameters: WordingParameters, wording: str) -> JudgingProto
     protocol
     """
     named = wordings(parameters)[wording]
-    template = PromptTemplate.load(named, append=parameters.append != "none")
+    template = PromptTemplate.load(named, append=parameters.reply_instruction != "none")
     reasoning = own_reasoning(parameters, template, "none")
     if parameters.asks == "pairs":
         return ProbedPairwise(

@@ -22,38 +22,37 @@ from judgestats.errors import printable
 from judgestats.results import Results, to_plain
 from judgestats.results.records import plain
 from judgestats.results.screen import HEIGHT, WIDTH, Lines, framed, full_text, next_line, screen_of
-from judgestats.results.summary import Brief, brief_of
+from judgestats.results.summary import Summary, brief_of
 from judgestats.results.thresholds import read_thresholds
 from judgestats.style import as_typed
 from judgestats.terminal import can_show, emit, is_terminal
 
 if TYPE_CHECKING:
     from judgestats.collection.spec import JudgeSpec
-    from judgestats.tracking.store import Place
+    from judgestats.tracking.store import Store
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShownAs:
+class OutputOptions:
     """How results are to be shown: as a screen, in full, or as JSON; and what they are held to.
 
-    `least` and `most` are thresholds as they were typed, ``reliability=.8``.
+    `required` are thresholds as they were typed, ``reliability>=.8``.
     """
 
     form: Literal["screen", "full", "json"] = "full"
-    least: tuple[str, ...] = ()
-    most: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
 
 
-_SHOWN_AS: ContextVar[ShownAs | None] = ContextVar("shown_as", default=None)
+_SHOWN_AS: ContextVar[OutputOptions | None] = ContextVar("shown_as", default=None)
 
 
-def shown_as() -> ShownAs:
+def output_options() -> OutputOptions:
     """What the user asked for; in full where nobody did."""
-    return _SHOWN_AS.get() or ShownAs()
+    return _SHOWN_AS.get() or OutputOptions()
 
 
-def asked_for(arguments: Any) -> ShownAs:
-    """What the options ``--full``, ``--json``, ``--min`` and ``--max`` of a command say.
+def parse_output_options(arguments: Any) -> OutputOptions:
+    """What the options ``--all``, ``--json`` and ``--require`` of a command say.
 
     Raises
     ------
@@ -63,30 +62,28 @@ def asked_for(arguments: Any) -> ShownAs:
     form: Literal["screen", "full", "json"] = "screen"
     if arguments.json:
         form = "json"
-    elif arguments.full:
+    elif arguments.all:
         form = "full"
-    least = tuple(getattr(arguments, "at_least", ()))
-    most = tuple(getattr(arguments, "at_most", ()))
-    if least or most:
+    required = tuple(getattr(arguments, "require", ()))
+    if required:
         from judgestats.results.thresholds import read_thresholds
 
-        read_thresholds(least, most)
-    return ShownAs(form=form, least=least, most=most)
+        read_thresholds(required)
+    return OutputOptions(form=form, required=required)
 
 
-def shown_texts() -> dict[str, str]:
+def output_parameters() -> dict[str, str]:
     """How results are shown, and what they are held to, as a run records it."""
-    chosen = shown_as()
+    chosen = output_options()
     return {
-        "full": str(chosen.form == "full").lower(),
+        "all": str(chosen.form == "full").lower(),
         "json": str(chosen.form == "json").lower(),
-        "min": ", ".join(chosen.least) or "default",
-        "max": ", ".join(chosen.most) or "default",
+        "require": ", ".join(chosen.required) or "default",
     }
 
 
 @contextmanager
-def showing(chosen: ShownAs) -> Iterator[None]:
+def use_output(chosen: OutputOptions) -> Iterator[None]:
     """Show results so while a command works."""
     token = _SHOWN_AS.set(chosen)
     try:
@@ -95,27 +92,27 @@ def showing(chosen: ShownAs) -> Iterator[None]:
         _SHOWN_AS.reset(token)
 
 
-def say(*lines: str) -> None:
+def print_result(*lines: str) -> None:
     """Print lines on standard output at once, so that they stay in order with the progress bar.
 
     Names of items, conditions and judges come from files: they must not move the cursor. Where
     standard output is for one JSON document, standard error.
     """
-    _print(lines, error=shown_as().form == "json")
+    _print(lines, error=output_options().form == "json")
 
 
-def tell(*lines: str) -> None:
+def print_status(*lines: str) -> None:
     """Print what is said on the way: on standard error, unless all is to be shown.
 
     What it says that matters stands in the results too: nothing of it is lost to a screen.
     """
-    _print(lines, error=shown_as().form != "full")
+    _print(lines, error=output_options().form != "full")
 
 
-def at_length(*lines: str) -> None:
+def print_verbose(*lines: str) -> None:
     """Print what only those want who asked for everything."""
-    if shown_as().form == "full":
-        say(*lines)
+    if output_options().form == "full":
+        print_result(*lines)
 
 
 def _print(lines: Sequence[str], *, error: bool) -> None:
@@ -127,7 +124,7 @@ def judges_lines(specs: Mapping[str, JudgeSpec]) -> list[str]:
     lines = ["Judges:"]
     for name, spec in specs.items():
         at = "" if spec.in_process or spec.simulated else "at "
-        lines.append(f"  {name}  ({at}{spec.where})")
+        lines.append(f"  {name}  ({at}{spec.location})")
     simulated = [name for name, s in specs.items() if s.simulated]
     if simulated:
         whole = len(simulated) == len(specs)
@@ -153,7 +150,7 @@ def judges_line(specs: Mapping[str, JudgeSpec]) -> str:
     >>> judges_line({"sim-typical": parse_judge("sim-typical")})
     'Judging: sim-typical (SIMULATED)'
     """
-    named = [f"{name} ({s.where})" for name, s in specs.items()]
+    named = [f"{name} ({s.location})" for name, s in specs.items()]
     more = f" and {len(named) - 4} more" if len(named) > 4 else ""
     return f"Judging: {', '.join(named[:4])}{more}"
 
@@ -309,7 +306,7 @@ def run_page(base: str, experiment_id: str, run_id: str) -> str:
 
 
 def show_command(run_id: str) -> str:
-    """The command that shows a run again, by the beginning of its id; all with ``--full``.
+    """The command that shows a run again, by the beginning of its id; all with ``--all``.
 
     Examples
     --------
@@ -327,11 +324,11 @@ def ui_command(uri: str) -> str:
     >>> ui_command("sqlite:////data/runs.db")
     'mlflow ui --backend-store-uri sqlite:////data/runs.db'
     """
-    beside = uri.endswith("/mlflow.db") and _beside(uri)
+    beside = uri.endswith("/mlflow.db") and _is_default_store(uri)
     return "mlflow ui" if beside else f"mlflow ui --backend-store-uri {uri}"
 
 
-def _beside(uri: str) -> bool:
+def _is_default_store(uri: str) -> bool:
     """Whether an sqlite store is the default one of the current folder."""
     return Path(uri.removeprefix("sqlite:///")).resolve() == Path("mlflow.db").resolve()
 
@@ -341,8 +338,8 @@ def repeat_command(name: str, given: Mapping[str, str], *, mlflow: bool) -> str:
 
     Examples
     --------
-    >>> repeat_command("temperature", {"replicates": "20"}, mlflow=True)
-    'mlflow run . -e temperature -P replicates=20'
+    >>> repeat_command("temperature", {"repeats": "20"}, mlflow=True)
+    'mlflow run . -e temperature -P repeats=20'
     >>> repeat_command("temperature", {"prompt": "my prompt.txt"}, mlflow=False)
     "judgestats run temperature --prompt 'my prompt.txt'"
     """
@@ -364,7 +361,7 @@ class Links:
     Parameters
     ----------
     run_id : str
-    store : Place
+    store : Store
     conditions : sequence of str
         Ids of the child runs.
     reports : mapping of format to path
@@ -375,7 +372,7 @@ class Links:
     def __init__(
         self,
         run_id: str,
-        store: Place,
+        store: Store,
         *,
         conditions: Sequence[str] = (),
         reports: Mapping[str, Path | str] | None = None,
@@ -435,7 +432,7 @@ def show(
     more: str = "",
     following: Sequence[str] = (),
 ) -> None:
-    """Print what was found, once it is recorded.
+    """Print what was found, once its files are written.
 
     Parameters
     ----------
@@ -447,28 +444,28 @@ def show(
     following : sequence of str
         What `finish` will be given, where that is known and all: the screen leaves room for it.
     """
-    chosen = shown_as()
-    thresholds = read_thresholds(chosen.least, chosen.most, [results])
+    chosen = output_options()
+    thresholds = read_thresholds(chosen.required, [results])
     if chosen.form == "full":
-        say(*first, full_text(results))
+        print_result(*first, full_text(results))
     elif chosen.form == "screen":
         closing = len(next_line(following, _size()[0])) if following else 2
         brief = brief_of(results, thresholds=thresholds)
-        show_brief(brief, more=more or "--full shows all", closing=closing)
+        show_brief(brief, more=more or "--all shows everything", closing=closing)
 
 
-def show_brief(brief: Brief, *, more: str, closing: int = 2) -> None:
+def show_brief(brief: Summary, *, more: str, closing: int = 2) -> None:
     """Print an abstract as a screen."""
     width, height = _size()
     _write(screen_of(brief, width=width, height=height, more=more, closing=closing))
 
 
-def show_framed(brief: Brief, body: Lines, *, following: Sequence[str]) -> None:
+def show_framed(brief: Summary, body: Lines, *, following: Sequence[str]) -> None:
     """Print lines in the frame of a screen: what was judged above, MIND and NEXT below.
 
     Parameters
     ----------
-    brief : Brief
+    brief : Summary
     body : list of list of Span
         Printed whole.
     following : sequence of str
@@ -491,14 +488,14 @@ def finish(
     following : sequence of str
         Commands that come next.
     """
-    chosen = shown_as()
+    chosen = output_options()
     if chosen.form == "json":
         if results is not None:
             _json(results, links)
         return
     if chosen.form == "full":
         after = links.full() if links else ["Next:", *(f"  {part}" for part in following)]
-        say(*(after if links or following else ()))
+        print_result(*(after if links or following else ()))
         return
     parts = [*(links.short() if links else ()), *following]
     if links is not None and results is not None and results.all_simulated:
@@ -508,8 +505,8 @@ def finish(
 
 
 def _json(results: Results, links: Links | None) -> None:
-    chosen = shown_as()
-    thresholds = read_thresholds(chosen.least, chosen.most, [results])
+    chosen = output_options()
+    thresholds = read_thresholds(chosen.required, [results])
     document: dict[str, Any] = {
         "brief": plain(brief_of(results, thresholds=thresholds)),
         "results": to_plain(results),
@@ -552,7 +549,7 @@ def _write(lines: Lines) -> None:
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
+def announce_progress(what: str) -> Iterator[None]:
     """Say on standard error what is being done, where it takes more than two seconds.
 
     Parameters

@@ -26,12 +26,12 @@ from judgestats.runner.common_parameters import (
 )
 from judgestats.runner.design import Levels
 from judgestats.runner.parameter_types import (
-    Choice,
+    ChoiceParam,
     Choices,
-    Names,
-    Read,
+    IntParam,
+    ListParam,
+    ParsedParam,
     Temperature,
-    Whole,
     parameter,
 )
 
@@ -50,8 +50,8 @@ METHODS = (
 class PairParameters(CommonParameters):
     """Of an experiment on labelled pairs."""
 
-    pairs: Annotated[int | None, Whole(4, or_word="all")] = parameter(
-        "64", "how many labelled pairs are judged (drawn by seed, round the questions), or all"
+    pairs: Annotated[int | None, IntParam(4, or_word="all")] = parameter(
+        "64", "Labelled pairs to judge (sampled by seed, across questions), or all", group="Data"
     )
 
 
@@ -59,7 +59,10 @@ class PairPromptParameters(PairParameters):
     """Of an experiment in which pairs are compared."""
 
     pair_prompt: str = parameter(
-        "", "a text file for comparisons, with {question}, {response_a} and {response_b}"
+        "",
+        "Text file of a pairwise prompt with {question}, {response_a} and {response_b}, "
+        "e.g. pair.txt",
+        group="Judges",
     )
 
 
@@ -68,20 +71,24 @@ class MethodParameters(PairPromptParameters):
 
     methods: Annotated[tuple[str, ...], Choices(*METHODS)] = parameter(
         "pairwise,pairwise-before,pointwise,pointwise-before,pointwise-after,pointwise-guideline",
-        ", ".join(METHODS),
+        f"Methods to compare: {', '.join(METHODS)}",
     )
-    methods_at: Temperature = parameter("0.5", "the temperature at which all methods are compared")
+    methods_at: Temperature = parameter("0.5", "Temperature at which all methods are compared")
     series: Annotated[tuple[str, ...], Choices(*METHODS)] = parameter(
-        "pointwise,pointwise-before", "methods that are asked at every temperature of temperatures="
+        "pointwise,pointwise-before", "Methods to run at every temperature"
     )
-    disagreement: Annotated[str, Choice(*RULES)] = parameter(
-        "tie", "what a pair is where the two orders disagree: tie, first (order) or drop"
+    disagreement: Annotated[str, ChoiceParam(*RULES)] = parameter(
+        "tie",
+        "Outcome of a pair whose two orders disagree: tie, first (order), or drop",
+        group="Analysis",
     )
     examples: str = parameter(
-        "", "a JSON-lines file of worked examples shown before every comparison"
+        "",
+        "JSON-lines file of worked examples shown before every comparison, e.g. examples.jsonl",
+        group="Judges",
     )
     repeated: Annotated[tuple[str, ...] | None, Choices(*METHODS, or_word="all")] = parameter(
-        "all", "methods asked replicates= times, at methods_at=; all others once; or all"
+        "all", "Methods with repeats, at methods_at; the others run once; or all"
     )
 
 
@@ -160,7 +167,7 @@ def method_protocol(
 
 
 def method_trials(parameters: MethodParameters, condition: Condition) -> int:
-    """How often a condition judges each thing: ``replicates`` times, or once.
+    """How often a condition judges each thing: ``repeats`` times, or once.
 
     Parameters
     ----------
@@ -176,35 +183,41 @@ def method_trials(parameters: MethodParameters, condition: Condition) -> int:
         condition.factors["method"] in repeated
         and condition.temperature in (None, parameters.methods_at)
     )
-    return int(parameters.replicates) if often else 1
+    return int(parameters.repeats) if often else 1
 
 
-_SHOWN = "responses shown of each item (drawn by seed where there are more), or all"
+_SHOWN = "Responses per item to show (sampled by seed), or all"
 
 
 class _Options(OwnReasoning):
-    option_template: Annotated[str, Read(lambda _, text: text.replace("\\n", "\n"))] = parameter(
-        "",
-        "how an option is written, with {label} or {n} and {text}, as in [{label}]: {text}; "
-        "between the marks of the frame by default",
+    option_template: Annotated[str, ParsedParam(lambda _, text: text.replace("\\n", "\n"))] = (
+        parameter(
+            "",
+            "Form of an option with {label} or {n} and {text}, e.g. [{label}]: {text}",
+            group="Judges",
+        )
     )
 
 
 class SelectionParameters(_Options):
     """Of the experiment that shows all options in every rotation."""
 
-    prompts: Names = parameter(
+    prompts: ListParam = parameter(
         ",".join(SELECTION_PROMPTS),
-        "judge prompts: 1-4 or text files of your own with {question} and {options}",
+        "Judge prompts: 1-4, or text files with {question} and {options}",
+        group="Judges",
     )
-    unrelated: Annotated[tuple[str, ...], Choices("no", "yes")] = parameter(
-        "no,yes", "without and with an option that answers another question"
+    distractor: Annotated[tuple[str, ...], Choices("no", "yes")] = parameter(
+        "no,yes", "Distractor (an option that answers another question): no, yes, or both"
     )
-    options: Annotated[int | None, Whole(2, or_word="all")] = parameter("all", _SHOWN)
-    replicates: Annotated[int, Whole(1, 100_000)] = parameter(
+    options: Annotated[int | None, IntParam(2, or_word="all")] = parameter(
+        "all", _SHOWN, group="Data"
+    )
+    repeats: Annotated[int, IntParam(1, 100_000)] = parameter(
         "1",
-        "repetitions of every rotation; 2 or more tell position from noise",
+        "Repeats of every rotation; 2 or more separate position from noise",
         logged="design/replicates",
+        common=True,
     )
 
 
@@ -221,23 +234,27 @@ def _sizes(name: str, text: str) -> dict[str, int]:
         source, sign, number = part.partition("=")
         if not sign:
             raise InputError(f"{name}: expected SET=NUMBER[,...], as in squad=20, got {part!r}.")
-        sizes[source.strip()] = Whole(1).read(f"{name}: {source.strip()}", number.strip())
+        sizes[source.strip()] = IntParam(1).read(f"{name}: {source.strip()}", number.strip())
     return sizes
 
 
 class BestOfParameters(AnswerParameters, _Options):
     """Of the experiment on the best of several answers, which models may give first."""
 
-    options: Annotated[int | None, Whole(2, or_word="all")] = parameter("5", _SHOWN)
-    per_category: Annotated[int | None, Whole(1, or_word="all")] = parameter(
-        "all", "questions drawn from each category (BBH task, SQuAD article, ...), or all"
+    options: Annotated[int | None, IntParam(2, or_word="all")] = parameter(
+        "5", _SHOWN, group="Data"
     )
-    per_benchmark: Annotated[Mapping[str, int], Read(_sizes)] = parameter(
-        "", "at most so many questions of a set, drawn by seed, as in squad=20"
+    per_category: Annotated[int | None, IntParam(1, or_word="all")] = parameter(
+        "all", "Questions per category (BBH task, SQuAD article, ...), or all", group="Data"
     )
-    reading: Annotated[str, Choice(*READINGS)] = parameter(
+    per_benchmark: Annotated[Mapping[str, int], ParsedParam(_sizes)] = parameter(
+        "", "Largest number of questions per set (sampled by seed), e.g. squad=20", group="Data"
+    )
+    reading: Annotated[str, ChoiceParam(*READINGS)] = parameter(
         "judgestats",
-        "study: only a letter behind 'Best Response:' is read, as arXiv 2412.12509 does",
+        "Parser of replies; study reads only a letter behind 'Best Response:', as arXiv "
+        "2412.12509 does",
+        group="Analysis",
     )
 
 
@@ -248,7 +265,7 @@ SELECTION_LEVELS = (
         lost="One judge prompt: what the prompt changes is not asked.",
     ),
     Levels(
-        parameter="unrelated",
+        parameter="distractor",
         lost="Not judged both with and without an unrelated option: what it changes is not asked.",
     ),
 )

@@ -20,7 +20,7 @@ TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0":
 
 
 @dataclass(frozen=True)
-class Read:
+class ParsedParam:
     """Part of a parameter's type: how its text is read (``read(name, text)``).
 
     `words` are those it may be, `or_word` one that it may be instead (``all``, or nothing), which
@@ -59,9 +59,9 @@ def read_names(name: str, value: str) -> tuple[str, ...]:
     return names
 
 
-def Whole(  # noqa: N802 - part of a type
+def IntParam(  # noqa: N802 - part of a type
     low: int, high: int = 10**9, *, or_word: str | None = None
-) -> Read:
+) -> ParsedParam:
     """A whole number within bounds, or what `or_word` stands for: None."""
 
     def read(name: str, value: str) -> int:
@@ -74,10 +74,10 @@ def Whole(  # noqa: N802 - part of a type
             raise InputError(f"{name}: must be {bound}, got {number}.")
         return number
 
-    return Read(read, or_word=or_word)
+    return ParsedParam(read, or_word=or_word)
 
 
-def Choice(*words: str) -> Read:  # noqa: N802 - part of a type
+def ChoiceParam(*words: str) -> ParsedParam:  # noqa: N802 - part of a type
     """One of these words."""
 
     def read(name: str, value: str) -> str:
@@ -87,10 +87,10 @@ def Choice(*words: str) -> Read:  # noqa: N802 - part of a type
             )
         return value
 
-    return Read(read, words=words)
+    return ParsedParam(read, words=words)
 
 
-def Choices(*words: str, or_word: str | None = None, instead: Any = None) -> Read:  # noqa: N802
+def Choices(*words: str, or_word: str | None = None, instead: Any = None) -> ParsedParam:  # noqa: N802
     """Some of these words, or `instead` where `or_word` stands."""
 
     def read(name: str, value: str) -> tuple[str, ...]:
@@ -102,12 +102,12 @@ def Choices(*words: str, or_word: str | None = None, instead: Any = None) -> Rea
                 )
         return chosen
 
-    return Read(read, words=words, or_word=or_word, instead=instead)
+    return ParsedParam(read, words=words, or_word=or_word, instead=instead)
 
 
-def OrNone(read: Callable[[str, str], tuple[Any, ...]]) -> Read:  # noqa: N802 - part of a type
+def OrNone(read: Callable[[str, str], tuple[Any, ...]]) -> ParsedParam:  # noqa: N802 - part of a type
     """Several values, or ``none`` of them."""
-    return Read(read, or_word="none", instead=())
+    return ParsedParam(read, or_word="none", instead=())
 
 
 def _positive(name: str, value: str) -> float:
@@ -175,17 +175,25 @@ def read_pairs(name: str, value: str) -> Mapping[str, str]:
     return out
 
 
-Names = Annotated[tuple[str, ...], Read(read_names)]
-OptionalNames = Annotated[tuple[str, ...] | None, Read(read_names, or_word="")]
-Pairs = Annotated[Mapping[str, str], Read(read_pairs)]
-Positive = Annotated[float, Read(_positive)]
-OptionalPositive = Annotated[float | None, Read(_positive, or_word="")]
-Switch = Annotated[bool, Read(_truth, words=("true", "false"))]
-Temperature = Annotated[float | None, Read(_one_temperature)]
-Temperatures = Annotated[tuple[float | None, ...], Read(_temperatures)]
+ListParam = Annotated[tuple[str, ...], ParsedParam(read_names)]
+OptionalNames = Annotated[tuple[str, ...] | None, ParsedParam(read_names, or_word="")]
+Pairs = Annotated[Mapping[str, str], ParsedParam(read_pairs)]
+Positive = Annotated[float, ParsedParam(_positive)]
+OptionalPositive = Annotated[float | None, ParsedParam(_positive, or_word="")]
+Switch = Annotated[bool, ParsedParam(_truth, words=("true", "false"))]
+Temperature = Annotated[float | None, ParsedParam(_one_temperature)]
+Temperatures = Annotated[tuple[float | None, ...], ParsedParam(_temperatures)]
 
 
-def parameter(default: str, help: str, *, by_level: bool = False, logged: str = "") -> Any:  # noqa: A002
+def parameter(
+    default: str,
+    help: str,  # noqa: A002
+    *,
+    group: str = "Design",
+    common: bool = False,
+    by_level: bool = False,
+    logged: str = "",
+) -> Any:
     """A field of a `ParameterModel`.
 
     Parameters
@@ -193,13 +201,19 @@ def parameter(default: str, help: str, *, by_level: bool = False, logged: str = 
     default : str
         As a user would write it.
     help : str
+    group : str
+        The heading that the command's help lists it under.
+    common : bool
+        One of the ten that the help lists first.
     by_level : bool
         It may also be given as ``name.LEVEL=...`` for one level of what is compared; these are
         read into ``<name>_by_level``.
     logged : str
         Its name among the parameters of the run in MLflow; by default ``parameter/NAME``.
     """
-    extra: dict[str, Any] = {"by_level": by_level, "logged": logged}
+    extra: dict[str, Any] = {
+        "by_level": by_level, "logged": logged, "group": group, "common": common,
+    }  # fmt: skip
     return Field(default, validate_default=True, description=help, json_schema_extra=extra)
 
 
@@ -214,6 +228,8 @@ class Parameter:
     switch: bool = False
     by_level: bool = False
     logged: str = ""
+    group: str = ""
+    common: bool = False
     or_word: str = ""
 
 
@@ -267,7 +283,7 @@ class ParameterModel(BaseModel):
         Examples
         --------
         >>> class Drawn(ParameterModel):
-        ...     seed: Annotated[int | None, Whole(0, or_word="")] = parameter("", "of sampling")
+        ...     seed: Annotated[int | None, IntParam(0, or_word="")] = parameter("", "of sampling")
         >>> Drawn.read({}).as_texts(), Drawn.read({"seed": "7"}).as_texts()
         ({'seed': 'default'}, {'seed': '7'})
         """
@@ -306,7 +322,7 @@ def parameters_of(model: type[ParameterModel]) -> tuple[Parameter, ...]:
     Examples
     --------
     >>> class Drawn(ParameterModel):
-    ...     seed: Annotated[int, Whole(0)] = parameter("0", "of sampling")
+    ...     seed: Annotated[int, IntParam(0)] = parameter("0", "of sampling")
     >>> Drawn.read({"seed": "7"}).seed, parameters_of(Drawn)[0].default
     (7, '0')
     """
@@ -314,7 +330,7 @@ def parameters_of(model: type[ParameterModel]) -> tuple[Parameter, ...]:
     for name, field in model.model_fields.items():
         if not isinstance(field.json_schema_extra, dict):
             continue  # what `name.LEVEL=` is read into is no parameter of its own
-        read = next((m for m in field.metadata if isinstance(m, Read)), None)
+        read = next((m for m in field.metadata if isinstance(m, ParsedParam)), None)
         listed.append(
             Parameter(
                 name=name,
@@ -324,6 +340,8 @@ def parameters_of(model: type[ParameterModel]) -> tuple[Parameter, ...]:
                 switch=read is not None and read.read is _truth,
                 by_level=bool(field.json_schema_extra["by_level"]),
                 logged=str(field.json_schema_extra["logged"]),
+                group=str(field.json_schema_extra["group"]),
+                common=bool(field.json_schema_extra["common"]),
                 or_word=(read.or_word or "") if read else "",
             )
         )

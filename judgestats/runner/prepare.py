@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,20 +18,21 @@ from judgestats.collection.answers import AnswerPlan, foreseen_answers
 from judgestats.collection.spec import JudgeSpec
 from judgestats.data.columns import Condition, Task
 from judgestats.data.request_fields import heat
-from judgestats.data.stages import Staging
+from judgestats.data.stages import StageSchedule
+from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError
 from judgestats.items.published import GIVEN
 from judgestats.items.records import Item
 from judgestats.items.sets import layout_of
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit
 from judgestats.protocols.strategies import Strategy
-from judgestats.runner.answers import Given, answer_plan
+from judgestats.runner.answers import RunAnswers, answer_plan
 from judgestats.runner.common_parameters import (
     CommonParameters,
     check_own_prompts,
     parse_parameters,
 )
-from judgestats.runner.design import Design, at_own_settings, check_levels, project_folder
+from judgestats.runner.design import Design, apply_judge_settings, check_levels, project_folder
 from judgestats.runner.sources import one_source, source_name
 
 _MOST_PROMPTS = 1_000
@@ -120,7 +122,7 @@ def draw_units(units: Sequence[Unit], *, per_item: int | None, seed: int) -> tup
     if per_item is None:
         return tuple(units)
 
-    def place(unit: Unit) -> str:
+    def sort_key(unit: Unit) -> str:
         return hashlib.sha256(f"{seed}\0{unit.item_id}".encode()).hexdigest()
 
     kept: set[str] = set()
@@ -128,7 +130,7 @@ def draw_units(units: Sequence[Unit], *, per_item: int | None, seed: int) -> tup
     for unit in units:
         by_item.setdefault(unit.item.id, {})[unit.item_id] = unit
     for group in by_item.values():
-        kept |= {u.item_id for u in sorted(group.values(), key=place)[:per_item]}
+        kept |= {u.item_id for u in sorted(group.values(), key=sort_key)[:per_item]}
     return tuple(u for u in units if u.item_id in kept)
 
 
@@ -168,7 +170,7 @@ def tasks_of(
                     category=unit.category,
                     replicate=replicate,
                     order=unit.order,
-                    build=partial(prompts.of, protocol, unit),
+                    build=partial(prompts.build_prompt, protocol, unit),
                     unit=unit,
                 )
 
@@ -178,7 +180,7 @@ def staged(
     protocols: Mapping[Condition, JudgingProtocol],
     parameters: CommonParameters,
     own: Mapping[str, Mapping[str, Any]] | None = None,
-) -> Staging | None:
+) -> StageSchedule | None:
     """The stages of a design whose protocols are strategies; None where each judgment is one call.
 
     Parameters
@@ -192,16 +194,16 @@ def staged(
 
     Returns
     -------
-    Staging or None
+    StageSchedule or None
     """
     if not all(hasattr(protocol, "calls") for protocol in protocols.values()):
         return None
-    from judgestats.data.stages import Staging
+    from judgestats.data.stages import StageSchedule
 
-    return Staging(
+    return StageSchedule(
         cast("Mapping[Condition, Strategy]", protocols),
         units,
-        replicates=parameters.replicates,
+        replicates=parameters.repeats,
         raised=parameters["raised"],
         asked_by={
             stage: parameters[name] for name, stage in STAGE_JUDGES.items() if parameters.get(name)
@@ -226,7 +228,7 @@ class _Prompts:
     def __reduce__(self) -> tuple[type[_Prompts], tuple[()]]:
         return type(self), ()
 
-    def of(self, protocol: JudgingProtocol, unit: Unit, mode: ReplyMode) -> Prompted:
+    def build_prompt(self, protocol: JudgingProtocol, unit: Unit, mode: ReplyMode) -> Prompted:
         """The prompt of a unit; the plan keeps protocols and units, and so their ids, alive."""
         key = (id(protocol), id(unit), mode)
         if key not in self._kept:
@@ -254,22 +256,22 @@ class Prepared:
     units: Mapping[Condition, tuple[Unit, ...]]
     judges: Mapping[str, JudgeSpec]
     tasks: Sequence[Task]
-    staging: Staging | None
+    staging: StageSchedule | None
     analysis: ModuleType
     plan: AnalysisPlan
     questions: tuple[Item, ...]
     answering: AnswerPlan | None
     notices: tuple[str, ...] = ()
-    answers: Given | None = None
+    answers: RunAnswers | None = None
     stage_judges: Mapping[str, JudgeSpec] = field(default_factory=dict)
 
     @property
     def simulated(self) -> bool:
         """Whether any judge, or model that answers, is simulated."""
-        return any(s.simulated for s in self.asked.values())
+        return any(s.simulated for s in self.models.values())
 
     @property
-    def asked(self) -> Mapping[str, JudgeSpec]:
+    def models(self) -> Mapping[str, JudgeSpec]:
         """All models that are asked: the judges, and who answers first or works at a stage."""
         answering = self.answering.answerers if self.answering else {}
         return {**answering, **self.judging}
@@ -300,6 +302,9 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
     """
     from judgestats.collection.spec import PROVIDER_KEYS, is_judges_file, parse_judge, read_judges
 
+    given, notes = current_parameters(given)
+    for note in notes:
+        warnings.warn(note, FutureWarning, stacklevel=3)
     parameters = parse_parameters(
         given,
         design.parameters,
@@ -338,7 +343,7 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         journal = parameters.journal if parameters.dry_run else None
         items = _joined(design, questions, foreseen_answers(questions, answering, journal=journal))
     own = {name: spec.settings for name, spec in judges.items() if spec.settings}
-    conditions = at_own_settings(design.conditions(parameters), own)
+    conditions = apply_judge_settings(design.conditions(parameters), own)
     protocols = {c: design.protocol(parameters, c) for c in conditions}
     units = _units(design, parameters, protocols, items)
     conditions = tuple(c for c in conditions if c in units)
@@ -422,7 +427,7 @@ def _other_items(
     return (text,)
 
 
-def with_given_answers(prepared: Prepared, given: Given) -> Prepared:
+def with_given_answers(prepared: Prepared, given: RunAnswers) -> Prepared:
     """The plan with the models' answers in place of the stand-ins."""
     p = prepared.parameters
     items = _joined(prepared.design, prepared.questions, given.items)
@@ -451,7 +456,7 @@ def _tasks(
     parameters: CommonParameters,
     protocols: Mapping[Condition, JudgingProtocol],
     units: Mapping[Condition, tuple[Unit, ...]],
-    staging: Staging | None,
+    staging: StageSchedule | None,
 ) -> Sequence[Task]:
     """What is asked first: all judgments, or the first stage of each.
 
@@ -459,7 +464,7 @@ def _tasks(
     """
     if staging is not None:
         return () if parameters.dry_run else staging.first()
-    trials = design.trials or (lambda read, _: read.replicates)
+    trials = design.trials or (lambda read, _: read.repeats)
     times = {condition: trials(parameters, condition) for condition in protocols}
     return list(tasks_of(units, protocols, replicates=times))
 

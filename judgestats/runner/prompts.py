@@ -26,7 +26,7 @@ from judgestats.protocols.probes import (
 from judgestats.protocols.strategies.base import Wording
 from judgestats.runner.common_parameters import OwnReasoning, own_reasoning, prompt_of, templates_of
 from judgestats.runner.design import crossed
-from judgestats.runner.parameter_types import Pairs, Read, Whole, parameter
+from judgestats.runner.parameter_types import IntParam, Pairs, ParsedParam, parameter
 
 if TYPE_CHECKING:
     from judgestats.runner.prepare import Prepared
@@ -149,7 +149,9 @@ def prompt_lines(prompts: Sequence[Rendered]) -> list[str]:
         lines += _wrapped(f"Prompt ({count}) under {under}; asked about {one.item_id}:")
         for message in one.prompted.messages:
             lines += ["", f"  [{message['role']}]"]
-            lines += [f"  {line}".rstrip() for line in _shown(message["content"]).split("\n")]
+            lines += [
+                f"  {line}".rstrip() for line in _shorten_runs(message["content"]).split("\n")
+            ]
         lines += ["", f"  {_form(one.prompted)}", ""]
     return lines
 
@@ -168,7 +170,7 @@ def _form(prompted: Prompted) -> str:
     return f"(reply: {how}, {prompted.schema.name}, with {fields})"
 
 
-def _shown(text: str) -> str:
+def _shorten_runs(text: str) -> str:
     return re.sub(rf"[^\n]{{{_LONGEST},}}", _shortened, text)
 
 
@@ -180,30 +182,33 @@ def _shortened(match: re.Match[str]) -> str:
 class ProbeParameters(OwnReasoning):
     """Which probes, and what they are asked of."""
 
-    probes: Annotated[tuple[Probe, ...], Read(probes_named)] = parameter(
+    probes: Annotated[tuple[Probe, ...], ParsedParam(probes_named)] = parameter(
         "all",
-        "all, a kind (fair, scale, attack, control), what is asked (scores, pairs, options), or "
-        "names (docs/experiments/probe.md)",
+        "Probes: all, a kind (fair, scale, attack, control), a task (scores, pairs, "
+        "options), or names (docs/experiments/probe.md)",
     )
-    pairs: Annotated[int | None, Whole(4, or_word="all")] = parameter(
+    pairs: Annotated[int | None, IntParam(4, or_word="all")] = parameter(
         "32",
-        "how many pairs are compared (drawn by seed, round the questions; with people's labels "
-        "where there are any), or all",
+        "Pairs to compare (sampled by seed, across questions; labelled ones first), or all",
+        group="Data",
     )
-    options: Annotated[int | None, Whole(3, or_word="all")] = parameter(
-        "4", "responses shown where the best of several is chosen (drawn by seed), or all"
+    options: Annotated[int | None, IntParam(3, or_word="all")] = parameter(
+        "4", "Responses per choice of the best of several (sampled by seed), or all", group="Data"
     )
     own: Pairs = parameter(
-        "", "judge=author: whose answers are its own, if not those under its model's name"
+        "",
+        "Authors of a judge's own answers, e.g. gpt-4o=gpt; by default those under its "
+        "model's name",
+        group="Data",
     )
     pair_prompt: str = parameter(
-        "", "a prompt for comparisons, with {question}, {response_a}, {response_b}, {context}"
+        "", "Pairwise prompt with {question}, {response_a}, {response_b}, {context}", group="Judges"
     )
 
 
 def probe_conditions(parameters: ProbeParameters) -> tuple[Condition, ...]:
     """Every judge at every temperature under every variant of the probes chosen."""
-    return crossed(parameters, probe=list(_variants_asked(parameters)))
+    return crossed(parameters, probe=list(_requested_variants(parameters)))
 
 
 def probe_protocol(parameters: ProbeParameters, condition: Condition) -> JudgingProtocol:
@@ -219,7 +224,7 @@ def probe_protocol(parameters: ProbeParameters, condition: Condition) -> Judging
     -------
     protocol
     """
-    variant = _variants_asked(parameters)[condition.factors["probe"]]
+    variant = _requested_variants(parameters)[condition.factors["probe"]]
     if variant.asks == "pairs":
         given = parameters.changed(prompt=parameters.pair_prompt)
         return ProbedPairwise(
@@ -247,7 +252,7 @@ def probe_protocol(parameters: ProbeParameters, condition: Condition) -> Judging
     return (scaled(asked) or asked) if variant.scale else asked
 
 
-def _variants_asked(parameters: ProbeParameters) -> dict[str, Variant]:
+def _requested_variants(parameters: ProbeParameters) -> dict[str, Variant]:
     """What has to be judged, by name, without the scales that the run's prompt cannot ask for."""
     variants = variants_of(parameters.probes)
     if not any(v.scale for v in variants.values()):

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -34,7 +34,7 @@ from judgestats.results import Results, write_csv
 from judgestats.results import write_results as write_records
 from judgestats.results.records import spreadsheet_cell
 from judgestats.runner.common_parameters import settings_of
-from judgestats.runner.display import say, shown_texts, working
+from judgestats.runner.display import announce_progress, output_parameters, print_result
 from judgestats.runner.prepare import STAGE_JUDGES
 from judgestats.stats.inference.estimate import to_plain
 from judgestats.tracking.runs import INCOMPLETE, RunWriter, metrics_of
@@ -83,21 +83,22 @@ def session(**more: str) -> dict[str, Any]:
         "reader": READER_VERSION,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "packages": _loaded(tracked=bool(more.get("run_id"))),
+        "packages": {p: v for p, v in _versions() if p.replace("-", "_") in sys.modules},
         **{name: value for name, value in more.items() if value},
     }
 
 
-def _loaded(*, tracked: bool) -> dict[str, str]:
-    """Versions of the packages in use so far: what is merely installed computed nothing.
+def _versions() -> Iterator[tuple[str, str]]:
+    """Packages that may compute: one that is not imported has computed nothing."""
+    return ((package, metadata.version(package)) for package in _PACKAGES)
 
-    MLflow may be in use in another process.
-    """
-    return {
-        package: metadata.version(package)
-        for package in _PACKAGES
-        if package.replace("-", "_") in sys.modules or (tracked and package == "mlflow")
-    }
+
+def write_run_id(folder: Path, run_id: str) -> None:
+    """Add the MLflow run that keeps the files, and MLflow's version, to session.json."""
+    path = folder / "session.json"
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    packages = {p: v for p, v in _versions() if p in kept["packages"] or p == "mlflow"}
+    write_json(path, {**kept, "packages": packages, "run_id": run_id})
 
 
 def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
@@ -108,9 +109,7 @@ def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
         safe.to_csv(folder / f"{file_name(name)}.csv", index=False)
 
 
-def write_results(
-    folder: Path, analysis: Analysis, about: Mapping[str, Any], *, run_id: str = ""
-) -> None:
+def write_results(folder: Path, analysis: Analysis, about: Mapping[str, Any]) -> None:
     """Write results.json, the tables behind it, and what computed them in session.json.
 
     Parameters
@@ -120,8 +119,6 @@ def write_results(
     analysis : Analysis
     about : mapping
         What the analysis does not know: judges, design, account, command.
-    run_id : str
-        The run of MLflow that keeps them.
     """
     records = analysis.records(about)
     write_records(folder / "results.json", records)
@@ -137,15 +134,33 @@ def write_results(
     kept = folder / "session.json"
     if kept.is_file():  # written before the first judgment, when no analysis was imported yet
         before = json.loads(kept.read_text(encoding="utf-8"))
-        write_json(kept, before | session(run_id=run_id))
+        write_json(kept, before | session())
     for name, text in analysis.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
-def record_crosscheck(
-    folder: Path, frame: pd.DataFrame, results: Results, run: RunWriter | None = None
-) -> Results:
+def with_costs(prepared: Prepared, analysis: Analysis, account: Mapping[str, Any]) -> Analysis:
+    """The analysis with the costs of its judgments among its metrics.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    analysis : Analysis
+        As `completed` leaves it.
+    account : mapping
+        Of the collection.
+    """
+    answers = prepared.answers.cost_usd if prepared.answers else 0.0
+    costs = {
+        "cost/usd": account["cost_usd"] + answers,
+        "cost/requests": account["requests"],
+        "quality/answered": account["answered"] + account["cached"],
+    }
+    return replace(analysis, metrics={**analysis.metrics, **costs})
+
+
+def record_crosscheck(folder: Path, frame: pd.DataFrame, results: Results) -> Results:
     """Recompute headline numbers by other packages, and add the outcome to the results.
 
     Comes after the screen: importing the packages takes some seconds.
@@ -157,8 +172,6 @@ def record_crosscheck(
     frame : DataFrame
         The parsed judgments.
     results : Results
-    run : RunWriter, optional
-        The run of MLflow that keeps the files.
 
     Returns
     -------
@@ -173,7 +186,7 @@ def record_crosscheck(
     )
 
     standings = folder / "chosen" / "standings.csv"
-    with working("Cross-checking the results"):
+    with announce_progress("Cross-checking the results"):
         rows = crosscheck(
             frame, results, standings=pd.read_csv(standings) if standings.is_file() else None
         )
@@ -189,66 +202,48 @@ def record_crosscheck(
             before = json.loads(kept.read_text(encoding="utf-8"))
             write_json(made / "session.json", before | session(run_id=before.get("run_id", "")))
         shutil.copytree(made, folder, dirs_exist_ok=True)
-        if run is not None:
-            run.artifacts(made)
-    say(*(f"WARNING: {n.message}" for n in results.limitations if n.code == CROSSCHECK))
+    print_result(*(f"WARNING: {n.message}" for n in results.limitations if n.code == CROSSCHECK))
     return results
 
 
-def record(
-    prepared: Prepared,
-    run: RunWriter,
-    folder: Path,
-    frame: pd.DataFrame,
-    analysis: Analysis,
-    collected: Collected,
-    facts: Mapping[str, Any],
-) -> Results:
-    """Write results and judgments to the run's files, results and children to the run.
+def write_files(
+    folder: Path, frame: pd.DataFrame, analysis: Analysis, facts: Mapping[str, Any]
+) -> None:
+    """Write results and judgments beside what `judgestats.runner.declare.write_plan` left.
+
+    Parameters
+    ----------
+    folder : Path
+        The run's files.
+    frame : DataFrame
+        The parsed judgments.
+    analysis : Analysis
+    facts : mapping
+        From `about`.
+    """
+    write_results(folder, analysis, facts)
+    read = set(PARSED_COLUMNS) - set(RAW_COLUMNS)
+    raw_columns = [c for c in frame.columns if c not in read]
+    frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
+    frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
+
+
+def log_results(prepared: Prepared, run: RunWriter, analysis: Analysis, results: Results) -> None:
+    """Log the answer, the numbers, and a child run per condition.
 
     Parameters
     ----------
     prepared : Prepared
     run : RunWriter
-    folder : Path
-        The run's files, as `judgestats.runner.declare.declare` left them.
-    frame : DataFrame
-        The parsed judgments.
     analysis : Analysis
-        As `completed` leaves it.
-    collected : Collected
-    facts : mapping
-        From `about`.
-
-    Returns
-    -------
-    Results
+    results : Results
+        Its records, with the facts of the run.
     """
-    account = facts["account"]
-    analysis = replace(
-        analysis,
-        metrics={
-            **analysis.metrics,
-            "cost/usd": account["cost_usd"]
-            + (prepared.answers.cost_usd if prepared.answers else 0.0),
-            "cost/requests": account["requests"],
-            "quality/answered": account["answered"] + account["cached"],
-        },
-    )
-    results = analysis.records(facts)
-    try:  # first, for another process writes it meanwhile
-        run.answered(results)
-        if not collected.complete:
-            run.tags({INCOMPLETE: "true"})
-        run.numbers(results.metrics, params=analysis.params, curves=analysis.curves)
-        log_children(prepared, run, results)
-    finally:  # where the store has gone away they are what is kept
-        write_results(folder, analysis, facts, run_id=run.run_id)
-        read = set(PARSED_COLUMNS) - set(RAW_COLUMNS)
-        raw_columns = [c for c in frame.columns if c not in read]
-        frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
-        frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
-    return results
+    run.answered(results)
+    if not results.facts["complete"]:
+        run.tags({INCOMPLETE: "true"})
+    run.numbers(results.metrics, params=analysis.params, curves=analysis.curves)
+    log_children(prepared, run, results)
 
 
 def completed(
@@ -336,16 +331,16 @@ def about(
             "temperatures": list(p.temperatures),
             "settings": settings_of(p),
             "varied": {k: list(v) for k, v in (p.get("vary") or {}).items()},
-            "replicates": p.replicates,
+            "replicates": p.repeats,
             "items": len({u.item_id for u in next(iter(prepared.units.values()))}),
             "clusters": len({u.cluster for u in next(iter(prepared.units.values()))}),
             "item_source": source_name(p.items),
             "scale": [p.scale.low, p.scale.high],
-            "choices_per_request": p.choices,
+            "choices_per_request": p.samples_per_request,
             "seed": p.seed,
             "resamples": p.resamples,
         },
-        "parameters": {**p.as_texts(), **shown_texts()},
+        "parameters": {**p.as_texts(), **output_parameters()},
         "families": to_plain(prepared.plan.hypotheses),
         "account": to_plain(collected.account.as_dict()),
         **({"answers": to_plain(prepared.answers.record)} if prepared.answers else {}),
@@ -405,7 +400,7 @@ def log_children(prepared: Prepared, run: RunWriter, results: Results) -> None:
                     "judge/model": spec.model,
                     "judge/temperature": as_text(condition.temperature),
                     "judge/prompt_sha": getattr(getattr(protocol, "template", None), "sha", ""),
-                    "design/replicates": prepared.parameters.replicates,
+                    "design/replicates": prepared.parameters.repeats,
                     **{f"factor/{k}": v for k, v in condition.levels.items()},
                 },
             )

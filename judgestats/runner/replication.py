@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,10 +21,15 @@ from judgestats.results import write_results as write_records
 from judgestats.runner import display as console
 from judgestats.runner.common_parameters import parse_parameters
 from judgestats.runner.design import ReplicationDesign, ReplicationParameters
-from judgestats.runner.display import Links, finish, show, shown_texts, working
-from judgestats.runner.record import session, write_json, write_results, write_tables
+from judgestats.runner.display import Links, announce_progress, finish, output_parameters, show
+from judgestats.runner.record import (
+    session,
+    write_json,
+    write_results,
+    write_run_id,
+    write_tables,
+)
 from judgestats.runner.run import Outcome
-from judgestats.runner.traces import cells_warmed
 from judgestats.stats.inference.estimate import to_plain
 from judgestats.studies import Options, Replication, Study, load_study
 from judgestats.studies.records import ABOUT, examined, shipped_records
@@ -51,18 +58,14 @@ def run_replication(design: ReplicationDesign, given: Mapping[str, str]) -> Outc
     """
     parameters = parse_parameters(given, design.parameters, experiment=design.name)
     study = load_study(parameters.study)
-    with (
-        tempfile.TemporaryDirectory(prefix="judgestats-") as scratch,
-        cells_warmed(formats=parameters.report, detail=parameters.detail) as begin_cells,
-    ):
-        begin_cells()
+    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
         folder = Path(scratch)
         if not parameters.data:
             _refuse_options(given)
             records = shipped_records(study.name, folder)
             return _log(design, given, parameters, study, records, folder, _as_shipped(folder))
         options = Options(n_resamples=parameters.resamples, seed=parameters.seed)
-        with working(f"Re-examining {study.title}"):
+        with announce_progress(f"Re-examining {study.title}"):
             examination = examined(study, Path(parameters.data), options)
         records = write_records_of(examination, options, folder)
         return _log(design, given, parameters, study, records, folder, examination.analysis())
@@ -137,12 +140,13 @@ def _log(
 ) -> Outcome:
     """One MLflow run with the records, their report, and the claims on the terminal."""
     from judgestats.runner.traces import rendering
-    from judgestats.tracking.writer_process import open_apart, write_run
+    from judgestats.tracking.runs import RunWriter
+    from judgestats.tracking.store import ADOPTED_RUN, open_store
 
     about = f"Study: {study.title} ({study.source}). Data: {records['source']}."
-    console.tell(*console.wrapped(f"{about} No judge is asked."), "")
-    store = open_apart()
-    command = console.repeat_command(design.name, given, mlflow=bool(store.adopted_run))
+    console.print_status(*console.wrapped(f"{about} No judge is asked."), "")
+    began = time.time()
+    command = console.repeat_command(design.name, given, mlflow=bool(os.environ.get(ADOPTED_RUN)))
     tags = {
         "judgestats.kind": "replication",
         "judgestats.runner": f"replicate {study.name}",
@@ -150,35 +154,31 @@ def _log(
         "mlflow.note.content": f"**{records['title']}**\n\n{records['sentence']}",
     }
     name = parameters.run_name or f"replicate: {study.name}"
-    with write_run(store, name=name, tags=tags, run_id=store.adopted_run) as run:
-        write_json(
-            folder / "session.json", session(command=command, run_name=name, run_id=run.run_id)
-        )
-        shown = shown_texts()
-        run.params(
-            {
-                **parameters.logged(),
-                **{f"parameter/{word}": text for word, text in shown.items()},
-                **records["params"],
-            }
-        )
-        run.metrics(records["metrics"])
-        results = read_results(folder / "results.json")
-        recorded = {"parameters": {**parameters.as_texts(), **shown}}
-        results = replace(results, facts={**results.facts, **recorded})
-        write_records(folder / "results.json", results)
+    shown = output_parameters()
+    results = read_results(folder / "results.json")
+    recorded = {"parameters": {**parameters.as_texts(), **shown}}
+    results = replace(results, facts={**results.facts, **recorded})
+    write_records(folder / "results.json", results)
+    write_json(folder / "session.json", session(command=command, run_name=name))
+    show(results, first=_claim_lines(records["claims"]))
+    store = open_store()
+    with RunWriter(store, name=name, tags=tags, run_id=store.adopted_run, started=began) as run:
+        write_run_id(folder, run.run_id)
         with rendering(folder, formats=parameters.report, detail=parameters.detail) as attach:
+            run.params(
+                {
+                    **parameters.logged(),
+                    **{f"parameter/{word}": text for word, text in shown.items()},
+                    **records["params"],
+                }
+            )
+            run.metrics(records["metrics"])
             run.artifacts(folder)
             run.answered(results)
-            run.finish("FINISHED")  # before the screen: nothing that is printed changes it
-            show(
-                results,
-                first=_claim_lines(records["claims"]),
-                more=f"{console.show_command(run.run_id)} --full",
-            )
+            run.finish("FINISHED")
             reports = attach(run)
         if not parameters.data:
-            console.tell(*_how_to_repeat(study))
+            console.print_status(*_repeat_instructions(study))
         finish(results, Links(run.run_id, store, reports=reports))
         return Outcome(
             run_id=run.run_id,
@@ -188,7 +188,7 @@ def _log(
         )
 
 
-def _how_to_repeat(study: Study) -> list[str]:
+def _repeat_instructions(study: Study) -> list[str]:
     """How the records are computed again; some of the data have an address to fetch them from."""
     can_be_fetched = study.name in STUDY_DATA
     folder = f"data/{study.name}" if can_be_fetched else "FOLDER"

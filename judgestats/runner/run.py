@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -18,31 +20,42 @@ from judgestats.analysis.records import Analysis
 from judgestats.collection.account import Collected, Stop
 from judgestats.collection.answers import AnswerPlan
 from judgestats.collection.offline import missing_requests
-from judgestats.data.parse import parse_judgments, unread_causes
+from judgestats.data.parse import parse_judgments, unparsed_causes
 from judgestats.data.schema import validate_pipelines
 from judgestats.engine import Engine
 from judgestats.errors import BudgetError, InputError, JudgeError, guard_output
 from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
 from judgestats.runner.answers import answer_lines, answers_of, priced
 from judgestats.runner.common_parameters import settings_of
-from judgestats.runner.declare import declare, run_name, tags
+from judgestats.runner.declare import log_plan, run_name, tags, write_plan
 from judgestats.runner.design import Design
-from judgestats.runner.display import Links, finish, show, working
+from judgestats.runner.display import Links, announce_progress, finish, show
 from judgestats.runner.prepare import STAGE_JUDGES, Prepared, prepare, with_given_answers
 from judgestats.runner.prompts import prompt_lines, rendered
-from judgestats.runner.record import about, completed, file_name, record, record_crosscheck
-from judgestats.runner.traces import cells_warmed, rendering
+from judgestats.runner.record import (
+    about,
+    completed,
+    file_name,
+    log_results,
+    record_crosscheck,
+    with_costs,
+    write_files,
+    write_run_id,
+)
+from judgestats.runner.traces import rendering
 from judgestats.studies.published import with_published
+from judgestats.tracking.store import ADOPTED_RUN, open_store, start_import
 
 if TYPE_CHECKING:
-    from judgestats.collection.ask import Ask
+    from judgestats.collection.ask import CollectionRequest
     from judgestats.collection.journal import Journal
     from judgestats.collection.prices import PriceTable
     from judgestats.collection.spec import JudgeSpec
     from judgestats.runner.traces import CallTraces
     from judgestats.tracking.runs import RunWriter
+    from judgestats.tracking.store import Store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +89,7 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         After Ctrl-C; everything answered is in the journal.
     """
     prepared = prepare(design, given)
+    given = prepared.given
     _announce(prepared)
     if prepared.parameters.dry_run:
         _dry_run(prepared)
@@ -84,44 +98,52 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
     from judgestats.collection.journal_file import check_file
     from judgestats.collection.plan import check_judges
 
-    check_file(Path(prepared.parameters.journal))
+    p = prepared.parameters
+    is_early = _opens_store_first(prepared)
+    if is_early:
+        start_import()
+    check_file(Path(p.journal))
     _check_prices(prepared)  # before anything is asked
-    if prepared.parameters.mode != "offline":
-        check_judges(prepared.asked, timeout_s=min(20.0, prepared.parameters.timeout))
-    engine: Engine = prepared.parameters.engine
+    if p.mode != "offline":
+        check_judges(prepared.models, timeout_s=min(20.0, p.timeout))
+    engine: Engine = p.engine
     with engine.running():  # a cluster that is not there is named before anything is asked
         if engine.kind != "local":
-            console.tell(
+            console.print_status(
                 f"Engine: {engine} with {engine.size()} workers."
                 if _is_shared_out(prepared)
                 else f"Engine: {engine} with {engine.size()} workers, for resampling. Batches and "
                 "calls that follow from answers are collected by this process."
             )
-    from judgestats.tracking.runs import run_files
-    from judgestats.tracking.writer_process import open_apart, write_run
+    from judgestats.tracking.runs import RunWriter, run_files
 
-    store = open_apart(here=prepared.parameters.traces == "on")
-    simulated = all(spec.in_process for spec in prepared.asked.values())
-    if not simulated:
-        _ = store.uri  # a store that cannot be opened is named before anything is paid for
-    name = prepared.parameters.run_name or run_name(prepared)
-    command = console.repeat_command(design.name, given, mlflow=bool(store.adopted_run))
-    p = prepared.parameters
+    # a store that cannot be opened is named before anything is paid for
+    store = open_store() if is_early else None
+    name, began = p.run_name or run_name(prepared), time.time()
+    command = console.repeat_command(design.name, given, mlflow=bool(os.environ.get(ADOPTED_RUN)))
     with (
         Journal(Path(p.journal)) as journal,  # ours before a run is opened
-        cells_warmed(formats=p.report, detail=p.detail) as begin_cells,
         run_files() as folder,
-        write_run(store, name=name, tags=tags(prepared), run_id=store.adopted_run) as run,
+        ExitStack() as running,
     ):
+
+        def start(store: Store) -> RunWriter:
+            run = RunWriter(
+                store, name=name, tags=tags(prepared), run_id=store.adopted_run, started=began
+            )
+            return running.enter_context(run)
+
+        run = start(store) if store is not None else None
         if prepared.answering is not None:
             prepared = _answered(prepared, prepared.answering, folder, journal)
-        declare(prepared, run, folder, command)
-        if simulated:
-            begin_cells()
+        write_plan(prepared, folder, command)
+        if run is not None:
+            write_run_id(folder, run.run_id)
+            log_plan(prepared, run, folder)
+            run.artifacts(folder)
         collected = _collect(prepared, journal, run)
-        begin_cells()
         journal.close()  # another process may go on while this one analyses
-        raw = _checked(collected, prepared.asked)
+        raw = _checked(collected, prepared.models)
         account = collected.account.as_dict()
         frame = _parsed(prepared, raw)
         extras: dict[str, Any] = {"items": prepared.items} if design.uses_items else {}
@@ -133,7 +155,7 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
             analysis: Analysis = prepared.analysis.analyse(part, prepared.plan, **extras)
             return analysis
 
-        with engine.running(), working(f"Analysing {len(frame):,} judgments"):
+        with engine.running(), announce_progress(f"Analysing {len(frame):,} judgments"):
             analysis = again(frame)
             analysis = with_published(analysis, frame, preset=given.get("preset", ""))
         if prepared.answers:
@@ -141,7 +163,7 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
             analysis = dataclasses.replace(analysis, limitations=limits)
         notices = (*prepared.notices, *_not_answered(raw))
         analysis = dataclasses.replace(analysis, limitations=(*notices, *analysis.limitations))
-        if without := _asked_without(collected.notes):
+        if without := _dropped_settings(collected.notes):
             limits = (*analysis.limitations, *without)
             analysis = dataclasses.replace(analysis, limitations=limits)
         if not collected.complete:
@@ -150,24 +172,32 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         facts = about(prepared, frame, collected, command)
         unknown = bool(account.get("cost_unknown"))
         lines = console.account_lines(account, unknown_price=unknown)
-        console.at_length(*lines)
+        console.print_verbose(*lines)
         if collected.notes:
-            console.tell(*console.note_lines(collected.notes))
+            console.print_status(*console.note_lines(collected.notes))
         replies = frame[frame["transport"].eq("answered")]
         limit = settings_of(prepared.parameters).get("max_tokens")
-        if causes := unread_causes(replies, limit):
-            console.tell(f"Replies not read: {causes}.")
-        results = record(prepared, run, folder, frame, analysis, collected, facts)
-        run.artifacts(folder)
-        run.finish("FINISHED")  # before the screen: nothing that is printed changes it
-        show(results, more=f"{console.show_command(run.run_id)} --full")
+        if causes := unparsed_causes(replies, limit):
+            console.print_status(f"Replies not read: {causes}.")
+        recorded = with_costs(prepared, analysis, facts["account"])
+        results = recorded.records(facts)
+        write_files(folder, frame, recorded, facts)
+        show(results, more=f"{console.show_command(run.run_id)} --all" if run else "")
         if p.crosscheck == "yes":
-            results = record_crosscheck(folder, frame, results, run)
+            results = record_crosscheck(folder, frame, results)
+        if is_new := run is None:
+            run = start(open_store())
+            write_run_id(folder, run.run_id)
         with rendering(folder, formats=p.report, detail=p.detail) as attach:
+            if is_new:
+                log_plan(prepared, run, folder)
+            log_results(prepared, run, recorded, results)
+            run.artifacts(folder)
+            run.finish("FINISHED")
             reports = attach(run)
         links = Links(
             run.run_id,
-            store,
+            run.store,
             conditions=run.children,
             reports=reports,
             files=_further_files(run, analysis),
@@ -175,22 +205,34 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         finish(results, links)
     return Outcome(
         run_id=run.run_id,
-        experiment_id=store.experiment_id,
+        experiment_id=run.store.experiment_id,
         analysis=analysis,
         reports=reports,
+    )
+
+
+def _opens_store_first(prepared: Prepared) -> bool:
+    """Whether the store is opened before the first call: a call is paid, or a run is there.
+
+    With simulated judges the answer is shown first, and MLflow is imported after it.
+    """
+    return (
+        not all(spec.simulated and spec.in_process for spec in prepared.models.values())
+        or prepared.parameters.traces == "on"
+        or bool(os.environ.get(ADOPTED_RUN))
     )
 
 
 def _announce(prepared: Prepared) -> None:
     """Who is asked, and what the design leaves open: all that is asked of a dry run."""
     dry = bool(prepared.parameters.dry_run)
-    tell = console.say if dry else console.tell
+    tell = console.print_result if dry else console.print_status
     for name in prepared.stage_judges:
         tell(f"At the stage {STAGE_JUDGES[name]} {prepared.parameters[name]} is asked, for all.")
     if prepared.answering is not None:
         tell(*answer_lines(prepared.answering))
-    if dry or console.shown_as().form == "full":
-        console.say(*console.judges_lines(prepared.judges))
+    if dry or console.output_options().form == "full":
+        console.print_result(*console.judges_lines(prepared.judges))
     else:
         tell(console.judges_line(prepared.judges))
     if prepared.notices:
@@ -211,9 +253,9 @@ def _answered(
     )
     account = given.record["account"]
     unknown = bool(account.get("cost_unknown"))
-    console.at_length(*console.account_lines(account, unknown_price=unknown, what="answers"))
+    console.print_verbose(*console.account_lines(account, unknown_price=unknown, what="answers"))
     if given.record["notes"]:
-        console.tell(*console.note_lines(given.record["notes"]))
+        console.print_status(*console.note_lines(given.record["notes"]))
     return with_given_answers(prepared, given)
 
 
@@ -221,10 +263,9 @@ def _further_files(run: RunWriter, analysis: Analysis) -> list[str]:
     """Where files are that an analysis made beyond the report."""
     if not analysis.files:
         return []
-    from judgestats.tracking.runs import artifact_place
-    from judgestats.tracking.writer_process import asked
+    from judgestats.tracking.runs import artifact_path
 
-    place = asked(run.store, artifact_place, run.run_id)
+    place = artifact_path(run.store, run.run_id)
     return [f"{place}/{name}" for name in analysis.files]
 
 
@@ -232,28 +273,30 @@ def _dry_run(prepared: Prepared) -> None:
     from judgestats.collection.plan import price_plan
 
     p = prepared.parameters
-    console.say(*prompt_lines(rendered(prepared)))
+    console.print_result(*prompt_lines(rendered(prepared)))
     if prepared.answering is not None:
-        console.say(priced(prepared.questions, prepared.answering, p, prices=_prices(prepared)))
+        console.print_result(
+            priced(prepared.questions, prepared.answering, p, prices=_prices(prepared))
+        )
     ask = ask_of(prepared, p.journal)
-    console.say(str(price_plan(prepared.tasks, ask, stages=prepared.staging)))
+    console.print_result(str(price_plan(prepared.tasks, ask, stages=prepared.staging)))
 
 
-def ask_of(prepared: Prepared, journal: Journal | str | Path | None) -> Ask:
+def ask_of(prepared: Prepared, journal: Journal | str | Path | None) -> CollectionRequest:
     """What the run's parameters ask of its judges, and what they may spend."""
-    from judgestats.collection.ask import Ask
+    from judgestats.collection.ask import CollectionRequest
     from judgestats.collection.ledger import Budget
 
     p, staging = prepared.parameters, prepared.staging
-    return Ask.of(
+    return CollectionRequest.from_options(
         journal=journal,
         mode=p.mode,
         base_url=p.base_url or None,
         judges=dict(prepared.judging),
         experiment=prepared.design.name,
         concurrency=p.concurrency,
-        choices_per_request=p.choices,
-        seed=p.judge_seed,
+        choices_per_request=p.samples_per_request,
+        seed=p.request_seed,
         settings=settings_of(p),
         reply_mode=None if p.reply == "auto" else ReplyMode(p.reply),
         budget=prepared.answers.budget
@@ -279,12 +322,12 @@ def _check_prices(prepared: Prepared) -> None:
     from judgestats.collection.prices import default_prices
 
     table = _prices(prepared) or default_prices()
-    unknown = [name for name, spec in prepared.asked.items() if not table.price(spec).is_known]
+    unknown = [name for name, spec in prepared.models.items() if not table.price(spec).is_known]
     if unknown and prepared.parameters.max_cost is not None:
         raise unknown_price(unknown)
 
 
-def _collect(prepared: Prepared, journal: Journal, run: RunWriter) -> Collected:
+def _collect(prepared: Prepared, journal: Journal, run: RunWriter | None) -> Collected:
     from judgestats.collection.single_answers import collect_judgments
 
     ask = ask_of(prepared, journal)
@@ -304,14 +347,13 @@ def _collect(prepared: Prepared, journal: Journal, run: RunWriter) -> Collected:
             traces.close()
 
 
-def _traces(prepared: Prepared, run: RunWriter) -> CallTraces | None:
+def _traces(prepared: Prepared, run: RunWriter | None) -> CallTraces | None:
     """What writes the calls as traces, where that is asked for."""
     if prepared.parameters.traces == "off":
         return None
     from judgestats.runner.traces import CallTraces
-    from judgestats.tracking.store import Store
 
-    assert isinstance(run.store, Store)  # opened in this process, where traces are wanted
+    assert run is not None  # traces have the store opened first
     return CallTraces(prepared.tasks, *_readers(prepared), run.store, run.run_id)
 
 
@@ -338,7 +380,7 @@ def _checked(collected: Collected, asked: Mapping[str, JudgeSpec]) -> pd.DataFra
         )
     for sentence in (collected.message, *_not_answered(raw)):
         if sentence:
-            console.tell(sentence, "")
+            console.print_status(sentence, "")
     return raw
 
 
@@ -379,10 +421,10 @@ def _refused_fields(raw: pd.DataFrame) -> str:
 def _reasons(rows: pd.DataFrame) -> str:
     """Why judgments failed: the commonest kinds."""
     kinds = rows["failure"].value_counts().head(3)
-    return "; ".join(f"{why} ({counted(n, 'time', 'times')})" for why, n in kinds.items())
+    return "; ".join(f"{why} ({count_noun(n, 'time', 'times')})" for why, n in kinds.items())
 
 
-def _asked_without(notes: Sequence[str]) -> list[str]:
+def _dropped_settings(notes: Sequence[str]) -> list[str]:
     """Settings that a judge refused, so that it was asked without them, as limitations."""
     return [f"Judgments: {note}." for note in notes if "(asked without " in note]
 
@@ -415,7 +457,7 @@ def _incomplete(analysis: Analysis, collected: Collected, prepared: Prepared) ->
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class RunFiles:
     """The files that were written.
 
     Attributes
@@ -440,7 +482,7 @@ class Written:
 
 def write_requests(
     design: Design[Any], given: Mapping[str, str], to: Path, *, parts: int = 1
-) -> Written:
+) -> RunFiles:
     """Write what the journal does not hold of a run: a file a judge, in as many parts as asked for.
 
     All requests of a question stand in one part, so that a runner's cache of prefixes pays.
@@ -455,7 +497,7 @@ def write_requests(
 
     Returns
     -------
-    Written
+    RunFiles
 
     Raises
     ------
@@ -467,7 +509,7 @@ def write_requests(
     prepared = prepare(design, {**given, "mode": "offline"})
     with guard_output(to):
         written = asyncio.run(_write(prepared, to, parts))
-    return Written(
+    return RunFiles(
         files=dict(sorted(written.items())),
         models={
             _path(to, prepared, name, part, parts): spec.model

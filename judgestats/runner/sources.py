@@ -19,7 +19,7 @@ from judgestats.runner.common_parameters import (
     CommonParameters,
 )
 from judgestats.runner.pair_parameters import BestOfParameters, PairParameters
-from judgestats.runner.parameter_types import Choice, Choices, Read, Whole, parameter
+from judgestats.runner.parameter_types import ChoiceParam, Choices, IntParam, ParsedParam, parameter
 from judgestats.stats.validity.label_draws import LABELS_DRAWN
 
 _BENCHMARKS = {"bbh": "BBH", "squad": "SQuAD", "mt_bench": "MT-Bench", "oasst": "OASST"}
@@ -232,40 +232,45 @@ class LabelParameters(CommonParameters):
 
     labels: str = parameter(
         "designed",
-        "a table of people's labels (item_id, label; annotator, chance), pass and fail or "
-        "scores; designed: the items' designed quality on the scale",
+        "Table of human labels (item_id, label; annotator, chance), e.g. labels.csv; "
+        "designed takes the designed quality of the bundled items",
+        group="Data",
     )
-    labels_drawn: Annotated[str, Choice("", *LABELS_DRAWN)] = parameter(
-        "", f"how the labelled answers were chosen: {', '.join(LABELS_DRAWN)}"
+    labels_drawn: Annotated[str, ChoiceParam("", *LABELS_DRAWN)] = parameter(
+        "", f"Sampling of the labelled answers: {', '.join(LABELS_DRAWN)}", group="Data"
     )
-    mix: Annotated[str, Read(_shares)] = parameter(
+    mix: Annotated[str, ParsedParam(_shares)] = parameter(
         "",
-        "shares of the items' categories in the traffic that corrected rates and means are for, as "
-        "in chat=.8,code=.2",
+        "Shares of categories in production, for corrected rates, e.g. chat=.8,code=.2",
+        group="Analysis",
     )
-    labelled: Annotated[int | None, Whole(1, or_word="all")] = parameter(
-        "100", "of designed labels: how many answers keep theirs (drawn by seed), or all"
+    labelled: Annotated[int | None, IntParam(1, or_word="all")] = parameter(
+        "100", "Answers that keep a designed label (sampled by seed), or all", group="Data"
     )
-    pass_from: Annotated[float | None, Read(_from)] = parameter(
-        "middle", "people's score from which an answer passes; middle of the scale"
+    pass_from: Annotated[float | None, ParsedParam(_from)] = parameter(
+        "middle",
+        "Cut-off: human score from which an answer passes, e.g. 4, or middle of the scale",
+        group="Analysis",
     )
     verdicts: Annotated[tuple[str, ...], Choices("pass_fail", "score")] = parameter(
-        "pass_fail,score", "what the judge is asked for: pass_fail, score"
+        "pass_fail,score", "Kinds of verdicts to ask for: pass_fail, score, or both"
     )
-    replicates: Annotated[int, Whole(1, 100_000)] = parameter(
+    repeats: Annotated[int, IntParam(1, 100_000)] = parameter(
         "3",
-        "judgments of each answer in each condition (1 or more)",
+        "Judgments per answer and condition, 1 or more",
         logged="design/replicates",
+        common=True,
     )
 
 
 class PeopleParameters(CommonParameters):
     """Of an experiment on scores: what their bias and variance are held to."""
 
-    people: Annotated[str, Read(_table_or_designed)] = parameter(
+    people: Annotated[str, ParsedParam(_table_or_designed)] = parameter(
         "",
-        "a table of people's scores (item_id, label): squared error against them in its parts; "
-        "designed: the bundled items' designed quality in their place, to rehearse",
+        "Table of human scores (item_id, label), e.g. people.csv, for bias and variance; "
+        "designed takes the designed quality of the bundled items",
+        group="Data",
     )
 
 

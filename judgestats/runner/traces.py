@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgestats import warm_kernel
-from judgestats.collection.ask import Ask
+from judgestats.collection.ask import CollectionRequest
 from judgestats.data.columns import Task
 from judgestats.data.parse import read_judgment, reader_of
 from judgestats.errors import RenderError
 from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
 from judgestats.runner import display as console
-from judgestats.runner.display import working
-from judgestats.tracking.runs import RunWriter, artifact_place
+from judgestats.runner.display import announce_progress
+from judgestats.tracking.runs import RunWriter, artifact_path
 from judgestats.tracking.traces import Call, TraceWriter
-from judgestats.tracking.writer_process import asked
 
 if TYPE_CHECKING:
+    from judgestats.reporting.render import Publish
     from judgestats.tracking.store import Store
 
 
@@ -55,7 +52,7 @@ class CallTraces:
         self._seen: set[tuple[Any, ...]] = set()
         self._writer = TraceWriter(store, run_id, self._call)
 
-    def heeding(self, ask: Ask) -> Ask:
+    def heeding(self, ask: CollectionRequest) -> CollectionRequest:
         """The same collection, whose finished calls are heeded."""
         following = ask.follow_up
 
@@ -76,12 +73,16 @@ class CallTraces:
 
     def close(self) -> None:
         """Write what waits, and say where it is, or why it is not there."""
-        with working("Writing traces"):
+        with announce_progress("Writing traces"):
             self._writer.close()
         if self._writer.fault:
-            console.tell(f"Traces: {self._writer.written} written, then {self._writer.fault}.")
+            console.print_status(
+                f"Traces: {self._writer.written} written, then {self._writer.fault}."
+            )
         else:
-            console.tell(f"Traces: {self._writer.written}, under Traces on the run's MLflow page.")
+            console.print_status(
+                f"Traces: {self._writer.written}, under Traces on the run's MLflow page."
+            )
 
     def _call(self, row: Mapping[str, Any]) -> Call:
         task = self._tasks[_key(row)]
@@ -109,30 +110,18 @@ class CallTraces:
             rationale=verdict.explanation,
             status=verdict.status.value,
             reason=verdict.reason,
-            tokens={k: int(v) for k, v in counts.items() if _known(v)},
+            tokens={k: int(v) for k, v in counts.items() if _is_finite(v)},
             asked_at=row["asked_at"],
-            latency_s=float(row["latency_s"]) if _known(row["latency_s"]) else 0.0,
+            latency_s=float(row["latency_s"]) if _is_finite(row["latency_s"]) else 0.0,
         )
 
 
-def _known(value: Any) -> bool:
+def _is_finite(value: Any) -> bool:
     return value is not None and math.isfinite(value)
 
 
 def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return (row["condition"], row["item_id"], row["order"], row["stage"], row["replicate"])
-
-
-@contextmanager
-def cells_warmed(*, formats: Sequence[str], detail: str = "brief") -> Iterator[Callable[[], None]]:
-    """Gives what begins to import what the report's cells need, where there will be a report."""
-
-    def begin() -> None:
-        if formats and detail == "brief":
-            warm_kernel.warm_up("brief")
-
-    with warm_kernel.warmed():
-        yield begin
 
 
 Attach = Callable[[RunWriter], dict[str, Path | str]]
@@ -145,7 +134,7 @@ report could be rendered, which is said and fails no run: its results are comple
 
 @contextmanager
 def rendering(folder: Path, *, formats: Sequence[str], detail: str = "brief") -> Iterator[Attach]:
-    """Begin to render report and figures, most of which other processes do.
+    """Run the report's cells; pandoc and typst work on while the block does.
 
     Parameters
     ----------
@@ -162,12 +151,21 @@ def rendering(folder: Path, *, formats: Sequence[str], detail: str = "brief") ->
     if not formats:
         yield _nothing
         return
+    from judgestats.reporting.render import begin_report
+
     with (
         tempfile.TemporaryDirectory(prefix="judgestats-report-") as scratch,
-        ThreadPoolExecutor(1) as beside,
+        ExitStack() as stack,
     ):
-        made = beside.submit(_render, folder, tuple(formats), Path(scratch), detail)
-        yield partial(_attach, made, Path(scratch))
+        publish: Publish | RenderError
+        try:
+            with announce_progress("Rendering the report"):
+                publish = stack.enter_context(
+                    begin_report(folder, to=formats, out_dir=scratch, detail=detail, figures=True)
+                )
+        except RenderError as error:
+            publish = error
+        yield partial(_attach, publish, Path(scratch))
 
 
 def _nothing(run: RunWriter) -> dict[str, Path | str]:
@@ -175,34 +173,21 @@ def _nothing(run: RunWriter) -> dict[str, Path | str]:
     return {}
 
 
-def _render(
-    folder: Path, formats: tuple[str, ...], scratch: Path, detail: str
-) -> Mapping[str, Path]:
-    from judgestats.reporting.render import render_report
-
-    asyncio.set_event_loop(own := asyncio.new_event_loop())
-    try:
-        return render_report(folder, to=formats, out_dir=scratch, detail=detail, figures=True)
-    finally:
-        asyncio.get_event_loop().close()  # Jupyter sets one of its own, and leaves it open
-        own.close()
-
-
-def _attach(
-    made: Future[Mapping[str, Path]], scratch: Path, run: RunWriter
-) -> dict[str, Path | str]:
-    with working("Rendering the report"):
+def _attach(publish: Publish | RenderError, scratch: Path, run: RunWriter) -> dict[str, Path | str]:
+    with announce_progress("Rendering the report"):
         try:
-            paths = made.result()
+            if isinstance(publish, RenderError):
+                raise publish
+            paths = publish()
         except RenderError as error:
-            console.tell(
+            console.print_status(
                 f"No report was made: {error} The run is complete without it; "
                 f"`judgestats report {run.run_id}` tries again.",
                 "",
             )
             return {}
     run.artifacts(scratch)
-    place = asked(run.store, artifact_place, run.run_id)
+    place = artifact_path(run.store, run.run_id)
     return {
         kind: place / path.name if isinstance(place, Path) else f"{place}/{path.name}"
         for kind, path in paths.items()

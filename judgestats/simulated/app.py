@@ -43,7 +43,7 @@ from judgestats.simulated.replies import (
     simulated_answerers,
     weigher,
 )
-from judgestats.simulated.request_reader import asked_question, read_request
+from judgestats.simulated.request_reader import last_question, read_request
 from judgestats.simulated.truth import truth
 from judgestats.terminal import emit
 
@@ -52,7 +52,7 @@ _REMEMBERED = 2048
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _ParsedRequest:
     """A request's reading, remembered: repeated judging repeats the request.
 
     `say` gives the reply's text for the seed of a draw.
@@ -71,7 +71,7 @@ class Completions:
     """Makes replies; remembers what requests ask, since repeated judging repeats the request."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[bytes, _Known] = OrderedDict()
+        self._known: OrderedDict[bytes, _ParsedRequest] = OrderedDict()
 
     def reply(
         self,
@@ -107,7 +107,7 @@ class Completions:
         if not isinstance(wanted, int) or not 1 <= wanted <= _MAX_CHOICES:
             raise RefusedError(400, f"'n' must be a whole number of 1-{_MAX_CHOICES}", param="n")
         count = 1 if faults.ignore_n else wanted
-        reading = self._read(request, faults)
+        reading = self._parse_request(request, faults)
         seeds = _seeds(request, draw, identity, times, count)
         choices: list[dict[str, Any]] = []
         tokens = 0
@@ -133,7 +133,7 @@ class Completions:
             },
         }
 
-    def _read(self, request: dict[str, Any], faults: Faults) -> _Known:
+    def _parse_request(self, request: dict[str, Any], faults: Faults) -> _ParsedRequest:
         """What the request asks, and the chances of each verdict; remembered."""
         temperature = request.get("temperature")
         if temperature is not None and (
@@ -170,7 +170,7 @@ class Completions:
         say, tool, chances = _speaker(
             model, request, heat, settings, schema=not faults.ignore_schema
         )
-        reading = _Known(
+        reading = _ParsedRequest(
             model=model,
             say=say,
             tool=tool,
@@ -219,7 +219,7 @@ def _speaker(
         def say(seed: str) -> str:
             return answer_text(
                 simulated_answerer(model),
-                asked_question(request.get("messages")),
+                last_question(request.get("messages")),
                 temperature=temperature,
                 seed=seed,
             )
@@ -501,7 +501,7 @@ def serve(port: int = 0, *, host: str = "127.0.0.1", faults: Faults | None = Non
 
 
 @contextmanager
-def serving(app: SimulatedServer | None = None, *, port: int = 0) -> Iterator[str]:
+def run_server(app: SimulatedServer | None = None, *, port: int = 0) -> Iterator[str]:
     """A simulated server on loopback in a thread of this process, as a context manager.
 
     Yields
@@ -511,7 +511,7 @@ def serving(app: SimulatedServer | None = None, *, port: int = 0) -> Iterator[st
 
     Examples
     --------
-    >>> with serving() as url:
+    >>> with run_server() as url:
     ...     url.startswith("http://127.0.0.1:")
     True
     """

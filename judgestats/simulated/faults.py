@@ -110,7 +110,7 @@ class Faults:
             )
 
     @property
-    def standing(self) -> Faults:
+    def limitations(self) -> Faults:
         """The limitations alone, without what befalls requests by chance."""
         without: dict[str, Any] = dict.fromkeys(_RATES, 0.0)
         return replace(self, latency_s=0.0, capacity=0, require_key="", **without)

@@ -11,7 +11,7 @@ from statistics import NormalDist
 
 from judgestats.errors import InputError
 from judgestats.protocols.pairwise import unpadded
-from judgestats.protocols.probes.attacks import KEYS, OFF_TOPIC, without_injection
+from judgestats.protocols.probes.attacks import KEYS, OFF_TOPIC, strip_injection
 from judgestats.protocols.probes.wording import ALONE
 
 
@@ -431,7 +431,7 @@ def quality_of(answer: str) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class Perception:
     """What a simulated judge makes of a text.
 
     Attributes
@@ -449,7 +449,7 @@ class Seen:
     quality: float
 
 
-def seen_in(question: str, answer: str) -> Seen:
+def seen_in(question: str, answer: str) -> Perception:
     """What is shown as the answer to a question.
 
     An answer of the bundled bank is known under whatever probe has changed it; put under another
@@ -465,15 +465,15 @@ def seen_in(question: str, answer: str) -> Seen:
     >>> seen_in("Why?", "Some answer nobody wrote.").change
     ''
     """
-    text, change = without_injection(answer)
+    text, change = strip_injection(answer)
     if not change:
         bare = unpadded(answer)
         plain = (bare, _plain_change(bare, answer))
         text, change = _changed().get(answer.strip(), plain)
     if change == "master key" or is_elsewhere(question, text):
-        return Seen(text=text, change=change, quality=0.0)
+        return Perception(text=text, change=change, quality=0.0)
     left = len(answer) / len(text) if change == "cut off" else 1.0
-    return Seen(text=text, change=change, quality=quality_of(text) * left)
+    return Perception(text=text, change=change, quality=quality_of(text) * left)
 
 
 def _plain_change(bare: str, answer: str) -> str:
@@ -525,7 +525,11 @@ def is_elsewhere(question: str, answer: str) -> bool:
     False
     """
     belongs = _questions().get(answer.strip())
-    return belongs is not None and question.strip() in _asked() and question.strip() != belongs
+    return (
+        belongs is not None
+        and question.strip() in _known_questions()
+        and question.strip() != belongs
+    )
 
 
 @lru_cache(maxsize=1)
@@ -537,7 +541,7 @@ def _questions() -> dict[str, str]:
 
 
 @lru_cache(maxsize=1)
-def _asked() -> frozenset[str]:
+def _known_questions() -> frozenset[str]:
     return frozenset(_questions().values())
 
 

@@ -104,7 +104,7 @@ def reply_text(truth: Truth, asked: Requested, chances: Distribution, seed: str)
         return text if asked.fields is None else json.dumps({"comment": text})
     malformed = bad < judge.nonresponse + judge.malformed
     if asked.kind == "text":
-        written = _written(asked, seed)
+        written = _write_text(asked, seed)
         return written[: len(written) // 2] if malformed else written
     verdict = _draw(chances, uniform_of(seed, "verdict"))
     longer = round(math.log2(1 + asked.crowd)) if judge.crowd_gain else 0
@@ -138,7 +138,7 @@ def _explanation(seed: str, longer: int = 0) -> str:
     return " ".join(_REASONS[(start + i) % len(_REASONS)] for i in range(count))
 
 
-def _written(asked: Requested, seed: str) -> str:
+def _write_text(asked: Requested, seed: str) -> str:
     """The text that is asked for, in its form."""
     about = asked.answers[0] if asked.answers else ""
     if asked.text == "plan":

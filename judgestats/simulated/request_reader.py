@@ -177,12 +177,12 @@ def _note_in(frame: str, reference: str) -> dict[str, Any]:
     return {"note": next((name for text, name in notes().items() if text in frame), reference)}
 
 
-def asked_question(messages: Any) -> str:
+def last_question(messages: Any) -> str:
     """The question of the last message: what a model is to answer.
 
     Examples
     --------
-    >>> asked_question([{"role": "user", "content": "Answer.\\n\\n[Question]\\nWhy?"}])
+    >>> last_question([{"role": "user", "content": "Answer.\\n\\n[Question]\\nWhy?"}])
     'Why?'
     """
     contents = _contents(messages)

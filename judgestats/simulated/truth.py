@@ -50,13 +50,13 @@ class Truth:
     def centre(self, question: str, answer: str, note: str = "", wording: str = "") -> float:
         """Where the scores of an answer are centred, in points of a 1-10 scale."""
         judge, whole = self.judge, answer
-        seen = seen_in(_cut(question), answer)
+        seen = seen_in(_strip_blocks(question), answer)
         answer = seen.text
         centre = judge.floor + judge.span * float(seen.quality**judge.curve) + judge.severity
         centre += judge.moved_by.get(seen.change, 0.0) + judge.moved_by.get(note, 0.0)
         if judge.wording:
             centre += judge.wording * normal_of("wording", judge.name, wording, answer.strip())
-        centre += judge.question_effect * normal_of("question", judge.name, _cut(question))
+        centre += judge.question_effect * normal_of("question", judge.name, _strip_blocks(question))
         centre += judge.answer_effect * normal_of("answer", judge.name, answer.strip())
         return centre + judge.verbosity * _log_length(whole) + self._favour(answer)
 
@@ -112,7 +112,7 @@ class Truth:
         """
         judge = self.judge
         step = 9 / (high - low)  # points of a 1-10 scale from one score to the next
-        text = seen_in(_cut(question), answer).text.strip()
+        text = seen_in(_strip_blocks(question), answer).text.strip()
         centre = self.centre(question, answer, note, wording)
         scale = "words" if worded else "turned" if turned else f"{low}-{high}"
         if judge.scale_effect and scale != "1-10":
@@ -206,7 +206,7 @@ class Truth:
         logits: dict[int, float] = {}
         for place, shown in enumerate(answers):
             answer = unpadded(shown)
-            seen = 0.0 if is_elsewhere(_cut(question), answer) else quality_of(answer)
+            seen = 0.0 if is_elsewhere(_strip_blocks(question), answer) else quality_of(answer)
             seen += judge.moved_by.get(note, 0.0) / 9 * (place == named)
             seen += judge.choice_effect * normal_of("choice", judge.name, answer.strip())
             seen += judge.verbosity / 9 * _log_length(shown) + self._favour(answer) / 9
@@ -284,6 +284,6 @@ def _log_length(answer: str, usual: int = _USUAL_LENGTH) -> float:
     return math.log(max(len(answer), 20) / usual)
 
 
-def _cut(question: str) -> str:
+def _strip_blocks(question: str) -> str:
     """The question up to the next framed block, as the server finds it in a prompt."""
     return question.split("\n\n[", 1)[0].strip()

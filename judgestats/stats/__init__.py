@@ -13,35 +13,15 @@ there is.
 
 from __future__ import annotations
 
-import ast
-import importlib
-from pathlib import Path
 from typing import Any
 
 from judgestats.deprecated import REMOVED_STATISTICS, warn_removed_statistic
+from judgestats.lazy import public_names
 
-
-def _public_list() -> dict[str, str]:
-    """Every public name with the module that defines it, from the stub beside this file."""
-    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
-    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-    return {alias.name: str(node.module) for node in imports for alias in node.names}
-
-
-_HOME = _public_list()
-
-__all__ = sorted(_HOME)  # noqa: PLE0605  (mypy reads the stub)
+__all__, _lookup, __dir__ = public_names(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        if name in REMOVED_STATISTICS:
-            warn_removed_statistic(name)
-        raise AttributeError(f"module 'judgestats.stats' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+    if name in REMOVED_STATISTICS:
+        warn_removed_statistic(name)
+    return _lookup(name)

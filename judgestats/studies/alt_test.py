@@ -178,7 +178,7 @@ def _passing(tests: Tests) -> dict[str, tuple[int, int]]:
     return counts
 
 
-def _told(counts: Mapping[str, tuple[int, int]]) -> str:
+def _format_counts(counts: Mapping[str, tuple[int, int]]) -> str:
     return ", ".join(f"{title} {a} of {n}" for title, (a, n) in counts.items())
 
 
@@ -193,7 +193,8 @@ def _people(advised: Tests) -> Claim:
         test_then="alternative annotator test of a model's labels",
         test_now="the same test of each person's labels against the other people's",
         verdict="stands" if passed == n else "stands in part" if passed else "does not stand",
-        because=f"Of {n} people in a judge's place {passed} pass: {_told(counts)}. A set that its "
+        because=f"Of {n} people in a judge's place {passed} pass: {_format_counts(counts)}. A set "
+        "that its "
         f"own annotators do not pass ({worst}) asks more of a judge than of a person.",
         results=tuple(
             now(f"people.now.{t}.{who}", f"{t}: {who} in the judge's place", out, primary=True)

@@ -20,9 +20,9 @@ from judgestats.studies.claims import (
     Options,
     Replication,
     Study,
+    format_percent,
     hundredths,
     now,
-    of_a_hundred,
     records_of,
     shifted,
     then,
@@ -45,7 +45,7 @@ class Pairs:
     first: tuple[bool, ...]
     """Whether the system stood first."""
 
-    def first_place(self, whose: str) -> np.ndarray:
+    def first_position_credit(self, whose: str) -> np.ndarray:
         """1 where the answer shown first won, .5 for a tie."""
         credit = self.credit(whose)
         return np.where(self.first, credit, 1 - credit)
@@ -209,7 +209,7 @@ def _mended(sets: list[Pairs], options: Options) -> Claim:
         "holds the win rate of all of people's labels",
         reproduced=f"the judge's own interval holds it in {naive} of {len(sets)} files",
         verdict="stands" if share >= 0.93 else "does not stand",
-        because=f"The corrected interval holds people's win rate in {of_a_hundred(share)} of the "
+        because=f"The corrected interval holds people's win rate in {format_percent(share)} of the "
         "draws (labels are drawn from a finite file, so more than 95 % are expected); one draw "
         "each: " + "; ".join(f"{n} {hundredths(e)}" for n, e in examples.items()) + ".",
         results=tuple(
@@ -221,8 +221,8 @@ def _mended(sets: list[Pairs], options: Options) -> Claim:
 
 def _first(sets: list[Pairs], options: Options) -> Claim:
     """Whether the judge prefers the answer shown first, where the systems' places are drawn."""
-    picks = np.concatenate([p.first_place("the judge") for p in sets])
-    people = np.concatenate([p.first_place("people") for p in sets])
+    picks = np.concatenate([p.first_position_credit("the judge") for p in sets])
+    people = np.concatenate([p.first_position_credit("people") for p in sets])
     share = mean_share(picks, level=options.level, name="first_position_share",
                       label="Share for the first place, judge")  # fmt: skip
     both = np.column_stack([people, picks])

@@ -316,12 +316,12 @@ def bounded(value: float, *, digits: int = 3) -> str:
     return apa_number(value, digits=digits, bounded=True)
 
 
-def of_a_hundred(value: float, *, digits: int = 1) -> str:
+def format_percent(value: float, *, digits: int = 1) -> str:
     """A share in per cent, as studies print accuracies.
 
     Examples
     --------
-    >>> of_a_hundred(0.7172)
+    >>> format_percent(0.7172)
     '71.7 %'
     """
     return f"{100 * value:.{digits}f} %"

@@ -81,7 +81,7 @@ def read_tables(folder: Path) -> Printed:
     return Printed(frame)
 
 
-def _told(row: Comparison) -> str:
+def _format_row(row: Comparison) -> str:
     p = row.p_value if np.isnan(row.p_adjusted) else row.p_adjusted
     return f"{'+' if row.estimate > 0 else ''}{row.with_bounds(digits=1)} points, {apa_p(p)}"
 
@@ -126,7 +126,8 @@ def _gain(printed: Printed, options: Options) -> Claim:
         + f"; above the vanilla judge in {up} of {count} cells",
         test_now=f"{_NOW}, judges averaged; the verdicts, which would pair by item, are not public",
         verdict="stands" if clear else "stands in part" if up > 0.9 * count else "open",
-        because=f"Over {len(judges)} judges {_told(row)} ({len(of_sets)} sets: a test that swaps "
+        because=f"Over {len(judges)} judges {_format_row(row)} ({len(of_sets)} sets: a test that "
+        "swaps "
         f"the two within sets cannot come below p = {2 / 2 ** len(of_sets):.3g}). The gain is "
         f"{of_sets[most]:.1f} points on {most} and {without:.1f} on average without it: by set "
         + ", ".join(f"{s} {v:+.1f}" for s, v in of_sets.items())
@@ -149,7 +150,7 @@ def _price(printed: Printed, options: Options) -> Claim:
         test_now=f"{_NOW}, Holm",
         verdict="stands" if all(clear) else "stands in part" if any(clear) else "open",
         because="Against CCE@16: "
-        + "; ".join(f"{r.a} {_told(r)}" for r in shift.rows)
+        + "; ".join(f"{r.a} {_format_row(r)}" for r in shift.rows)
         + f" ({wide.shape[1]} sets). The number of judgments is the same, that of calls is not: 16 "
         "votes are 16 calls, 16 crowd judgments are 33 with the calls that remove their verdicts, "
         "and longer ones, beside the crowd's answers.",
@@ -181,7 +182,7 @@ def _selection(printed: Printed, options: Options) -> Claim:
         test_now=f"{_NOW}, 8 and 16 judgments averaged, Holm",
         verdict="stands" if len(helps) == 3 else "stands in part" if helps else "open",
         because="Against a random selection: "
-        + "; ".join(f"{r.a} {_told(r)}" for r in shift.rows)
+        + "; ".join(f"{r.a} {_format_row(r)}" for r in shift.rows)
         + f" ({wide.shape[1]} sets).",
         results=(now("selection.now", "Selections against a random one", shift, primary=True),),
     )  # fmt: skip
@@ -206,7 +207,8 @@ def _scaling(printed: Printed, options: Options) -> Claim:
         reproduced=f"higher at {many} than at {few} in {up} of {change.size} cells of Table 4",
         test_now=f"{_NOW}, selections averaged",
         verdict="stands" if clear else "stands in part" if up > 0.5 * change.size else "open",
-        because=f"{_told(row)} from {few} to {many} ({wide.shape[1]} sets, GPT-4o only). Three "
+        because=f"{_format_row(row)} from {few} to {many} ({wide.shape[1]} sets, GPT-4o only). "
+        "Three "
         "samples of judgments stand behind a value; their spread is not printed.",
         results=(now("scaling.now", f"{many} against {few} judgments", shift, primary=True),),
     )
@@ -246,7 +248,7 @@ def _distilled(printed: Printed, options: Options) -> Claim:
         else "stands in part"
         if up > 0.5 * difference.size
         else "open",
-        because=f"Crowd minus vanilla {_told(row)} ({len(difference.columns)} sets). From "
+        because=f"Crowd minus vanilla {_format_row(row)} ({len(difference.columns)} sets). From "
         f"{sizes[0]:,} to {sizes[-1]:,} examples accuracy falls on "
         + ", ".join(f"{s} in {n} of {len(falls)}" for s, n in worse.items())
         + "; below a coin's 50 % are "
@@ -341,8 +343,8 @@ def _points() -> Claim:
         test_then="means side by side",
         test_now="key points and coverage paired by pair, beside the length of the explanation and "
         "coverage by explanations of other questions",
-        missing="figures only; `judgestats run crowd` counts key points and `judgestats coverage` "
-        "measures coverage on a run of your own",
+        missing="figures only; `judgestats run crowd` counts key points and `python -m "
+        "judgestats.training coverage` measures coverage on a run of your own",
     )
 
 

@@ -71,7 +71,7 @@ def _wide(cells: pd.DataFrame, what: str = "grade_score") -> Any:
     return cells.pivot(index="judge", columns=["prompt", "random_option"], values=what)
 
 
-def _told(row: Comparison) -> str:
+def _format_row(row: Comparison) -> str:
     p = row.p_value if np.isnan(row.p_adjusted) else row.p_adjusted
     return f"{'+' if row.estimate > 0 else ''}{row.with_bounds(digits=3)}, {apa_p(p)}"
 
@@ -109,10 +109,12 @@ def _option(cells: pd.DataFrame, options: Options) -> Claim:
         test_now=f"{_NOW}, prompts averaged; the same of its two parts; beside it what one more "
         "option gives a judge that chooses at random",
         verdict="stands" if rises and consistent else "stands in part" if rises else "open",
-        because=f"On average {_told(grade)} ({len(means['grade_score'])} judges), and under all "
+        because=f"On average {_format_row(grade)} ({len(means['grade_score'])} judges), and under "
+        "all "
         f"prompts for {all_up} of them. The part that rises is the spread over places (LLM score "
-        f"{_told(entropy)}); the choice of the same option does not (choice score "
-        f"{_told(choice)}). One more option lifts the score of a judge that chooses at random from "
+        f"{_format_row(entropy)}); the choice of the same option does not (choice score "
+        f"{_format_row(choice)}). One more option lifts the score of a judge that chooses at "
+        "random from "
         f"{bounded(chances[0])} to {bounded(chances[1])} where there were two: the printed scores "
         "are not corrected for that, and how many options a prompt had is not printed.",
         results=tuple(
@@ -139,7 +141,7 @@ def _prompts(cells: pd.DataFrame, options: Options) -> Claim:
         ),
         test_now=f"{_NOW}, with and without the option averaged, Holm",
         verdict="stands" if all(clear) else "stands in part" if any(clear) else "open",
-        because=f"Against {names[-1]}: " + "; ".join(f"{r.a} {_told(r)}" for r in shift.rows)
+        because=f"Against {names[-1]}: " + "; ".join(f"{r.a} {_format_row(r)}" for r in shift.rows)
         + f" ({len(wide)} judges). Single judges move by up to "
         f"{bounded(float((wide.max(axis=1) - wide.min(axis=1)).max()))} between prompts, in "
         "different directions.",

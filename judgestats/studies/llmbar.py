@@ -21,10 +21,10 @@ from judgestats.studies.claims import (
     Replication,
     Study,
     file_of,
+    format_percent,
     hundredths,
     not_examined,
     now,
-    of_a_hundred,
     shifted,
     table_of,
     then,
@@ -48,7 +48,7 @@ class Verdicts:
 
     frame: pd.DataFrame
 
-    def of(self, llm: str, strategy: str, *, adversarial: bool = True) -> pd.DataFrame:
+    def select_rows(self, llm: str, strategy: str, *, adversarial: bool = True) -> pd.DataFrame:
         """The rows of a judge and prompt, by set and pair."""
         f = self.frame
         own = f[(f["llm"] == llm) & (f["strategy"] == strategy)]
@@ -57,7 +57,7 @@ class Verdicts:
 
     def right(self, llm: str, strategy: str) -> pd.Series:
         """Share of the two orders that are right, an adversarial pair."""
-        return self.of(llm, strategy)["right"]
+        return self.select_rows(llm, strategy)["right"]
 
     def printed(self, llm: str, strategy: str) -> float:
         """As the study averages: over sets, each the same weight."""
@@ -65,7 +65,7 @@ class Verdicts:
 
     def consistency(self, llm: str, strategy: str, options: Options) -> Estimate:
         """Swap consistency; a verdict that was not read agrees with none."""
-        own = self.of(llm, strategy)
+        own = self.select_rows(llm, strategy)
         return swap_consistency(own["one"].to_list(), own["two"].to_list(), level=options.level)
 
 
@@ -99,7 +99,7 @@ def _accuracy(v: Verdicts, llm: str, strategy: str, options: Options) -> Estimat
     )
 
 
-def _against(
+def _prompt_claim(
     v: Verdicts, options: Options, *, identity: str, claim: str, published: str, better: str,
     than: Sequence[str], rises: bool,
 ) -> Claim:  # fmt: skip
@@ -122,7 +122,7 @@ def _against(
     return Claim(
         id=identity,
         **about,
-        reproduced=", ".join(f"{s} {of_a_hundred(v.printed(GPT4, s))}" for s in names),
+        reproduced=", ".join(f"{s} {format_percent(v.printed(GPT4, s))}" for s in names),
         verdict=verdict,
         because=f"Beside {better}: "
         + "; ".join(f"{row.a} {shifted(row)}" for row in shift.rows)
@@ -142,7 +142,7 @@ def _chance(v: Verdicts, options: Options) -> Claim:
         "test_then": _THEN,
         "test_now": "accuracy over pairs with its interval, against .5, plain prompt (Vanilla)",
     }
-    llms = [j for j in dict.fromkeys(v.frame["llm"]) if len(v.of(j, _PLAIN))]
+    llms = [j for j in dict.fromkeys(v.frame["llm"]) if len(v.select_rows(j, _PLAIN))]
     if not llms:
         return not_examined("chance", **about, missing="no verdicts under Vanilla")
     accuracies = {j: _accuracy(v, j, _PLAIN, options) for j in llms}
@@ -151,7 +151,7 @@ def _chance(v: Verdicts, options: Options) -> Claim:
     return Claim(
         id="chance",
         **about,
-        reproduced=", ".join(f"{j} {of_a_hundred(v.printed(j, _PLAIN))}" for j in llms),
+        reproduced=", ".join(f"{j} {format_percent(v.printed(j, _PLAIN))}" for j in llms),
         verdict="stands" if len(below) > 1 else "stands in part" if below else "does not stand",
         because=f"Shown below .5: {', '.join(below) or 'none'}; shown above: "
         f"{', '.join(above) or 'none'}. "
@@ -172,7 +172,7 @@ def _consistent(v: Verdicts, options: Options) -> Claim:
         "test_then": "share of pairs with the same verdict in both orders",
         "test_now": "the same, with exact intervals, beside accuracy, plain prompt (Vanilla)",
     }
-    llms = [j for j in dict.fromkeys(v.frame["llm"]) if len(v.of(j, _PLAIN))]
+    llms = [j for j in dict.fromkeys(v.frame["llm"]) if len(v.select_rows(j, _PLAIN))]
     if len(llms) < 3:
         return not_examined("consistent", **about, missing="fewer than three judges under Vanilla")
     agree = {j: v.consistency(j, _PLAIN, options) for j in llms}
@@ -185,9 +185,10 @@ def _consistent(v: Verdicts, options: Options) -> Claim:
         reproduced=", ".join(f"{j} {hundredths(e)}" for j, e in agree.items()),
         verdict="does not stand" if right[bad] < 0.5 < agree[bad].estimate else "stands in part",
         because=f"{bad} gives the same verdict in both orders in {hundredths(agree[bad])} of the "
-        f"adversarial pairs and is right in {of_a_hundred(right[bad])}: in "
-        f"{of_a_hundred(wrong[bad])} it is wrong both times. Consistency is not correctness: wrong "
-        "both times are " + ", ".join(f"{j} {of_a_hundred(w)}" for j, w in wrong.items()) + ".",
+        f"adversarial pairs and is right in {format_percent(right[bad])}: in "
+        f"{format_percent(wrong[bad])} it is wrong both times. Consistency is not correctness: "
+        "wrong "
+        "both times are " + ", ".join(f"{j} {format_percent(w)}" for j, w in wrong.items()) + ".",
         results=tuple(
             then(f"consistent.then.{j}", f"Swap consistency, {j}", e) for j, e in agree.items()
         ),
@@ -195,7 +196,7 @@ def _consistent(v: Verdicts, options: Options) -> Claim:
 
 
 def _same_and_wrong(v: Verdicts, llm: str) -> float:
-    own = v.of(llm, _PLAIN)
+    own = v.select_rows(llm, _PLAIN)
     both = own["one"].notna() & (own["one"] == own["two"])
     return float((both & (own["right"] == 0)).mean())
 
@@ -212,7 +213,7 @@ def _swapped(v: Verdicts, options: Options) -> Claim:
     there = set(v.frame.loc[v.frame["llm"] == GPT4, "strategy"])
     if not {_PLAIN, _SWAP} <= there:
         return not_examined("swap", **about, missing=f"{GPT4} lacks Vanilla or Swap")
-    both = [v.of(GPT4, s) for s in (_PLAIN, _SWAP)]
+    both = [v.select_rows(GPT4, s) for s in (_PLAIN, _SWAP)]
     same = [(b["one"].notna() & (b["one"] == b["two"])).astype(float) for b in both]
     tables = [pd.concat(same, axis=1, join="inner")]
     tables.append(pd.concat([b["right"] for b in both], axis=1, join="inner"))
@@ -225,7 +226,7 @@ def _swapped(v: Verdicts, options: Options) -> Claim:
         id="swap",
         **about,
         reproduced=", ".join(
-            f"{s} {of_a_hundred(float(x.mean()))}"
+            f"{s} {format_percent(float(x.mean()))}"
             for s, x in zip((_PLAIN, _SWAP), same, strict=True)
         )
         + " over all pairs",
@@ -257,12 +258,12 @@ def examine(folder: Path, options: Options) -> Replication:
     v = read_verdicts(folder)
     claims = (
         _chance(v, options),
-        _against(
+        _prompt_claim(
             v, options, identity="best", better=_BEST, than=(_BARE, _PLAIN), rises=True,
             claim="Rules, self-made metrics and a reference answer improve GPT-4.",
             published="82.8 % on adversarial sets, about 10 points above the plainest prompt",
         ),
-        _against(
+        _prompt_claim(
             v, options, identity="cot", better=_COT, than=(_PLAIN,), rises=False,
             claim="Chain of thought does not help; it hurts GPT-4.",
             published="76.6 against 80.8 % on adversarial sets",
@@ -295,14 +296,14 @@ def examine(folder: Path, options: Options) -> Replication:
 def _conditions(v: Verdicts, options: Options) -> pd.DataFrame:
     rows: list[Mapping[str, object]] = []
     for llm in dict.fromkeys(v.frame["llm"]):
-        if not len(v.of(llm, _PLAIN)):
+        if not len(v.select_rows(llm, _PLAIN)):
             continue
         right, same = _accuracy(v, llm, _PLAIN, options), v.consistency(llm, _PLAIN, options)
         rows.append(
             {
                 "condition": llm,
                 "judge": llm,
-                "n_items": len(v.of(llm, _PLAIN)),
+                "n_items": len(v.select_rows(llm, _PLAIN)),
                 **_cells("accuracy", right),
                 **_cells("swap_consistency", same),
             }

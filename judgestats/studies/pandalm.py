@@ -156,7 +156,7 @@ def _ratio(labels: Labels, options: Options) -> Claim:
     )
 
 
-def _below(labels: Labels, options: Options) -> Claim:
+def _rank_claim(labels: Labels, options: Options) -> Claim:
     right = {j: _right(labels, j, options) for j in (GPT, PANDALM)}
     hits = np.column_stack([h for h, _ in right.values()])
     shift = mean_shift(hits, conditions=list(right), cluster=labels.question, level=options.level)
@@ -284,7 +284,7 @@ def examine(folder: Path, options: Options) -> Replication:
         question="How near do two judges come to the people who labelled PandaLM's test set?",
         claims=(
             _ratio(labels, options),
-            _below(labels, options),
+            _rank_claim(labels, options),
             _people(labels, options),
             _replaces(labels),
         ),

@@ -159,7 +159,7 @@ def _measured(cell: Cell, options: Options) -> Measured:
     )
 
 
-def _of(e: Estimate) -> str:
+def _format_value(e: Estimate) -> str:
     return e.apa().split(" = ", 1)[-1]
 
 
@@ -204,8 +204,9 @@ def _position(cells: list[Measured]) -> Claim:
         f"{bounded(max(m.consistent.estimate for m in cells))}",
         verdict="stands" if len(shown) == len(cells) else "stands in part",
         because=f"Order adds to repetition in {len(shown)} of {len(cells)} cells after Holm; most "
-        f"in {largest.cell.name} ({_of(largest.split.position)}), least in {least.cell.name} "
-        f"({_of(least.split.position)}, {apa_p(least.p)}).",
+        f"in {largest.cell.name} ({_format_value(largest.split.position)}), least in "
+        f"{least.cell.name} "
+        f"({_format_value(least.split.position)}, {apa_p(least.p)}).",
         results=tuple(
             now(f"position.now.{m.cell.name}", f"What order adds, {m.cell.name}",
                 m.split.position, primary=True)

@@ -69,7 +69,7 @@ def published_tests(array: ScoreArray, cells: pd.DataFrame) -> list[NamedResult]
     for stratum in strata_of(cells, vary="temperature"):
         judge = stratum.name
         results.append(
-            _named(
+            _name_result(
                 f"spearman.{judge}",
                 f"Variance and temperature, {judge}",
                 _trend(cell_table, stratum),
@@ -78,7 +78,7 @@ def published_tests(array: ScoreArray, cells: pd.DataFrame) -> list[NamedResult]
         scores = stratum.scores(array)
         for test in spread_published(scores, conditions=stratum.labels, tests=("levene",)):
             results.append(
-                _named(f"levene.{judge}", f"Levene on centred scores, {judge}", _marked(test))
+                _name_result(f"levene.{judge}", f"Levene on centred scores, {judge}", _marked(test))
             )
     return [*results, *published_groups(array, strata_of(cells, vary="judge"), what="judges")]
 
@@ -109,11 +109,11 @@ def published_groups(
         where, names = stratum.name, list(stratum.labels)
         test = kruskal_test(groups, names=names, ties="exact")  # as the study counted ties
         results.append(
-            _named(f"kruskal.{where}", f"Variances of the {what}, {where}", _marked(test))
+            _name_result(f"kruskal.{where}", f"Variances of the {what}, {where}", _marked(test))
         )
         pairs = pairwise_mann_whitney(groups, names=names, adjust="none")
         results.append(
-            _named(
+            _name_result(
                 f"mann_whitney.{where}",
                 f"Variances of pairs of {what}, not adjusted, {where}",
                 pairs.replace(notes=(*pairs.notes, _UNPAIRED)),
@@ -151,7 +151,7 @@ def published_levene_of_variances(
                 continue
             test = levene_of_variances([base, values], conditions=[reference, label])
             results.append(
-                _named(
+                _name_result(
                     f"levene_of_variances.{label}.{stratum.name}",
                     f"Levene on variances, {label} against {reference}, {stratum.name}",
                     _marked(test),
@@ -195,12 +195,12 @@ def published_ratios(
     test = kruskal_test(groups, names=names, ties="exact")  # as the study counted ties
     pairs = pairwise_mann_whitney(groups, names=names, adjust="none")
     return [
-        _named(
+        _name_result(
             f"ratio_kruskal.{where}",
             f"Item-wise ratios of variances between judges, {where}",
             dataclasses.replace(_marked(test), notes=(*test.notes, _UNPAIRED, undefined)),
         ),
-        _named(
+        _name_result(
             f"ratio_mann_whitney.{where}",
             f"Item-wise ratios of variances of pairs of judges, not adjusted, {where}",
             pairs.replace(notes=(*pairs.notes, _UNPAIRED, undefined)),
@@ -224,7 +224,7 @@ def _marked(test: TestResult) -> TestResult:
     return dataclasses.replace(test, why=why, notes=(*test.notes, _UNPAIRED))
 
 
-def _named(identity: str, title: str, result: Result) -> NamedResult:
+def _name_result(identity: str, title: str, result: Result) -> NamedResult:
     return NamedResult(id=f"published.{identity}", title=title, role="replicated", result=result)
 
 
@@ -239,7 +239,7 @@ def _table(identity: str, title: str, source: str, rows: pd.DataFrame, text: str
     return NamedResult(id=f"published.{identity}", title=title, role="replicated", result=table)
 
 
-def centred_beside(array: ScoreArray) -> NamedResult:
+def centred_distances(array: ScoreArray) -> NamedResult:
     """How often each distance from its item's mean occurs, a condition: study A's figure.
 
     Parameters
@@ -274,7 +274,7 @@ def centred_beside(array: ScoreArray) -> NamedResult:
     )
 
 
-def omegas_beside(frame: pd.DataFrame) -> list[NamedResult]:
+def omega_results(frame: pd.DataFrame) -> list[NamedResult]:
     """Tables 1, 2 and 4 of arXiv 2412.12509 on a run's choices of the best of five answers.
 
     Letters are coded by their place, and what could not be read is a category, as there.
@@ -390,7 +390,7 @@ def _frame(rows: Sequence[dict[str, object]]) -> pd.DataFrame:
     return pd.DataFrame(list(rows)).round(3)
 
 
-def grade_scores_beside(cells: pd.DataFrame, frame: pd.DataFrame) -> list[NamedResult]:
+def grade_score_results(cells: pd.DataFrame, frame: pd.DataFrame) -> list[NamedResult]:
     """Tables 1-3 of arXiv 2406.12043 on a run, beside the printed cells and what corrects them.
 
     Parameters
@@ -507,11 +507,11 @@ def with_published(analysis: Analysis, frame: pd.DataFrame, *, preset: str = "")
         asked = frame[frame["status"] != "invalid_condition"]  # refused conditions have no scores
         results += procedure(analysis.conditions, score_array(asked))
     if analysis.experiment == "omega" and preset in {"paper", "same_answers"}:
-        results += omegas_beside(frame)
+        results += omega_results(frame)
     if analysis.experiment == "grade_score":
-        results += grade_scores_beside(analysis.conditions, frame)
+        results += grade_score_results(analysis.conditions, frame)
     if analysis.experiment == "temperature" and preset == "distribution":
-        centred = centred_beside(score_array(frame))
+        centred = centred_distances(score_array(frame))
         results.append(centred)
         rows = centred.result.tidy().to_csv(index=False, lineterminator="\n")
         files = {**analysis.files, "tables/centred_scores.csv": rows}

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.schema import read_frame, validate_parsed
+from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError, nearest
 from judgestats.items.readers import read_items
 from judgestats.items.records import Item
@@ -282,4 +283,5 @@ def parameters_of_run(run: str) -> tuple[str, dict[str, str]]:
             f"{run}: the run does not say with which parameters it was made (an audit, or a run "
             "of an earlier version). Name the experiment and its parameters instead."
         )
-    return str(values["experiment"]), {k: str(v) for k, v in values["parameters"].items()}
+    given = {k: str(v) for k, v in values["parameters"].items()}
+    return str(values["experiment"]), current_parameters(given)[0]

@@ -155,7 +155,7 @@ class ProjectEnvironment:
             else:
                 os.environ["MLFLOW_ENV_ROOT"] = str(root)
 
-    def in_context(self) -> bool:
+    def is_running(self) -> bool:
         """Whether MLflow is running this project (then its experiment is ours)."""
         return self.project is not None
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgestats.errors import InputError, StoreError
 from judgestats.results import Results
-from judgestats.tracking.store import Place, Store, store_faults, without_secrets
+from judgestats.tracking.store import Store, redact_uri, store_faults
 
 if TYPE_CHECKING:
     from judgestats.collection.endpoint_card import EndpointCard
@@ -134,6 +134,8 @@ class RunWriter:
         Makes this a child run.
     run_id : str
         Write into this run, already created (by ``mlflow run``), instead of a new one.
+    started : float, optional
+        When a new run began, in seconds since 1970; now by default.
 
     Attributes
     ----------
@@ -152,8 +154,9 @@ class RunWriter:
         tags: Mapping[str, str] | None = None,
         parent: RunWriter | None = None,
         run_id: str = "",
+        started: float | None = None,
     ) -> None:
-        self.store: Place = store
+        self.store = store
         self._client = store.client
         self.name = name
         self.children = []
@@ -170,6 +173,7 @@ class RunWriter:
             else:
                 run = store.client.create_run(
                     store.experiment_id,
+                    start_time=None if started is None else round(1000 * started),
                     tags={k: v[:_MAX_TAG] for k, v in all_tags.items()},
                     run_name=name,
                 )
@@ -179,7 +183,6 @@ class RunWriter:
 
     def child(self, *, name: str, tags: Mapping[str, str]) -> RunWriter:
         """A run below this one."""
-        assert isinstance(self.store, Store)
         return RunWriter(self.store, name=name, tags=tags, parent=self)
 
     def __enter__(self) -> RunWriter:
@@ -334,7 +337,10 @@ class RunWriter:
 
 @contextmanager
 def run_files() -> Iterator[Path]:
-    """A folder for a run's files until they are in the store; kept where the store fails."""
+    """A folder for a run's files until they are in the store.
+
+    It is kept where the store fails, and where a run with a plan is interrupted before it is there.
+    """
     folder = Path(tempfile.mkdtemp(prefix="judgestats-"))
     keep = False
     try:
@@ -348,12 +354,18 @@ def run_files() -> Iterator[Path]:
                 "again."
             )
         raise
+    except KeyboardInterrupt as stop:
+        session = folder / "session.json"
+        keep = session.is_file() and "run_id" not in json.loads(session.read_text("utf-8"))
+        if keep:
+            stop.add_note(f"The plan is kept in {folder}.")
+        raise
     finally:
         if not keep:
             shutil.rmtree(folder)
 
 
-def artifact_place(store: Store, run_id: str) -> Path | str:
+def artifact_path(store: Store, run_id: str) -> Path | str:
     """The run's artifacts as a local folder, or their URI where they are kept elsewhere."""
     from urllib.parse import unquote, urlsplit
 
@@ -362,7 +374,7 @@ def artifact_place(store: Store, run_id: str) -> Path | str:
     parts = urlsplit(uri)
     if parts.scheme == "file":
         return Path(unquote(parts.path))
-    return without_secrets(uri) if parts.scheme else Path(uri)
+    return redact_uri(uri) if parts.scheme else Path(uri)
 
 
 @contextmanager

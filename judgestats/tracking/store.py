@@ -8,21 +8,26 @@ import logging
 import os
 import shutil
 import sqlite3
+import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 from judgestats.errors import JudgestatsError, StoreError
 from judgestats.redaction import keep_secrets_of
 from judgestats.tracking.project_env import EXPERIMENT_NAME
 
+ADOPTED_RUN = "MLFLOW_RUN_ID"
+"""The variable by which ``mlflow run`` names the run that it has opened for us."""
 
-def kept_blank() -> Path | None:
+
+def schema_path() -> Path | None:
     """Where the tables of the installed MLflow are or will be kept; None where it is not known."""
     mlflow = find_spec("mlflow")
     alterations = Path((mlflow and mlflow.origin) or "").parent / "store/db_migrations/versions"
@@ -36,30 +41,13 @@ def kept_blank() -> Path | None:
 
 def make_blank(file: Path) -> None:
     """Make a store of tables without rows at `file`, by a copy where there is one to copy."""
-    kept = kept_blank()
+    kept = schema_path()
     if kept is not None and kept.is_file():
         shutil.copyfile(kept, file)
         return
     _make(file)
     if kept is not None:
         _keep(file, kept)
-
-
-def keep_missing() -> None:
-    """Make the tables for later stores, where this folder is about to get its first store.
-
-    A guess by the settings alone: where it is wrong, the tables are there for the next store.
-    """
-    kept = kept_blank()
-    uri = os.environ.get("MLFLOW_TRACKING_URI", "sqlite:///mlflow.db")
-    if kept is None or kept.exists() or not uri.startswith("sqlite:///"):
-        return
-    if Path(uri.removeprefix("sqlite:///")).exists():
-        return
-    with tempfile.TemporaryDirectory(prefix="judgestats-") as folder:
-        made = Path(folder) / kept.name
-        _make(made)
-        _keep(made, kept)
 
 
 def _make(file: Path) -> None:
@@ -85,24 +73,39 @@ def _keep(made: Path, kept: Path) -> None:
         beside.replace(kept)  # whole at once, whoever else does the same
 
 
-class Place(Protocol):
-    """Where runs go, whichever process has it open."""
+class _Import(threading.Thread):
+    """Imports MLflow and its SQL store."""
 
-    @property
-    def uri(self) -> str:
-        """As of `Store`."""
+    def __init__(self) -> None:
+        super().__init__(name="judgestats-mlflow", daemon=True)
+        self.fault: Exception | None = None
 
-    @property
-    def experiment_id(self) -> str:
-        """As of `Store`."""
+    def run(self) -> None:
+        try:
+            import mlflow.data.pandas_dataset
+            import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
+        except Exception as error:  # raised by `open_store`
+            self.fault = error
 
-    @property
-    def experiment_name(self) -> str:
-        """As of `Store`."""
 
-    @property
-    def adopted_run(self) -> str:
-        """As of `Store`."""
+_import: list[_Import] = []
+"""The thread that imports MLflow, while `open_store` has not joined it."""
+
+
+def start_import() -> None:
+    """Import MLflow in a thread while the program waits for a network or a disk."""
+    if not _import and "mlflow.store.tracking.sqlalchemy_store" not in sys.modules:
+        _import.append(thread := _Import())
+        thread.start()
+
+
+def _finish_import() -> None:
+    """Wait for what `start_import` began, and raise what went wrong there."""
+    if _import:
+        thread = _import.pop()
+        thread.join()
+        if thread.fault is not None:
+            raise thread.fault
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,12 +129,12 @@ class Store:
     adopted_run: str = ""
 
 
-def without_secrets(uri: str) -> str:
+def redact_uri(uri: str) -> str:
     """A URI with the user's name, password and query cut out.
 
     Examples
     --------
-    >>> without_secrets("postgresql://me:secret@db:5432/runs?token=1")
+    >>> redact_uri("postgresql://me:secret@db:5432/runs?token=1")
     'postgresql://db:5432/runs'
     """
     parts = urlsplit(uri)
@@ -157,7 +160,7 @@ def store_faults(doing: str) -> Iterator[None]:
 
         keep_secrets_of()
         text = str(error).strip().splitlines() or [type(error).__name__]
-        where = without_secrets(mlflow.get_tracking_uri())
+        where = redact_uri(mlflow.get_tracking_uri())
         raise StoreError(
             f"the tracking store {where} failed while {doing}: {text[0][:300]}. Check that it can "
             "be written to, or set MLFLOW_TRACKING_URI to another one."
@@ -193,14 +196,14 @@ def _check_file(uri: str, *, existing: bool) -> None:
         return
     if existing and not file.is_file():
         raise StoreError(
-            f"there is no tracking store {without_secrets(uri)}. Go to the folder where the run "
+            f"there is no tracking store {redact_uri(uri)}. Go to the folder where the run "
             "was made, or set MLFLOW_TRACKING_URI to the store that has it."
         )
     folder = next(p for p in (file.absolute().parent, *file.absolute().parents) if p.exists())
     if existing or (os.access(folder, os.W_OK) and (not file.exists() or os.access(file, os.W_OK))):
         return
     raise StoreError(
-        f"the tracking store {without_secrets(uri)} cannot be written to. Go to a folder where you "
+        f"the tracking store {redact_uri(uri)} cannot be written to. Go to a folder where you "
         "may write, or set MLFLOW_TRACKING_URI to another store."
     )
 
@@ -274,6 +277,7 @@ def open_store(experiment_name: str = "", *, existing: bool = False) -> Store:
     StoreError
         The store cannot be reached or written to.
     """
+    _finish_import()
     import mlflow
     from mlflow import MlflowClient
 
@@ -284,13 +288,13 @@ def open_store(experiment_name: str = "", *, existing: bool = False) -> Store:
         if existing:
             return Store(
                 client=MlflowClient(),
-                uri=without_secrets(mlflow.get_tracking_uri()),
+                uri=redact_uri(mlflow.get_tracking_uri()),
                 experiment_id="",
                 experiment_name="",
             )
         _store_make(mlflow.get_tracking_uri())
         client = MlflowClient()
-        adopted = os.environ.get("MLFLOW_RUN_ID", "")
+        adopted = os.environ.get(ADOPTED_RUN, "")
         if adopted:
             experiment_id = client.get_run(adopted).info.experiment_id
             name = client.get_experiment(experiment_id).name
@@ -304,14 +308,14 @@ def open_store(experiment_name: str = "", *, existing: bool = False) -> Store:
         _open_on_runs(client, experiment_id)
         return Store(
             client=client,
-            uri=without_secrets(mlflow.get_tracking_uri()),
+            uri=redact_uri(mlflow.get_tracking_uri()),
             experiment_id=str(experiment_id),
             experiment_name=name,
             adopted_run=adopted,
         )
 
 
-def beside(experiment_id: str) -> Store:
+def open_audit_store(experiment_id: str) -> Store:
     """The store, opened on the experiment of what is audited, unless MLflow's settings name one.
 
     Parameters
@@ -323,7 +327,7 @@ def beside(experiment_id: str) -> Store:
     -------
     Store
     """
-    named = ("MLFLOW_RUN_ID", "MLFLOW_EXPERIMENT_ID", "MLFLOW_EXPERIMENT_NAME")
+    named = (ADOPTED_RUN, "MLFLOW_EXPERIMENT_ID", "MLFLOW_EXPERIMENT_NAME")
     if not experiment_id or any(os.environ.get(name) for name in named):
         return open_store()
     there = open_store(existing=True)

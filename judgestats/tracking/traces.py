@@ -280,7 +280,9 @@ def stored_assessments(words: Sequence[str], *, judge: str = "") -> pd.DataFrame
             homes.add(experiment)
             runs |= {run, *(_source_run(t) for t in read_now)} if not run else {run}
             traces |= {str(t["info"].get("trace_id")): t for t in read_now}
-    listed = list(traces.values()) if whole else [_said_in(t, runs) for t in traces.values()]
+    listed = (
+        list(traces.values()) if whole else [_own_assessments(t, runs) for t in traces.values()]
+    )
     frame = trace_frame(listed, path=Path(", ".join(words)), judge=judge)
     attrs = dict(frame.attrs)
     frame = validate_parsed(frame, what=", ".join(words))
@@ -345,7 +347,7 @@ def _source_run(trace: Mapping[str, Any]) -> str:
     return str((trace["info"].get("trace_metadata") or {}).get("mlflow.sourceRun", ""))
 
 
-def _said_in(trace: dict[str, Any], runs: set[str]) -> dict[str, Any]:
+def _own_assessments(trace: dict[str, Any], runs: set[str]) -> dict[str, Any]:
     """A trace without what judges of other runs said of it; people's words belong to all."""
     info = trace["info"]
     assessments = [

@@ -97,7 +97,7 @@ class Example:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
+class ExampleSet:
     """The examples, and how many judgments were left out for which reason, most frequent first."""
 
     examples: tuple[Example, ...]
@@ -133,7 +133,7 @@ def prompt_sha_of(student: Student) -> str:
 
 def training_examples(
     sources: Iterable[Source], *, filters: Filters, student: Student | None = None
-) -> Chosen:
+) -> ExampleSet:
     """Judgments on pairs as chats: prompt of a vanilla judge, reasoning, verdict.
 
     Parameters
@@ -145,7 +145,7 @@ def training_examples(
 
     Returns
     -------
-    Chosen
+    ExampleSet
         Exact repetitions (same prompt, same reply) once. Every reply is read back by the student's
         own reader to the teacher's verdict.
 
@@ -178,7 +178,7 @@ def training_examples(
         agreed = _agreed(rows)
         for row in rows:
             unit = by_name.get((row["item_id"], row["order"]))
-            why = _refused(row, unit, filters, labels, agreed)
+            why = _rejection_reason(row, unit, filters, labels, agreed)
             if not why and unit is not None:
                 made = _example(source.name, row, unit, asked, filters)
                 key = () if isinstance(made, str) else tuple(m["content"] for m in made.messages)
@@ -191,7 +191,7 @@ def training_examples(
             if why:
                 left[why] += 1
     order = dict(sorted(left.items(), key=lambda reason: (-reason[1], reason[0])))
-    return Chosen(examples=tuple(examples.values()), judgments=total, left_out=order)
+    return ExampleSet(examples=tuple(examples.values()), judgments=total, left_out=order)
 
 
 _STAGES = {
@@ -267,7 +267,7 @@ def _agreed(rows: Sequence[Mapping[str, Any]]) -> set[tuple[str, str, int]]:
     }
 
 
-def _refused(
+def _rejection_reason(
     row: Mapping[str, Any],
     unit: Unit | None,
     filters: Filters,
@@ -342,19 +342,19 @@ _UNEVEN = 2.0
 """How many times larger the largest kind may be before it is remarked upon."""
 
 
-def balanced(chosen: Chosen, *, seed: int = 0) -> Chosen:
+def balanced(chosen: ExampleSet, *, seed: int = 0) -> ExampleSet:
     """As many examples of every kind (vanilla, cce, ...) as the smallest has.
 
     Parameters
     ----------
-    chosen : Chosen
+    chosen : ExampleSet
     seed : int
         Of which examples of a larger kind are kept: round its questions, so that all stay in it
         for as long as there is room, and within a question drawn.
 
     Returns
     -------
-    Chosen
+    ExampleSet
         In their order; what was left out is counted.
 
     Raises
@@ -397,12 +397,12 @@ def _round_the_questions(
     return [i for _, _, i in sorted(turns)]
 
 
-def imbalance(chosen: Chosen) -> str:
+def imbalance(chosen: ExampleSet) -> str:
     """What to say of kinds of very different size; empty where there is nothing to say.
 
     Examples
     --------
-    >>> imbalance(Chosen(examples=(), judgments=0))
+    >>> imbalance(ExampleSet(examples=(), judgments=0))
     ''
     """
     sizes = Counter(example.kind for example in chosen.examples).most_common()
@@ -417,7 +417,7 @@ def imbalance(chosen: Chosen) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Split:
+class DataSplit:
     """The two parts, and the number of questions (or what ties questions together) in each."""
 
     train: tuple[Example, ...]
@@ -426,7 +426,9 @@ class Split:
     validation_questions: int
 
 
-def split_by_question(examples: Sequence[Example], *, share: float = 0.1, seed: int = 0) -> Split:
+def split_by_question(
+    examples: Sequence[Example], *, share: float = 0.1, seed: int = 0
+) -> DataSplit:
     """Put whole questions into training or validation.
 
     Parameters
@@ -439,7 +441,7 @@ def split_by_question(examples: Sequence[Example], *, share: float = 0.1, seed: 
 
     Returns
     -------
-    Split
+    DataSplit
         Examples of one cluster, and those with the same question in whatever cluster or run, stay
         together. The place of a question hangs on the seed and its text alone.
 
@@ -467,7 +469,7 @@ def split_by_question(examples: Sequence[Example], *, share: float = 0.1, seed: 
             "Give more judgments, or --validation 0."
         )
     held = {i for group in drawn[:wanted] for i in group}
-    return Split(
+    return DataSplit(
         train=tuple(x for i, x in enumerate(examples) if i not in held),
         validation=tuple(x for i, x in enumerate(examples) if i in held),
         train_questions=len(drawn) - wanted,

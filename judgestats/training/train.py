@@ -14,7 +14,7 @@ from typing import Any
 
 from judgestats.errors import InputError, StoreError
 from judgestats.items.files import read_source
-from judgestats.items.records import shown
+from judgestats.items.records import short_repr
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
 
 
@@ -108,7 +108,8 @@ def load(name_or_path: str, *, kind: str, extra: str) -> tuple[Any, Any]:
     except (OSError, ValueError, KeyError, ImportError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise InputError(
-            f"model: {name_or_path!r} cannot be loaded as {kind} ({shown(first, 200)}). Give a "
+            f"model: {name_or_path!r} cannot be loaded as {kind} ({short_repr(first, 200)}). Give "
+            "a "
             "folder with config.json, tokenizer and safetensors weights, or a name on the hub."
         ) from error
     return model, tokenizer
@@ -208,7 +209,7 @@ def read_chats(path: str | Path) -> list[list[dict[str, str]]]:
         if not good or len(messages) < 2 or messages[-1]["role"] != "assistant":
             raise InputError(
                 f"{row.where}: expected messages with role and content that end with the "
-                f"assistant's, got {shown(given)}. Give a file that `judgestats export` wrote."
+                f"assistant's, got {short_repr(given)}. Give a file that `judgestats export` wrote."
             )
         chats.append([{"role": m["role"], "content": m["content"]} for m in messages])
     return chats

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from judgestats.errors import InputError, StoreError
-from judgestats.training.examples import Chosen, Example, Filters, Split, imbalance
+from judgestats.training.examples import DataSplit, Example, ExampleSet, Filters, imbalance
 
 _OPENAI_LEAST = 10
 
@@ -20,8 +20,8 @@ _OPENAI_LEAST = 10
 def write_training_data(
     folder: str | Path,
     *,
-    chosen: Chosen,
-    split: Split,
+    chosen: ExampleSet,
+    split: DataSplit,
     filters: Filters,
     seed: int,
     runs: Sequence[Mapping[str, str]],
@@ -34,8 +34,8 @@ def write_training_data(
     ----------
     folder : str or Path
         Made if need be.
-    chosen : Chosen
-    split : Split
+    chosen : ExampleSet
+    split : DataSplit
     filters : Filters
     seed : int
         Of the split, for the card.
@@ -105,7 +105,7 @@ def _lines(examples: Sequence[Example]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _provenance(split: Split) -> str:
+def _provenance(split: DataSplit) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(
@@ -144,8 +144,8 @@ def _cell(text: object) -> str:
 
 
 def _card(
-    chosen: Chosen,
-    split: Split,
+    chosen: ExampleSet,
+    split: DataSplit,
     filters: Filters,
     seed: int,
     runs: Sequence[Mapping[str, str]],

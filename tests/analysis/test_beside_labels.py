@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis.agreement import beside_labels
+from judgestats.analysis import label_agreement_results, supplemented
 from judgestats.analysis.audit import audit
-from judgestats.analysis.supplements import supplemented
-from judgestats.data.readers.frame import parsed_frame
+from judgestats.data import parsed_frame
 
 N = 12
 
@@ -33,7 +32,7 @@ def by_id(found):
 
 
 def test_a_judge_of_places_is_right_in_both_orders_of_no_pair():
-    found = by_id(beside_labels(pairs(lambda i, order: order[0]), level=0.95))
+    found = by_id(label_agreement_results(pairs(lambda i, order: order[0]), level=0.95))
     assert found["people.both_orders"].estimate == 0
     assert found["people.both_orders"].details["one_order"] == pytest.approx(0.5)
     assert found["people.slots"].effects[0].estimate == 1  # the right one stands first
@@ -43,7 +42,7 @@ def test_a_judge_of_places_is_right_in_both_orders_of_no_pair():
 
 def test_a_right_judge_is_right_in_both_orders_and_every_run_says_so():
     frame = pairs(lambda i, order: "ab"[i % 2])
-    assert by_id(beside_labels(frame, level=0.95))["people.both_orders"].estimate == 1
+    assert by_id(label_agreement_results(frame, level=0.95))["people.both_orders"].estimate == 1
     records = supplemented(audit(frame, n_resamples=99), frame, level=0.95).records()
     assert records["people.both_orders.j, T=1"].estimate == 1
 
@@ -60,7 +59,7 @@ def test_levels_need_several_systems_and_questions():
     ]  # fmt: skip
     frame = parsed_frame(pd.DataFrame(rows))
     frame["author"] = [r["author"] for r in rows]
-    levels = by_id(beside_labels(frame, level=0.95))["people.levels"]
+    levels = by_id(label_agreement_results(frame, level=0.95))["people.levels"]
     assert levels["between_systems"].estimate > 0.95
     assert levels["within_source"].estimate > levels["pooled"].estimate
-    assert beside_labels(frame.assign(author="one"), level=0.95) == []
+    assert label_agreement_results(frame.assign(author="one"), level=0.95) == []

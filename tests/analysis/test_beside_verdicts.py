@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 from judgestats import read_judgments
-from judgestats.analysis.agreement import beside_judges, beside_verdicts, with_systems
+from judgestats.analysis import inter_judge_agreement, supplemented, verdict_results, with_systems
 from judgestats.analysis.audit import audit
-from judgestats.analysis.supplements import supplemented
-from judgestats.results.answers import answers_of
+from judgestats.results import answers_of
 from tests.null_judge.designs import AVERAGED, METHODS, seeded
 from tests.null_judge.worlds import World, compared, labelled_items, scored
 
@@ -55,14 +54,14 @@ def choices(says, orders=("",), label="abcd", kind="choice"):
 
 def test_letters_of_a_choice_are_places_and_the_last_one_is_missed():
     frame = choices(lambda i, order: "abcd"[i % 4] if i % 4 < 3 else "a")
-    found = by_id(beside_verdicts(frame, level=0.95))["slots.accuracy.j"]
+    found = by_id(verdict_results(frame, level=0.95))["slots.accuracy.j"]
     told = found.estimates
     assert [told[f"accuracy at place {s}"] for s in (1, 2, 3, 4)] == [1, 1, 1, 0]
     assert told["choices of place 1"] == pytest.approx(0.5)
     assert found.p_value < 0.01
     assert found.notes[0].code == "between_items"
     grades = frame.assign(verdict_kind="category")  # A to D may be marks, which have no place
-    assert beside_verdicts(grades, level=0.95) == []
+    assert verdict_results(grades, level=0.95) == []
 
 
 def test_an_order_that_lists_the_options_tells_places_within_items():
@@ -71,23 +70,23 @@ def test_an_order_that_lists_the_options_tells_places_within_items():
     frame = choices(
         lambda i, order: order[0] if order[2] == "abc"[i % 3] else "abc"[i % 3], orders, "abc"
     )
-    found = by_id(beside_verdicts(frame, level=0.95))["slots.accuracy.j"]
+    found = by_id(verdict_results(frame, level=0.95))["slots.accuracy.j"]
     assert [found.estimates[f"accuracy at place {s}"] for s in (1, 2, 3)] == [1, 1, 0]
     assert found.p_value < 0.01
     assert not found.notes
     first = choices(lambda i, order: order[0], orders, "")
-    shares = by_id(beside_verdicts(first, level=0.95))["slots.choices.j"]
+    shares = by_id(verdict_results(first, level=0.95))["slots.choices.j"]
     assert shares.estimates["position 1"] == 1
     assert shares.p_value < 0.01
     fair = choices(lambda i, order: "abc"[i % 3], orders, "")
-    assert by_id(beside_verdicts(fair, level=0.95))["slots.choices.j"].p_value > 0.5
+    assert by_id(verdict_results(fair, level=0.95))["slots.choices.j"].p_value > 0.5
 
 
 def test_runs_know_who_wrote_the_responses():
     items = labelled_items(seeded(1), World())
     frame = compared(seeded(2), World(), METHODS[:1], items)
-    assert beside_verdicts(frame, level=0.95) == []
-    [one] = beside_verdicts(with_systems(frame, items), level=0.95)
+    assert verdict_results(frame, level=0.95) == []
+    [one] = verdict_results(with_systems(frame, items), level=0.95)
     assert {t.name for t in one.result.terms} == {"win_rate_author_a", "win_rate_author_b"}
     assert {t.label for t in one.result.terms} == {"Win rate of author-a", "Win rate of author-b"}
     assert sum(t.estimate for t in one.result.terms) == pytest.approx(1)
@@ -103,7 +102,7 @@ def test_judges_agree_within_each_level_and_less_across_levels():
         }
         for j in "xy" for t in (0.5, 1.0) for i in range(8) for r in range(3)
     ]  # fmt: skip
-    found = by_id(beside_judges(pd.DataFrame(rows), level=0.95))
+    found = by_id(inter_judge_agreement(pd.DataFrame(rows), level=0.95))
     assert list(found) == [f"between_judges.{k}" for k in ("T=0.5", "T=1", "across")]
     assert found["between_judges.T=0.5"].estimate == found["between_judges.T=1"].estimate == 1
     assert found["between_judges.across"].estimate == pytest.approx(1 / 3)
@@ -111,11 +110,11 @@ def test_judges_agree_within_each_level_and_less_across_levels():
 
 def test_repeated_scores_of_judges_agree_as_the_means_of_their_items_do():
     frame = scored(seeded(3), World(unread=0.0), AVERAGED)
-    found = by_id(beside_judges(frame, level=0.95))["between_judges.T=1"]
+    found = by_id(inter_judge_agreement(frame, level=0.95))["between_judges.T=1"]
     assert found.name == "icc_2_1"
     assert 0.3 < found.estimate < 1
     assert found.sample.n_items == sum(World().sizes)
-    assert beside_judges(frame[frame["judge"] == "a"], level=0.95) == []
+    assert inter_judge_agreement(frame[frame["judge"] == "a"], level=0.95) == []
 
 
 def _choices(rng, *, leaning: float, labels: bool) -> pd.DataFrame:

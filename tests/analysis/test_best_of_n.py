@@ -6,10 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis import best_of_n
-from judgestats.analysis.best_of_n import omega_of_hits
-from judgestats.analysis.families import AnalysisPlan
-from judgestats.stats.agreement.across_orders import agreement_across_judges
+from judgestats.analysis import AnalysisPlan, best_of_n, omega_of_hits
+from judgestats.stats import agreement_across_judges
 
 LETTERS = np.array(list("ABCDE"), dtype=object)
 

@@ -9,24 +9,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis import crosscheck as module
-from judgestats.analysis import drift as drifts
-from judgestats.analysis import temperature
-from judgestats.analysis.audit import audit
-from judgestats.analysis.crosscheck import (
+from judgestats.analysis import (
     CHECKS,
     Recomputed,
-    crosscheck,
+    both_runs,
     crosscheck_table,
+    match_conditions,
+    temperature,
     with_crosscheck,
+    with_omega_model,
 )
-from judgestats.analysis.drift_tests import both_runs, match_conditions
-from judgestats.analysis.families import with_omega_model
-from judgestats.data.columns import Condition
-from judgestats.data.demo import demo_judgments
-from judgestats.data.readers.frame import parsed_frame
-from judgestats.results import Results
-from judgestats.results.summary import what_to_mind
+from judgestats.analysis import crosscheck as module
+from judgestats.analysis import drift as drifts
+from judgestats.analysis.audit import audit
+from judgestats.analysis.crosscheck import crosscheck
+from judgestats.data import Condition, demo_judgments, parsed_frame
+from judgestats.results import Results, caveats
 from tests.null_judge.worlds import World, scored
 
 JUDGES = [Condition(judge=j, temperature=1.0) for j in "abc"]
@@ -87,7 +85,7 @@ def test_an_injected_wrong_number_is_a_blocker_that_comes_first(of_scores):
     assert results.limitations[0].code == "crosscheck"
     assert results.limitations[0].severity == "warning"
     assert f"ICC(1,1) of a, T=1 is {row.ours:.6g} here" in results.limitations[0].message
-    assert what_to_mind(results)[0].startswith("another package finds other values for 1 of ")
+    assert caveats(results)[0].startswith("another package finds other values for 1 of ")
     first = results["crosscheck"].rows[0]  # type: ignore[attr-defined]
     assert ICC in first
 

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.crowd import analyse, plan
-from judgestats.items.records import HumanLabel, Item, Response
-from judgestats.protocols.template import pair_name
+from judgestats.items import HumanLabel, Item, Response
+from judgestats.protocols import pair_name
 
 N = 12
 PARAMETERS = {

@@ -8,11 +8,9 @@ import pytest
 
 from judgestats.analysis.drift import drift
 from judgestats.cli import main
-from judgestats.data.readers.frame import parsed_frame
+from judgestats.data import parsed_frame
 from judgestats.errors import InputError
-from judgestats.results import read_results
-from judgestats.results.screen import HEIGHT, plain_text, screen_of
-from judgestats.results.summary import brief_of
+from judgestats.results import HEIGHT, brief_of, plain_text, read_results, screen_of
 from tests.null_judge.designs import seeded
 from tests.null_judge.doors import RUNS, SAME
 from tests.null_judge.worlds import World, scored
@@ -198,7 +196,7 @@ def test_the_command(workplace, capsys):
         (workplace / name / "results.json").write_text("{}")
         folders[name] = str(workplace / name)
     words = ["drift", folders["a"], folders["b"], "--resamples", "99"]
-    assert main([*words, "--out", "drift.json", "--full"]) == 0
+    assert main([*words, "--out", "drift.json", "--all"]) == 0
     out = capsys.readouterr().out
     assert "The judge has changed" in out
     assert json.loads((workplace / "drift.json").read_text())

@@ -8,7 +8,7 @@ import pytest
 
 from judgestats.analysis.audit import audit
 from judgestats.api import read_judgments
-from judgestats.data.readers.frame import parsed_frame
+from judgestats.data import parsed_frame
 
 
 def frame(*, favour=0.0, questions=60, labels=True, judges=("mild", "strict"), factor=True):

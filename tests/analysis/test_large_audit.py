@@ -5,19 +5,22 @@ import pandas as pd
 import pytest
 
 import judgestats as js
+from judgestats.analysis import audit_reduced, column_sums, verdict_counts, with_labelled
 from judgestats.analysis.audit import audit
-from judgestats.analysis.large import audit_reduced, verdict_counts
-from judgestats.analysis.large_scores import column_sums, with_labelled
-from judgestats.data.large.columns import labelled_judgments
-from judgestats.data.large.reduce import reduce_parquet
-from judgestats.data.matrices import score_array
+from judgestats.data import labelled_judgments, reduce_parquet, score_array
 from judgestats.errors import InputError
-from judgestats.stats.agreement.chance_corrected import brennan_prediger, gwet_ac1
-from judgestats.stats.agreement.kappa import fleiss_kappa
-from judgestats.stats.agreement.raw_agreement import flip_rate, percent_agreement, verdict_entropy
-from judgestats.stats.agreement.vote_share import vote_share_reliability
-from judgestats.stats.reliability.internal_consistency import cronbach_alpha, guttman_lambda2
-from judgestats.stats.reliability.intraclass import icc
+from judgestats.stats import (
+    brennan_prediger,
+    cronbach_alpha,
+    fleiss_kappa,
+    flip_rate,
+    guttman_lambda2,
+    gwet_ac1,
+    icc,
+    percent_agreement,
+    verdict_entropy,
+    vote_share_reliability,
+)
 
 
 def _scores(*, clustered: bool, unread: float = 0.04, n: int = 48) -> pd.DataFrame:

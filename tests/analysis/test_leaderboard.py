@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judgestats.analysis import add_scores, leaderboards
 from judgestats.analysis.audit import audit
-from judgestats.analysis.leaderboard import leaderboards, with_scores_beside
-from judgestats.data.readers.frame import parsed_frame
+from judgestats.data import parsed_frame
 from judgestats.errors import InputError
 
 QUALITY = {"x": 1.0, "y": 0.2, "z": -1.2}
@@ -139,7 +139,7 @@ def by_scores(**changes):
 
 
 def test_scores_stand_beside_verdicts_and_what_contradicts_is_said():
-    found = with_scores_beside(audited(pairs()), by_scores(), level=0.95, seed=0)
+    found = add_scores(audited(pairs()), by_scores(), level=0.95, seed=0)
     beside = {r.id: r.result for r in found.described}
     assert beside["order_in_common.j, T=1"].estimate == 1
     assert (beside["rank.x.by scores"].estimate, beside["rank.x.j, T=1"].estimate) == (1, 1)
@@ -149,16 +149,16 @@ def test_scores_stand_beside_verdicts_and_what_contradicts_is_said():
     assert "all in the same order" in found.headlines[0].says
     [board] = [r.result.table for r in found.described if r.id.startswith("leaderboard.")]
     assert {"strength", "points", "best_rank_points"} <= set(board)
-    turned = with_scores_beside(audited(pairs()), by_scores(x="z", z="x"), level=0.95, seed=0)
+    turned = add_scores(audited(pairs()), by_scores(x="z", z="x"), level=0.95, seed=0)
     assert turned.headlines[0].says == "by verdicts x leads, by scores z"
     assert "scores put them the other way" in " ".join(map(str, turned.limitations))
 
 
 def test_scores_beside_need_an_order_and_systems():
     with pytest.raises(InputError, match="no verdicts between three named systems"):
-        with_scores_beside(audited(pairs(met=("xy",))), by_scores(), level=0.95, seed=0)
+        add_scores(audited(pairs(met=("xy",))), by_scores(), level=0.95, seed=0)
     with pytest.raises(InputError, match="the system that it is of"):
-        with_scores_beside(audited(pairs()), pairs(), level=0.95, seed=0)
+        add_scores(audited(pairs()), pairs(), level=0.95, seed=0)
     lone = by_scores()[["score", "author"]].assign(cluster="q")
     with pytest.raises(InputError, match="all of one question"):
-        with_scores_beside(audited(pairs()), lone, level=0.95, seed=0)
+        add_scores(audited(pairs()), lone, level=0.95, seed=0)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import judgestats as js
+from judgestats.analysis import left_out_estimates, with_disagreements
 from judgestats.analysis.audit import audit
 from judgestats.analysis.ratings import _pearson
-from judgestats.analysis.sensitivity import left_out_estimates
-from judgestats.analysis.validity_systems import with_disagreements
 from judgestats.stats import vote_share_reliability
 
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import judgestats as js
-from judgestats.analysis.large import audit_reduced
-from judgestats.commands.check import held_to, read_demands
-from judgestats.data.large.reduce import reduce_parquet
+from judgestats.analysis import audit_reduced
+from judgestats.commands import evaluate_thresholds, read_demands
+from judgestats.data import reduce_parquet
 from judgestats.pytest_plugin import held_judge
-from judgestats.results import write_csv
-from judgestats.results.screen import plain_text, screen_of
-from judgestats.results.summary import brief_of
-from judgestats.results.thresholds import read_thresholds
+from judgestats.results import brief_of, plain_text, read_thresholds, screen_of, write_csv
 from judgestats.stats.planning.design import _ratio_widths
 
 LOST = ("reliability.icc1.a", "reliability.alpha.a", "condition.sem.a", "ratio.all/b:a",
@@ -70,9 +68,7 @@ def test_streams_say_the_same(judged, results, tmp_path):
 
 
 def test_screen_csv_and_metrics_have_no_ends(results, tmp_path):
-    text = plain_text(
-        screen_of(brief_of(results, thresholds=read_thresholds(["reliability=.1"], [])))
-    )
+    text = plain_text(screen_of(brief_of(results, thresholds=read_thresholds(["reliability>=.1"]))))
     assert text.count("[not estimable] NO") == 2
     assert "[not estimable] times as far" in " ".join(text.split())
     write_csv(tmp_path / "results.csv", results)
@@ -85,21 +81,18 @@ def test_screen_csv_and_metrics_have_no_ends(results, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("least", "most"),
-    [
-        (["reliability=.01"], []), (["reliability/icc1=.01"], []), ([], ["sem=9"]),
-        ([], ["spread/sem=9"]),
-    ],
-)  # fmt: skip
-def test_no_bound_is_kept_and_the_gate_says_why(judged, results, least, most):
-    found = held_to(results, read_demands(least, most)).findings
+    "required", ["reliability>=.01", "reliability/icc1>=.01", "sem<=9", "spread/sem<=9"]
+)
+def test_no_bound_is_kept_and_the_gate_says_why(judged, results, required):
+    found = evaluate_thresholds(results, read_demands([required])).findings
     assert [f.where for f in found] == ["a", "b"]
     for finding in found:
         assert not finding.passed
         assert "not estimable" in finding.basis
-    name, _, bound = (*least, *most)[0].partition("=")
+    name, sign, bound = re.split("([<>]=)", required)
+    side = "min" if sign == ">=" else "max"
     with pytest.raises(AssertionError, match="interval not estimable"):
-        held_judge(judged, **{"min" if least else "max": {name: float(bound)}}, n_resamples=19)
+        held_judge(judged, **{side: {name: float(bound)}}, n_resamples=19)
 
 
 def test_plans_count_such_a_study_as_without_interval():

@@ -7,12 +7,9 @@ import pandas as pd
 import pytest
 
 import judgestats as js
+from judgestats.analysis import audit_reduced, with_labelled
 from judgestats.analysis.audit import audit
-from judgestats.analysis.large import audit_reduced
-from judgestats.analysis.large_scores import with_labelled
-from judgestats.data.large.columns import labelled_judgments
-from judgestats.data.large.reduce import reduce_parquet
-from judgestats.data.readers.frame import parsed_frame
+from judgestats.data import labelled_judgments, parsed_frame, reduce_parquet
 
 SPELLINGS = {
     "bits": (1, 0),

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from judgestats.analysis import clip_to_scale, possible
 from judgestats.analysis.audit import audit
-from judgestats.analysis.conversion import possible
-from judgestats.analysis.scores import held_to_scale
 from judgestats.results import Estimate as EstimateRecord
-from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference import Estimate
 from tests.null_judge.doors import JUDGES
 from tests.null_judge.worlds import World, scored
 
@@ -27,7 +26,7 @@ def _estimates(analysis):
 
 
 def test_points_stay_on_the_scale(few):
-    held = held_to_scale(few, (1.0, 10.0))
+    held = clip_to_scale(few, (1.0, 10.0))
     before, after = _estimates(few), _estimates(held)
     [name] = held.conditions["condition"]
     mean = f"condition.mean.{name}"
@@ -42,16 +41,16 @@ def test_points_stay_on_the_scale(few):
 
 def test_points_without_a_scale_are_left(few):
     mean = f"condition.mean.{few.conditions['condition'].item()}"
-    assert _estimates(held_to_scale(few, None))[mean] == _estimates(few)[mean]
+    assert _estimates(clip_to_scale(few, None))[mean] == _estimates(few)[mean]
 
 
 def test_an_interval_of_all_that_is_possible_is_said_to_say_nothing(few):
-    narrow = held_to_scale(few, (7.5, 8.5))
+    narrow = clip_to_scale(few, (7.5, 8.5))
     mean = _estimates(narrow)[f"condition.mean.{few.conditions['condition'].item()}"]
     assert "not_estimable" in {note.code for note in mean.notes}
     assert mean.interval is None
     assert np.isnan(narrow.conditions["mean_high"].item())
-    codes = {n.code for e in _estimates(held_to_scale(few, (-90, 110))).values() for n in e.notes
+    codes = {n.code for e in _estimates(clip_to_scale(few, (-90, 110))).values() for n in e.notes
              if e.name == "mean"}  # fmt: skip
     assert "not_estimable" not in codes
 

@@ -9,24 +9,21 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.probe import analyse, plan
-from judgestats.data.columns import Condition
-from judgestats.data.readers.frame import parsed_frame
+from judgestats.data import Condition, parsed_frame
 from judgestats.errors import InputError
-from judgestats.items.bank import load_bank
-from judgestats.items.records import Item, Response
-from judgestats.protocols.base import ReplyMode, Scale
-from judgestats.protocols.probes import (
+from judgestats.items import Item, Response, load_bank
+from judgestats.protocols import (
     PROBES,
     ProbedPairwise,
     ProbedPointwise,
     ProbedSelection,
+    ReplyMode,
+    Scale,
     probes_named,
     scaled,
     variants_of,
 )
-from judgestats.simulated.judges import stated_quality
-from judgestats.simulated.replies import distribution
-from judgestats.simulated.request_reader import read_request
+from judgestats.simulated import distribution, read_request, stated_quality
 from judgestats.simulated.truth import truth
 from tests.null_judge.designs import claims, probed, seeded
 from tests.null_judge.worlds import World

@@ -8,18 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis.prompts import _below_nothing, analyse, plan
-from judgestats.data.readers.frame import parsed_frame
+from judgestats.analysis.prompts import _negative_share_limits, analyse, plan
+from judgestats.data import parsed_frame
 from judgestats.errors import InputError
-from judgestats.items.bank import load_bank
-from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.pointwise import Pointwise
-from judgestats.protocols.probes import ProbedPairwise
-from judgestats.protocols.template import PromptTemplate
-from judgestats.runner.design import load_design
+from judgestats.items import load_bank
+from judgestats.protocols import Pointwise, ProbedPairwise, PromptTemplate, ReplyMode
+from judgestats.runner import load_design
 from judgestats.runner.prepare import prepare
-from judgestats.simulated.replies import distribution
-from judgestats.simulated.request_reader import read_request
+from judgestats.simulated import distribution, read_request
 from judgestats.simulated.truth import truth
 from tests.null_judge.designs import claims, reworded, seeded
 from tests.null_judge.worlds import World
@@ -147,9 +143,9 @@ def test_a_share_below_nothing_is_explained(found):
     low = replace(
         at.effect, estimate=-0.07, interval=replace(at.effect.interval, low=-0.12, high=-0.02)
     )  # fmt: skip
-    [note] = _below_nothing({"j at T=1": at.replace(effects=(low,)), "k": at})
+    [note] = _negative_share_limits({"j at T=1": at.replace(effects=(low,)), "k": at})
     assert "lies below 0, as no true share does (j at T=1)" in note
-    assert not _below_nothing({"k": at})
+    assert not _negative_share_limits({"k": at})
 
 
 def test_nothing_is_claimed_of_wordings_that_change_nothing():

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis.r_script import _holm, _text, r_numbers, write_r
+from judgestats.analysis import r_numbers, write_r
+from judgestats.analysis.r_script import _holm, _text
 from judgestats.cli import main
-from judgestats.results.files import read_results
+from judgestats.results import read_results
 from judgestats.stats import p_adjust
 
 R = shutil.which("Rscript")
@@ -83,7 +84,7 @@ def test_r_gives_the_same_numbers(workplace, made):
 
 def test_what_is_written_holds_every_number_it_announces(workplace, capsys):
     run = audited(workplace, scores())
-    from judgestats.tracking.fetch import run_judgments
+    from judgestats.tracking import run_judgments
 
     frame, found = run_judgments(str(run)), read_results(run / "results.json")
     numbers = write_r(workplace / "out", frame, found)

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import judgestats as js
-from judgestats.analysis.recommendation import Spent, recommend_best
-from judgestats.results.summary import brief_of
-from judgestats.stats.comparison.best import BestConditions
+from judgestats.analysis import Costs, recommend_best
+from judgestats.results import brief_of
+from judgestats.stats.comparison import BestConditions
 
 
 def advised(shift: float):
@@ -20,7 +20,7 @@ def advised(shift: float):
     values = {"cheap": base, "dear": base + shift + rng.normal(0, 0.01, 60)}
     spent = [{"usd": 0.1, "judgments": 1.0}, {"usd": 1.0, "judgments": 1.0}]
     given = recommend_best(
-        values, np.arange(60), spent=Spent.of(spent, USD="usd", judgments="judgments"),
+        values, np.arange(60), spent=Costs.from_rows(spent, USD="usd", judgments="judgments"),
         margin=0.05, level=0.95, what="reliability", each="a verdict",
     )  # fmt: skip
     assert given is not None
@@ -50,7 +50,7 @@ def test_few_that_may_all_be_the_best_are_named():
 def test_the_one_close_to_the_best_is_not_called_the_cheapest_of_one():
     base = np.random.default_rng(0).normal(0, 0.05, 60)
     values = {"near": base, "near too": base + 0.3 * np.resize([1.0, -1.0], 60), "far": base - 1.0}
-    spent = Spent(amounts=(328.0, 284.0, 284.0), unit="tokens")
+    spent = Costs(amounts=(328.0, 284.0, 284.0), unit="tokens")
     given = recommend_best(
         values, np.arange(60), spent=spent, margin=0.2, level=0.95, what="agreement",
         each="a verdict",
@@ -88,7 +88,7 @@ def test_many_that_may_be_the_best_are_named_by_those_that_are_not():
     rng = np.random.default_rng(1)
     values = {f"c{k}": rng.normal(0, 1, 40) - 9 * (k == 7) for k in range(8)}
     given = recommend_best(
-        values, np.arange(40) // 2, spent=Spent(amounts=(1.0,) * 8, unit="judgments"), margin=0.01,
+        values, np.arange(40) // 2, spent=Costs(amounts=(1.0,) * 8, unit="judgments"), margin=0.01,
         level=0.95, what="reliability of one judgment above T = 0", each="a judgment",
     )  # fmt: skip
     assert given is not None

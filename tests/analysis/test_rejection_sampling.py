@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.rejection_sampling import analyse, plan
-from judgestats.data.columns import Condition
+from judgestats.data import Condition
 from judgestats.errors import InputError
-from judgestats.items.records import HumanLabel, Item, Response
-from judgestats.protocols.template import pair_name
+from judgestats.items import HumanLabel, Item, Response
+from judgestats.protocols import pair_name
 
 M = 4
 

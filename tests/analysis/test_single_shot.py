@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from scipy import stats as sp
 
-from judgestats.analysis.audit import audit, plan_for
-from judgestats.data.readers.frame import parsed_frame
-from judgestats.results.files import to_plain
+from judgestats.analysis import plan_for
+from judgestats.analysis.audit import audit
+from judgestats.data import parsed_frame
+from judgestats.results import to_plain
 
 
 def scored(*, judges=("A",), n=30, **columns):

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from judgestats import read_judgments
+from judgestats.analysis import audit_reduced
 from judgestats.analysis.audit import audit
-from judgestats.analysis.large import audit_reduced
-from judgestats.data.large.reduce import reduce_parquet
-from judgestats.results.answers import answers_of
+from judgestats.data import reduce_parquet
+from judgestats.results import answers_of
 
 
 def test_one_reason_of_several_conditions_is_told_once():

@@ -40,7 +40,7 @@ def read(folder):
 def test_both_shares_stand_in_tables_metrics_limits_and_lines(table, workplace, capsys, stream):
     words = ["analyze", str(table), "--stream", stream, "--report", "none"]
     assert (
-        main([*words, "--resamples", "99", "--scale", "1-10", "--factor", "condition", "--full"])
+        main([*words, "--resamples", "99", "--scale", "1-10", "--factor", "condition", "--all"])
         == 0
     )
     (out,) = {file.parent for file in workplace.rglob("results.json")}
@@ -61,7 +61,7 @@ def test_both_shares_stand_in_tables_metrics_limits_and_lines(table, workplace, 
     assert by_condition == [0.25, 0.25]
     codes = {note["code"] for note in found["limitations"]}
     assert {"unread", "unanswered"} <= codes
-    assert main(["check", str(out), "--max", "quality/unread_share=.5"]) == 0
+    assert main(["check", str(out), "--require", "quality/unread_share<=.5"]) == 0
     assert "not demanded: up to 25 %" in " ".join(capsys.readouterr().out.split())
-    assert main(["check", str(out), "--max", "quality/unanswered_share=.1"]) == 1
+    assert main(["check", str(out), "--require", "quality/unanswered_share<=.1"]) == 1
     assert "not demanded" not in capsys.readouterr().out

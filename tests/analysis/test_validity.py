@@ -7,11 +7,9 @@ import pandas as pd
 import pytest
 
 import judgestats as js
-from judgestats.analysis.summary_rows import people_rows
+from judgestats.analysis import people_rows
 from judgestats.errors import InputError
-from judgestats.results import Estimate, Table
-from judgestats.results.numbers import bounds_of, with_bounds
-from judgestats.results.summary import brief_of
+from judgestats.results import Estimate, Table, bounds_of, brief_of, with_bounds
 
 
 @pytest.fixture(scope="module")
@@ -275,7 +273,7 @@ def test_scores_of_several_answers_of_which_one_is_right_tell_how_often_to_ask()
         for r in range(3)
         for t in range(5)
     ]  # fmt: skip
-    from judgestats.data.readers.frame import parsed_frame
+    from judgestats.data import parsed_frame
 
     found = js.audit(parsed_frame(pd.DataFrame(rows)), n_resamples=99)
     by_k = named(found, "people.by_k.")
@@ -354,7 +352,7 @@ def test_judges_that_choose_among_several_are_one_panel():
 
 
 def test_judges_that_score_answers_of_which_one_is_right_are_one_panel():
-    from judgestats.data.readers.frame import parsed_frame
+    from judgestats.data import parsed_frame
 
     rng = np.random.default_rng(9)
     rows = [

@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 
 import judgestats as js
-from judgestats.analysis.validity import texts_in
-from judgestats.analysis.validity_systems import DISAGREEMENTS, with_disagreements
-from judgestats.data.readers.columns import item_texts
-from judgestats.results.summary import brief_of
+from judgestats.analysis import DISAGREEMENTS, texts_in, with_disagreements
+from judgestats.data import item_texts
+from judgestats.results import brief_of
 
 
 def graded(n=360, *, categories=4, people=3):

@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 
 import judgestats as js
-from judgestats.analysis.audit import plan_for
-from judgestats.analysis.validity_systems import system_results
+from judgestats.analysis import plan_for, system_results
 
 
 def judged(seed, *, rates=(0.7, 0.7), n=300, n_labels=100, scores=False):

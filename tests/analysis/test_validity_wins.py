@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 import judgestats as js
-from judgestats.analysis.audit import plan_for
-from judgestats.analysis.validity_systems import win_results
+from judgestats.analysis import plan_for, win_results
 
 TRUE = 0.35
 

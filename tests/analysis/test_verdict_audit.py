@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from judgestats import audit
-from judgestats.analysis.verdict_consistency import outcomes
-from judgestats.data.readers.frame import parsed_frame
+from judgestats.analysis import outcomes
+from judgestats.data import parsed_frame
 from judgestats.errors import InputError
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"

@@ -5,16 +5,16 @@ import math
 import pytest
 
 from judgestats.analysis import alignment, self_consistency
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.parse import parse_judgments
-from judgestats.protocols.base import ReplyMode
-from judgestats.runner.design import load_design
+from judgestats.collection import collect_judgments
+from judgestats.data import parse_judgments
+from judgestats.protocols import ReplyMode
+from judgestats.runner import load_design
 from judgestats.runner.prepare import prepare
 
 SMALL = {
     "judges": "sim-noisy",
     "temperatures": "0.5,1",
-    "replicates": "3",
+    "repeats": "3",
     "limit": "4",
     "resamples": "99",
 }

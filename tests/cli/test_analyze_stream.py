@@ -25,7 +25,7 @@ def folder(workplace):
 
 
 def test_a_folder_is_streamed(folder, capsys) -> None:
-    words = ["analyze", str(folder), "--resamples", "99", "--report", "none", "--full"]
+    words = ["analyze", str(folder), "--resamples", "99", "--report", "none", "--all"]
     assert main(words) == 0
     said = capsys.readouterr().out
     assert "Counted 72 judgments of 12 items in 12 clusters by 2 judges in one pass" in said

@@ -30,12 +30,12 @@ def left_behind(folder):
     [
         (["run", "temperature", "--judges", "sim-nonsense"], "There are: sim-typical"),
         (["run", "temperature", "--judges", "gpt-4o-mini"], "OPENAI_API_KEY"),
-        (["run", "temperature", "--replicates", "1"], "replicates"),
+        (["run", "temperature", "--repeats", "1"], "repeats"),
         (["run", "temperature", "--temperatures", "0,abc"], "no number"),
         (["run", "temperature", "--temperatures", "3"], "out of range"),
         (["run", "temprature"], "There are:"),
         (["run"], "name an experiment"),
-        (["run", "temperature", "--replicate", "3"], "Did you mean --replicates?"),
+        (["run", "temperature", "--replicate", "3"], "Did you mean --repeats?"),
         (["run", "temperature", "--items", "none.jsonl"], "none.jsonl"),
         (["run", "temperature", "--prompt", "none.txt"], "none.txt"),
         (["run", "temperature", "--base-url", "ftp://x", "--judges", "m"], "ftp"),
@@ -148,4 +148,4 @@ def test_help_needs_no_arguments(capsys):
     assert main([]) == 0
     assert "analyze" in capsys.readouterr().out
     assert main(["run", "temperature", "--help"]) == 0
-    assert "replicates" in capsys.readouterr().out
+    assert "repeats" in capsys.readouterr().out

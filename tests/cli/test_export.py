@@ -7,8 +7,7 @@ import json
 import pytest
 
 from judgestats.cli import main
-from judgestats.runner.design import load_design
-from judgestats.runner.run import run_experiment
+from judgestats.runner import load_design, run_experiment
 
 
 @pytest.fixture
@@ -18,7 +17,7 @@ def run_id(workplace):
         "methods": "pairwise-before,pointwise",
         "series": "pointwise",
         "temperatures": "0.5",
-        "replicates": "2",
+        "repeats": "2",
         "pairs": "24",
         "resamples": "99",
         "report": "none",

@@ -13,9 +13,8 @@ import pytest
 
 from judgestats.cli import main
 from judgestats.commands import demo as command
-from judgestats.items import published
+from judgestats.items import PUBLISHED, PublishedFile, PublishedSet, published
 from judgestats.items import published as downloads
-from judgestats.items.published import PUBLISHED, PublishedFile, PublishedSet
 
 FIXTURES = Path(__file__).parents[1] / "items" / "fixtures"
 CONTENT = (FIXTURES / "evalbias.json").read_bytes()
@@ -114,9 +113,9 @@ def test_show_reads_any_file_and_no_control_character_reaches_the_terminal(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["items"], "action"),
-        (["items", "fetch"], "give a set's name"),
-        (["items", "show"], "give a file"),
+        (["items"], "Missing action: one of list, fetch, show"),
+        (["items", "fetch"], "required: name"),
+        (["items", "show"], "required: name"),
         (["items", "fetch", "imagenet"], "there is no published set 'imagenet'"),
         (["items", "fetch", "lima"], "lima cannot be fetched: LIMA's 1,000 instructions"),
         (["items", "list", "imagenet"], "there is no published set 'imagenet'"),

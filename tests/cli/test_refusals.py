@@ -165,7 +165,7 @@ CASES = {
     "a truncated JSON download": text('[{"id": 1, "score": 2}, {"id"', name="j.json"),
     "a truncated Parquet download": parquet_cut,
     "a truncated workbook": workbook_cut,
-    "a zip that is no workbook": other_zip,
+    "a zip that is not a workbook": other_zip,
     "a key twice in one JSON object": text('{"id": 1, "id": 2}\n{"id": 3}\n', name="j.jsonl"),
     "too many columns": text(",".join(f"c{i}" for i in range(6000)) + "\n"),
     "a row longer than the header": text("id,score\na,1\nb,1,2\n"),
@@ -176,32 +176,32 @@ CASES = {
     "label column = judge column": text(GOOD, "--map", "verdict=score,label=score"),
     "rows without an item": text("id,score\na,1\n,2\n"),
     "a column that may be part of the key": table(SPEAKING),
-    "columns of runs beside a verdict": text("id,run1,run2,correct\na,7,8,1\nb,4,4,0\n"),
+    "columns of runs next to a verdict": text("id,run1,run2,correct\na,7,8,1\nb,4,4,0\n"),
     "text instead of verdicts": table({"id": range(200), "verdict": LONG}),
     "words where scores were said": text("id,score\na,lovely\nb,awful\n"),
     "zeros and ones that may be two responses": text("id,winner\na,1\nb,0\n"),
     "two words of which none is a known pass": text(
         "id,passed\na,ship\nb,hold\n", "--kind", "pass-fail"
     ),
-    "a third word beside pass and fail": text("id,verdict\na,pass\nb,fail\nc,mostly\n"),
+    "a third word next to pass and fail": text("id,verdict\na,pass\nb,fail\nc,mostly\n"),
     "words that --pass leaves open": text("id,verdict\na,ship\nb,hold\nc,stop\n", "--pass", "ship"),
     "a pass that nobody gave": text("id,passed\na,ship\nb,hold\n", "--pass", "go"),
     "a kind that does not exist": text(GOOD, "--kind", "grade"),
     "a scale the wrong way round": text(GOOD, "--scale", "10-1"),
-    "a scale that is none": text(GOOD, "--scale", "ten"),
+    "a scale that is invalid": text(GOOD, "--scale", "ten"),
     "a scale of a billion points": text(GOOD, "--scale", "1-1000000000"),
     "a score outside the stated scale": text("id,score\na,11\nb,2\n", "--scale", "1-10"),
     "scores of two scales mixed": table(TWO),
     "cells out of 10 and out of 100": text("id,score\na,8/10\nb,60 %\n"),
-    "a temperature that is no number": text("id,score,temperature\na,3,hot\n"),
+    "a temperature that is not a number": text("id,score,temperature\na,3,hot\n"),
     "an unknown status": text("id,score,status\na,3,fine\n"),
     "an item and repetition twice": text("id,trial,score\na,1,3\na,1,4\n"),
     "duplicate export": text(GOOD + GOOD.partition("\n")[2]),
     "second order given as shown": shown_order,
-    "all unread": text("id,score\na,\nb,\n"),
+    "all unparsed": text("id,score\na,\nb,\n"),
     "a pattern that matches nothing": text("id,reply\na,x\nb,y\n", "--parse", r"(\d+)"),
     "a pattern without a group": text("id,reply\na,x\n", "--parse", r"\d+"),
-    "a pattern that is none": text("id,reply\na,x\n", "--parse", "(("),
+    "a pattern that is invalid": text("id,reply\na,x\n", "--parse", "(("),
     "a wide pattern that fits no column": text(GOOD, "--wide", "claude*"),
     "lists of different lengths": text(
         'id,a,b\nq,"[1,2]","[1]"\n', "--explode", "a,b", "--map", "verdict=a"
@@ -209,36 +209,36 @@ CASES = {
     "labels of other items": labels("id,label\nz1,3\nz2,4\n"),
     "a label twice for one item": labels("id,label\nq1,3\nq1,4\n"),
     "a label that is not understood": text(LABELLED.replace(",yes\n", ",maybe\n")),
-    "labels of pass and fail beside other verdicts": text(
+    "labels of pass and fail next to other verdicts": text(
         "id,verdict,label\na,A,pass\nb,B,fail\nc,A,fail\n"
     ),
     "a mix that names other categories": text(LABELLED, "--mix", "chat=1"),
     "labels by verdict of all items": text(LABELLED, "--labels-drawn", "by-verdict"),
     "one rate of another study without the other": text(PASSED, *ELSEWHERE[:2]),
     "a rate without its number of labels": text(PASSED, *ELSEWHERE[:3], ".84"),
-    "rates of another study beside labels": text(LABELLED, *ELSEWHERE),
+    "rates of another study next to labels": text(LABELLED, *ELSEWHERE),
     "rates of another study for several judges": text(BOTH, *ELSEWHERE),
     "rates of another study for scores": text(GOOD, *ELSEWHERE),
-    "no JSON list of judgments": text(
+    "not a JSON list of judgments": text(
         '{"a": 1}',
         name="j.json",
     ),
     "a PDF": raw(b"%PDF-1.4\n%", name="j.csv"),
-    "a name that tells no kind of file": text("hello there", name="j.docx"),
+    "a name without a kind of file": text("hello there", name="j.docx"),
     "a value that is mapped to nothing known": text(GOOD, "--map", "worth=score"),
     "a mapping without a name": text(GOOD, "--map", "score"),
     "a name mapped twice": text(GOOD, "--map", "score=score,score=id"),
-    "a pass beside another kind": text(PASSED, "--pass", "yes", "--kind", "score"),
-    "meanings beside another kind": text(PASSED, "--codes", "yes=a,no=b", "--kind", "score"),
-    "a word that means nothing known": text(PASSED, "--values", "1=left"),
+    "a pass next to another kind": text(PASSED, "--pass", "yes", "--kind", "score"),
+    "meanings next to another kind": text(PASSED, "--values", "yes=a,no=b", "--kind", "score"),
+    "a word with an unknown meaning": text(PASSED, "--values", "1=left"),
     "meanings of two kinds": text(PASSED, "--values", "1=pass,0=b"),
-    "a mapping of words that is no JSON": text(PASSED, "--values", '{"1": pass}'),
+    "a mapping of words that is not JSON": text(PASSED, "--values", '{"1": pass}'),
     "a column that is item and factor": text(GOOD, "--item", "id", "--factor", "id"),
-    "a factor that is no column": text(GOOD, "--factor", "colour"),
-    "a wide role that is none": text(GOOD, "--wide", "colour=a*"),
+    "a factor that is not a column": text(GOOD, "--factor", "colour"),
+    "a wide role that is invalid": text(GOOD, "--wide", "colour=a*"),
     "a wide list without a name": text(GOOD, "--wide", "judge="),
     "one wide column": text(GOOD, "--wide", "judge=sco*"),
-    "a list that is no column": text(GOOD, "--explode", "all"),
+    "a list that is not a column": text(GOOD, "--explode", "all"),
     "a table of a file that has none": text(GOOD, "--table", "scores"),
     "a database without that table": lambda folder: [*two_tables(folder), "--table", "c"],
     "a damaged database": raw(
@@ -247,14 +247,14 @@ CASES = {
     "no labels' file": text(GOOD, "--labels", "none.csv"),
     "labels without an item's name": labels("who,label\nx,3\n"),
     "labels without a label": labels("id,colour\nq1,red\nq2,blue\n"),
-    "places shown without an order": text(GOOD, "--as-shown"),
-    "an outcome that is none": text("id,winner\na,red\nb,blue\n", "--kind", "preference"),
-    "a stream of what is no Parquet": text(GOOD, "--stream", "yes"),
+    "positions shown without an order": text(GOOD, "--as-shown"),
+    "an outcome that is invalid": text("id,winner\na,red\nb,blue\n", "--kind", "preference"),
+    "a stream of another format than Parquet": text(GOOD, "--stream", "yes"),
     "a log named for another tool": text('{"a": 1}', "--reader", "inspect", name="j.json"),
     "columns of judgments that are nested": text(
         '[{"id": 1, "s": {"x": 2}}]', "--map", "score=s.y", name="j.json"
     ),
-    "a list's cell that is no list": text(
+    "a list's cell that is not a list": text(
         '[{"id": 1, "all": [1, 2]}, {"id": 2, "all": 5}]',
         "--explode",
         "all",
@@ -264,7 +264,7 @@ CASES = {
     "lists of lists": text('[{"id": 1, "all": [[]]}]', "--explode", "all", name="j.json"),
     "a verdict that is a list": parquet({"id": [1, 2], "score": [[1], [2]]}),
     "ids that are bytes": parquet({"id": [b"\xff", b"q"], "score": [1, 2]}),
-    "one person's label twice": labels("id,annotator,label\nq1,ann,3\nq1,ann,4\nq1,bob,4\n"),
+    "one rater's label twice": labels("id,annotator,label\nq1,ann,3\nq1,ann,4\nq1,bob,4\n"),
     "JSON nested too deeply": text("[" * 5000 + "]" * 5000, name="j.json"),
     "a stream that needs the whole file": parquet_whole("--stream", "yes", "--item", "id"),
     "a log to be streamed": parquet_whole("--stream", "yes", "--reader", "inspect"),
@@ -273,23 +273,21 @@ CASES = {
     "several tables in a database": two_tables,
     "several files": text(GOOD, "other.csv"),
     "too few resamples": text(GOOD, "--resamples", "5"),
-    "people's rows among the judge's": text(RATED),
-    "rows of people only": text(RATED.replace("EVAL", "ANNOTATION")),
-    "people's rows of other items": text(
+    "human rows among the judge's": text(RATED),
+    "rows of humans only": text(RATED.replace("EVAL", "ANNOTATION")),
+    "human rows of other items": text(
         RATED.replace("EVAL,q", "EVAL,p"), "--human", "source=ANNOTATION"
     ),
-    "people's rows that are all rows": text(
-        RATED.replace("EVAL", "ANNOTATION"), "--human", "source=ANNOTATION"
-    ),
-    "people's rows without a criterion": text(
+    "human rows only": text(RATED.replace("EVAL", "ANNOTATION"), "--human", "source=ANNOTATION"),
+    "human rows without a criterion": text(
         RATED.replace("tone,ANN", ",ANN"), "--human", "source=ANNOTATION"
     ),
-    "people's rows beside labels of a second file": text(
+    "human rows next to labels of a second file": text(
         RATED, "--human", "source=ANNOTATION", "--labels", "people.csv"
     ),
     "a word of raters that no row holds": text(RATED, "--judge-rows", "source=UI"),
     "a column of raters without a word": text(RATED, "--judge-rows", "source"),
-    "labels of several criteria beside verdicts of one": labels(
+    "labels of several criteria next to verdicts of one": labels(
         "id,criterion,label\nq1,tone,3\nq1,depth,4\n"
     ),
     "a name of records and of their lists' entries": text(
@@ -321,7 +319,7 @@ def raised():
     """File and text of every refusal that readers of tables and options raise."""
     folder = Path(judgestats.__file__).parent
     names = (*(f"data/readers/{n}" for n in READERS), "data/verdict_kinds", "data/vocabulary")
-    for name in (*names, "commands/audit", "commands/table_words"):
+    for name in (*names, "commands/audit", "commands/arguments"):
         for node in ast.walk(ast.parse((folder / f"{name}.py").read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "").endswith("Error"):
                 said = node.args[0] if node.args else None

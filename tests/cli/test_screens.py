@@ -15,10 +15,9 @@ from judgestats.analysis.audit import audit
 from judgestats.analysis.drift import drift
 from judgestats.api import read_judgments
 from judgestats.cli import main
-from judgestats.results.screen import brief_of_runs, plain_text, screen_of
-from judgestats.results.summary import brief_of
+from judgestats.results import brief_of, brief_of_runs, plain_text, screen_of
+from judgestats.runner import announce_progress, finish, show, show_brief
 from judgestats.runner import display as console
-from judgestats.runner.display import finish, show, show_brief, working
 from tests.results.screens import assert_screen
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -59,7 +58,7 @@ def test_the_sem_is_called_the_sd_of_repeated_scores(tmp_path, capsys):
     """Two repeats differ by the root of two times as much; the ratio below it is of distances."""
     path = table(tmp_path / "two.csv", 2)
     words = ["analyze", str(path), "--track", "none", "--report", "none", "--resamples", "99"]
-    assert main([*words, "--max", "sem=.7"]) == 0
+    assert main([*words, "--require", "sem<=.7"]) == 0
     screen = capsys.readouterr().out
     row = r"SEM \(SD of repeated scores\)\s+(\S+) .* ok\s+(\S+) .* NO\s+points"
     shown = re.search(row, screen)
@@ -111,9 +110,9 @@ def test_audits_of_other_kinds_keep_to_a_screen(tmp_path, judges, options):
 
 def test_only_the_screen_stands_on_standard_output(capsys, tmp_path):
     found = audited(table(tmp_path / "two.csv", 2))
-    with console.showing(console.ShownAs(form="screen", least=("reliability=.9",))):
-        console.tell("on the way")
-        console.at_length("the account")
+    with console.use_output(console.OutputOptions(form="screen", required=("reliability>=.9",))):
+        console.print_status("on the way")
+        console.print_verbose("the account")
         show(found, more="judgestats show X")
         finish(found, following=["judgestats show X"])
     said, on_the_way = capsys.readouterr()
@@ -141,8 +140,8 @@ def test_colours_on_a_terminal_only_and_none_where_none_is_wanted(capsys, monkey
 
 def test_programs_get_one_document(capsys, tmp_path):
     found = audited(table(tmp_path / "two.csv", 2))
-    with console.showing(console.ShownAs(form="json")):
-        console.say("on the way")
+    with console.use_output(console.OutputOptions(form="json")):
+        console.print_result("on the way")
         show(found)
         finish(found)
     said = json.loads(capsys.readouterr().out)
@@ -154,7 +153,7 @@ def test_programs_get_one_document(capsys, tmp_path):
 
 def test_what_takes_long_is_said(capsys, monkeypatch):
     monkeypatch.setattr("judgestats.runner.display._LATE_S", 0.0)
-    with working("Analysing 10 judgments"):
+    with announce_progress("Analysing 10 judgments"):
         import threading
 
         [timer] = [t for t in threading.enumerate() if isinstance(t, threading.Timer)] or [None]
@@ -178,7 +177,7 @@ def test_a_run_is_shown_again_and_so_is_one_result(workplace, capsys, tmp_path):
     assert "ICC(1,1): reliability of one judgment" in shown
     assert "95 percent confidence interval" in shown
     assert shown.count("ICC(1,1) =") == 1, "its number is written once"
-    assert main(["show", run, "--full"]) == 0
+    assert main(["show", run, "--all"]) == 0
     whole = capsys.readouterr().out
     assert "Limits of these data:" in whole
     assert f"\nNext:\n  judgestats show {run} " in whole
@@ -189,9 +188,9 @@ def test_a_run_is_shown_again_and_so_is_one_result(workplace, capsys, tmp_path):
     assert "Did you mean reliability.icc1" in capsys.readouterr().err
     assert main(["show", "0000"]) == 2
     assert "no run begins with '0000'" in capsys.readouterr().err
-    assert main([*words, "--min", "reliabilty=.8"]) == 2
+    assert main([*words, "--require", "reliabilty>=.8"]) == 2
     assert "Did you mean reliability?" in capsys.readouterr().err
-    assert main(["check", run, "--min", "reliability/icc1=.1", "--json"]) == 0
+    assert main(["check", run, "--require", "reliability/icc1>=.1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["passed"] is True
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from judgestats.cli import main
 from judgestats.results import read_results
-from judgestats.runner.common_parameters import split_arguments
+from judgestats.runner import split_arguments
 from judgestats.style import MLFLOW, OPTIONS, as_typed, option, spelled_for
 
 
@@ -24,8 +24,8 @@ def plain(monkeypatch, tmp_path):
     [
         (["rum", "temperature"], "Did you mean run?"),
         (["run", "temprature"], "Did you mean temperature?"),
-        (["run", "temperature", "--replicate", "3"], "Did you mean --replicates?"),
-        (["run", "temperature", "-P", "replicate=3"], "Did you mean --replicates?"),
+        (["run", "temperature", "--replicate", "3"], "Did you mean --repeats?"),
+        (["run", "temperature", "-P", "replicate=3"], "Did you mean --repeats?"),
         (["run", "temperature", "--judges", "sim-typica"], "Did you mean sim-typical?"),
         (["run", "temperature", "--report", "htm"], "Did you mean html?"),
         (["run", "temperature", "--mode", "bath"], "Did you mean batch?"),
@@ -47,15 +47,15 @@ def test_under_mlflow_hints_are_mlflows(monkeypatch, capsys):
     assert main(["run", "temperature", "--temperatures", "1"]) == 2
     assert "as in -P temperatures=0,0.5,1." in capsys.readouterr().err
     assert main(["run", "temperature", "--replicate", "1"]) == 2
-    assert "Did you mean replicates?" in capsys.readouterr().err
+    assert "Did you mean repeats?" in capsys.readouterr().err
 
 
 def test_a_hint_in_a_report_is_one_too(workplace):
-    words = "--judges sim-typical --limit 3 --replicates 1 --resamples 99 --report none"
+    words = "--judges sim-typical --limit 3 --repeats 1 --resamples 99 --report none"
     assert main(["run", "grade_score", *words.split()]) == 0
     [found] = workplace.glob("mlruns/*/*/artifacts/results.json")
     advice = read_results(found).recommendation
-    assert "Repeat the rotations (--replicates 2)" in advice.text
+    assert "Repeat the rotations (--repeats 2)" in advice.text
 
 
 def test_a_dry_run_needs_no_value(capsys):

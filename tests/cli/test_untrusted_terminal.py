@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from judgestats.cli import main
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.simulated.app import serving
+from judgestats.collection import collect_judgments
+from judgestats.simulated import run_server
 from tests.collection.forge import tasks_of
 from tests.collection.picky import Picky
 
@@ -66,8 +66,8 @@ def test_items_and_servers_words(workplace, capsys, monkeypatch):
     path.write_text("\n".join(map(json.dumps, items)))
     said = said_by(capsys, 0, "items", "show", str(path))
     assert "First item, q0" in said
-    with serving(Evil()) as url:
-        plan = ["--items", str(path), "--temperatures", "0.5,1,2", "--replicates", "2"]
+    with run_server(Evil()) as url:
+        plan = ["--items", str(path), "--temperatures", "0.5,1,2", "--repeats", "2"]
         plan += ["--report", "html", "--resamples", "99"]
         said = said_by(capsys, 0, "run", "temperature", "--judges", f"sim-typical@{url}", *plan)
         assert "What the servers said:" in said
@@ -107,7 +107,7 @@ def test_progress_of_batches(tmp_path, capsys):
 
     app = Evil()
     app.faults = type(app.faults)(batch_looks=2)
-    with serving(app) as url:
+    with run_server(app) as url:
         tasks = tasks_of(url, items=2, replicates=2)
         options = {"journal": tmp_path / "j.db", "progress": True, "sleep": at_once}
         done = collect_judgments(tasks, mode="batch", **options)

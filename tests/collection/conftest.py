@@ -7,11 +7,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from judgestats.collection.retry import RetryPolicy
-from judgestats.data.columns import Condition, Task
-from judgestats.items.records import Item, Response
-from judgestats.protocols.pointwise import Pointwise
-from judgestats.simulated.app import serving
+from judgestats.collection import RetryPolicy
+from judgestats.data import Condition, Task
+from judgestats.items import Item, Response
+from judgestats.protocols import Pointwise
+from judgestats.simulated import run_server
 from tests.batch_server import BatchFaults, BatchServer
 from tests.collection.forge import Forge, forging
 
@@ -81,7 +81,7 @@ def server() -> Iterator[Callable[..., tuple[str, BatchServer]]]:
 
         def start(**faults: object) -> tuple[str, BatchServer]:
             app = BatchServer(BatchFaults(**faults))  # type: ignore[arg-type]
-            return stack.enter_context(serving(app)), app
+            return stack.enter_context(run_server(app)), app
 
         yield start
 

@@ -20,14 +20,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from judgestats.collection.batch_store import BatchStore
-from judgestats.collection.batches.client import BatchClient
-from judgestats.collection.journal import Journal
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.columns import Condition, Task
+from judgestats.collection import BatchClient, BatchStore, Journal, collect_judgments
+from judgestats.data import Condition, Task
 from judgestats.errors import JudgestatsError
-from judgestats.items.records import Item, Response
-from judgestats.protocols.pointwise import Pointwise
+from judgestats.items import Item, Response
+from judgestats.protocols import Pointwise
 
 ROOT = Path(__file__).parents[2]
 
@@ -125,7 +122,7 @@ def killed_at_every_step(url: str, folder: str) -> int:
         _, status = os.waitpid(child, 0)
         handed_in = batches() - before
         with Journal(Path(folder) / f"{where}.db") as journal:
-            stored, waiting = len(journal), len(journal.batches.waiting())
+            stored, waiting = len(journal), len(journal.batches.open_judgments())
         again = collect(where)
         third = collect(where)
         tell(

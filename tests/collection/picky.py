@@ -2,7 +2,7 @@
 
 import json
 
-from judgestats.simulated.faults import error, read_body, send_json
+from judgestats.simulated import error, read_body, send_json
 from tests.batch_server import BatchServer
 
 

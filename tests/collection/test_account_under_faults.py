@@ -7,13 +7,16 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judgestats.collection.account import Stop
-from judgestats.collection.batches.collect import collect_in_batches
-from judgestats.collection.ledger import Budget
-from judgestats.collection.prices import Price, PriceTable
-from judgestats.collection.retry import RetryPolicy
-from judgestats.collection.single_answers import collect
-from judgestats.data.schema import validate_raw
+from judgestats.collection import (
+    Budget,
+    Price,
+    PriceTable,
+    RetryPolicy,
+    Stop,
+    collect,
+    collect_in_batches,
+)
+from judgestats.data import validate_raw
 from tests.batch_server import BatchFaults as Faults
 from tests.batch_server import BatchServer as SimulatedServer
 

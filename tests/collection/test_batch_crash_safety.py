@@ -3,7 +3,7 @@
 import json
 import signal
 
-from judgestats.collection.journal import Journal
+from judgestats.collection import Journal
 from tests.collection.forge import in_a_batch, killed_at_every_step
 
 
@@ -36,7 +36,7 @@ def test_killed_between_two_steps_the_same_command_goes_on(tmp_path, server, for
     for where in found:
         with Journal(tmp_path / f"{where}.db") as journal:
             assert len(journal) == 20
-            assert not journal.batches.waiting()
+            assert not journal.batches.open_judgments()
     uploads = [f for f in app.batch_api._files.values() if f.purpose == "batch"]
     assert len(uploads) == 7 + 1  # and the one whose id nobody ever knew
 

@@ -7,17 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.collection.batch_store import split_keys
-from judgestats.collection.batches.client import (
-    BatchState,
-    _MalformedError,
-    _object,
-    _state,
-    _states,
-    read_results,
-    request_line,
-)
-from judgestats.collection.retry import Kind
+from judgestats.collection import BatchState, Kind, read_results, request_line, split_keys
+from judgestats.collection.batches.client import _MalformedError, _object, _state, _states
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 

@@ -7,20 +7,21 @@ from dataclasses import replace
 
 import pytest
 
-from judgestats.collection.account import Stop
-from judgestats.collection.batch_store import Limits
-from judgestats.collection.batches.collect import collect_in_batches
-from judgestats.collection.journal import Journal
-from judgestats.collection.ledger import Budget
-from judgestats.collection.plan import price_plan
-from judgestats.collection.prices import Price, PriceTable
-from judgestats.collection.retry import RetryPolicy
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.request_fields import setting_sent
-from judgestats.data.schema import validate_raw
+from judgestats.collection import (
+    Budget,
+    Journal,
+    Limits,
+    Price,
+    PriceTable,
+    RetryPolicy,
+    Stop,
+    collect_in_batches,
+    collect_judgments,
+    price_plan,
+)
+from judgestats.data import setting_sent, validate_raw
 from judgestats.errors import BudgetError, InputError, JudgeError
-from judgestats.simulated.app import serving
-from judgestats.simulated.faults import send_json
+from judgestats.simulated import run_server, send_json
 from tests.batch_server import BatchFaults as Faults
 from tests.batch_server import BatchServer as SimulatedServer
 from tests.batch_server import _Batch
@@ -128,7 +129,7 @@ def test_what_a_batch_leaves_open_goes_into_a_next_one(plan, tmp_path, faults):
     assert (batch.account.discarded > 0) == bool(lost)  # run and billed, and nobody knows
     with Journal(tmp_path / "j.db") as journal:
         assert len(journal) == 30
-        assert not journal.batches.waiting()
+        assert not journal.batches.open_judgments()
 
 
 @pytest.mark.parametrize(
@@ -214,7 +215,7 @@ def test_an_endpoint_without_a_batch_api_is_named(plan, tmp_path):
     with pytest.raises(JudgeError, match="mode=online"):
         in_batches(plan(), tmp_path / "j.db", simulated_app=app)
     with Journal(tmp_path / "j.db") as journal:
-        assert not journal.batches.waiting()
+        assert not journal.batches.open_judgments()
         assert not journal._lost
 
 
@@ -544,7 +545,7 @@ def test_a_planted_key_is_found_nowhere(plan, tmp_path, monkeypatch, caplog, cap
     monkeypatch.setenv("JUDGESTATS_API_KEY", planted)
     caplog.set_level("DEBUG")
     path = tmp_path / "j.db"
-    with serving(Telling()) as url:
+    with run_server(Telling()) as url:
         batch = in_batches(plan(url=url), path, progress=True)
     assert batch.account.answered == 20
     assert set(batch.frame["fingerprint"]) == {"Bearer ***"}
@@ -566,7 +567,7 @@ class Broke(SimulatedServer):
 
 
 def test_a_quota_that_ends_in_the_first_calls_is_told_once(plan, tmp_path):
-    with serving(app=Broke()) as url:
+    with run_server(app=Broke()) as url:
         tasks = plan(items=2, replicates=1, temperatures=(0.5, 1.0), url=url)
         done = in_batches(tasks, tmp_path / "j.db")
     assert done.stopped_because is Stop.NO_QUOTA

@@ -4,20 +4,21 @@ import math
 
 import pytest
 
-from judgestats.collection.account import Stop
-from judgestats.collection.journal import Journal
-from judgestats.collection.ledger import Budget
-from judgestats.collection.prices import Price, PriceTable
-from judgestats.collection.retry import RetryPolicy
-from judgestats.collection.single_answers import collect, collect_judgments
-from judgestats.data.columns import RAW_COLUMNS, Condition, Task
-from judgestats.data.request_fields import setting_sent
-from judgestats.data.schema import validate_raw
+from judgestats.collection import (
+    Budget,
+    Journal,
+    Price,
+    PriceTable,
+    RetryPolicy,
+    Stop,
+    collect,
+    collect_judgments,
+)
+from judgestats.data import RAW_COLUMNS, Condition, Task, setting_sent, validate_raw
 from judgestats.errors import BudgetError, InputError, JudgeError, StoreError
-from judgestats.protocols.base import ReplyMode
-from judgestats.runner.display import account_lines
-from judgestats.simulated.app import SimulatedServer, serving
-from judgestats.simulated.faults import Faults, read_body, send_json
+from judgestats.protocols import ReplyMode
+from judgestats.runner import account_lines
+from judgestats.simulated import Faults, SimulatedServer, read_body, run_server, send_json
 
 DOLLAR = PriceTable(
     as_of="2026-01-01",
@@ -368,7 +369,7 @@ def test_cached_and_reasoning_tokens_stand_in_the_account(plan):
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
             await send_json(send, 200, {"model": "m", "choices": [choice], "usage": usage})
 
-    with serving(Thinks()) as url:
+    with run_server(Thinks()) as url:
         account = collect_judgments(plan(items=2, replicates=2, url=url)).account
     assert (account.tokens_cached, account.tokens_reasoning) == (4 * 512, 4 * 60)
     assert "280 out (2,048 cached, 240 of reasoning)" in str(account)

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from judgestats.collection.journal import Journal
+from judgestats.collection import Journal
 from tests.collection.forge import online
 
 

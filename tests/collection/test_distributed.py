@@ -13,17 +13,23 @@ import joblib
 import pandas as pd
 import pytest
 
+from judgestats.collection import (
+    MARK,
+    Budget,
+    CollectionRequest,
+    Journal,
+    Price,
+    PriceTable,
+    Shard,
+    Stop,
+    collect_distributed,
+    collect_judgments,
+    parse_judge,
+    shards_of,
+    work_off,
+)
 from judgestats.collection import cluster as distributed
-from judgestats.collection.account import Stop
-from judgestats.collection.ask import Ask
-from judgestats.collection.cluster import MARK, Shard, collect_distributed, shards_of, work_off
-from judgestats.collection.journal import Journal
-from judgestats.collection.ledger import Budget
-from judgestats.collection.prices import Price, PriceTable
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.collection.spec import parse_judge
-from judgestats.data.columns import Task
-from judgestats.data.schema import validate_raw
+from judgestats.data import Task, validate_raw
 from judgestats.engine import Engine, parse_engine
 from judgestats.errors import InputError
 
@@ -207,7 +213,9 @@ def test_shards_of_a_killed_run_are_taken_over(tmp_path, plan, server) -> None:
 
 def test_a_claimed_shard_is_not_asked_again(tmp_path, plan) -> None:
     tasks = tuple(plan(items=2, replicates=2))
-    shard = Shard(name="s", folder=str(tmp_path), tasks=tasks, abilities=(), ask=Ask())
+    shard = Shard(
+        name="s", folder=str(tmp_path), tasks=tasks, abilities=(), ask=CollectionRequest()
+    )
     (tmp_path / MARK).touch()
     assert not work_off(shard).lost
     assert work_off(shard).lost
@@ -216,10 +224,10 @@ def test_a_claimed_shard_is_not_asked_again(tmp_path, plan) -> None:
 def test_a_budget_needs_a_folder_that_workers_share(tmp_path, plan) -> None:
     tasks = tuple(plan(items=2, replicates=2))
     common = {"name": "s", "folder": str(tmp_path / "elsewhere"), "tasks": tasks, "abilities": ()}
-    free = work_off(Shard(ask=Ask(), **common))
+    free = work_off(Shard(ask=CollectionRequest(), **common))
     assert len(free.answers) == 4
     with pytest.raises(InputError, match="does not see the folder"):
-        work_off(Shard(ask=Ask(budget=Budget(max_requests=9)), **common))
+        work_off(Shard(ask=CollectionRequest(budget=Budget(max_requests=9)), **common))
 
 
 def test_a_journal_file_is_needed(plan) -> None:
@@ -245,7 +253,7 @@ def test_no_key_travels(tmp_path, plan, server, monkeypatch) -> None:
         name="s",
         folder=str(tmp_path),
         tasks=tuple(tasks),
-        ask=Ask(),
+        ask=CollectionRequest(),
         abilities=(),
     )
     assert planted.encode() not in spy(shard)

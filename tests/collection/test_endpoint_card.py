@@ -9,12 +9,9 @@ import pytest
 from mlflow import MlflowClient
 
 from judgestats.cli import main
-from judgestats.collection.endpoint_card import examined, first_answer
-from judgestats.collection.response import read_reply
-from judgestats.collection.spec import parse_judge
+from judgestats.collection import examined, first_answer, parse_judge, read_reply
 from judgestats.errors import InputError, JudgeError
-from judgestats.simulated.app import serving
-from judgestats.simulated.faults import send_bytes
+from judgestats.simulated import run_server, send_bytes
 
 
 def card(url, model="sim-noisy"):
@@ -76,7 +73,7 @@ def test_a_run_keeps_the_newest_card_of_its_judges(server, workplace, capsys):
     url, _ = server()
     model = f"sim-noisy@{url}"
     assert main(["endpoint", model]) == 0
-    given = "--temperatures 0.5,1 --replicates 2 --limit 3 --resamples 99 --report none --full"
+    given = "--temperatures 0.5,1 --repeats 2 --limit 3 --resamples 99 --report none --all"
     assert main(["run", "temperature", "--judges", model, *given.split()]) == 0
     run_id = re.search(r"MLflow run (\w+)", capsys.readouterr().out)[1]
     client = MlflowClient()
@@ -92,7 +89,7 @@ def test_a_page_or_an_unknown_model_is_no_judge(server):
     async def page(scope, receive, send):
         await send_bytes(send, 200, b"<!doctype html><title>Log in</title>", b"text/html", [])
 
-    with serving(page) as url, pytest.raises(JudgeError, match="no chat completions there"):
+    with run_server(page) as url, pytest.raises(JudgeError, match="no chat completions there"):
         asyncio.run(first_answer(parse_judge(f"m@{url}", environ={}), timeout_s=10.0))
     url, _ = server()
     with pytest.raises(JudgeError, match="does not know the model"):
@@ -111,7 +108,7 @@ def test_no_reply_in_time_names_the_option_and_is_no_refusal():
         body = json.dumps({"model": "m", "choices": [choice]}).encode()
         await send_bytes(send, 200, body, b"application/json", [])
 
-    with serving(slow) as url:
+    with run_server(slow) as url:
         spec = parse_judge(f"m@{url}", environ={})
         features = asyncio.run(examined(spec, timeout_s=0.3)).features
         why = "cannot be told (no reply within 0.3 s; --timeout allows more)"

@@ -17,16 +17,19 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.x509.oid import NameOID
 
-from judgestats.collection.account import Stop
-from judgestats.collection.client import _of_interest
-from judgestats.collection.ledger import Budget
-from judgestats.collection.plan import check_judges
-from judgestats.collection.prices import Price, PriceTable
-from judgestats.collection.retry import RetryPolicy, quota_pause
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.collection.spec import parse_judge
-from judgestats.data.request_fields import setting_sent
-from judgestats.data.schema import validate_raw
+from judgestats.collection import (
+    Budget,
+    Price,
+    PriceTable,
+    RetryPolicy,
+    Stop,
+    check_judges,
+    collect_judgments,
+    parse_judge,
+    quota_pause,
+)
+from judgestats.collection.client import _relevant_headers
+from judgestats.data import setting_sent, validate_raw
 from judgestats.errors import JudgeError
 
 ONCE = RetryPolicy(attempts=1, unusable_attempts=1, patience_s=0.0)
@@ -161,7 +164,7 @@ def test_anthropics_quota_headers_are_read():
     assert quota_pause({f"{name}-remaining": "9", f"{name}-reset": soon}) == 0.0
     for odd in ("2026-99-99T00:00:00Z", "2026-01-01T::::::Z", "2026-01-01T00:00:00Z", ""):
         assert quota_pause({f"{name}-remaining": "0", f"{name}-reset": odd}) == 0.0
-    kept = _of_interest([(name.encode() + b"-reset", b"x"), (b"set-cookie", b"y")])
+    kept = _relevant_headers([(name.encode() + b"-reset", b"x"), (b"set-cookie", b"y")])
     assert kept == [(name.encode() + b"-reset", b"x")]
 
 
@@ -295,10 +298,10 @@ def test_faults_can_be_asked_for_by_header(plan, server):
 
 
 def test_an_endpoint_that_goes_down_is_named_and_answers_are_kept(plan, tmp_path):
-    from judgestats.simulated.app import SimulatedServer, serving
+    from judgestats.simulated import SimulatedServer, run_server
 
     path = tmp_path / "journal.db"
-    with serving(SimulatedServer()) as url:
+    with run_server(SimulatedServer()) as url:
         collect_judgments(plan(items=2, url=url), journal=path)
     with pytest.raises(JudgeError, match="cannot be reached") as caught:
         collect_judgments(

@@ -12,15 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.collection.ask import Ask
-from judgestats.collection.callable_judge import OwnLoop, accepted_by, function_named
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.collection.spec import parse_judge
-from judgestats.data.columns import Condition, Task
+from judgestats.collection import (
+    CollectionRequest,
+    OwnLoop,
+    accepted_by,
+    collect_judgments,
+    function_named,
+    parse_judge,
+)
+from judgestats.data import Condition, Task
 from judgestats.errors import InputError
-from judgestats.items.records import Item, Response
-from judgestats.protocols.base import prompted_in
-from judgestats.protocols.pointwise import Correctness, Pointwise
+from judgestats.items import Item, Response
+from judgestats.protocols import Correctness, Pointwise, prompted_in
 
 MODULE = """
     import asyncio
@@ -194,7 +197,7 @@ def test_a_coroutine_that_blocks_fails_alone():
 def test_two_functions_of_one_file_are_two_judges(mine):
     one, other = (parse_judge(f"{mine}:{f}", environ={}) for f in ("score", "waits"))
     assert one.client_key != other.client_key
-    assert one.asked_as != other.asked_as
+    assert one.capability_key != other.capability_key
 
 
 def test_a_changed_file_is_another_judge(mine, tmp_path):
@@ -238,7 +241,7 @@ def test_names_that_are_no_function_are_told(mine):
     with pytest.raises(InputError, match=f"write {mine}:score"):
         parse_judge(f"{mine}.py:score", environ={})
     with pytest.raises(InputError, match="a function"):
-        Ask.of(mode="batch").judge(f"{mine}:score")
+        CollectionRequest.from_options(mode="batch").judge(f"{mine}:score")
 
 
 def test_a_models_name_with_a_colon_stays_a_models_name():

@@ -10,22 +10,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.collection.account import Stop
-from judgestats.collection.client import JudgeClient, proxy_for
-from judgestats.collection.collector import Collector
-from judgestats.collection.endpoint import Endpoint
-from judgestats.collection.journal import Journal
-from judgestats.collection.journal_file import Answer
-from judgestats.collection.ledger import Budget
-from judgestats.collection.plan import check_judges
-from judgestats.collection.prices import Price, PriceTable
-from judgestats.collection.response import read_error, read_reply
-from judgestats.collection.retry import Kind, Outcome, RetryPolicy
-from judgestats.collection.single_answers import collect, collect_judgments
-from judgestats.collection.spec import parse_judge
+from judgestats.collection import (
+    Answer,
+    Budget,
+    Collector,
+    Endpoint,
+    Journal,
+    JudgeClient,
+    Kind,
+    Outcome,
+    Price,
+    PriceTable,
+    RetryPolicy,
+    Stop,
+    check_judges,
+    collect,
+    collect_judgments,
+    parse_judge,
+    proxy_for,
+    read_error,
+    read_reply,
+)
 from judgestats.errors import JudgeError
-from judgestats.simulated.app import SimulatedServer, serving
-from judgestats.simulated.faults import Faults
+from judgestats.simulated import Faults, SimulatedServer, run_server
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
@@ -323,7 +330,7 @@ def test_who_waits_for_a_retry_leaves_when_its_model_is_ended(plan, server):
         await asyncio.sleep(0)
         endpoint.end(Stop.TOLD_TO_WAIT, "tomorrow")
         endpoint.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=50.0))  # one in flight
-        endpoint.limit.left()
+        endpoint.limit.release_slot()
         await asyncio.wait_for(asyncio.gather(resting, entering), 5)
 
     asyncio.run(waits())
@@ -361,7 +368,7 @@ class Mute(SimulatedServer):
 
 
 def test_the_cap_holds_where_the_server_does_not_tell_the_tokens(plan):
-    with serving(Mute()) as url:
+    with run_server(Mute()) as url:
         collected = collect_judgments(
             plan(items=50, url=url), budget=Budget(max_cost=0.05), prices=TEN, concurrency=2
         )

@@ -11,17 +11,23 @@ from pathlib import Path
 import pytest
 
 from judgestats.cli import main
-from judgestats.collection.batch_store import BatchRecord, BatchRequest
-from judgestats.collection.journal import Journal, journal_view
-from judgestats.collection.journal_file import VERSION, Answer, store_error
-from judgestats.collection.ledger import Charge
-from judgestats.collection.response import Abilities, Sent
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.request_fields import setting_sent
+from judgestats.collection import (
+    VERSION,
+    Abilities,
+    Answer,
+    BatchRecord,
+    BatchRequest,
+    Charge,
+    Journal,
+    SentRequest,
+    collect_judgments,
+    journal_view,
+    store_error,
+)
+from judgestats.data import setting_sent
 from judgestats.errors import StoreError
-from judgestats.protocols.base import ReplyMode
-from judgestats.runner.common_parameters import settings_of
-from judgestats.runner.design import load_design
+from judgestats.protocols import ReplyMode
+from judgestats.runner import load_design, settings_of
 from judgestats.runner.prepare import prepare
 
 EARLIER = Path(__file__).parents[1] / "made_by_0_1_0" / "journal.sqlite"
@@ -313,7 +319,7 @@ def test_a_journal_from_before_batches_is_brought_up_to_date(tmp_path):
     db.close()
     with Journal(path) as journal:
         assert len(journal) == 18
-        assert journal.batches.waiting() == set()
+        assert journal.batches.open_judgments() == set()
     db = sqlite3.connect(path)
     assert db.execute("PRAGMA user_version").fetchone() == (VERSION,)
     db.close()
@@ -327,8 +333,8 @@ def test_a_journal_of_0_1_0_answers_the_same_plan(tmp_path):
         "judges": "sim-typical",
         "temperatures": "0,0.5,1",
         "limit": "3",
-        "replicates": "2",
-        "judge_seed": "7",
+        "repeats": "2",
+        "request_seed": "7",
         "max_tokens": "300",
     }
     prepared = prepare(load_design("temperature"), given)
@@ -362,7 +368,7 @@ def test_a_batch_of_0_1_0_on_its_way_is_still_known(tmp_path):
     with Journal(path) as journal:
         request = journal.batches.requests("n")["c"]
         assert request.keys == (KEY, b"l" * 32)
-        assert request.sent.as_kept == '{"temperature":0.5,"seed":3}'
+        assert request.sent.settings_json == '{"temperature":0.5,"seed":3}'
         assert "top_k" in request.sent.settings
         assert (request.sent.choices, request.tried) == (2, 2)
 
@@ -373,7 +379,7 @@ def test_batches_and_answers_end_together(tmp_path):
     request = BatchRequest(
         custom_id="c",
         keys=(KEY, b"l" * 32),
-        sent=Sent(
+        sent=SentRequest(
             mode=ReplyMode.TEXT, settings={"top_k": 5}, varied=frozenset({"temperature"}), seed=3
         ),
         tried=2,
@@ -388,11 +394,11 @@ def test_batches_and_answers_end_together(tmp_path):
         assert journal.batches.open("u", "other") == []
         assert journal.batches.requests("n") == {"c": request}
         assert journal.was_lost([KEY, b"l" * 32]) == 1  # asked online now, it is paid for twice
-        new = journal.fetched("n", {KEY: answer("second"), b"l" * 32: answer("second")})
+        new = journal.store_batch("n", {KEY: answer("second"), b"l" * 32: answer("second")})
         assert new == {b"l" * 32}
         assert journal.get(KEY) == answer("first")
         assert journal.batches.open("u", "m") == []
-        assert journal.batches.waiting() == set()
+        assert journal.batches.open_judgments() == set()
 
 
 def flipped(path, place, bit):
@@ -436,14 +442,14 @@ def test_a_damaged_answer_is_named_and_can_be_taken_out(tmp_path, capsys):
     db.execute("UPDATE answers SET text = 'hurT' WHERE text = 'hurt'")
     db.commit()
     db.close()
-    with Journal(path) as journal, pytest.raises(StoreError, match="journal verify"):
+    with Journal(path) as journal, pytest.raises(StoreError, match="judgestats doctor FILE"):
         journal.get(b"l" * 32)
-    assert main(["journal", "verify", str(path)]) == 1
+    assert main(["doctor", str(path)]) == 1
     said = capsys.readouterr().out
     assert "2 answers kept, 1 fault\n  row 2: its checksum differs" in said
     assert "\n\n" not in said
-    assert main(["journal", "verify", str(path), "--drop"]) == 1
-    assert main(["journal", "verify", str(path)]) == 0
+    assert main(["doctor", str(path), "--drop"]) == 1
+    assert main(["doctor", str(path)]) == 0
     assert "1 answers whole" in capsys.readouterr().out
     with Journal(path) as journal:
         assert journal.get(KEY).text == "kept"
@@ -473,11 +479,11 @@ def test_what_flipped_bits_leave_is_named_and_can_be_taken_out(change, said, tmp
         with Journal(path) as journal:
             return journal.get(KEY), journal.abilities("http://x", "m")
 
-    with pytest.raises(StoreError, match="journal verify"):
+    with pytest.raises(StoreError, match="judgestats doctor FILE"):
         used()
-    assert main(["journal", "verify", str(path), "--drop"]) == 1
+    assert main(["doctor", str(path), "--drop"]) == 1
     assert said in capsys.readouterr().out
-    assert main(["journal", "verify", str(path)]) == 0
+    assert main(["doctor", str(path)]) == 0
 
 
 @pytest.mark.parametrize(
@@ -490,7 +496,9 @@ def test_what_flipped_bits_leave_is_named_and_can_be_taken_out(change, said, tmp
 )
 def test_a_damaged_file_is_a_sentence_and_no_traceback(change, tmp_path):
     path = tmp_path / "journal.db"
-    request = BatchRequest(custom_id="1", keys=(KEY,), sent=Sent(mode=ReplyMode.TEXT), tried=0)
+    request = BatchRequest(
+        custom_id="1", keys=(KEY,), sent=SentRequest(mode=ReplyMode.TEXT), tried=0
+    )
     with Journal(path) as journal:
         journal.ledger.line("a", "http://x", "m")
         journal.batches.begin(BatchRecord(name="b", base_url="http://x", model="m"), [request])
@@ -518,7 +526,7 @@ def test_a_damaged_line_of_the_ledger_is_named(tmp_path, capsys):
     db.execute("UPDATE ledger SET known = 0.05 WHERE known = 0.5")
     db.commit()
     db.close()
-    assert main(["journal", "verify", str(path)]) == 1
+    assert main(["doctor", str(path)]) == 1
     said = capsys.readouterr().out
     assert "line 2 of the ledger" in said
     assert "line 1" not in said

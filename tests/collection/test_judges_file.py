@@ -5,17 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from judgestats.collection.prices import default_prices
-from judgestats.collection.request import Ready, Sampling
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.collection.spec import read_judges, read_judges_file
-from judgestats.data.columns import Condition, Task
+from judgestats.collection import (
+    Ready,
+    Sampling,
+    collect_judgments,
+    default_prices,
+    read_judges,
+    read_judges_file,
+)
+from judgestats.data import Condition, Task
 from judgestats.errors import InputError
-from judgestats.protocols.base import ReplyMode, prompted_in
-from judgestats.runner.design import load_design
+from judgestats.protocols import ReplyMode, prompted_in
+from judgestats.runner import load_design
 from judgestats.runner.prepare import prepare
-from judgestats.simulated.app import SimulatedServer, serving
-from judgestats.simulated.faults import read_body
+from judgestats.simulated import SimulatedServer, read_body, run_server
 from tests.batch_server import BatchServer
 
 ENV = {"AZURE_KEY": "azure-key-0815", "OPENAI_API_KEY": "sk-openai-0815", "TENANT": "t-4711-tenant"}
@@ -60,7 +63,7 @@ class Listening(BatchServer):
 def test_each_judge_is_asked_as_its_entry_says(plan, tmp_path):
     app = Listening()
     file = tmp_path / "judges.yaml"
-    with serving(app) as url:
+    with run_server(app) as url:
         file.write_text(FILE.format(url=url))
         judges = read_judges_file(file, environ=ENV)
         tasks = [
@@ -168,7 +171,7 @@ judges:
 @pytest.mark.parametrize("mode", ["online", "batch"])
 def test_two_judges_of_one_model_are_asked_each_as_its_entry_says(plan, tmp_path, mode):
     app, file = Listening(), tmp_path / "judges.yaml"
-    with serving(app) as url:
+    with run_server(app) as url:
         file.write_text(TWO.format(url=url))
         judges = read_judges_file(file, environ={})
         asked = plan(items=2, replicates=2)
@@ -217,7 +220,7 @@ def test_what_one_judge_is_refused_says_nothing_of_another_of_its_model(plan, tm
             await super().__call__(scope, again, send)
 
     file = tmp_path / "judges.yaml"
-    with serving(Picky()) as url:
+    with run_server(Picky()) as url:
         file.write_text(
             f"judges: [{{name: thinks, model: sim-typical, base_url: {url}, settings: "
             "{reasoning_effort: low}}, "
@@ -282,7 +285,7 @@ def test_a_judges_own_temperature_is_kept_for_votes_and_for_what_others_ask_of_i
     given = {
         "judges": str(file), "limit": "2", "pairs": "4", "strategies": "vanilla,majority@2,cce@2",
         "scaling": "none", "selections": "none", "remover": "fixed", "key_points": "0",
-        "temperatures": "0.75", "raised": "1.5", "replicates": "1", "journal": "",
+        "temperatures": "0.75", "raised": "1.5", "repeats": "1", "journal": "",
     }  # fmt: skip
     prepared = prepare(load_design("crowd"), given)
     staging = prepared.staging

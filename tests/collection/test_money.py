@@ -3,10 +3,7 @@
 import pytest
 
 from benchmarks.money import BOUND, SERVERS, spent
-from judgestats.collection.journal import Journal
-from judgestats.collection.ledger import Budget, Charge
-from judgestats.collection.prices import Price, PriceTable
-from judgestats.collection.single_answers import collect_judgments
+from judgestats.collection import Budget, Charge, Journal, Price, PriceTable, collect_judgments
 
 CAP = 0.2
 HEEDS = ("honest", "always", "ever", "short", "tells no", "tells its")
@@ -54,16 +51,16 @@ def test_what_was_in_flight_when_a_run_was_killed_is_spent(tmp_path):
         journal.begin([KEY], line=line, hold=0.25)
     for _ in range(2):  # once, however often it is opened
         with Journal(path) as journal:
-            spend = journal.ledger.spent("e", "u", "m")
+            spend = journal.ledger.total_spend("e", "u", "m")
             assert (spend.in_vain, spend.requests) == (0.25, 1)
     with Journal(path) as journal:
         assert journal.was_lost([KEY]) == 1
         line = journal.ledger.line("e", "u", "m")
         journal.ledger.charge_again(line, 1)
         journal.ledger.charge([Charge(line=line, reported=1.0, longest=7.0)])
-        spend = journal.ledger.spent("e", "u", "m")
+        spend = journal.ledger.total_spend("e", "u", "m")
         assert (spend.total, spend.asked_again, spend.longest) == (1.25, 1, 7.0)
-        assert journal.ledger.spent("other", "u", "m").total == 0
+        assert journal.ledger.total_spend("other", "u", "m").total == 0
 
 
 def test_spend_counts_by_experiment_and_judge(plan, tmp_path):

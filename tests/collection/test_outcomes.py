@@ -2,8 +2,7 @@ import json
 
 import pytest
 
-from judgestats.collection.response import read_error, read_reply
-from judgestats.collection.retry import Kind, Parameter, seconds_until
+from judgestats.collection import Kind, Parameter, read_error, read_reply, seconds_until
 
 
 def reply(**choice):

@@ -11,27 +11,36 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.collection import prices
-from judgestats.collection.account import Stop
-from judgestats.collection.collector import grouped
-from judgestats.collection.ledger import Budget, Purse
-from judgestats.collection.plan import price_plan
-from judgestats.collection.prices import Price, default_prices, load_prices
-from judgestats.collection.request import (
+from judgestats.collection import (
+    Abilities,
+    AdaptiveLimit,
+    Budget,
     Encoded,
+    Kind,
+    Outcome,
+    Parameter,
+    Price,
+    Purse,
+    RetryPolicy,
     Sampling,
+    SentRequest,
+    Stop,
+    collect_judgments,
+    default_prices,
     draw_header,
+    grouped,
     judgment_keys,
+    load_prices,
+    next_mode,
+    parse_judge,
+    price_plan,
+    prices,
     request_body,
     sent_of,
 )
-from judgestats.collection.response import Abilities, Sent, next_mode
-from judgestats.collection.retry import AdaptiveLimit, Kind, Outcome, Parameter, RetryPolicy
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.collection.spec import parse_judge
-from judgestats.data.columns import Condition
+from judgestats.data import Condition
 from judgestats.errors import BudgetError, InputError
-from judgestats.protocols.base import ReplyMode
+from judgestats.protocols import ReplyMode
 
 KEY = {"OPENAI_API_KEY": "x"}
 
@@ -47,7 +56,7 @@ def test_the_limit_falls_once_per_window_and_rises_again():
             limit.congested(at)  # five refusals of one window count once
         assert limit.limit == pytest.approx(7.0)
         for _ in range(5):
-            limit.left()
+            limit.release_slot()
         for _ in range(200):
             await limit.enter()
             limit.answered()
@@ -68,7 +77,7 @@ def test_no_more_than_the_limit_are_in_flight_and_nobody_is_forgotten():
             peak = max(peak, limit.in_flight)
             assert limit.in_flight <= limit.ceiling
             await asyncio.sleep(0)
-            draw.choice([limit.answered, limit.left, lambda: limit.congested(at)])()
+            draw.choice([limit.answered, limit.release_slot, lambda: limit.congested(at)])()
             done += 1
 
         await asyncio.gather(*(one() for _ in range(300)))
@@ -86,7 +95,7 @@ def test_one_who_leaves_the_queue_passes_his_place_on():
         first = asyncio.create_task(limit.enter())
         second = asyncio.create_task(limit.enter())
         await asyncio.sleep(0)
-        limit.left()
+        limit.release_slot()
         first.cancel()
         await asyncio.wait_for(second, 5)
 
@@ -364,13 +373,15 @@ def test_the_body_carries_what_was_asked_and_nothing_else(plan):
 def test_hostile_text_survives_the_body(plan):
     import json
 
-    from judgestats.protocols.base import Prompted
+    from judgestats.protocols import Prompted
 
     text = 'a "quote" \\ \u2028 \ud800 \x00 }],"n":99'
     prompted = Prompted(
         messages=({"role": "user", "content": text},), mode=ReplyMode.TEXT, prompt_sha=""
     )
-    raw = request_body(parse_judge("sim-typical"), Encoded(prompted), Sent(mode=ReplyMode.TEXT))
+    raw = request_body(
+        parse_judge("sim-typical"), Encoded(prompted), SentRequest(mode=ReplyMode.TEXT)
+    )
     value = json.loads(raw)
     assert value["messages"][0]["content"] == text
     assert "n" not in value
@@ -386,7 +397,7 @@ def test_draws_do_not_depend_on_bundling(plan):
 @settings(max_examples=25, deadline=None)
 @given(st.integers(1, 6), st.booleans(), st.randoms())
 def test_groups_cover_the_plan_once_and_never_mix(size, together, draw):
-    from judgestats.data.columns import Task
+    from judgestats.data import Task
 
     condition = Condition(judge="sim-typical")
     tasks = [
@@ -417,7 +428,7 @@ def taught(abilities, about, **sent):
         **sent,
     }
     outcome = Outcome(kind=Kind.BAD_REQUEST, about=about, detail="no")
-    return abilities.taught_by(outcome, sent=Sent(**sent))
+    return abilities.taught_by(outcome, sent=SentRequest(**sent))
 
 
 def test_lessons():
@@ -433,7 +444,7 @@ def test_lessons():
     varied = taught(start, "top_p", varied=frozenset({"temperature", "top_p"}))
     assert varied.refused == {("top_p", 0.9): "no"}
     outcome = Outcome(kind=Kind.BAD_REQUEST, detail="unknown argument: min_p")
-    sent = Sent(mode=start.mode, settings={"extra_body.min_p": 0.1})
+    sent = SentRequest(mode=start.mode, settings={"extra_body.min_p": 0.1})
     assert start.taught_by(outcome, sent=sent).left_out == {"extra_body.min_p"}
 
 
@@ -467,8 +478,10 @@ def test_abilities_survive_the_journals_text():
         refused={("temperature", 0.2): "x", ("reasoning_effort", "low"): "y"},
     )
     assert Abilities.from_json(value.to_json()) == value
-    sent = Sent(mode=ReplyMode.TEXT, settings={"top_p": 0.5}, varied=frozenset({"top_p"}), seed=1)
-    assert Sent.from_json(sent.to_json()) == sent
+    sent = SentRequest(
+        mode=ReplyMode.TEXT, settings={"top_p": 0.5}, varied=frozenset({"top_p"}), seed=1
+    )
+    assert SentRequest.from_json(sent.to_json()) == sent
 
 
 def test_what_the_journal_holds_is_handed_over_where_no_more_is_asked(plan, tmp_path):

@@ -9,11 +9,15 @@ import traceback
 
 import pytest
 
-from judgestats.collection.client import JudgeClient, proxy_for
-from judgestats.collection.plan import check_judges
-from judgestats.collection.retry import Kind, RetryPolicy
-from judgestats.collection.single_answers import collect
-from judgestats.collection.spec import parse_judge
+from judgestats.collection import (
+    JudgeClient,
+    Kind,
+    RetryPolicy,
+    check_judges,
+    collect,
+    parse_judge,
+    proxy_for,
+)
 from judgestats.errors import InputError, JudgeError
 
 PASSWORD = "planted-0815@never:seen"

@@ -5,13 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.collection.account import Stop
-from judgestats.collection.response import read_error, read_reply
-from judgestats.collection.retry import Kind, Parameter
-from judgestats.collection.single_answers import collect_judgments
+from judgestats.collection import Kind, Parameter, Stop, collect_judgments, read_error, read_reply
 from judgestats.errors import JudgeError
-from judgestats.simulated.app import SimulatedServer, serving
-from judgestats.simulated.faults import send_json
+from judgestats.simulated import SimulatedServer, run_server, send_json
 from tests.collection.picky import Picky
 
 _FILE = Path(__file__).parent / "data" / "errors.jsonl"
@@ -70,7 +66,7 @@ def test_there_are_as_many_as_were_collected():
 
 def test_a_server_that_breaks_over_a_schema_is_asked_in_the_next_mode(plan, quick):
     breaks = Picky(lambda request: "response_format" in request, status=500, words="boom")
-    with serving(breaks) as url:
+    with run_server(breaks) as url:
         collected = collect_judgments(plan(items=2, url=url), retry=quick)
     assert collected.account.answered == 8
     assert set(collected.frame["reply_mode"]) == {"tool"}
@@ -93,13 +89,16 @@ def test_a_base_url_without_v1_gets_a_hint(plan):
         async def __call__(self, scope, receive, send):
             await send_json(send, 404, {"detail": "Not Found"})
 
-    with serving(Elsewhere()) as url, pytest.raises(JudgeError, match=r"Most servers want .*/v1"):
+    with (
+        run_server(Elsewhere()) as url,
+        pytest.raises(JudgeError, match=r"Most servers want .*/v1"),
+    ):
         collect_judgments(plan(url=url.removesuffix("/v1")))
 
 
 def test_a_model_that_refuses_every_temperature_is_judged_with_the_default(plan):
     picky = Picky(lambda request: "temperature" in request, words="temperature is deprecated")
-    with serving(picky) as url:
+    with run_server(picky) as url:
         collected = collect_judgments(plan(items=2, temperatures=(0.0, None), url=url))
     assert collected.account.invalid == collected.account.answered == 8
     assert any("temperatures=default" in note for note in collected.notes)

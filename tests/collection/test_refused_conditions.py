@@ -5,14 +5,16 @@ import json
 
 import pytest
 
-from judgestats.collection.account import Stop
-from judgestats.collection.endpoint import Endpoint
-from judgestats.collection.journal import Journal
-from judgestats.collection.prices import Price
-from judgestats.collection.retry import RetryPolicy
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.collection.spec import parse_judge
-from judgestats.simulated.app import SimulatedServer
+from judgestats.collection import (
+    Endpoint,
+    Journal,
+    Price,
+    RetryPolicy,
+    Stop,
+    collect_judgments,
+    parse_judge,
+)
+from judgestats.simulated import SimulatedServer
 from tests.collection.picky import Picky
 
 ONCE = RetryPolicy(attempts=1, unusable_attempts=1, first_s=0.0)

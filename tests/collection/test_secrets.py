@@ -9,12 +9,10 @@ from urllib.parse import quote
 
 import pytest
 
-from judgestats.collection.retry import RetryPolicy
-from judgestats.collection.single_answers import collect_judgments
+from judgestats.collection import RetryPolicy, collect_judgments
 from judgestats.errors import JudgeError, JudgestatsError, StoreError
-from judgestats.simulated.app import SimulatedServer, serving
-from judgestats.simulated.faults import Faults
-from judgestats.tracking.store import store_faults
+from judgestats.simulated import Faults, SimulatedServer, run_server
+from judgestats.tracking import store_faults
 
 PLANTED = "sk-planted/0815+never-to-be-seen"
 FORMS = {
@@ -81,7 +79,7 @@ def test_a_planted_key_is_found_nowhere(plan, tmp_path, monkeypatch, caplog, cap
     caplog.set_level(logging.DEBUG)
     once = RetryPolicy(attempts=2, patience_s=0.0, first_s=0.001)
     said = ""
-    with serving(Parrot(status, form)) as url:
+    with run_server(Parrot(status, form)) as url:
         try:
             collected = collect_judgments(
                 plan(items=2, url=url),

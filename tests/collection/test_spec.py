@@ -2,7 +2,7 @@ import pickle
 
 import pytest
 
-from judgestats.collection.spec import DEFAULT_BASE_URL, Secret, parse_judge
+from judgestats.collection import DEFAULT_BASE_URL, Secret, parse_judge
 from judgestats.errors import InputError, printable
 
 PLANTED = "sk-planted-4711-do-not-leak"

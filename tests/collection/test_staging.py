@@ -10,17 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.collection.ledger import Budget
-from judgestats.collection.plan import price_plan
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.columns import Condition
-from judgestats.data.parse import parse_judgments
-from judgestats.data.stages import Staging
+from judgestats.collection import Budget, collect_judgments, price_plan
+from judgestats.data import Condition, StageSchedule, parse_judgments
 from judgestats.errors import InputError
-from judgestats.items.bank import load_bank
-from judgestats.protocols.base import WRITTEN_MODES
-from judgestats.protocols.strategies import Counted, Wording, strategy
-from judgestats.simulated.app import SimulatedServer
+from judgestats.items import load_bank
+from judgestats.protocols import WRITTEN_MODES, KeyPointStrategy, Wording, strategy
+from judgestats.simulated import SimulatedServer
 
 NAMES = ("vanilla", "plan", "majority@2", "aggregate@2", "cce@2", "cce-random-raw@4")
 
@@ -37,14 +32,14 @@ def staging_of(names=NAMES, *, judge="sim-crowd", items=2, pairs=2, replicates=1
         }
         own = tuple(u for u in listed if u.item_id in kept)
         if points:
-            one = Counted(
+            one = KeyPointStrategy(
                 strategy=one,
                 one_in=1,
                 wording=wording,
             )
         condition = Condition(judge=judge, temperature=0.5, factors={"strategy": one.name})
         strategies[condition], units[condition] = one, own
-    return Staging(strategies, units, replicates=replicates)
+    return StageSchedule(strategies, units, replicates=replicates)
 
 
 def collected(staging, **options):
@@ -163,7 +158,7 @@ def in_sets(sizes, names=("vanilla", "cce@2"), *, replicates=1):
         kept = set(first.values())
         strategies[condition] = one
         units[condition] = tuple(u for u in one.units(tuple(items)) if u.item_id in kept)
-    return Staging(strategies, units, replicates=replicates)
+    return StageSchedule(strategies, units, replicates=replicates)
 
 
 def test_a_large_plan_is_priced_on_a_part_of_every_set_with_its_margin():
@@ -244,7 +239,7 @@ def test_failed_calls_are_heard_too(quick, server):
 def test_conditions_must_name_their_strategy():
     condition = Condition(judge="sim-crowd", factors={"strategy": "plan"})
     with pytest.raises(InputError, match="must name its strategy"):
-        Staging({condition: strategy("vanilla")}, {condition: ()})
+        StageSchedule({condition: strategy("vanilla")}, {condition: ()})
 
 
 SCRIPT = """

@@ -6,16 +6,21 @@ import math
 
 import pytest
 
-from judgestats.collection.account import Stop
-from judgestats.collection.charges import charged
-from judgestats.collection.journal import Journal
-from judgestats.collection.ledger import Budget, Purse
-from judgestats.collection.prices import Price, PriceTable
-from judgestats.collection.request import TextSize
-from judgestats.collection.response import read_reply
-from judgestats.collection.retry import Kind, Outcome
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.simulated.app import serving
+from judgestats.collection import (
+    Budget,
+    Journal,
+    Kind,
+    Outcome,
+    Price,
+    PriceTable,
+    Purse,
+    Stop,
+    TextSize,
+    charged,
+    collect_judgments,
+    read_reply,
+)
+from judgestats.simulated import run_server
 from tests.batch_server import BatchServer
 
 CAP = 1.0
@@ -72,7 +77,7 @@ def test_the_cap_holds_by_length_whatever_is_reported(lie, way, plan, tmp_path):
     if way == "batch":
         options |= {"mode": "batch", "sleep": lambda _: asyncio.sleep(0)}
     if way == "loopback":
-        with serving(app) as url:
+        with run_server(app) as url:
             table = PriceTable(
                 as_of="2026-01-01",
                 source="test",
@@ -146,7 +151,7 @@ def test_all_that_a_reply_contains_counts(message, tokens):
     usage = {"prompt_tokens": 50, "completion_tokens": 2}
     body = {"choices": [{"message": message}], "usage": usage}
     outcome = read_reply(json.dumps(body).encode(), {}, 0.0)
-    price, asked = Price(input=0.0, output=1e6), TextSize.of(["Why? " * 30])
+    price, asked = Price(input=0.0, output=1e6), TextSize.from_texts(["Why? " * 30])
     bill = charged(outcome, price, asked, hold=0.0, bound=None)
     assert bill.outcome.tokens_out is None
     assert bill.estimate == pytest.approx(tokens, rel=0.02)
@@ -174,7 +179,7 @@ def test_an_honest_report_is_believed(text, tokens):
     bill = charged(
         outcome,
         Price(input=1.0, output=1.0),
-        TextSize.of(["Why is the sky blue?"]),
+        TextSize.from_texts(["Why is the sky blue?"]),
         hold=0.0,
         bound=None,
     )
@@ -188,14 +193,16 @@ def test_a_reply_that_is_too_long_is_charged_by_its_length():
     outcome = read_reply(json.dumps(body).encode(), {}, 0.0)
     assert outcome.kind is Kind.TOO_LARGE
     bill = charged(
-        outcome, Price(input=10.0, output=40.0), TextSize.of(["?"]), hold=0.1, bound=None
+        outcome, Price(input=10.0, output=40.0), TextSize.from_texts(["?"]), hold=0.1, bound=None
     )
     assert bill.estimate == pytest.approx(95_000 * 40 / 1e6, rel=0.01)
 
 
 def test_more_tokens_than_any_model_has_are_not_believed():
     outcome = Outcome(kind=Kind.ANSWERED, tokens_in=10**9, tokens_out=10**12, body=("7",))
-    bill = charged(outcome, Price(input=1.0, output=1.0), TextSize.of(["?"]), hold=0, bound=None)
+    bill = charged(
+        outcome, Price(input=1.0, output=1.0), TextSize.from_texts(["?"]), hold=0, bound=None
+    )
     assert (math.isnan(bill.cost), bill.estimate) == (True, 2e-06)
 
 
@@ -207,7 +214,7 @@ def test_no_count_of_a_reply_is_believed_where_one_is_too_high():
         tokens_cached=4_999_999,
         body=(WORDS * 100,),
     )
-    price, asked = Price(input=10.0, output=40.0, cached=1.0), TextSize.of(["?" * 16])
+    price, asked = Price(input=10.0, output=40.0, cached=1.0), TextSize.from_texts(["?" * 16])
     bill = charged(outcome, price, asked, hold=0, bound=None)
     assert bill.outcome.usage == (None, None, None)
     assert bill.outcome.usage_fault == "5,000,000 tokens"
@@ -216,7 +223,7 @@ def test_no_count_of_a_reply_is_believed_where_one_is_too_high():
 
 def test_a_count_beyond_the_length_is_charged_where_the_other_is_too_low():
     outcome = Outcome(kind=Kind.ANSWERED, tokens_in=0, tokens_out=9_000, body=(WORDS,))
-    price, asked = Price(input=10.0, output=40.0), TextSize.of(["Why? " * 16])
+    price, asked = Price(input=10.0, output=40.0), TextSize.from_texts(["Why? " * 16])
     bill = charged(outcome, price, asked, hold=0, bound=None)
     assert bill.outcome.usage == (None, None, None)
     assert bill.estimate == pytest.approx((20 * 10 + 9_000 * 40) / 1e6)
@@ -230,5 +237,5 @@ def test_what_a_server_adds_to_a_reply_is_no_text_of_it():
     usage = {"prompt_tokens": 12, "completion_tokens": 5}
     body = {"choices": [{"message": message}], "usage": usage}
     outcome = read_reply(json.dumps(body).encode(), {}, 0.0)
-    price, asked = Price(input=1.0, output=1.0), TextSize.of(["Why is the sky blue?"])
+    price, asked = Price(input=1.0, output=1.0), TextSize.from_texts(["Why is the sky blue?"])
     assert charged(outcome, price, asked, hold=0.0, bound=None).outcome.usage == (12, 5, None)

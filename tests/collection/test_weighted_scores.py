@@ -2,12 +2,10 @@
 
 import pytest
 
-from judgestats.collection.plan import price_plan
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.parse import parse_judgments
-from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.pointwise import Pointwise
-from judgestats.simulated.app import SimulatedServer
+from judgestats.collection import collect_judgments, price_plan
+from judgestats.data import parse_judgments
+from judgestats.protocols import Pointwise, ReplyMode
+from judgestats.simulated import SimulatedServer
 from judgestats.simulated.truth import truth
 from tests.collection.conftest import make_items
 

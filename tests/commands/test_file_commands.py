@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis.audit_answer import answerable
+from judgestats.analysis import answerable
 from judgestats.cli import main
-from judgestats.data.demo import demo_file
+from judgestats.data import demo_file
 from judgestats.data.readers import read_judgments
 
 

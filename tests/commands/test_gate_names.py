@@ -11,15 +11,18 @@ import pytest
 
 import judgestats as js
 from judgestats.cli import main
-from judgestats.commands.check import held_to, read_demands
-from judgestats.data.demo import demo_judgments
+from judgestats.commands import evaluate_thresholds, read_demands
+from judgestats.data import demo_judgments
 from judgestats.errors import InputError
 from judgestats.pytest_plugin import held_judge
-from judgestats.results import Results, write_results
-from judgestats.results.metric_names import quantity_of_row
-from judgestats.results.quantities import name_of
-from judgestats.results.summary import told_apart
-from judgestats.results.thresholds import read_thresholds
+from judgestats.results import (
+    Results,
+    distinguishable,
+    name_of,
+    quantity_of_row,
+    read_thresholds,
+    write_results,
+)
 
 
 def scores() -> pd.DataFrame:
@@ -87,59 +90,61 @@ def test_every_name_that_a_screen_shows_can_be_demanded(name) -> None:
     results = results_of(name)
     assert results.rows
     names = [("unread", "lower")]
-    for row in told_apart(results.rows):
+    for row in distinguishable(results.rows):
         better = quantity_of_row(row).better
         shown = {row.ask, row.short, row.key, row.estimand, name_of(row.estimand)}
         names += [(called, better) for called in shown if called]
     for called, better in names:
-        least, most = ([f"{called}=.5"], []) if better == "higher" else ([], [f"{called}=.5"])
-        if "mean" in called:
-            least, most = [f"{called}=2"], []
-        demands = read_demands(least, most)
-        assert held_to(results, demands).findings, called
-        assert read_thresholds(least, most, [results]), called
+        right, wrong = (">=", "<=") if better == "higher" else ("<=", ">=")
+        required = [f"{called}>=2" if "mean" in called else f"{called}{right}.5"]
+        demands = read_demands(required)
+        assert evaluate_thresholds(results, demands).findings, called
+        assert read_thresholds(required, [results]), called
         if better in {"higher", "lower"}:
             with pytest.raises(InputError, match="would pass the worst judge"):
-                held_to(results, read_demands(most, least))
+                evaluate_thresholds(results, read_demands([f"{called}{wrong}.5"]))
             with pytest.raises(InputError, match="would pass the worst judge"):
-                read_thresholds(most, least, [results])
+                read_thresholds([f"{called}{wrong}.5"], [results])
 
 
 def test_check_and_analyze_refuse_the_side_that_passes_the_worse_judge(
     tmp_path, capsys, monkeypatch
 ) -> None:
-    """``--min sem=.5`` passed the judge with an SEM of 1.5 and failed the other."""
+    """``sem>=.5`` passed the judge with an SEM of 1.5 and failed the other."""
     monkeypatch.chdir(tmp_path)
     scores().to_csv("s.csv", index=False)
     write_results(tmp_path / "results.json", results_of("scores"))
-    right = "so --min sem=.75 would pass the worst judge. Write --max sem=.75."
+    right = "so --require 'sem>=.75' would pass the worst judge. Write --require 'sem<=.75'."
     plain = ["analyze", "s.csv", "--report", "none", "--track", "none", "--resamples", "99"]
     for words in (["check", str(tmp_path)], plain):
-        assert main([*words, "--min", "sem=.75"]) == 2
+        assert main([*words, "--require", "sem>=.75"]) == 2
         assert right in " ".join(capsys.readouterr().err.split())
-    assert main(["check", str(tmp_path), "--max", "sem=.75", "--max", "unread=.2", "--json"]) == 1
+    assert (
+        main(["check", str(tmp_path), "--require", "sem<=.75", "--require", "unread<=.2", "--json"])
+        == 1
+    )
     found = json.loads(capsys.readouterr().out)["demands"]
     assert {(f["demand"]["metric"], f["where"]): f["passed"] for f in found} == {
         ("sem", "better"): True, ("sem", "worse"): False,
         ("unread", "better"): True, ("unread", "worse"): True,
     }  # fmt: skip
-    assert main([*plain, "--max", "sem=.75", "--max", "unread=.02"]) == 0
+    assert main([*plain, "--require", "sem<=.75", "--require", "unread<=.02"]) == 0
     [shown] = [line for line in capsys.readouterr().out.splitlines() if line.startswith(" unread")]
     assert shown.count(" NO") == 2  # 60 items of which all were read do not show .02
-    assert main([*plain, "--max", "unred=.02"]) == 2
+    assert main([*plain, "--require", "unred<=.02"]) == 2
     assert "Did you mean unread?" in capsys.readouterr().err
 
 
 def test_a_bound_is_refused_before_a_judge_is_asked(workplace, capsys) -> None:
     words = ["run", "temperature", "--judges", "sim-typical", "--limit", "4", "--report", "none"]
-    assert main([*words, "--min", "sem=.5"]) == 2
+    assert main([*words, "--require", "sem>=.5"]) == 2
     told = capsys.readouterr().err
-    assert "Write --max sem=.5." in told
+    assert "Write --require 'sem<=.5'." in told
     assert "Judging" not in told
 
 
 def test_the_fixture_takes_the_same_names_and_refuses_the_same_side() -> None:
-    """The example of docs/first-minute.md."""
+    """The example of docs/gate.md."""
     frame = verdicts(labels=False)
     many = pd.concat([frame.assign(item=frame["item"] + 60 * k) for k in range(4)])
     held_judge(many, min={"reliability": 0.3}, max={"unread": 0.02}, n_resamples=99)

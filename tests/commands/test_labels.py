@@ -19,9 +19,8 @@ import pandas as pd
 import pytest
 
 from judgestats.cli import main
+from judgestats.commands import LabelFile, label_server, lock_file, read_table, write_table
 from judgestats.commands import label_page as labels_page
-from judgestats.commands.file_lock import lock_file
-from judgestats.commands.label_page import LabelFile, label_server, read_table, write_table
 from judgestats.data.readers.registry import read_judgments
 from judgestats.errors import InputError
 
@@ -227,7 +226,7 @@ for i in range(200):
 LOOK = """
 import sys
 from judgestats.cli import main
-from judgestats.commands import labels_page
+from judgestats.commands import label_page as labels_page
 for line in iter(sys.stdin.readline, "\\n"):
     if line.strip() != "begin":
         main(["monitor", line.strip(), "--state", "s.json", "--rate", "pass=verdict:pass"])
@@ -431,7 +430,7 @@ def stream(path, rate, n, seed, first=0):
 def test_a_rate_that_falls_ends_with_one(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     words = ["--state", "s.json", "--rate", "pass=verdict:pass", "--rate", "agree=verdict:=label",
-             "--cluster", "q", "--min", "pass=.8"]  # fmt: skip
+             "--cluster", "q", "--require", "pass>=.8"]  # fmt: skip
     stream("one.csv", 0.9, 150, 1)
     assert main(["monitor", "one.csv", *words]) == 0
     assert "at every look, 150 judgments" in capsys.readouterr().out
@@ -476,8 +475,8 @@ def test_a_stream_tells_slips_of_words_bounds_and_files(tmp_path, monkeypatch, c
     monkeypatch.chdir(tmp_path)
     stream("one.csv", 0.9, 60, 1)
     words = ["monitor", "one.csv", "--state", "s.json", "--rate"]
-    assert main([*words, "pass=verdict:pass", "--min", "pass=80"]) == 2
-    assert "a share lies inside 0-1" in capsys.readouterr().err
+    assert main([*words, "pass=verdict:pass", "--require", "pass>=80"]) == 2
+    assert "a share is between 0 and 1" in capsys.readouterr().err
     assert main([*words, "pass=verdict:PASS"]) == 0
     assert "no row's verdict is 'PASS'" in capsys.readouterr().out
     assert main([*words, "pass=verdict:PASS"]) == 2

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from judgestats import read_judgments
-from judgestats.data.verdict_kinds import kind_of
+from judgestats.data import kind_of
 from judgestats.errors import InputError
 
 BITS = [1, 0, 1, 1, 0, 1]

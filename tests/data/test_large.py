@@ -12,12 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import judgestats as js
+from judgestats.data import is_parquet, reduce_parquet, score_array
 from judgestats.data.large import reduce as reduce_module
-from judgestats.data.large.dataset import is_parquet
-from judgestats.data.large.reduce import reduce_parquet
-from judgestats.data.matrices import score_array
 from judgestats.errors import InputError
-from judgestats.stats.designs.cells import cell_statistics, cells_from_counts
+from judgestats.stats.designs import cell_statistics, cells_from_counts
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 

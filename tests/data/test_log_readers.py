@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import judgestats as js
-from judgestats.data.readers.logs import open_log
-from judgestats.data.readers.registry import LOGS
+from judgestats.data import LOGS, open_log
 from judgestats.errors import InputError
 
 FIXTURES = Path(__file__).parent / "fixtures"

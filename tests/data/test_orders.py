@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import judgestats as js
-from judgestats.data.large.reduce import reduce_parquet
+from judgestats.data import reduce_parquet
 from judgestats.errors import InputError
 
 

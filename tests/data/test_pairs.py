@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis.pair_methods import credit_by_pair
-from judgestats.data.pairs import both_orders, combined, scores_of
+from judgestats.analysis import credit_by_pair
+from judgestats.data import both_orders, combined, scores_of
 from judgestats.errors import InputError
 
 WORDS = ("a", "b", "tie", "")

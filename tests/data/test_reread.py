@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from judgestats.cli import main
-from judgestats.data.parse import reread, unread_causes
+from judgestats.data import reread, unparsed_causes
 from judgestats.errors import InputError
-from judgestats.protocols.base import Scale
+from judgestats.protocols import Scale
 from judgestats.results import Results, write_results
 
 TEN = Scale(1, 10)
@@ -75,8 +75,8 @@ def test_why_replies_are_unread():
     frame = pd.DataFrame(
         [row("a", "truncated", finish="length")] * 2 + [row("b", "refused"), row("c", "ok")]
     )
-    assert unread_causes(frame, 30) == "2 of 4 cut at max_tokens=30, 1 of 4 refused"
-    assert unread_causes(frame[frame["status"] == "ok"]) == ""
+    assert unparsed_causes(frame, 30) == "2 of 4 cut at max_tokens=30, 1 of 4 refused"
+    assert unparsed_causes(frame[frame["status"] == "ok"]) == ""
 
 
 def test_the_command_shows_the_differences(tmp_path, capsys):
@@ -87,7 +87,7 @@ def test_the_command_shows_the_differences(tmp_path, capsys):
     results = Results(experiment="x", question="?", results=(), facts=facts)
     write_results(tmp_path / "results.json", results)
     out = tmp_path / "found.csv"
-    assert main(["reread", str(tmp_path), "--out", str(out)]) == 0
+    assert main(["reparse", str(tmp_path), "--out", str(out)]) == 0
     shown = capsys.readouterr().out
     assert "1 differ" in shown
     assert "7 -> out_of_scale" in shown

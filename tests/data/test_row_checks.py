@@ -12,7 +12,7 @@ import pytest
 
 import judgestats as js
 from judgestats.cli import main
-from judgestats.data.readers.roles import kind_of_rater
+from judgestats.data import kind_of_rater
 from judgestats.errors import InputError
 
 QUICK = ("--track", "none", "--report", "none", "--resamples", "99")

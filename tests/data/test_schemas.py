@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.data.readers.frame import parsed_frame
-from judgestats.data.schema import validate_parsed, validate_raw
+from judgestats.data import parsed_frame, validate_parsed, validate_raw
 from judgestats.errors import InputError
 
 

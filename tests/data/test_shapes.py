@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.data.matrices import score_array, status_table
+from judgestats.data import score_array, status_table
 from judgestats.errors import InputError
 
 

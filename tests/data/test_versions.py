@@ -5,20 +5,20 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from judgestats.data.columns import PARSED_COLUMNS
-from judgestats.data.request_fields import setting_sent
-from judgestats.data.schema import (
+from judgestats.data import (
     BECAME,
+    PARSED_COLUMNS,
     brought_up,
     read_frame,
+    setting_sent,
     validate_answers,
     validate_parsed,
     validate_pipelines,
     validate_raw,
 )
 from judgestats.errors import InputError
-from judgestats.protocols.base import Status
-from judgestats.tracking.fetch import run_judgments
+from judgestats.protocols import Status
+from judgestats.tracking import run_judgments
 
 RUN = Path(__file__).parents[1] / "made_by_0_1_0" / "run"
 FILE = RUN / "data" / "judgments.parquet"

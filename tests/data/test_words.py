@@ -12,9 +12,13 @@ import pytest
 
 import judgestats as js
 from judgestats.cli import main
-from judgestats.data.large.columns import labelled_judgments
-from judgestats.data.large.reduce import reduce_parquet
-from judgestats.data.vocabulary import pass_fail_words, status_word, verdict_word
+from judgestats.data import (
+    labelled_judgments,
+    pass_fail_words,
+    reduce_parquet,
+    status_word,
+    verdict_word,
+)
 from judgestats.errors import InputError
 
 N = 60
@@ -108,7 +112,7 @@ def test_a_word_that_is_not_understood_is_refused_and_can_be_mapped(words, apart
     assert main([*command, *(o.replace("WHAT", "skip") for o in option)]) in {0, 1}
     assert "Traceback" not in capsys.readouterr().err
     assert main([*command, "--values", words[4]]) == 0
-    from judgestats.commands.table_words import word_values
+    from judgestats.commands import word_values
 
     labels = tmp_path / "labels.csv" if apart else None
     held(js.read_judgments(file, values=word_values([words[4]]), labels=labels))
@@ -221,7 +225,7 @@ def test_a_stream_reads_the_same_words(words, tmp_path):
 
 @pytest.mark.parametrize("words", ASK, ids=lambda w: w[4])
 def test_a_stream_refuses_the_same_words(words, tmp_path):
-    from judgestats.commands.table_words import word_values
+    from judgestats.commands import word_values
 
     with pytest.raises(InputError, match="--values"):
         stream(tmp_path, words[:4])

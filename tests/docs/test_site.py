@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import re
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judgestats import stats
-from judgestats.runner.design import experiment_names
+from judgestats.runner import experiment_names
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCS = REPOSITORY / "docs"
@@ -28,12 +29,40 @@ def test_every_statistic_is_in_the_reference_once() -> None:
         assert listed.count(name) == 1, name
 
 
+def test_every_entry_of_the_reference_exists() -> None:
+    missing = []
+    for page in sorted((DOCS / "api").glob("*.rst")):
+        module = ""
+        for line in page.read_text(encoding="utf-8").splitlines():
+            if line.startswith(".. currentmodule:: "):
+                module = line.partition(":: ")[2]
+            elif line.startswith("   ") and not line.strip().startswith(":"):
+                home, _, name = f"{module}.{line.strip().lstrip('~')}".rpartition(".")
+                if module == "judgestats.inspect_ai":  # needs an extra
+                    continue
+                if not hasattr(importlib.import_module(home), name):
+                    missing.append(f"{page.name}: {home} has no {name}")
+    assert missing == []
+
+
 def test_every_page_of_the_reference_is_in_the_sites_contents() -> None:
     spec = importlib.util.spec_from_file_location("contents", DOCS / "_ext" / "contents.py")
     contents = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(contents)
     pages = {page.stem for page in (DOCS / "api").glob("*.rst")}
     assert pages == set(contents.REFERENCE.split())
+
+
+def test_every_page_of_the_guide_is_in_one_of_five_groups() -> None:
+    spec = importlib.util.spec_from_file_location("contents", DOCS / "_ext" / "contents.py")
+    contents = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(contents)
+    listed = [page for pages in contents.GROUPS.values() for page in pages.split()]
+    folders = [f"{page.parent.name}/index" for page in DOCS.glob("*/index.md")]
+    assert len(contents.GROUPS) == 5
+    assert {p.stem for p in DOCS.glob("*.md")} - {"index"} <= set(listed)
+    assert set(folders) <= set(listed)
+    assert len(listed) == len(set(listed))
 
 
 def test_every_experiment_has_its_page_and_its_row() -> None:

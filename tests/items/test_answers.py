@@ -7,8 +7,7 @@ import json
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.items.answers import best_response, holds_target, with_answers
-from judgestats.items.records import HumanLabel, Item, Response
+from judgestats.items import HumanLabel, Item, Response, best_response, holds_target, with_answers
 
 ITEMS = tuple(Item(id=f"q{i}", cluster=f"q{i}", turns=("Why?",), responses=()) for i in range(3))
 

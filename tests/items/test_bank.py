@@ -11,8 +11,15 @@ import pytest
 
 import judgestats.items.bank as bank_package
 from judgestats.errors import InputError
-from judgestats.items import Item, Response, describe_items, load_bank
-from judgestats.items.bank.personas import PERSONAS, annotate, label_lines
+from judgestats.items import (
+    PERSONAS,
+    Item,
+    Response,
+    annotate,
+    describe_items,
+    label_lines,
+    load_bank,
+)
 
 CATEGORIES = {
     "writing",

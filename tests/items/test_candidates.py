@@ -7,9 +7,7 @@ import math
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.items.answers import draw_candidates, labelled_shares
-from judgestats.items.bank import load_bank
-from judgestats.items.records import HumanLabel, Item, Response
+from judgestats.items import HumanLabel, Item, Response, draw_candidates, labelled_shares, load_bank
 
 
 def item(n: int, *labels: tuple[int, int, str]) -> Item:

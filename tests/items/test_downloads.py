@@ -17,10 +17,16 @@ from urllib.parse import urlsplit
 import pytest
 
 from judgestats.errors import InputError, StoreError
-from judgestats.items import fetch, load_items, read_items
+from judgestats.items import (
+    LAYOUTS,
+    PUBLISHED,
+    PublishedFile,
+    PublishedSet,
+    fetch,
+    load_items,
+    read_items,
+)
 from judgestats.items import published as downloads
-from judgestats.items.published import PUBLISHED, PublishedFile, PublishedSet
-from judgestats.items.readers import LAYOUTS
 
 FIXTURES = Path(__file__).parent / "fixtures"
 CONTENT = (FIXTURES / "judgebench.jsonl").read_bytes()

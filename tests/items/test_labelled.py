@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.items.bank import load_bank
-from judgestats.items.preference_sets import draw_labelled_pairs, label_table
-from judgestats.items.records import HumanLabel, Item, Response
+from judgestats.items import HumanLabel, Item, Response, draw_labelled_pairs, label_table, load_bank
 
 
 def item(labels, k=4):

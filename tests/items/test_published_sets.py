@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.items import Item, describe_items, read_items
-from judgestats.items.records import HumanLabel
+from judgestats.items import HumanLabel, Item, describe_items, read_items
 
 FIXTURES = Path(__file__).parent / "fixtures"
 DATA = Path(__file__).parents[2].parent / "shared" / "data"

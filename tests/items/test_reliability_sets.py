@@ -5,8 +5,7 @@ import json
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.items.readers import read_items
-from judgestats.items.sets import load_items
+from judgestats.items import load_items, read_items
 
 ROW = {"question": "Who wrote it?", "response": "Ann Example and more", "ground_truth": "Ann"}
 BOTH = {

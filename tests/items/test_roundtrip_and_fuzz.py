@@ -14,16 +14,18 @@ from hypothesis import strategies as st
 
 from judgestats.errors import InputError, StoreError
 from judgestats.items import (
+    LAYOUTS,
+    WINNERS,
     HumanLabel,
     Item,
     Response,
+    item_from_record,
     item_set_sha,
+    item_to_record,
     load_bank,
     read_items,
     write_items,
 )
-from judgestats.items.readers import LAYOUTS
-from judgestats.items.records import WINNERS, item_from_record, item_to_record
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 

@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 
 from judgestats.errors import InputError
 from judgestats.items import (
+    LAYOUTS,
     Item,
     Response,
     describe_items,
+    fetch_path,
     load_bank,
     load_items,
+    parse_options,
     read_items,
     select_items,
     sets,
 )
-from judgestats.items.published import fetched_place
-from judgestats.items.readers import LAYOUTS
-from judgestats.items.sets import parse_options
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
@@ -56,7 +56,7 @@ def test_a_fetched_set_is_found_by_its_name(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    place = fetched_place("evalbias")
+    place = fetch_path("evalbias")
     place.parent.mkdir(parents=True)
     place.write_bytes((FIXTURES / "evalbias.json").read_bytes())
     assert load_items("evalbias") == read_items(FIXTURES / "evalbias.json")

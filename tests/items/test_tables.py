@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.items import Item, parse_mapping, read_items
-from judgestats.items.files import read_source
+from judgestats.items import Item, parse_mapping, read_items, read_source
 
 Rows = list[dict[str, Any]]
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis import (
+    Analysis,
     alignment,
     bias,
     guidelines,
@@ -21,12 +22,9 @@ from judgestats.analysis import (
     temperature,
     validity_run,
 )
-from judgestats.analysis.records import Analysis
-from judgestats.data.columns import Condition
-from judgestats.protocols.base import Scale
-from judgestats.protocols.probes import PROBES as PROBES_OF_JUDGE
-from judgestats.protocols.probes import variants_of
-from judgestats.protocols.template import response_names
+from judgestats.data import Condition
+from judgestats.protocols import PROBES as PROBES_OF_JUDGE
+from judgestats.protocols import Scale, response_names, variants_of
 from tests.null_judge import doors
 from tests.null_judge.selections import SELECTIONS
 from tests.null_judge.worlds import World, compared, labelled_items, scored, scored_answers
@@ -111,7 +109,7 @@ def averaged(rng, world: World, *, resamples: int = 199, effect: float = 1.0) ->
         noise = rng.normal(0, 2, len(frame))
         lifted = frame["score"] + effect * frame["item_id"].isin(better) + noise
         frame = frame.assign(score=lifted.round())
-    given = {"resamples": resamples, "seed": 0, "replicates": world.replications}
+    given = {"resamples": resamples, "seed": 0, "repeats": world.replications}
     plan = self_consistency.plan(given, AVERAGED)
     return self_consistency.analyse(frame, plan, items=items)
 

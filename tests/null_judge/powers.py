@@ -11,12 +11,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy import stats
 
-from judgestats.analysis import temperature
-from judgestats.analysis.dispersion_comparison import spread_headlines, spread_questions
-from judgestats.analysis.families import strata_of
-from judgestats.analysis.records import Analysis
-from judgestats.data.columns import Condition
-from judgestats.data.matrices import score_array
+from judgestats.analysis import Analysis, spread_headlines, spread_questions, strata_of, temperature
+from judgestats.data import Condition, score_array
 from judgestats.results import Headline
 from tests.null_judge import doors
 from tests.null_judge.designs import (

@@ -7,10 +7,16 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis import best_of_n, crowd, grade_score, head_to_tail, rejection_sampling
-from judgestats.analysis.records import Analysis
-from judgestats.items.records import HumanLabel, Item, Response
-from judgestats.protocols.template import pair_name
+from judgestats.analysis import (
+    Analysis,
+    best_of_n,
+    crowd,
+    grade_score,
+    head_to_tail,
+    rejection_sampling,
+)
+from judgestats.items import HumanLabel, Item, Response
+from judgestats.protocols import pair_name
 from tests.null_judge.worlds import World
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from judgestats.analysis.audit import audit
-from judgestats.data.columns import Condition
-from judgestats.data.matrices import score_array
+from judgestats.data import Condition, score_array
 from judgestats.stats import mean_shift
 from tests.null_judge.designs import claims, left_out, seeded
 from tests.null_judge.doors import JUDGES, audited, labelled, passes

@@ -8,11 +8,18 @@ from dataclasses import replace
 
 import pytest
 
-from judgestats.reporting.sections.result_tables import results_tables
-from judgestats.results import Comparison, Estimate, Headline, Test
-from judgestats.results.screen import plain_text, screen_of
-from judgestats.results.summary import brief_of
-from judgestats.results.text import print_of, words_of
+from judgestats.reporting import results_tables
+from judgestats.results import (
+    Comparison,
+    Estimate,
+    Headline,
+    Test,
+    brief_of,
+    plain_text,
+    print_of,
+    screen_of,
+    words_of,
+)
 from tests.null_judge.designs import NULL, SPREAD, seeded
 from tests.null_judge.worlds import World
 

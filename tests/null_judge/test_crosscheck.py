@@ -9,7 +9,8 @@ from io import StringIO
 import pandas as pd
 import pytest
 
-from judgestats.analysis.crosscheck import crosscheck, crosscheck_table
+from judgestats.analysis import crosscheck_table
+from judgestats.analysis.crosscheck import crosscheck
 from tests.null_judge.designs import NULL, seeded
 from tests.null_judge.test_invariances_everywhere import DOORS, SMALL, changed
 

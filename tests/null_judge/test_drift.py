@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judgestats.analysis.drift import drift
-from judgestats.data.columns import Condition
+from judgestats.data import Condition
 from tests.null_judge.designs import seeded
 from tests.null_judge.doors import compared_runs
 from tests.null_judge.worlds import World, compared, labelled_items, scored

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis import alignment, judges, temperature
-from judgestats.analysis.records import Analysis
-from judgestats.data.columns import Condition
+from judgestats.analysis import Analysis, alignment, judges, temperature
+from judgestats.data import Condition
 from tests.null_judge.designs import HEATS, METHODS, seeded
 from tests.null_judge.worlds import World, compared, labelled_items, scored
 

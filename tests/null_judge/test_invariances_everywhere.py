@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis import (
+    Analysis,
     alignment,
     best_of_n,
     bias,
@@ -28,10 +29,9 @@ from judgestats.analysis import (
     temperature,
     validity_run,
 )
-from judgestats.analysis.records import Analysis
 from judgestats.errors import InputError
-from judgestats.items.records import Item
-from judgestats.protocols.template import pair_name, response_names
+from judgestats.items import Item
+from judgestats.protocols import pair_name, response_names
 from tests.null_judge import doors
 from tests.null_judge.designs import NULL, seeded
 from tests.null_judge.test_invariances import SWAP, alike, estimates

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from judgestats.analysis.records import Analysis
+from judgestats.analysis import Analysis
 from judgestats.results import Comparison, ResultSet, Test
 from judgestats.stats import p_adjust
 from tests.null_judge import doors

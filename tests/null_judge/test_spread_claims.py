@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from judgestats.analysis import judges, temperature
-from judgestats.analysis.dispersion_comparison import spread_headlines, spread_questions
-from judgestats.analysis.families import strata_of
-from judgestats.data.columns import Condition
-from judgestats.data.matrices import score_array
-from judgestats.results.text import words_of
+from judgestats.analysis import judges, spread_headlines, spread_questions, strata_of, temperature
+from judgestats.data import Condition, score_array
+from judgestats.results import words_of
 from tests.null_judge.designs import SPREAD, claims, left_out, seeded
 from tests.null_judge.worlds import World, scored
 

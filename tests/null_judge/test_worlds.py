@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judgestats.data.columns import Condition
-from judgestats.data.schema import validate_parsed
-from judgestats.protocols.template import pair_name
+from judgestats.data import Condition, validate_parsed
+from judgestats.protocols import pair_name
 from tests.null_judge.worlds import World, compared, labelled_items, scored, scored_answers
 
 TWO = [Condition(judge=j, temperature=1.0) for j in ("one", "two")]

@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from judgestats.data.columns import Condition
-from judgestats.data.readers.frame import parsed_frame
-from judgestats.items.records import HumanLabel, Item, Response
-from judgestats.protocols.template import pair_name, response_names
+from judgestats.data import Condition, parsed_frame
+from judgestats.items import HumanLabel, Item, Response
+from judgestats.protocols import pair_name, response_names
 
 UNEQUAL = (20, 8, 4, 3, 2, 1, 1, 1)
 """Items of each question: the sizes at which t(G - 1) is wrong most."""

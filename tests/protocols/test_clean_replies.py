@@ -8,16 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.collection.batches.client import read_line
-from judgestats.collection.response import read_reply
-from judgestats.data.parse import read_judgment
-from judgestats.items.records import Item, Response
+from judgestats.collection import read_line, read_reply
+from judgestats.data import read_judgment
+from judgestats.items import Item, Response
 from judgestats.json_text import clean, clean_json, decode_json
-from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.pairwise import Pairwise
-from judgestats.protocols.pointwise import PassFail, Pointwise
-from judgestats.protocols.replies import message_text, without_logprobs
-from judgestats.protocols.replies.decision import calls_in
+from judgestats.protocols import Pairwise, PassFail, Pointwise, ReplyMode, calls_in, message_text
+from judgestats.protocols.replies import unpack_reply
 
 ITEM = Item(
     id="q",
@@ -93,9 +89,9 @@ def test_what_is_read_of_a_reply_is_text_that_utf8_can_hold(text):
         assert_clean(again)
         assert again.choices == outcome.choices
         for choice in outcome.choices:
-            assert_clean(without_logprobs(choice.kept(ReplyMode.LOGPROBS)))
+            assert_clean(unpack_reply(choice.stored_text(ReplyMode.LOGPROBS)))
             for mode in ReplyMode:
-                assert_clean(list(judgments(choice.kept(mode), mode)))
+                assert_clean(list(judgments(choice.stored_text(mode), mode)))
     for mode in ReplyMode:  # as a file may hold it
         assert_clean(list(judgments(clean(text), mode)))
     assert_clean(calls_in(clean(text)) or [])

@@ -9,11 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.items.bank import load_bank
-from judgestats.protocols.base import WRITTEN_MODES, ReplyMode, Status
-from judgestats.protocols.pointwise import Correctness, PassFail
-from judgestats.protocols.replies import WordForm, read_reply
-from judgestats.simulated.request_reader import read_request
+from judgestats.items import load_bank
+from judgestats.protocols import (
+    WRITTEN_MODES,
+    Correctness,
+    PassFail,
+    ReplyMode,
+    Status,
+    WordForm,
+    read_reply,
+)
+from judgestats.simulated import read_request
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
@@ -68,7 +74,7 @@ def test_only_items_with_a_true_answer_are_judged_and_it_is_shown(mode):
 def test_pass_and_fail_need_no_true_answer_and_show_it_where_there_is_one():
     from dataclasses import replace
 
-    from judgestats.items.bank import load_bank
+    from judgestats.items import load_bank
 
     item = next(i for i in load_bank() if i.reference)
     [first, *_] = PassFail().units((replace(item, reference=()),))

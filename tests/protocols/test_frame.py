@@ -6,16 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.items.records import Item, Response
-from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.pairwise import Pairwise
-from judgestats.protocols.pointwise import Correctness, Pointwise
-from judgestats.protocols.selection import Selection
-from judgestats.protocols.strategies.key_points import framed
-from judgestats.protocols.template import (
+from judgestats.items import Item, Response
+from judgestats.protocols import (
+    Correctness,
+    Pairwise,
+    Pointwise,
     PromptTemplate,
+    ReplyMode,
+    Selection,
     addresses_judge,
     answers_in,
+    framed,
     imitates_frame,
     seal_of,
 )

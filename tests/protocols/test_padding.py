@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from judgestats.items.bank import load_bank
-from judgestats.protocols.pairwise import padded, unpadded
+from judgestats.items import load_bank
+from judgestats.protocols import padded, unpadded
 from judgestats.simulated.truth import truth
 
 

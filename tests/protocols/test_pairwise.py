@@ -13,13 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.items.records import HumanLabel, Item, Response
-from judgestats.protocols.base import WRITTEN_MODES, ReplyMode, Status
-from judgestats.protocols.explained import load_examples
-from judgestats.protocols.pairwise import Pairwise
-from judgestats.protocols.replies import PairForm, read_reply
-from judgestats.protocols.template import PromptTemplate, answers_in
-from judgestats.simulated.request_reader import read_request
+from judgestats.items import HumanLabel, Item, Response
+from judgestats.protocols import (
+    WRITTEN_MODES,
+    PairForm,
+    Pairwise,
+    PromptTemplate,
+    ReplyMode,
+    Status,
+    answers_in,
+    load_examples,
+    read_reply,
+)
+from judgestats.simulated import read_request
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.items.records import Item, Response
-from judgestats.protocols.base import ReplyMode, Scale
-from judgestats.protocols.pointwise import Pointwise
-from judgestats.protocols.template import PromptTemplate, answers_in
+from judgestats.items import Item, Response
+from judgestats.protocols import Pointwise, PromptTemplate, ReplyMode, Scale, answers_in
 
 
 def _item(**changes):

@@ -8,10 +8,8 @@ from dataclasses import replace
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.items.bank import load_bank
-from judgestats.items.records import Item, Response, item_from_record, item_to_record
-from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.probes import (
+from judgestats.items import Item, Response, item_from_record, item_to_record, load_bank
+from judgestats.protocols import (
     OPTIONS,
     ORIGINAL,
     PAIRS,
@@ -19,11 +17,12 @@ from judgestats.protocols.probes import (
     ProbedPairwise,
     ProbedPointwise,
     ProbedSelection,
+    PromptTemplate,
+    ReplyMode,
     probes_named,
     scaled,
     variants_of,
 )
-from judgestats.protocols.template import PromptTemplate
 
 BANK = load_bank()
 VARIANTS = variants_of(tuple(PROBES.values()))

@@ -10,18 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.protocols.base import Scale, Status
-from judgestats.protocols.replies import (
+from judgestats.protocols import (
     MAX_REPLY_CHARS,
     OptionForm,
     PairForm,
+    Scale,
     ScoreForm,
+    Status,
     WordForm,
-    decision,
     message_text,
     read_reply,
     reply_object,
 )
+from judgestats.protocols.replies import decision
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 

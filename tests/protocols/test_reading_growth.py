@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from judgestats.protocols.base import Scale
-from judgestats.protocols.replies import OptionForm, PairForm, ScoreForm, WordForm, read_reply
+from judgestats.protocols import OptionForm, PairForm, Scale, ScoreForm, WordForm, read_reply
 
 SHAPES = (
     "[[8]] ", "[[8]", "Score: 8. ", '{"score": 8} ', "{", "[", '{"a":', '{"a":"\\', '"', "1 ", "1.",

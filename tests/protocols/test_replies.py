@@ -7,12 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.collection.response import read_reply
-from judgestats.items.records import Item, Response
-from judgestats.protocols.base import ReplyMode, Scale
-from judgestats.protocols.pairwise import Pairwise
-from judgestats.protocols.pointwise import Correctness, Pointwise
-from judgestats.protocols.selection import Selection
+from judgestats.collection import read_reply
+from judgestats.items import Item, Response
+from judgestats.protocols import Correctness, Pairwise, Pointwise, ReplyMode, Scale, Selection
 
 SHAPES = [
     json.loads(line)

@@ -10,13 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.items.bank import load_bank
-from judgestats.items.records import HumanLabel, Item, Response
-from judgestats.protocols.base import WRITTEN_MODES, ReplyMode, Status
-from judgestats.protocols.replies import OptionForm, read_reply
-from judgestats.protocols.selection import SELECTION_PROMPTS, UNRELATED, Selection, option_names
-from judgestats.protocols.template import PromptTemplate
-from judgestats.simulated.request_reader import read_request
+from judgestats.items import HumanLabel, Item, Response, load_bank
+from judgestats.protocols import (
+    SELECTION_PROMPTS,
+    UNRELATED,
+    WRITTEN_MODES,
+    OptionForm,
+    PromptTemplate,
+    ReplyMode,
+    Selection,
+    Status,
+    option_names,
+    read_reply,
+)
+from judgestats.simulated import read_request
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 

@@ -8,10 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.items.records import HumanLabel, Item, Response
-from judgestats.protocols.base import ReplyMode, Status, Verdict
-from judgestats.protocols.strategies import SELECTIONS, Heard, Wording, strategy
-from judgestats.protocols.strategies.key_points import bounded, framed
+from judgestats.items import HumanLabel, Item, Response
+from judgestats.protocols import (
+    SELECTIONS,
+    ReplyMode,
+    StageReply,
+    Status,
+    Verdict,
+    Wording,
+    bounded,
+    framed,
+    strategy,
+)
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
@@ -32,7 +40,7 @@ def pair(one, responses=6):
 
 def comparison(choice, text="It is shorter."):
     place = {"a": "first", "b": "second"}.get(choice, "tie")
-    return Heard(
+    return StageReply(
         verdict=Verdict(
             status=Status.OK, choice=choice, explanation=text, extra={"position": place}
         )
@@ -40,15 +48,17 @@ def comparison(choice, text="It is shorter."):
 
 
 def unread(status=Status.REFUSED):
-    return Heard(verdict=Verdict(status=status, reason="no"))
+    return StageReply(verdict=Verdict(status=status, reason="no"))
 
 
 def answer(call, *, lost=True):
     """A reply to any call: candidates (0 and 1) lose against the crowd, or win."""
     if call.stage == "removal":
-        return Heard(verdict=Verdict(status=Status.OK, explanation=f"cleaned {call.unit.item_id}"))
+        return StageReply(
+            verdict=Verdict(status=Status.OK, explanation=f"cleaned {call.unit.item_id}")
+        )
     if call.stage == "plan":
-        return Heard(verdict=Verdict(status=Status.OK, explanation="Check the physics."))
+        return StageReply(verdict=Verdict(status=Status.OK, explanation="Check the physics."))
     if call.stage == "crowd":
         return comparison("b" if lost else "a", f"about {call.unit.item_id}")
     return comparison("a")
@@ -294,7 +304,7 @@ def test_a_prompt_of_the_users_must_show_both_answers(tmp_path):
 
 
 def test_key_points_are_counted_once():
-    from judgestats.protocols.strategies import KeyPoints
+    from judgestats.protocols import KeyPoints
 
     points = KeyPoints()
     reply = {"aspects": [{"aspect": "x", "points": ["a", "A ", "b"]}, {"aspect": "y"}, 3]}
@@ -307,7 +317,7 @@ def test_key_points_are_counted_once():
 
 
 def test_balanced_orders_show_half_of_the_pairs_each_way():
-    from judgestats.items.bank import load_bank
+    from judgestats.items import load_bank
 
     bank = load_bank()[:8]
     both = Wording().units(bank)
@@ -321,16 +331,16 @@ def test_balanced_orders_show_half_of_the_pairs_each_way():
 
 
 def test_points_are_counted_on_one_pair_in_so_many_and_change_no_verdict():
-    from judgestats.items.bank import load_bank
-    from judgestats.protocols.strategies import Counted
+    from judgestats.items import load_bank
+    from judgestats.protocols import KeyPointStrategy
 
     plain = strategy("vanilla")
     units = plain.units(load_bank()[:12])
-    counted = Counted(strategy=plain, one_in=4, wording=Wording())
+    counted = KeyPointStrategy(strategy=plain, one_in=4, wording=Wording())
     heard = {u: {plain.calls(u, {})[0].key: comparison("a")} for u in units}
     asked = [len(counted.calls(u, heard[u])) == 2 for u in units]
     assert 0.15 < sum(asked) / len(asked) < 0.35
     assert all(len(counted.calls(u, heard[u], 1)) == 1 for u in units), "first repetition only"
     assert all(counted.settle(u, heard[u]).verdict.choice == "a" for u in units)
     with pytest.raises(InputError, match="at least 1"):
-        Counted(strategy=plain, one_in=0, wording=Wording())
+        KeyPointStrategy(strategy=plain, one_in=0, wording=Wording())

@@ -7,12 +7,10 @@ from dataclasses import replace
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.items.bank import load_bank
-from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.strategies import Wording, strategy
-from judgestats.runner.design import load_design
+from judgestats.items import load_bank
+from judgestats.protocols import ReplyMode, Wording, strategy
+from judgestats.runner import load_design, rendered
 from judgestats.runner.prepare import prepare
-from judgestats.runner.prompts import rendered
 
 NAMES = ("vanilla", "long", "criteria", "plan", "majority@2", "aggregate@2", "cce@2", "cce-raw@2")
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.protocols.replies.weighted import kept_reply, weighted_score, without_logprobs
+from judgestats.protocols import pack_reply, weighted_score
+from judgestats.protocols.replies.weighted import unpack_reply
 
 
 def choice(*tokens):
@@ -21,7 +22,7 @@ def choice(*tokens):
 
 
 def weigh(text, logprobs, score, low=1, high=10):
-    reply, places = without_logprobs(kept_reply(text, logprobs))
+    reply, places = unpack_reply(pack_reply(text, logprobs))
     assert reply == text
     return weighted_score(places, score, low, high)
 
@@ -75,8 +76,8 @@ junk = st.recursive(
 @settings(max_examples=150, deadline=None)
 @given(text=st.text(max_size=30), logprobs=junk, score=st.integers(1, 10))
 def test_whatever_a_server_says_is_kept_and_weighed_without_an_error(text, logprobs, score):
-    kept = kept_reply(text, logprobs)
-    reply, places = without_logprobs(kept)
+    kept = pack_reply(text, logprobs)
+    reply, places = unpack_reply(kept)
     if kept != text:
         assert reply == text
         assert json.loads(kept)["reply"] == text
@@ -98,11 +99,11 @@ LIES = {
 def test_a_log_probability_that_cannot_be_one_is_not_told(value):
     top = [{"token": "8", "logprob": value}, {"token": "7", "logprob": -0.1}]
     lie = {"content": [{"token": "8", "logprob": value, "top_logprobs": top}]}
-    _, [(_, _, _, told)] = without_logprobs(kept_reply("8", lie))
+    _, [(_, _, _, told)] = unpack_reply(pack_reply("8", lie))
     assert told == {"7": -0.1}
     forged = json.dumps({"reply": "8", "logprobs": [[0, "", "8", {"8": value}]]})
     forged = forged.replace('{"reply": ', '{"reply":')
-    assert without_logprobs(forged) == (forged, [])  # in a journal of others, say
+    assert unpack_reply(forged) == (forged, [])  # in a journal of others, say
 
 
 def test_tokens_with_more_than_all_of_the_probability_weigh_nothing():
@@ -112,7 +113,7 @@ def test_tokens_with_more_than_all_of_the_probability_weigh_nothing():
 
 def test_of_the_token_before_too_little_is_kept_to_hold_a_secret():
     key = "sk-planted-0815-never-to-be-seen["
-    kept = kept_reply("[[8]]", choice(key, ("8", {"8": 0.5, "6": 0.5}), "]]"))
+    kept = pack_reply("[[8]]", choice(key, ("8", {"8": 0.5, "6": 0.5}), "]]"))
     assert "seen" not in kept
-    _, places = without_logprobs(kept)
+    _, places = unpack_reply(kept)
     assert weighted_score(places, 8.0, 1, 10).score == 7.0

@@ -6,11 +6,10 @@ import math
 
 import pytest
 
-from judgestats.data.parse import read_judgment
-from judgestats.items.records import Item, Response
-from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.pointwise import PassFail
-from judgestats.protocols.replies.weighted import kept_reply, without_logprobs, word_chance
+from judgestats.data import read_judgment
+from judgestats.items import Item, Response
+from judgestats.protocols import PassFail, ReplyMode, pack_reply, word_chance
+from judgestats.protocols.replies.weighted import unpack_reply
 
 WORDS = ("pass", "fail")
 ITEM = Item(id="q", cluster="q", turns=("?",), responses=(Response(turns=("Because.",)),))
@@ -29,11 +28,11 @@ def told(*tokens):
 
 def kept(*tokens):
     text = "".join(t[0] if isinstance(t, tuple) else t for t in tokens)
-    return kept_reply(text, told(*tokens))
+    return pack_reply(text, told(*tokens))
 
 
 def chance(said, *tokens):
-    return word_chance(without_logprobs(kept(*tokens))[1], said, WORDS)
+    return word_chance(unpack_reply(kept(*tokens))[1], said, WORDS)
 
 
 def test_the_verdict_is_weighed_and_not_the_word_in_its_reasons():
@@ -81,7 +80,7 @@ def test_the_judgment_has_the_chance_of_a_pass():
 
 def test_words_do_not_crowd_numbers_out():
     many = [f" {word}" for word in ["pass", "fail"] * 30]
-    _, places = without_logprobs(kept(*many, "7", *many))
+    _, places = unpack_reply(kept(*many, "7", *many))
     assert "7" in {token for _, _, token, _ in places}
     assert len(places) == 17
     assert [p[0] for p in places] == sorted(p[0] for p in places)

@@ -12,12 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis import temperature
-from judgestats.analysis.supplements import supplemented
-from judgestats.data.columns import Condition
-from judgestats.data.readers.frame import parsed_frame
-from judgestats.reporting.render import render_report
-from judgestats.runner.record import session, write_json, write_results
+from judgestats.analysis import supplemented, temperature
+from judgestats.data import Condition, parsed_frame
+from judgestats.reporting import render_report
+from judgestats.runner import session, write_json, write_results
 from judgestats.studies.published import with_published
 
 NASTY_JUDGE = "evil <script>alert(1)</script> $x$ @fig-a"

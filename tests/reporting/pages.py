@@ -10,9 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from judgestats.results import Results
-from judgestats.results.screen import HEIGHT, WIDTH
-from judgestats.results.summary import brief_of
+from judgestats.results import HEIGHT, WIDTH, Results, brief_of
 from tests.reporting.record_numbers import faults, said_twice
 
 __all__ = ["blank_pages", "held", "held_screen", "in_order", "stranded_headings"]

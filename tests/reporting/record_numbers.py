@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 
-from judgestats.reporting.numbers import resolve
+from judgestats.reporting import resolve
 from judgestats.results import Results
 
 VOID = {"meta", "link", "img", "br", "source", "input", "hr", "wbr", "col"}

@@ -9,11 +9,8 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from judgestats.reporting import load_run, plots
-from judgestats.reporting.plots.base import theme
-from judgestats.reporting.runs import Run
+from judgestats.reporting import Run, answer_figure, load_run, plots, theme
 from judgestats.reporting.sections import figures
-from judgestats.reporting.sections.figures import answer_figure
 from judgestats.results import About, Drawing, Estimate, Headline, Interval, Results
 from tests.null_judge.designs import aligned
 from tests.null_judge.worlds import World

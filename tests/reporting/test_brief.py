@@ -11,16 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgestats.reporting import load_run
-from judgestats.reporting.numbers import resolve
-from judgestats.reporting.render import render_report
-from judgestats.reporting.runs import Run
+from judgestats.reporting import Captioned, Run, Table, load_run, render_report, resolve
 from judgestats.reporting.sections import brief
 from judgestats.reporting.sections import exclusions as disagreements
 from judgestats.reporting.sections import figures as answer_figure
 from judgestats.reporting.sections import summary_page as page_one
-from judgestats.reporting.show import Captioned
-from judgestats.reporting.tables import Table
 from judgestats.results import CONDITIONS, About, Condition, Drawing, Record
 from tests.null_judge.designs import unbiased
 from tests.null_judge.worlds import World
@@ -112,7 +107,7 @@ def test_a_test_of_equivalence_stands_under_its_margin_with_its_own_interval(
 ) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting.runs import Run
+    from judgestats.reporting import Run
     from judgestats.results import Comparison, Interval, Margin, ResultSet, Statistic
 
     def found(name: str, p: float, level: float, margin: Margin | None = None) -> list[Record]:
@@ -159,7 +154,7 @@ def test_a_verdict_says_what_was_asked_and_not_always_that_something_differs(
 ) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting.runs import Run
+    from judgestats.reporting import Run
     from judgestats.results import Test as TestRecord
 
     run = load_run(run_folder)
@@ -183,7 +178,7 @@ def test_a_verdict_says_what_was_asked_and_not_always_that_something_differs(
 def test_what_a_headline_calls_small_is_not_open_among_the_tests(run_folder: Path) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting.runs import Run
+    from judgestats.reporting import Run
     from judgestats.results import Test as TestRecord
 
     run = load_run(run_folder)
@@ -220,7 +215,7 @@ def test_a_run_that_declares_no_figure_gets_one(
 ) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting.runs import Run
+    from judgestats.reporting import Run
 
     run = load_run(run_folder)
     bare = Run(folder=run.folder, records=replace(run.records, drawing=None))
@@ -240,7 +235,7 @@ def test_questions_that_a_run_does_not_examine_are_named(run_folder: Path) -> No
 def test_questions_may_be_answered_for_judges_rather_than_conditions(run_folder: Path) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting.runs import Run
+    from judgestats.reporting import Run
     from judgestats.results import Row
 
     run = load_run(run_folder)
@@ -301,7 +296,7 @@ def test_a_run_without_disagreements_has_no_such_section(run_folder: Path) -> No
 def test_page_one_heads_no_two_columns_alike(run_folder: Path) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting.runs import Run
+    from judgestats.reporting import Run
 
     run = load_run(run_folder)
     first, second = (
@@ -320,7 +315,7 @@ def test_page_one_heads_no_two_columns_alike(run_folder: Path) -> None:
 def test_a_prompt_is_headed_by_what_it_was_asked_for(run_folder: Path, tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting.runs import Run
+    from judgestats.reporting import Run
     from judgestats.reporting.sections import design
 
     asked = [
@@ -347,7 +342,7 @@ def test_prompts_stand_in_the_order_of_the_plan_each_with_its_reply_instructions
 ) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting.runs import Run
+    from judgestats.reporting import Run
     from judgestats.reporting.sections import design
 
     levels = [(w, f) for w in ("plain", "strict") for f in ("short", "long")]
@@ -380,7 +375,7 @@ def test_prompts_of_stages_have_their_own_headings_and_reply_instructions(
 ) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting.runs import Run
+    from judgestats.reporting import Run
     from judgestats.reporting.sections import design
 
     both = ["j, plain", "j, crowd"]
@@ -417,9 +412,8 @@ def test_prompts_of_stages_have_their_own_headings_and_reply_instructions(
 def test_people_who_are_nobody_are_told_on_page_one(run_folder: Path) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting.runs import Run
-    from judgestats.results import Row
-    from judgestats.results.records import Note
+    from judgestats.reporting import Run
+    from judgestats.results import Note, Row
 
     run = load_run(run_folder)
     said = "which nobody gave"
@@ -443,9 +437,8 @@ def test_people_who_are_nobody_are_told_on_page_one(run_folder: Path) -> None:
 def test_use_is_said_as_on_the_screen_with_the_names_of_the_table(run_folder: Path) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting.runs import Run
-    from judgestats.results import Recommendation
-    from judgestats.results.summary import brief_of
+    from judgestats.reporting import Run
+    from judgestats.results import Recommendation, brief_of
 
     run = load_run(run_folder)
     chosen, other = (c.label for c in run.records.conditions[1:3])
@@ -465,7 +458,7 @@ def test_use_is_said_as_on_the_screen_with_the_names_of_the_table(run_folder: Pa
 def test_a_condition_of_which_nothing_is_told_has_no_row(run_folder: Path) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting.runs import Run
+    from judgestats.reporting import Run
     from judgestats.results import CONDITIONS
 
     run = load_run(run_folder)

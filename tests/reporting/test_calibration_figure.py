@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 import judgestats as js
-from judgestats.reporting.sections.agreement_figures import confidences
-from judgestats.reporting.show import Captioned
+from judgestats.reporting import Captioned, confidences
 
 
 def test_the_diagram_is_drawn_from_the_records(tmp_path):

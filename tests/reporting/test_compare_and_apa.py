@@ -12,15 +12,18 @@ from pathlib import Path
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.reporting import Table, apa, load_run
-from judgestats.reporting.numbers import resolve
-from judgestats.reporting.render import render_report
-from judgestats.reporting.runs import Run
+from judgestats.reporting import Run, Table, apa, load_run, render_report, resolve
 from judgestats.reporting.sections import compare, design
 from judgestats.results import Test, read_results
-from judgestats.stats.comparison.friedman import friedman_test
-from judgestats.stats.inference.estimate import Estimate, Interval, Sample
-from judgestats.stats.inference.result import Comparison, Comparisons, TestResult
+from judgestats.stats import friedman_test
+from judgestats.stats.inference import (
+    Comparison,
+    Comparisons,
+    Estimate,
+    Interval,
+    Sample,
+    TestResult,
+)
 from tests.reporting.record_numbers import faults
 
 SAMPLE = Sample(n_items=20)
@@ -47,11 +50,11 @@ def test_differences_are_found(two: list[Run]) -> None:
         ("judgments of each", "5", "9")
     ]
     assert "Other parameters may differ" in str(compare.differences([two[0], two[0]]))
-    seeded = [with_facts(two[0], parameters={"judge_seed": seed}) for seed in ("default", "7")]
+    seeded = [with_facts(two[0], parameters={"request_seed": seed}) for seed in ("default", "7")]
     assert "made with the same parameters" in str(compare.differences([seeded[0], seeded[0]]))
     table = compare.differences(seeded)
     assert isinstance(table, Table)
-    assert [r["what"] for r in table.rows] == ["judge_seed"]
+    assert [r["what"] for r in table.rows] == ["request_seed"]
     assert "All other parameters were the same." in table.caption
     unknown = compare.differences([two[0], with_design(seeded[1], replicates=9)])
     assert isinstance(unknown, Table)

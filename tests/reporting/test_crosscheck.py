@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.analysis.crosscheck import Recomputed, with_crosscheck
-from judgestats.reporting.render import render_report
-from judgestats.reporting.runs import load_run
+from judgestats.analysis import Recomputed, with_crosscheck
+from judgestats.reporting import load_run, render_report
 from judgestats.reporting.sections import methods
 from judgestats.reporting.sections import summary_page as page_one
 from judgestats.results import read_results, write_results

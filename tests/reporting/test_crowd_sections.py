@@ -9,13 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from judgestats.analysis.conversion import table_record
-from judgestats.reporting.runs import Run
+from judgestats.analysis import table_record
+from judgestats.reporting import Run, Table, null_strip, results_tables, section, show
 from judgestats.reporting.sections import advice, crowd, data, findings
-from judgestats.reporting.sections.agreement_figures import null_strip
-from judgestats.reporting.sections.result_tables import results_tables
-from judgestats.reporting.show import section, show
-from judgestats.reporting.tables import Table
 from judgestats.results import CONDITIONS, Estimate, Figure, Null, Results
 from judgestats.studies.paper_tables import crowd_table
 

@@ -12,8 +12,7 @@ import pytest
 import yaml
 
 from judgestats.deprecated import REPORT_PARTS
-from judgestats.reporting import sections
-from judgestats.reporting.document import Cell, Text, read_document
+from judgestats.reporting import Cell, Text, read_document, sections
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
 DOCUMENTS = sorted(REPORTS.glob("*.qmd"))

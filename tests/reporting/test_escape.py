@@ -13,16 +13,16 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from judgestats.reporting import pandoc
-from judgestats.reporting import pandoc as typst
-from judgestats.reporting.document import (
+from judgestats.reporting import (
     clean,
     escape_html,
     escape_markdown,
     escape_typst,
+    pandoc,
     shorten,
     verbatim,
 )
+from judgestats.reporting import pandoc as typst
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 

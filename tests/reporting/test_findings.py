@@ -9,15 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.reporting.runs import Run
+from judgestats.analysis import Analysis, NamedResult
+from judgestats.reporting import Run, Table, show
 from judgestats.reporting.sections import findings
-from judgestats.reporting.show import show
-from judgestats.reporting.tables import Table
-from judgestats.results.numbers import apa_p
+from judgestats.results import apa_p
 from judgestats.stats import adjust_family, p_adjust
-from judgestats.stats.inference.estimate import Sample
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference import Sample, TestResult
 
 LIMITS = {"F": 2, "t": 1, "V": 0, "z": 0}
 """Symbols and how many degrees of freedom each has here."""

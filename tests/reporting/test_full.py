@@ -10,13 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgestats.reporting import load_run
-from judgestats.reporting.runs import Run
+from judgestats.reporting import Run, Table, coefficients, load_run, rows_tables
 from judgestats.reporting.sections import brief, compare, data, design, findings
 from judgestats.reporting.sections import closing as claims
-from judgestats.reporting.sections.agreement_figures import coefficients
-from judgestats.reporting.sections.result_tables import rows_tables
-from judgestats.reporting.tables import Table
 from judgestats.results import Table as TableRecord
 from judgestats.results import Test as TestRecord
 from tests.null_judge.designs import labelled_at_random
@@ -62,7 +58,7 @@ def test_what_was_not_asked_of_a_condition_has_no_row_and_points_no_place_among_
 
 
 def test_rows_of_several_results_are_headed_once_and_have_their_interval(run: Run) -> None:
-    from judgestats.results.records import Column
+    from judgestats.results import Column
 
     keys = ("term", "estimate", "std_error", "conf_low", "conf_high", "conf_level")
     columns = tuple(Column(key=k, label=k) for k in keys)
@@ -88,8 +84,8 @@ CLAIMS = [
 def test_the_plan_of_a_study_stands_in_the_table_of_its_claims(run: Run) -> None:
     facts = {**run.facts, "claims": CLAIMS}
     study = Run(run.folder, replace(run.records, kind="replication", facts=facts))
-    assert brief.asked(run) is not None
-    assert brief.asked(study) is None
+    assert brief.call_store(run) is not None
+    assert brief.call_store(study) is None
     table = claims.overview(study, tested=True)
     assert isinstance(table, Table)
     heads = [c.label for c in table.columns]

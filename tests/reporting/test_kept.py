@@ -9,13 +9,9 @@ from unittest import mock
 
 import pytest
 
-from judgestats.reporting import load_run
-from judgestats.reporting.runs import Run
+from judgestats.reporting import Captioned, Run, Table, kept, load_run
 from judgestats.reporting.sections import brief
 from judgestats.reporting.sections import summary_page as page_one
-from judgestats.reporting.sections.result_tables import kept
-from judgestats.reporting.show import Captioned
-from judgestats.reporting.tables import Table
 from judgestats.results import (
     CONDITIONS,
     About,

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
+from judgestats.reporting import Column, Table
 
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

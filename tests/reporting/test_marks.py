@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from judgestats.reporting.sections.comparison_figures import verdict_of
+from judgestats.reporting import verdict_of
 from judgestats.results import Comparison, Family, Interval, Margin, Results, Statistic
 
 WIDE = Interval(low=1.05, high=1.9)

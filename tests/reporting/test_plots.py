@@ -15,10 +15,9 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.image import imread
 from matplotlib.text import Text
 
-from judgestats.analysis.scores import mean_deviations
+from judgestats.analysis import mean_deviations
 from judgestats.errors import InputError
-from judgestats.reporting import plots
-from judgestats.reporting.plots.base import COLOURS, theme, wrapped_apart
+from judgestats.reporting import COLOURS, plots, theme, wrap_unique
 
 LONG = (
     "gpt-4o-mini-2024-07-18",
@@ -310,16 +309,16 @@ CROSSED = [
     [CROSSED, list(LONG), ["a long name of a judge, T=1", "b"], [f"{'x' * 40}{i}" for i in "123"]],
 )
 def test_no_two_labels_become_one(labels: list[str], width: int) -> None:
-    shown = wrapped_apart([*labels, labels[0]], width=width, lines=1)
+    shown = wrap_unique([*labels, labels[0]], width=width, lines=1)
     assert len(set(shown)) == len(set(labels))
     assert shown[-1] == shown[0]
     assert max(map(len, shown)) <= width
 
 
 def test_what_labels_have_in_common_is_shortened_first() -> None:
-    assert wrapped_apart(CROSSED[:2], width=17, lines=1) == ["unrelated=yes", "unrelated=no"]
-    assert wrapped_apart(CROSSED, width=34, lines=1)[0] == "sim-positional, prom=1, unre=yes"
-    assert wrapped_apart(CROSSED, width=60, lines=1) == CROSSED
+    assert wrap_unique(CROSSED[:2], width=17, lines=1) == ["unrelated=yes", "unrelated=no"]
+    assert wrap_unique(CROSSED, width=34, lines=1)[0] == "sim-positional, prom=1, unre=yes"
+    assert wrap_unique(CROSSED, width=60, lines=1) == CROSSED
 
 
 def test_the_critical_difference_stands_beside_its_bar() -> None:

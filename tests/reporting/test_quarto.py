@@ -13,7 +13,7 @@ import yaml
 
 import judgestats.reporting
 from judgestats.errors import RenderError
-from judgestats.reporting.render import quarto_source, render, render_report
+from judgestats.reporting import quarto_source, render, render_report
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
 STAND_IN = Path(__file__).with_name("quarto_stand_in.py")
@@ -283,7 +283,7 @@ def test_a_report_that_cannot_be_made_fails_no_run(
 ) -> None:
     from types import SimpleNamespace
 
-    from judgestats.runner.traces import rendering
+    from judgestats.runner import rendering
 
     attached: list[Path] = []
     run = SimpleNamespace(run_id="abc", artifacts=attached.append, store=None)

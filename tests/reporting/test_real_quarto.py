@@ -14,12 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from judgestats.reporting.render import (
-    quarto_source,
-    quarto_version,
-    render_report,
-    render_with_quarto,
-)
+from judgestats.reporting import quarto_source, quarto_version, render_report, render_with_quarto
 from tests.reporting.quarto_stand_in import problems
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
@@ -116,7 +111,7 @@ def test_real_quarto_renders_a_report_without_a_word(
 def test_what_comes_from_a_run_runs_no_shortcode(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from judgestats.reporting.document import escape_html, escape_markdown, verbatim
+    from judgestats.reporting import escape_html, escape_markdown, verbatim
 
     monkeypatch.setenv("SECRET", "not-to-be-shown")
     text = "{{< env SECRET >}}"

@@ -13,10 +13,8 @@ from pathlib import Path
 import pytest
 
 from judgestats.errors import InputError, RenderError
-from judgestats.reporting import pandoc
+from judgestats.reporting import pandoc, parse_document, render
 from judgestats.reporting import pandoc as typst
-from judgestats.reporting.document import parse_document
-from judgestats.reporting.render import render
 
 HEADER = "---\ntitle: T\nnumber-sections: true\nexecute: {echo: false}\n---\n"
 
@@ -271,12 +269,6 @@ def test_what_the_filter_refuses(tmp_path: Path, body: str, message: str) -> Non
         pandoc.to_html(body, header={}, work_dir=tmp_path)
 
 
-def test_slow_cell_is_ended(tmp_path: Path) -> None:
-    (tmp_path / "slow.qmd").write_text(HEADER + "```{python}\nwhile True: pass\n```\n")
-    with pytest.raises(RenderError, match="line 7: took longer than 1 seconds"):
-        render(tmp_path / "slow.qmd", out_dir=tmp_path, renderer="builtin", timeout=1)
-
-
 def test_bad_arguments(tmp_path: Path) -> None:
     (tmp_path / "d.qmd").write_text(HEADER + "```{python}\n#| tags: [parameters]\na = 1\n```\n")
     with pytest.raises(InputError, match="to must name formats"):
@@ -301,16 +293,6 @@ def test_a_text_that_cites_nothing_has_no_list_of_sources(tmp_path: Path) -> Non
         page = made["html"].read_text("utf-8")
         assert ("References" in page) is has
         assert "After" in page
-
-
-def test_no_key_reaches_the_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    monkeypatch.setenv("MY_TOKEN", "secret-too")
-    (tmp_path / "env.qmd").write_text(
-        HEADER + "```{python}\nimport os\nprint(sorted(os.environ.values()))\n```\n"
-    )
-    made = render(tmp_path / "env.qmd", to="html", out_dir=tmp_path, renderer="builtin")
-    assert "secret" not in made["html"].read_text()
 
 
 def test_typst_reads_no_file_outside(tmp_path: Path) -> None:

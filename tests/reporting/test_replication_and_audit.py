@@ -11,16 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judgestats.analysis import supplemented
 from judgestats.analysis.audit import audit
-from judgestats.analysis.supplements import supplemented
-from judgestats.data.readers.frame import parsed_frame
-from judgestats.reporting import load_run
-from judgestats.reporting.render import render_report
+from judgestats.data import parsed_frame
+from judgestats.reporting import load_run, render_report
 from judgestats.reporting.sections import advice, data, figures
-from judgestats.results import Results, Test, read_results, write_results
-from judgestats.results.summary import brief_of
+from judgestats.results import Results, Test, brief_of, read_results, write_results
 from judgestats.runner import record as files
-from judgestats.runner.record import session, write_json
+from judgestats.runner import session, write_json
 from tests.reporting.record_numbers import faults
 
 

@@ -12,12 +12,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis.records import Analysis
-from judgestats.analysis.sensitivity import left_out_estimates
+from judgestats.analysis import Analysis, left_out_estimates
 from judgestats.errors import InputError, RenderError
-from judgestats.reporting import load_run
-from judgestats.reporting.render import document_path, render_report
-from judgestats.reporting.runs import Run
+from judgestats.reporting import (
+    Markdown,
+    Run,
+    document_path,
+    load_run,
+    render_report,
+    section,
+    show,
+)
 from judgestats.reporting.sections import (
     advice,
     checks,
@@ -29,7 +34,6 @@ from judgestats.reporting.sections import (
     sensitivity,
 )
 from judgestats.reporting.sections import checks as missing
-from judgestats.reporting.show import Markdown, section, show
 from judgestats.results import Results, Test, read_results
 
 CHROMIUM = (

@@ -22,14 +22,10 @@ from hypothesis import strategies as st
 
 from judgestats import results as records
 from judgestats.errors import InputError
+from judgestats.reporting import Column, Sink, Table, disagreements, pandoc, shape_of, use_sink
 from judgestats.reporting import numbers as formats
-from judgestats.reporting import pandoc
 from judgestats.reporting import pandoc as typst
 from judgestats.reporting import tables as table_writers
-from judgestats.reporting.sections.exclusions import disagreements
-from judgestats.reporting.sections.result_tables import shape_of
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
@@ -123,10 +119,10 @@ def test_html_is_only_a_table() -> None:
     assert "unknown" in html
 
 
-def test_every_format_renders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JUDGESTATS_RENDERER", "builtin")
+def test_every_format_renders(tmp_path: Path) -> None:
     table = sample()
-    source = "See @tbl-sample.\n\n" + table.to_quarto()
+    with use_sink(Sink(has_fallbacks=True)):
+        source = "See @tbl-sample.\n\n" + table.to_quarto()
     page = pandoc.to_html(source, header={}, work_dir=tmp_path)
     assert page.count("<figcaption>") == 1
     assert "A caption with &lt;b&gt; and @fig-a" in page
@@ -221,20 +217,17 @@ def test_a_wide_table_keeps_its_numbers_whole_and_two_columns_are_never_unfolded
     assert "coding-off-by-one/<wbr>author-d" in absent.replace("-<wbr>", "-")
 
 
-def test_without_the_builtin_renderer_there_is_no_fallback(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delenv("JUDGESTATS_RENDERER", raising=False)
+def test_without_the_builtin_renderer_there_is_no_fallback() -> None:
     assert "js-fallback" not in sample().to_quarto()
 
 
 def test_a_printed_table_with_a_column_named_statistic_is_no_test() -> None:
-    from judgestats.analysis.conversion import Place, records_of
+    from judgestats.analysis import ResultContext, records_of
     from judgestats.results import Results
-    from judgestats.stats.comparison.friedman import friedman_test
+    from judgestats.stats import friedman_test
     from judgestats.studies.paper_tables import head_to_tail_table
 
-    place = Place(id="x", hypothesis="x", role="primary", title="X")
+    place = ResultContext(id="x", hypothesis="x", role="primary", title="X")
     found = Results(experiment="", question="", results=())
     (printed,) = records_of(head_to_tail_table(), place)
     assert shape_of(printed, found) == "rows"

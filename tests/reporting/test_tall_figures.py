@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from matplotlib.image import imread
 
-from judgestats.reporting.render import render
+from judgestats.reporting import render
 
 DOCUMENT = """---
 title: Tall

@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 from judgestats.cli import main
-from judgestats.reporting.runs import Run, load_run
+from judgestats.reporting import Run, checklist, load_run, methods_text
 from judgestats.reporting.sections import closing
-from judgestats.reporting.writing_up import checklist, methods_text
 from judgestats.results import ResultSet
 from judgestats.results import Test as TestRecord
-from judgestats.runner.design import project_folder
+from judgestats.runner import project_folder
 from tests.null_judge.selections import SELECTIONS
 from tests.null_judge.worlds import World
 
@@ -31,7 +30,7 @@ def folder(tmp_path_factory):
         patch.chdir(here)
         patch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{here}/m.db")
         mlflow.set_tracking_uri(f"sqlite:///{here}/m.db")
-        given = ["--judges", "sim-typical,sim-noisy", "--limit", "6", "--replicates", "3"]
+        given = ["--judges", "sim-typical,sim-noisy", "--limit", "6", "--repeats", "3"]
         assert main(["run", "judges", *given, "--resamples", "200", "--report", "none"]) == 0
     mlflow.set_tracking_uri(before)
     [results] = here.rglob("results.json")
@@ -114,7 +113,7 @@ def test_the_checklist_tells_what_is_missing(folder):
 @pytest.mark.parametrize("kind", ["md", "tex", "docx"])
 def test_methods_are_written_with_their_references(folder, tmp_path, kind, capsys):
     out = tmp_path / f"m.{kind}"
-    assert main(["methods", str(folder), "--out", str(out)]) == 0
+    assert main(["report", str(folder), "--methods", str(out)]) == 0
     assert "missing" in capsys.readouterr().out
     if kind == "docx":
         text = zipfile.ZipFile(out).read("word/document.xml").decode()
@@ -126,7 +125,7 @@ def test_methods_are_written_with_their_references(folder, tmp_path, kind, capsy
 
 
 def test_the_screen_shows_the_paragraph_and_refuses_another_format(folder, tmp_path, capsys):
-    assert main(["methods", str(folder)]) == 0
+    assert main(["report", str(folder), "--methods"]) == 0
     assert "**Design.**" in capsys.readouterr().out
-    assert main(["methods", str(folder), "--out", str(tmp_path / "m.pdf")]) == 2
+    assert main(["report", str(folder), "--methods", str(tmp_path / "m.pdf")]) == 2
     assert ".md, .tex, .docx" in capsys.readouterr().err

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import re
 
-from judgestats.results import Comparison, Results
-from judgestats.results.answers import QUESTIONS, decimals_of, number_of, shown
-from judgestats.results.numbers import (
+from judgestats.results import (
+    HEIGHT,
+    QUESTIONS,
+    Comparison,
+    Results,
+    Summary,
     adjusted_p,
     bounds_of,
+    brief_of,
     column_decimals,
+    decimals_of,
+    format_record,
+    hangs_on,
+    name_of,
+    next_line,
+    number_of,
+    plain_text,
+    screen_of,
     short_names,
     with_names,
 )
-from judgestats.results.quantities import name_of
-from judgestats.results.screen import HEIGHT, next_line, plain_text, screen_of
-from judgestats.results.summary import Brief, brief_of
-from judgestats.results.text import hangs_on
 
 COUNTED = re.compile(r", for \d+ of \d+|; and \d+ more")
 
 
-def assert_screen(found: Results) -> Brief:
+def assert_screen(found: Results) -> Summary:
     """Hold the screen of an analysis to its promises, and return its abstract."""
     brief = brief_of(found)
     assert brief.lines, "no row was declared, or none has a result"
@@ -31,7 +39,7 @@ def assert_screen(found: Results) -> Brief:
         assert any(cell.record for cell in line.cells), line.ask
         for cell in line.cells:
             if cell.record:
-                assert (cell.number, cell.bounds) == shown(
+                assert (cell.number, cell.bounds) == format_record(
                     number_of(found, cell.record), decimals=decimals
                 )
     for answer in brief.answers:
@@ -55,7 +63,7 @@ def _rest(text: str, headlines: tuple[str, ...], records: tuple[str, ...], found
     decimals = decimals_of(found)
     for i in records:
         record = number_of(found, i)
-        number, bounds = shown(record, decimals=decimals.get(i))
+        number, bounds = format_record(record, decimals=decimals.get(i))
         known += [part for part in (number, bounds) if part]
         known += bounds.strip("[]").replace("−", "").split(", ")
         known += [getattr(record, "a", ""), getattr(record, "b", "")]

@@ -8,7 +8,10 @@ from dataclasses import replace
 import pytest
 
 from judgestats.results import (
+    HEIGHT,
     About,
+    Answer,
+    Cell,
     Comparison,
     Condition,
     Estimate,
@@ -16,16 +19,23 @@ from judgestats.results import (
     Interval,
     Note,
     Recommendation,
+    Reference,
     Results,
     ResultSet,
     Row,
     Statistic,
+    Summary,
+    SummaryRow,
+    Threshold,
+    brief_of,
+    distinguishable,
+    format_record,
+    next_line,
+    plain_text,
+    read_thresholds,
+    screen_of,
 )
-from judgestats.results.answers import Answer, shown
 from judgestats.results.numbers import Column
-from judgestats.results.screen import HEIGHT, next_line, plain_text, screen_of
-from judgestats.results.summary import Beside, Brief, Cell, Line, brief_of, told_apart
-from judgestats.results.thresholds import Threshold, read_thresholds
 
 
 def estimate(name: str, value: float, low: float, high: float, estimand: str) -> Estimate:
@@ -81,7 +91,7 @@ def test_every_cell_is_a_record_to_its_digits() -> None:
     brief = brief_of(found)
     for line in brief.lines:
         for cell in line.cells:
-            assert (cell.number, cell.bounds) == shown(found.get(cell.record, Estimate))
+            assert (cell.number, cell.bounds) == format_record(found.get(cell.record, Estimate))
     text = plain_text(screen_of(brief))
     assert "judge-0             judge-1" in text
     assert "0.50 [0.41, 0.61]" in text
@@ -117,7 +127,7 @@ def test_only_names_are_cut_and_what_is_left_out_is_said() -> None:
     assert max(map(len, lines)) <= 100
     assert "xxx...xxx" in lines[0]
     assert not any(line.endswith("...") for line in lines)
-    assert "USE    in 200 words: --full" in lines
+    assert "USE    in 200 words: --all" in lines
     assert any(line.startswith("MIND   in 60") for line in lines)
 
 
@@ -127,8 +137,8 @@ def test_notes_of_rows_stand_whole_or_not_at_all() -> None:
     noted = replace(
         first,
         beside=(
-            Beside(words="95 % of what chance alone gives: below", record="r", number=".11"),
-            Beside(words="people among themselves, of all pairs", record="r", number=".81"),
+            Reference(words="95 % of what chance alone gives: below", record="r", number=".11"),
+            Reference(words="people among themselves, of all pairs", record="r", number=".81"),
         ),
     )
     brief = replace(brief, lines=(noted, *rest))
@@ -145,11 +155,11 @@ def test_an_answer_breaks_between_subjects_not_within_brackets() -> None:
     brief = replace(brief_of(results_of(2)), answers=(Answer(claim="differs", text=text),))
     said = plain_text(screen_of(brief, height=14))
     assert said.count("(2.0 [1.0, 3.0];") == said.count("effective clusters)")
-    assert "more: --full)" in said
+    assert "more: --all)" in said
 
 
 def test_a_threshold_is_kept_by_the_interval() -> None:
-    [threshold] = read_thresholds(["reliability=.9"], [])
+    [threshold] = read_thresholds(["reliability>=.9"])
     found = results_of(2)
     brief = brief_of(found, thresholds=(threshold,))
     assert [c.mark for c in brief.lines[0].cells] == ["kept", "missed"]
@@ -157,7 +167,7 @@ def test_a_threshold_is_kept_by_the_interval() -> None:
     undefined = replace(found.get("icc.judge-0, T=1", Estimate), estimate=math.nan, interval=None)
     assert Threshold("reliability", "min", 0.9).mark(undefined, "higher") == "missed"
     with pytest.raises(ValueError, match="Did you mean reliability"):
-        read_thresholds(["reliabilty=.9"], [], [found])
+        read_thresholds(["reliabilty>=.9"], [found])
 
 
 def test_headlines_alike_are_one_sentence() -> None:
@@ -218,13 +228,13 @@ def test_use_names_the_chosen_and_its_ties() -> None:
 def test_what_finds_no_room_is_left_out_whole_and_commands_are_never_cut() -> None:
     use = ("Ask one judge.", f"Show {'both orders and average them ' * 4}.", "Ask again later.")
     mind = ("few questions", "a limit " * 30, "another")
-    brief = Brief(
+    brief = Summary(
         title="x", facts=(), shared="", columns=(), lines=(), answers=(), use=use, mind=mind
     )
     said = plain_text(screen_of(brief, width=60, height=6))
     assert "..." not in said
-    assert "Ask one judge. (2 more: --full)" in said
-    assert "few questions (2 more: --full)" in said
+    assert "Ask one judge. (2 more: --all)" in said
+    assert "few questions (2 more: --all)" in said
     command = "judgestats analyze my-judgments-of-last-week.csv --labels people.csv"
     told = plain_text(next_line(["judgestats show 0", command, "mlflow ui"], 60))
     assert told == "NEXT   judgestats show 0 · mlflow ui"
@@ -238,8 +248,8 @@ def test_rows_that_are_called_alike_are_told_apart_by_their_coefficients() -> No
         Row(key=key, ask="agrees", short="people", estimand=estimand, cells={})
         for key, estimand in (("people", "pearson_with_human"), ("accuracy", "accuracy"))
     ]
-    assert [row.short for row in told_apart(rows)] == ["Pearson's r", "accuracy"]
-    assert [row.short for row in told_apart(rows[:1])] == ["people"]
+    assert [row.short for row in distinguishable(rows)] == ["Pearson's r", "accuracy"]
+    assert [row.short for row in distinguishable(rows[:1])] == ["people"]
 
 
 def test_conditions_that_find_no_room_are_left_out_of_every_judge_alike() -> None:
@@ -248,11 +258,11 @@ def test_conditions_that_find_no_room_are_left_out_of_every_judge_alike() -> Non
         Column(label=f"{judge}, T={t:g}", name=f"{judge}, T={t:g}", group=judge)
         for judge, t in levels
     )
-    line = Line(
+    line = SummaryRow(
         key="sem", ask="SEM", short="SEM", unit="",
         cells=tuple(Cell(column=c.label, number="0.123", bounds="[0.1, 0.2]") for c in columns),
     )  # fmt: skip
-    brief = Brief(
+    brief = Summary(
         title="x", facts=(), shared="", columns=columns, lines=(line,), answers=(), use=(), mind=()
     )
     said = plain_text(screen_of(brief, height=14, more="judgestats show 0"))
@@ -491,9 +501,9 @@ def test_the_conditions_advised_and_those_of_numbers_in_the_answers_are_told() -
 def test_mind_takes_lines_that_are_to_spare() -> None:
     mind = tuple(f"limit {k} of these data, in a few words" for k in range(9))
     columns = tuple(Column(label=f"c{k}", name=f"c{k}") for k in range(30))
-    line = Line(key="sem", ask="SEM", short="SEM", unit="",
+    line = SummaryRow(key="sem", ask="SEM", short="SEM", unit="",
                 cells=tuple(Cell(column=c.label, number="0.123") for c in columns))  # fmt: skip
-    brief = Brief(
+    brief = Summary(
         title="x", facts=(), shared="", columns=columns, lines=(line,), answers=(), use=(),
         mind=mind[:3],
     )  # fmt: skip

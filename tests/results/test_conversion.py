@@ -11,11 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.analysis.conversion import Place, records_of
-from judgestats.analysis.records import Analysis, NamedResult, smallest_adjusted
+from judgestats.analysis import Analysis, NamedResult, ResultContext, records_of, smallest_adjusted
 from judgestats.errors import InputError
-from judgestats.results import Comparison, Estimate, ResultSet, Table, Test, from_plain, to_plain
-from judgestats.results.records import plain
+from judgestats.results import (
+    Comparison,
+    Estimate,
+    ResultSet,
+    Table,
+    Test,
+    from_plain,
+    plain,
+    to_plain,
+)
 from judgestats.stats import (
     adjust_family,
     condition_summary,
@@ -32,10 +39,9 @@ from judgestats.stats import (
     spread_test,
     wilcoxon_signed_rank,
 )
-from judgestats.stats.inference.estimate import Sample
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference import Sample, TestResult
 
-PLACE = Place(id="h.a", hypothesis="h", role="primary", title="A")
+PLACE = ResultContext(id="h.a", hypothesis="h", role="primary", title="A")
 RNG = np.random.default_rng(3)
 SCORES = RNG.integers(1, 10, size=(12, 3, 5)).astype(float)
 

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.results import ESTIMANDS, TESTS, estimand_of, kind_of_test
-from judgestats.results.quantities import UNITS, labelled
-from judgestats.stats.inference.result import TestResult
+from judgestats.results import QUANTITIES, TESTS, UNITS, kind_of_test, quantity_of
+from judgestats.stats.inference import TestResult
 from tests.stats.test_bad_input_everywhere import CALLS, MATRICES, estimates_in
 
 PACKAGE = Path(__file__).parents[2] / "judgestats"
@@ -77,7 +76,7 @@ def test_every_estimand_that_is_named_in_the_code_is_registered():
     missing = {}
     for name, path in found.items():
         try:
-            estimand_of(FILLED.get(name, name))
+            quantity_of(FILLED.get(name, name))
         except InputError:
             missing[name] = path
     assert not missing, f"add to judgestats/results/quantities: {missing}"
@@ -98,7 +97,7 @@ def test_every_estimate_and_test_that_a_statistic_gives_is_registered():
                 missing[test.name] = function
         for estimate in estimates_in(given):
             try:
-                estimand_of(estimate.name)
+                quantity_of(estimate.name)
             except InputError:
                 missing[estimate.name] = function
     assert not missing, f"add to judgestats/results/quantities: {missing}"
@@ -119,37 +118,37 @@ def test_every_comparison_names_a_registered_estimand():
     found = named({"Comparison"}, "estimate_name") | named({"Comparison"}, "effect_name")
     assert len(found) > 9
     for name in found:
-        assert estimand_of(labelled(name)).key in ESTIMANDS
+        assert quantity_of(name).key in QUANTITIES
 
 
 def test_every_test_that_is_named_in_the_code_is_registered():
     found = named({"TestResult", "FriedmanResult", "KruskalResult"}, "name")
     assert len(found) > 3
     for name in found:
-        assert kind_of_test(name).label
+        assert kind_of_test(name).heading
 
 
 def test_entries_are_whole():
     defined = set()
     for path in (PACKAGE / "stats").rglob("*.py"):
         defined |= set(re.findall(r"^def (\w+)\(", path.read_text(encoding="utf-8"), re.MULTILINE))
-    for entry in ESTIMANDS.values():
+    for entry in QUANTITIES.values():
         assert entry.unit in UNITS, entry.key
         assert entry.low < entry.high, entry.key
-        assert entry.meaning, entry.key
-        assert not entry.meaning.endswith("."), entry.key
-        assert not entry.function or entry.function in defined, entry.key
+        assert entry.glossary, entry.key
+        assert not entry.glossary.endswith("."), entry.key
+        assert not entry.function or entry.function.rpartition(":")[2] in defined, entry.key
         if entry.unit == "probability":
             assert (entry.low, entry.high) == (0, 1), entry.key
         if entry.is_ratio:
             assert entry.low == 0, entry.key
     for entry in TESTS.values():
-        assert entry.function in defined, entry.key
+        assert entry.function.rpartition(":")[2] in defined, entry.key
 
 
 def test_a_name_that_is_not_registered_says_where_to_add_it():
     with pytest.raises(InputError, match=r"'my_own' is not in the registry. Add one entry"):
-        estimand_of("my_own")
+        quantity_of("my_own")
 
 
 def test_importing_results_loads_nothing_heavy():

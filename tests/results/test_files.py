@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from judgestats.commands.label_page import read_table, write_table
+from judgestats.commands import read_table, write_table
 from judgestats.errors import InputError
 from judgestats.results import (
     About,
@@ -32,7 +32,7 @@ from judgestats.results import (
     write_csv,
     write_results,
 )
-from judgestats.runner.record import write_tables
+from judgestats.runner import write_tables
 
 ROOT = Path(__file__).parents[2]
 
@@ -128,7 +128,7 @@ def test_the_published_schema_is_that_of_the_types():
         (("results", 0, "statistic", "value"), True, "results[0].statistic.value: expected"),
         (("results", 0, "kind"), "tests", "results[0]: "),
         (("results", 1, "id"), "spread.j", "results[1].id: 'spread.j' stands at results[0] too"),
-        (("results", 1, "estimand"), "mine", "results[1].estimand: estimand: 'mine' is not"),
+        (("results", 1, "estimand"), "mine", "results[1].estimand: quantity: 'mine' is not"),
         (("results", 1, "note"), "x", "results[1].note: "),
         (("results", 3, "family"), "other", "results[3].family: 'other' does not hold"),
         (("results", 3, "held_to"), "mine", "results[3].held_to: there is no claim 'mine'"),

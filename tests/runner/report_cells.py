@@ -1,4 +1,4 @@
-"""The cells of a report run in this process: what they show, drawn, without kernel or pandoc."""
+"""The cells of a report run in this process: what they show, drawn, without pandoc."""
 
 from __future__ import annotations
 

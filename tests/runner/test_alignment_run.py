@@ -8,15 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judgestats.analysis import fewer_pairs, method_pairs
 from judgestats.analysis.alignment import analyse
-from judgestats.analysis.pair_methods import fewer_pairs, judged_pairs
-from judgestats.protocols.pairwise import Pairwise
-from judgestats.runner.design import load_design
+from judgestats.protocols import Pairwise
+from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
 from judgestats.simulated.truth import truth
-from judgestats.stats.comparison.blocked_f import blocked_f_test
-from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats import friedman_test
+from judgestats.stats.comparison import blocked_f_test
 from tests.runner.report_cells import shown_by, words_of
 
 SMALL = {"resamples": "199", "report": "none"}
@@ -25,7 +24,7 @@ SMALL = {"resamples": "199", "report": "none"}
 def expected_credit(judge, items, *, temperature):
     """The truth: expected credit of one pointwise verdict on each labelled pair."""
     known = truth(judge)
-    table = judged_pairs(items).table
+    table = method_pairs(items).table
     by_id = {i.id: i for i in items}
     out = []
     for name, pair, labels in zip(table.items, table.pairs, table.labels, strict=True):
@@ -56,7 +55,7 @@ def outcome(workplace):
         "judges": "sim-typical,sim-always-first",
         "methods": "pairwise,pointwise",
         "temperatures": "0.2,1",
-        "replicates": "4",
+        "repeats": "4",
         "pairs": "48",
     }
     return run_experiment(load_design("alignment"), given), given
@@ -125,7 +124,7 @@ def test_a_temperature_without_effect_is_not_made_one(workplace):
         "series": "pointwise",
         "temperatures": "0,1",
         "methods_at": "0.5",
-        "replicates": "2",
+        "repeats": "2",
         "pairs": "32",
     }
     found = run_experiment(load_design("alignment"), given).analysis
@@ -136,7 +135,7 @@ def test_a_temperature_without_effect_is_not_made_one(workplace):
 def test_unread_verdicts_are_shown_under_both_policies(workplace):
     given = {
         **SMALL, "judges": "sim-unreadable", "methods": "pairwise,pointwise", "series": "pointwise",
-        "temperatures": "1", "methods_at": "1", "replicates": "2", "pairs": "24",
+        "temperatures": "1", "methods_at": "1", "repeats": "2", "pairs": "24",
     }  # fmt: skip
     found = run_experiment(load_design("alignment"), given).analysis
     assert not any("pairs were asked for" in text for text in found.limitations)
@@ -163,7 +162,7 @@ def test_a_mean_of_verdicts_that_agrees_equally_often_is_told_apart_by_ranks_alo
 def test_fewer_pairs_than_asked_for_are_said(workplace):
     design = load_design("alignment")
     prepared = prepare(design, {"pairs": "1000"})
-    pairs = judged_pairs(prepared.items)
+    pairs = method_pairs(prepared.items)
     assert fewer_pairs(prepared.plan, pairs) == [
         f"1000 pairs were asked for; the items hold {len(pairs.names)} with a label."
     ]

@@ -8,14 +8,11 @@ from functools import partial
 import pandas as pd
 import pytest
 
-from judgestats.collection.batch_store import Limits
+from judgestats.collection import Limits
 from judgestats.errors import BudgetError, InputError, JudgeError
-from judgestats.runner.design import load_design
+from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
-from judgestats.simulated.app import SimulatedServer, serving
-from judgestats.simulated.faults import Faults
-from judgestats.simulated.replies import simulated_answerer
+from judgestats.simulated import Faults, SimulatedServer, run_server, simulated_answerer
 from tests.batch_server import BatchFaults, BatchServer
 from tests.runner.report_cells import shown_by, words_of
 
@@ -51,7 +48,7 @@ def given(workplace):
         "items": "bbh:parity.json,squad:squad.json",
         "judges": "sim-discerning",
         "temperatures": "0.5",
-        "replicates": "3",
+        "repeats": "3",
         "answerers": FIVE,
         "top_k": "50",
     }
@@ -100,7 +97,7 @@ def test_a_dry_run_prices_answers_and_judgments_and_sends_nothing(workplace, giv
 def test_head_to_tail_names_the_model_that_answers_and_judges_whatever_its_endpoint(
     workplace, given
 ):
-    with serving(SimulatedServer()) as url, serving(SimulatedServer()) as other:
+    with run_server(SimulatedServer()) as url, run_server(SimulatedServer()) as other:
         outcome = run_experiment(
             load_design("head_to_tail"),
             {
@@ -109,7 +106,7 @@ def test_head_to_tail_names_the_model_that_answers_and_judges_whatever_its_endpo
                 "judges": f"sim-answerer-9@{url},sim-typical",
                 "answerers": f"sim-answerer-9@{other}",
                 "responses": "1",
-                "replicates": "2",
+                "repeats": "2",
             },
         )
     folder, _ = artifacts(workplace, outcome)
@@ -126,7 +123,7 @@ def test_answers_and_judgments_go_through_batches_without_what_the_server_refuse
         "judgestats.collection.batches.collect.Limits", partial(Limits, first_s=0.01)
     )
     server = BatchServer(BatchFaults(refuse_field="top_k", batch_looks=1))
-    with serving(server) as url:
+    with run_server(server) as url:
         outcome = run_experiment(
             load_design("omega"),
             {
@@ -134,7 +131,7 @@ def test_answers_and_judgments_go_through_batches_without_what_the_server_refuse
                 "items": "squad:squad.json",
                 "judges": f"sim-discerning@{url}",
                 "answerers": f"sim-answerer-2@{url},sim-answerer-8@{url}",
-                "replicates": "2",
+                "repeats": "2",
                 "mode": "batch",
             },
         )
@@ -160,7 +157,7 @@ def test_a_budget_counts_answers_and_judgments_together(workplace, given):
 def test_questions_that_a_model_does_not_answer_are_left_out_and_told(workplace, given):
     refuses = SimulatedServer(Faults(refuse_temperature=True))
     why = r"only 0 of 12 questions.*does not support 0.75"
-    with serving(refuses) as url, pytest.raises(JudgeError, match=why):
+    with run_server(refuses) as url, pytest.raises(JudgeError, match=why):
         run_experiment(
             load_design("omega"),
             {**given, "answerers": f"sim-answerer-1@{url},sim-answerer-2"},

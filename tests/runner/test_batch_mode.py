@@ -2,11 +2,11 @@
 
 import pytest
 
-from judgestats.collection.journal import Journal
-from judgestats.runner.design import load_design
+from judgestats.collection import Journal
+from judgestats.runner import load_design
 from judgestats.runner.prepare import prepare
 from judgestats.runner.run import _collect
-from judgestats.simulated.app import serving
+from judgestats.simulated import run_server
 from tests.batch_server import BatchServer
 
 CROWD = {
@@ -15,7 +15,7 @@ CROWD = {
     "strategies": "vanilla,cce",
     "scaling": "none",
     "selections": "none",
-    "replicates": "1",
+    "repeats": "1",
     "key_points": "2",
 }
 SMALL = {"limit": "3", "judges": "sim-typical", "report": "none"}
@@ -24,7 +24,7 @@ SMALL = {"limit": "3", "judges": "sim-typical", "report": "none"}
 @pytest.mark.parametrize(
     ("name", "own"),
     [
-        ("temperature", {"replicates": "2", "temperatures": "0,1"}),
+        ("temperature", {"repeats": "2", "temperatures": "0,1"}),
         ("grade_score", {"temperatures": "1"}),
         ("crowd", CROWD),
     ],
@@ -32,7 +32,7 @@ SMALL = {"limit": "3", "judges": "sim-typical", "report": "none"}
 def test_in_batches_as_online(tmp_path, name, own):
     def frame(mode):
         given = {**SMALL, **own}
-        with serving(BatchServer()) as url, Journal(tmp_path / f"{mode}.sqlite") as journal:
+        with run_server(BatchServer()) as url, Journal(tmp_path / f"{mode}.sqlite") as journal:
             given |= {"judges": f"{given['judges']}@{url}", "mode": mode}
             prepared = prepare(load_design(name), given)
             collected = _collect(prepared, journal, run=None)  # only traces need one

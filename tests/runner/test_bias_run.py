@@ -8,23 +8,20 @@ import math
 import numpy as np
 import pytest
 
-from judgestats.analysis.agreement import author_of_judge, place_shares
-from judgestats.analysis.bias import in_points
+from judgestats.analysis import author_of_judge, position_shares, rescale_points
 from judgestats.errors import InputError
-from judgestats.protocols.base import Scale
-from judgestats.protocols.pairwise import padded
-from judgestats.runner.design import load_design
+from judgestats.protocols import Scale, padded
+from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
-from judgestats.simulated.judges import simulated_judge
-from judgestats.simulated.truth import Truth, truth
+from judgestats.simulated import Truth, simulated_judge
+from judgestats.simulated.truth import truth
 from tests.runner.report_cells import shown_by, words_of
 
 GIVEN = {
     "resamples": "99",
     "report": "none",
     "probes": "padding,position,own answer,scale 1-100,off topic,pair off topic",
-    "replicates": "2",
+    "repeats": "2",
     "own": "sim-partial=author-a,sim-positional=author-a",
 }
 
@@ -48,10 +45,10 @@ def expected_share_of_own(judge, items, author, *, without_favour=False):
     """The truth: share of verdicts for the own answer, both orders, a tie counting half."""
     from dataclasses import replace
 
-    from judgestats.analysis.pair_methods import judged_pairs
+    from judgestats.analysis import method_pairs
 
     known = Truth(replace(simulated_judge(judge), favour=0.0)) if without_favour else truth(judge)
-    table = judged_pairs(items).table
+    table = method_pairs(items).table
     by_id = {i.id: i for i in items}
     shares = []
     for name, pair in zip(table.items, table.pairs, strict=True):
@@ -145,11 +142,15 @@ def test_authors_are_known_by_the_model_and_place_is_counted_by_order():
     assert author_of_judge("gpt-4o", ["gpt-4"]) == ""
     ab = np.array([["a", "a"], ["tie", "a"], ["a", ""]], dtype=object)
     ba = np.array([["b", "b"], ["a", "tie"], ["", ""]], dtype=object)
-    shares = place_shares(ab, ba)
+    shares = position_shares(ab, ba)
     assert shares[0].tolist() == [0.0, 1.0]  # always the first
     assert shares[1].tolist() == [0.5, 0.5]
     assert np.isnan(shares[2]).all()  # one order only: quality would not cancel
-    assert in_points(np.array([1.0, 50.5, 100.0]), Scale(low=1, high=100)).tolist() == [1, 5.5, 10]
+    assert rescale_points(np.array([1.0, 50.5, 100.0]), Scale(low=1, high=100)).tolist() == [
+        1,
+        5.5,
+        10,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,12 @@ import json
 
 import pytest
 
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.parse import parse_judgments
+from judgestats.collection import collect_judgments
+from judgestats.data import parse_judgments
 from judgestats.errors import InputError
-from judgestats.runner.common_parameters import settings_of
-from judgestats.runner.design import load_design
+from judgestats.runner import load_design, settings_of
 from judgestats.runner.prepare import prepare
-from judgestats.simulated.app import SimulatedServer, serving
-from judgestats.simulated.faults import Faults
+from judgestats.simulated import Faults, SimulatedServer, run_server
 
 
 def collected(name, given, **options):
@@ -52,7 +50,7 @@ def test_effort_is_found_and_its_null_is_found_null():
     given = {
         "judges": "sim-discerning,sim-null",
         "temperatures": "1",
-        "replicates": "6",
+        "repeats": "6",
         "vary": EFFORT,
     }
     _, analysis = answer("judges", given)
@@ -67,7 +65,7 @@ def test_top_p_is_varied_beside_temperatures():
     given = {
         "judges": "sim-discerning",
         "temperatures": "0.5,1",
-        "replicates": "6",
+        "repeats": "6",
         "vary": "top_p:1,0.6,0.2",
     }
     _, analysis = answer("temperature", given)
@@ -82,7 +80,7 @@ def test_fixed_fields_stand_in_every_request():
         "judges": "sim-typical,sim-null",
         "temperatures": "default",
         "limit": "2",
-        "replicates": "2",
+        "repeats": "2",
         "top_p": "0.9",
         "extra_body": "thinking.type=disabled",
     }
@@ -97,12 +95,12 @@ def test_fixed_fields_stand_in_every_request():
 
 
 def test_a_refused_field_is_left_out_where_fixed_and_ends_the_condition_where_varied():
-    with serving(SimulatedServer(Faults(refuse_field="reasoning_effort"))) as url:
+    with run_server(SimulatedServer(Faults(refuse_field="reasoning_effort"))) as url:
         given = {
             "judges": f"sim-typical@{url},sim-null@{url}",
             "temperatures": "1",
             "limit": "2",
-            "replicates": "2",
+            "repeats": "2",
         }
         _, found, frame = collected("judges", {**given, "reasoning_effort": "low"})
         assert any("(asked without reasoning_effort)" in note for note in found.notes)

@@ -10,10 +10,9 @@ import pytest
 
 from judgestats.analysis import crosscheck
 from judgestats.cli import main
-from judgestats.runner.design import load_design
-from judgestats.runner.run import run_experiment
+from judgestats.runner import load_design, run_experiment
 
-SMALL = {"resamples": "99", "report": "none", "replicates": "3", "judges": "sim-typical,sim-null"}
+SMALL = {"resamples": "99", "report": "none", "repeats": "3", "judges": "sim-typical,sim-null"}
 
 
 def artifacts(workplace: Path, run_id: str) -> Path:
@@ -69,7 +68,8 @@ def test_it_can_be_left_out_and_computed_later(workplace, capsys):
     assert main(["second-opinion", run.run_id, "--out", "numbers.csv"]) == 0
     said = capsys.readouterr()
     assert said.err == (
-        "judgestats second-opinion is deprecated since 0.3.0. Use judgestats show RUN crosscheck.\n"
+        "judgestats: second-opinion is deprecated and will be removed in 0.4.0. "
+        "Use judgestats show RUN crosscheck.\n"
     )
     assert "ICC(1,1)" in said.out
     assert pd.read_csv("numbers.csv")["agrees"].all()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.protocols.base import ReplyMode
-from judgestats.runner.design import load_design
+from judgestats.protocols import ReplyMode
+from judgestats.runner import load_design
 from judgestats.runner.prepare import prepare
 
 FIXTURES = Path(__file__).parents[1] / "items" / "fixtures"
@@ -46,7 +46,7 @@ def test_sets_judges_repetitions_and_orders_are_the_studys(design):
         "Qwen/Qwen2.5-72B-Instruct",
         "meta-llama/Llama-3.3-70B-Instruct",
     ]
-    assert design.parameters["replicates"] == 3
+    assert design.parameters["repeats"] == 3
     assert len(design.answering.temperatures) == 2
     assert {unit.order for unit in next(iter(design.units.values()))} == {"ab", "ba"}
 

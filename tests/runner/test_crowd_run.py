@@ -8,14 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.collection.plan import price_plan
+from judgestats.collection import price_plan
 from judgestats.errors import InputError
-from judgestats.runner.design import load_design
+from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
 from judgestats.simulated.truth import truth
-from judgestats.tracking.runs import artifact_place
-from judgestats.tracking.store import open_store
+from judgestats.tracking import artifact_path, open_store
 
 SMALL = {"resamples": "199", "report": "none", "concurrency": "16"}
 
@@ -52,7 +50,7 @@ def outcome(tmp_path_factory, store_template):
             "scaling": "0,1,2,4",
             "selections": "none",
             "pairs": "48",
-            "replicates": "1",
+            "repeats": "1",
             "key_points": "16",
         }
         design = load_design("crowd")
@@ -62,7 +60,7 @@ def outcome(tmp_path_factory, store_template):
             (), stages=prepare(design, given).staging, journal=prepared.parameters["journal"]
         )
         store = open_store()
-        files = artifact_place(store, run.run_id)
+        files = artifact_path(store, run.run_id)
         frame = pd.read_parquet(files / "data" / "judgments.parquet")
         pipelines = pd.read_parquet(files / "data" / "pipelines.parquet")
         results = json.loads((files / "results.json").read_text())
@@ -136,7 +134,7 @@ def test_every_declared_hypothesis_is_answered_or_has_nothing_to_answer(outcome)
 
 def test_selections_repetitions_and_sets_are_reported(workplace):
     bank = prepare(load_design("crowd"), {**SMALL}).items
-    from judgestats.items.readers import write_items
+    from judgestats.items import write_items
 
     write_items(bank[:6], workplace / "one.jsonl")
     write_items(bank[6:12], workplace / "two.jsonl")
@@ -172,7 +170,7 @@ def test_a_crowd_from_a_file_is_used_and_its_absence_told(workplace):
     items = prepare(load_design("crowd"), {**SMALL, "pairs": "8"}).items
     from dataclasses import replace
 
-    from judgestats.items.readers import write_items
+    from judgestats.items import write_items
 
     alone = []
     with (workplace / "crowd.jsonl").open("w") as file:
@@ -202,7 +200,7 @@ def test_models_write_the_crowd_and_labels_stay(workplace):
         "strategies": "vanilla,cce@8",
         "scaling": "none",
         "selections": "none",
-        "replicates": "1",
+        "repeats": "1",
         "key_points": "0",
         "answerers": "sim-answerer-1,sim-answerer-11",
         "answer_temperatures": "0.2,1",
@@ -213,7 +211,7 @@ def test_models_write_the_crowd_and_labels_stay(workplace):
     assert run.analysis.conditions["n"].tolist() == [8, 8]
     rows = run.analysis.conditions.set_index("factor_strategy")
     assert rows.loc["cce-criticising@8", "used"] == 8
-    files = artifact_place(open_store(), run.run_id) / "data"
+    files = artifact_path(open_store(), run.run_id) / "data"
     answers = [json.loads(line) for line in (files / "answers.jsonl").read_text().splitlines()]
     assert len(answers) == 4 * 4
     judged = pd.read_parquet(files / "judgments.parquet")
@@ -225,11 +223,11 @@ def test_models_write_the_crowd_and_labels_stay(workplace):
 def test_one_model_removes_verdicts_and_one_counts_points_for_all_judges(workplace):
     given = {
         **SMALL, "judges": "sim-crowd,sim-crowd-deaf", "pairs": "4", "strategies": "vanilla,cce@2",
-        "scaling": "none", "selections": "none", "replicates": "1", "key_points": "1",
+        "scaling": "none", "selections": "none", "repeats": "1", "key_points": "1",
         "remover": "sim-typical", "points_judge": "sim-crowd",
     }  # fmt: skip
     run = run_experiment(load_design("crowd"), given)
-    files = artifact_place(open_store(), run.run_id)
+    files = artifact_path(open_store(), run.run_id)
     frame = pd.read_parquet(files / "data" / "judgments.parquet")
     assert set(frame["status"]) == {"ok"}
     by_stage = frame.groupby("stage")["judge"].unique().map(set)
@@ -266,7 +264,7 @@ def test_a_limit_holds_for_each_set(workplace):
         ("orders", "sideways", "must be one of"),
         ("raised", "0.5,1", "one temperature"),
         ("items", "nowhere.jsonl", "nowhere"),
-        ("replicates", "0", "from 1 to"),
+        ("repeats", "0", "from 1 to"),
     ],
 )
 def test_wrong_values_are_told_in_one_sentence(workplace, name, value, said):

@@ -14,17 +14,17 @@ from tests.reporting.pages import held, held_screen
 SMALL = ("--limit", "6", "--resamples", "99", "--report", "html,pdf,md")
 """Few items: what is held is the form."""
 OWN: dict[str, tuple[str, ...]] = {
-    "temperature": ("--replicates", "3"),
-    "judges": ("--replicates", "3", "--temperatures", "0.3,1"),
-    "guidelines": ("--replicates", "3"),
-    "reasoning": ("--replicates", "3"),
-    "alignment": ("--replicates", "2"),
-    "self_consistency": ("--replicates", "6"),
-    "validity": ("--replicates", "2"),
-    "bias": ("--replicates", "2"),
-    "omega": ("--replicates", "4"),
-    "head_to_tail": ("--replicates", "3"),
-    "grade_score": ("--replicates", "2"),
+    "temperature": ("--repeats", "3"),
+    "judges": ("--repeats", "3", "--temperatures", "0.3,1"),
+    "guidelines": ("--repeats", "3"),
+    "reasoning": ("--repeats", "3"),
+    "alignment": ("--repeats", "2"),
+    "self_consistency": ("--repeats", "6"),
+    "validity": ("--repeats", "2"),
+    "bias": ("--repeats", "2"),
+    "omega": ("--repeats", "4"),
+    "head_to_tail": ("--repeats", "3"),
+    "grade_score": ("--repeats", "2"),
     "crowd": (),
     "rejection_sampling": (),
 }

@@ -8,7 +8,7 @@ import mlflow
 import pytest
 
 from judgestats.cli import main
-from judgestats.simulated.app import SimulatedServer, serving
+from judgestats.simulated import SimulatedServer, run_server
 
 HALF = '{"score": %d, "explanation": "good \\ud83d"}'  # the second JSON layer makes the surrogate
 
@@ -32,13 +32,13 @@ class HalfCharacters(SimulatedServer):
 
 @pytest.fixture
 def url():
-    with serving(HalfCharacters()) as address:
+    with run_server(HalfCharacters()) as address:
         yield address
 
 
 def test_half_an_emoji_ends_no_run_and_the_journal_is_read_again(url, workplace, capsys):
     words = ["run", "temperature", "--judges", f"sim-typical@{url}", "--temperatures", "0.5,1"]
-    words += ["--limit", "4", "--replicates", "2", "--responses", "1", "--journal", "j.db"]
+    words += ["--limit", "4", "--repeats", "2", "--responses", "1", "--journal", "j.db"]
     words += ["--report", "none", "--resamples", "99"]
     assert main(words) == 0
     db = sqlite3.connect("j.db")

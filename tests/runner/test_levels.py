@@ -7,9 +7,8 @@ import json
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.runner.design import Design, experiment_names, load_design
+from judgestats.runner import Design, experiment_names, load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
 
 FEW = {"limit": "4", "dry_run": "true"}
 REFUSED = {
@@ -17,7 +16,7 @@ REFUSED = {
     "judges": {"judges": "sim-typical"},
     "guidelines": {"guidelines": "none"},
     "reasoning": {"reasoning": "before"},
-    "self_consistency": {"replicates": "2", "judges": "sim-typical"},
+    "self_consistency": {"repeats": "2", "judges": "sim-typical"},
 }
 SAID = {
     "reasoning": [
@@ -30,7 +29,7 @@ SAID = {
         ({"methods": "pointwise", "temperatures": "0.5"}, "whether temperature matters"),
     ],
     "self_consistency": [
-        ({"replicates": "2"}, "only panels of judges"),
+        ({"repeats": "2"}, "only panels of judges"),
         ({"judges": "sim-typical"}, "no panel of judges"),
     ],
     "judges": [
@@ -39,7 +38,7 @@ SAID = {
     "omega": [({"temperatures": "1"}, "One temperature"), ({"judges": "sim-typical"}, "One judge")],
     "grade_score": [
         ({"prompts": "1"}, "what the prompt changes is not asked"),
-        ({"unrelated": "no"}, "what it changes is not asked"),
+        ({"distractor": "no"}, "what it changes is not asked"),
     ],
     "crowd": [
         ({"strategies": "cce", "scaling": "none"}, "no gain over it is told"),
@@ -74,7 +73,7 @@ def test_the_defaults_leave_nothing_out(workplace):
 
 def test_what_is_not_asked_stands_in_the_report_and_not_in_the_plan(workplace, capsys):
     given = {
-        "methods": "pairwise", "judges": "sim-typical", "pairs": "12", "replicates": "2",
+        "methods": "pairwise", "judges": "sim-typical", "pairs": "12", "repeats": "2",
         "resamples": "99", "report": "none",
     }  # fmt: skip
     outcome = run_experiment(load_design("alignment"), given)

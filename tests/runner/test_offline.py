@@ -7,12 +7,11 @@ import json
 import pytest
 
 from judgestats.cli import main
-from judgestats.collection.journal import Journal
-from judgestats.collection.offline import ingest
+from judgestats.collection import Journal, ingest
 from judgestats.errors import InputError
 
 RUN = ["temperature", "--judges", "my-model@http://gpus/v1", "--temperatures", "0.5,1"]
-RUN += ["--limit", "3", "--responses", "1", "--replicates", "4"]
+RUN += ["--limit", "3", "--responses", "1", "--repeats", "4"]
 OFFLINE = [*RUN, "--mode", "offline", "--report", "none", "--resamples", "99"]
 
 
@@ -59,7 +58,7 @@ def queue(workplace, capsys):
 
 def test_a_run_without_a_server_from_requests_to_result(queue, workplace):
     """One runner answers its part, the other is stopped within a line and refuses one request."""
-    said = queue("requests", *RUN, "--parts", "2")
+    said = queue("requests", "export", *RUN, "--parts", "2")
     asked = [(workplace / f"requests-{i}-of-2.jsonl").read_text().splitlines() for i in (1, 2)]
     assert sum(map(len, asked)) == 24
     assert "24 of 24 judgments are not in .judgestats/journal.sqlite" in said
@@ -74,47 +73,46 @@ def test_a_run_without_a_server_from_requests_to_result(queue, workplace):
     kept = [answered(asked[1][0], 7), refused(asked[1][1])]
     broken = json.dumps(answered(asked[1][2], 7))[:90]
     (workplace / "two.jsonl").write_text("\n".join([*map(json.dumps, kept), broken]))
-    said = queue("ingest", "one.jsonl", "two.jsonl")
+    said = queue("requests", "import", "one.jsonl", "two.jsonl")
     assert f"{len(asked[0]) + 1} answers of 2 files read" in said
     assert "1 request not answered: bad_request" in said
     assert "the prompt is too long" in said
     assert "1 file ends within a line" in said
     assert "1 line is no result" in said
-    assert "1 line is of requests that `judgestats requests` did not write" in said
-    assert "17 answers were there already" in queue("ingest", ".")
+    assert "1 line is of requests that `judgestats requests export` did not write" in said
+    assert "17 answers were there already" in queue("requests", "import", ".")
 
     said = queue("run", *OFFLINE)  # what is there is analysed, what is not is said
     assert "INCOMPLETE: 17 of 24 planned judgments" in said
 
-    assert "7 of 24 judgments are not in" in queue("requests", *RUN, "--to", "rest.jsonl")
+    assert "7 of 24 judgments are not in" in queue("requests", "export", *RUN, "--to", "rest.jsonl")
     lines = (workplace / "rest.jsonl").read_text().splitlines()
     assert set(lines) == set(asked[1]) - {asked[1][0]}
     (workplace / "three.jsonl").write_text("\n".join(json.dumps(answered(x, 6)) for x in lines))
-    queue("ingest", "three.jsonl")
+    queue("requests", "import", "three.jsonl")
     said = queue("run", *OFFLINE)
     assert "INCOMPLETE" not in said
     run_id = said.split("judgestats show ")[1].split()[0]
-    assert "holds all that can be asked now" in queue("requests", run_id)
-    assert "24 of 48 judgments" in queue("requests", run_id, "--replicates", "8")
+    assert "holds all that can be asked now" in queue("requests", "export", run_id)
+    assert "24 of 48 judgments" in queue("requests", "export", run_id, "--repeats", "8")
 
 
 def test_a_file_that_is_none_of_ours_changes_nothing(queue, workplace):
     (workplace / "other.jsonl").write_text('{"custom_id": "jsq-00.text..12345678"}\n')
-    assert "0 answers of 1 file" in queue("ingest", "other.jsonl", code=1)
+    assert "0 answers of 1 file" in queue("requests", "import", "other.jsonl", code=1)
     with Journal(None) as journal:
         said = ingest([workplace / "other.jsonl"], journal)
     assert (said.new, said.foreign) == (0, 1)
 
 
 def test_what_cannot_be_queued_is_refused(workplace):
-    from judgestats.runner.design import load_design
-    from judgestats.runner.run import write_requests
+    from judgestats.runner import load_design, write_requests
 
     design, to = load_design("temperature"), workplace / "x.jsonl"
     function = {"judges": "json:dumps"}
     with pytest.raises(InputError, match="mode=offline: json:dumps is a function"):
         write_requests(design, function, to)
     with pytest.raises(InputError, match="in files every judgment is a request of its own"):
-        write_requests(design, {"judges": "m@http://gpus/v1", "choices": "5"}, to)
+        write_requests(design, {"judges": "m@http://gpus/v1", "samples_per_request": "5"}, to)
     with pytest.raises(InputError, match="--parts must be at least 1"):
         write_requests(design, {}, to, parts=0)

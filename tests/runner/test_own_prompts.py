@@ -7,10 +7,8 @@ import json
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.runner.design import load_design
+from judgestats.runner import load_design, rendered, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.prompts import rendered
-from judgestats.runner.run import run_experiment
 
 LIKE_A_STUDY = (
     "[system]\nYou rate answers.\n"
@@ -48,7 +46,12 @@ def text_file(folder, name, text):
 
 def test_a_prompt_is_sent_to_the_byte(tmp_path):
     own = text_file(tmp_path, "own.txt", LIKE_A_STUDY)
-    given = {"items": items_file(tmp_path), "prompt": own, "append": "none", "reply": "tool"}
+    given = {
+        "items": items_file(tmp_path),
+        "prompt": own,
+        "reply_instruction": "none",
+        "reply": "tool",
+    }
     [one] = asked("temperature", **given)
     assert [dict(m) for m in one.prompted.messages] == [
         {"role": "system", "content": "You rate answers."},
@@ -59,7 +62,7 @@ def test_a_prompt_is_sent_to_the_byte(tmp_path):
         },
     ]
     assert one.prompted.schema.name == "submit_score"
-    [usual] = asked("temperature", **given | {"append": "reply"})
+    [usual] = asked("temperature", **given | {"reply_instruction": "reply"})
     assert usual.prompted.messages[1]["content"].endswith(
         "Reply with the score only. Call the tool submit_score."
     )
@@ -68,7 +71,7 @@ def test_a_prompt_is_sent_to_the_byte(tmp_path):
 def test_every_level_may_have_its_prompt(tmp_path):
     before = text_file(tmp_path, "before.txt", "{question} {response} Think, then rate 1 to 10.")
     plain = text_file(tmp_path, "plain.txt", "{question} {response} Rate 1 to 10.")
-    given = {"items": items_file(tmp_path), "append": "none", "reply": "json_schema"}
+    given = {"items": items_file(tmp_path), "reply_instruction": "none", "reply": "json_schema"}
     given |= {"prompt": plain, "prompt.before": before, "judges": "sim-typical"}
     texts = {
         one.conditions[0].rpartition("=")[2]: one.prompted for one in asked("reasoning", **given)
@@ -89,8 +92,8 @@ def test_reasoning_and_options_of_a_prompt_of_ones_own(tmp_path):
     own = text_file(
         tmp_path, "own.txt", "{question}\n{options}\nEvaluation: ...\nSelection: Option k"
     )
-    given = {"items": items_file(tmp_path), "prompts": own, "unrelated": "no", "limit": "2"}
-    given |= {"append": "none", "reply": "json_schema", "judges": "sim-typical"}
+    given = {"items": items_file(tmp_path), "prompts": own, "distractor": "no", "limit": "2"}
+    given |= {"reply_instruction": "none", "reply": "json_schema", "judges": "sim-typical"}
     [one] = asked(
         "grade_score", **given, reasoning="before", option_template="**Option {n}** {text}"
     )
@@ -103,7 +106,9 @@ def test_reasoning_and_options_of_a_prompt_of_ones_own(tmp_path):
     letters = {"items": given["items"], "judges": "sim-typical"}
     [one] = asked("omega", **letters, option_template=r"[{label}]: {text}\n")
     assert "[A]: x\n\n\ny\n[B]: x" not in one.prompted.messages[1]["content"]
-    assert "[A]: x\n\ny\n[B]: x" in one.prompted.messages[1]["content"]  # tidied: not append=none
+    assert (
+        "[A]: x\n\ny\n[B]: x" in one.prompted.messages[1]["content"]
+    )  # tidied: not reply_instruction=none
     with pytest.raises(InputError, match=r"needs \{label\} or \{n\}"):
         asked("omega", **letters, option_template="{text}")
     with pytest.raises(InputError, match="bundled prompt best_response has its own"):
@@ -123,14 +128,21 @@ def test_what_a_prompt_leaves_out_is_refused(tmp_path):
     }
     with pytest.raises(InputError, match=r"'a.txt'.*a context"):
         asked("omega", items=items_file(tmp_path, context="A passage."), **answer)
-    with pytest.raises(InputError, match="append=none: with reply=auto, gpt-4o may be asked"):
-        asked("omega", **given | {"judges": "gpt-4o"}, items=items_file(tmp_path), append="none")
+    with pytest.raises(
+        InputError, match="reply_instruction=none: with reply=auto, gpt-4o may be asked"
+    ):
+        asked(
+            "omega",
+            **given | {"judges": "gpt-4o"},
+            items=items_file(tmp_path),
+            reply_instruction="none",
+        )
     with pytest.raises(InputError, match="ships with judgestats"):
-        asked("omega", append="none")
+        asked("omega", reply_instruction="none")
 
 
 def test_a_dry_run_prints_the_prompt_and_a_run_keeps_it(workplace, capsys):
-    given = {"judges": "sim-typical", "temperatures": "0,1", "limit": "2", "replicates": "2"}
+    given = {"judges": "sim-typical", "temperatures": "0,1", "limit": "2", "repeats": "2"}
     run_experiment(load_design("temperature"), given | {"dry_run": "true"})
     printed = capsys.readouterr().out
     assert "Prompt (as it is sent) under sim-typical, T 0; sim-typical, T 1" in printed

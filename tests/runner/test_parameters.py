@@ -9,9 +9,16 @@ from pydantic import ValidationError
 
 from judgestats.cli import main
 from judgestats.errors import InputError
-from judgestats.runner.common_parameters import CommonParameters, parse_parameters, split_arguments
-from judgestats.runner.design import experiment_names, load_design, project_folder
-from judgestats.runner.parameter_types import Parameter, parameters_of
+from judgestats.runner import (
+    CommonParameters,
+    Parameter,
+    experiment_names,
+    load_design,
+    parameters_of,
+    parse_parameters,
+    project_folder,
+    split_arguments,
+)
 
 
 def parse(**given):
@@ -21,9 +28,9 @@ def parse(**given):
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("replicates", "1", "from 2"),
-        ("replicates", "many", "whole number"),
-        ("replicates", "2.5", "whole number"),
+        ("repeats", "1", "from 2"),
+        ("repeats", "many", "whole number"),
+        ("repeats", "2.5", "whole number"),
         ("temperatures", "warm", "is no number"),
         ("temperatures", "nan", "out of range"),
         ("temperatures", "-0.1", "out of range"),
@@ -40,7 +47,7 @@ def parse(**given):
         ("map", "question", "ours=theirs"),
         ("reply", "xml", "one of auto"),
         ("preset", "huge", "no preset"),
-        ("replicats", "3", "Did you mean (--)?replicates"),
+        ("repeets", "3", "Did you mean (--)?repeats"),
     ],
 )
 def test_wrong_values_are_told_what_is_right(name, value, said):
@@ -51,12 +58,12 @@ def test_wrong_values_are_told_what_is_right(name, value, said):
 def test_given_beats_preset_beats_default():
     design = load_design("temperature")
     read = parse_parameters(
-        {"preset": "paper", "replicates": "3"},
+        {"preset": "paper", "repeats": "3"},
         design.parameters,
         experiment="temperature",
         presets=design.presets,
     )
-    assert read.replicates == 3
+    assert read.repeats == 3
     assert len(read.temperatures) == 11
     assert read.judges[0] == "gpt-3.5-turbo"
 
@@ -87,9 +94,10 @@ def test_no_experiment_has_a_parameter_twice(capsys):
         assert len(names) == len(set(names)), name
     assert main(["run", "crowd", "--help"]) == 0
     said = capsys.readouterr().out
-    assert said.count("\n  replicates ") == 1
-    assert "one or several sets, comma-separated" in said  # an own parameter, not the common one
-    assert "every pipeline is repeated; from 2 on its reliability is known [2]" in said
+    assert said.count("\n  --repeats ") == 1
+    said = " ".join(said.split())
+    assert "Sets to judge, comma-separated" in said  # an own parameter, not the common one
+    assert "Repeats of every pipeline; 2 or more give its reliability (default: 2)" in said
 
 
 @pytest.mark.parametrize("name", experiment_names())
@@ -122,7 +130,7 @@ def test_parameters_are_frozen_typed_and_read_from_their_defaults(name):
 
 
 def test_a_run_logs_what_is_declared_as_logged():
-    read = CommonParameters.read({"scale": "1-5", "replicates": "4"})
+    read = CommonParameters.read({"scale": "1-5", "repeats": "4"})
     assert read.logged()["design/replicates"] == "4"
     assert read.logged()["judge/scale"] == "1-5"
     names = [p.logged for p in parameters_of(CommonParameters) if p.logged]

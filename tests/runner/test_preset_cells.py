@@ -8,9 +8,8 @@ from collections import Counter
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.protocols.base import Scale
-from judgestats.runner.common_parameters import parse_parameters
-from judgestats.runner.design import load_design
+from judgestats.protocols import Scale
+from judgestats.runner import load_design, parse_parameters
 from judgestats.runner.prepare import prepare
 from tests.runner.test_presets import SIX, lines, paper, per_condition
 
@@ -22,11 +21,11 @@ OPEN_JUDGES = {
 }  # fmt: skip
 GRADED = {
     "items": "mt_bench", "item_options": {"turn": 1, "models": ("gpt-4",)}, "scale": Scale(1, 10),
-    "reply": "tool", "responses": 1, "choices": 1,
+    "reply": "tool", "responses": 1, "samples_per_request": 1,
 }  # fmt: skip
 CHOSEN = {
     "reply": "text", "judges": OPEN_JUDGES, "temperatures": (0, 0.25, 0.5, 0.75, 1),
-    "replicates": 100, "top_k": 50, "options": 5, "reading": "study", "max_tokens": 50,
+    "repeats": 100, "top_k": 50, "options": 5, "reading": "study", "max_tokens": 50,
 }  # fmt: skip
 ROTATED = {
     "items": "oasst", "reply": "text", "judges": {"grade_score_judges.yaml"},
@@ -34,20 +33,20 @@ ROTATED = {
 }  # fmt: skip
 CELLS = {
     ("temperature", "paper"): {
-        **GRADED, "judges": GPTS, "temperatures": ELEVEN, "replicates": 10, "limit": None,
+        **GRADED, "judges": GPTS, "temperatures": ELEVEN, "repeats": 10, "limit": None,
     },
     ("temperature", "distribution"): {
-        **GRADED, "judges": GPTS, "temperatures": (0.3, 0.5, 1), "replicates": 100, "limit": 30,
+        **GRADED, "judges": GPTS, "temperatures": (0.3, 0.5, 1), "repeats": 100, "limit": 30,
     },
     ("judges", "paper"): {
-        **GRADED, "judges": GPTS, "temperatures": ELEVEN, "replicates": 10, "limit": None,
+        **GRADED, "judges": GPTS, "temperatures": ELEVEN, "repeats": 10, "limit": None,
     },
     ("guidelines", "paper"): {
-        **GRADED, "judges": {"gpt-4o-mini"}, "temperatures": (0.3, 0.5, 1), "replicates": 10,
+        **GRADED, "judges": {"gpt-4o-mini"}, "temperatures": (0.3, 0.5, 1), "repeats": 10,
         "guidelines": ("none", "anchors", "words", "paragraphs", "subscores"), "limit": None,
     },
     ("reasoning", "paper"): {
-        **GRADED, "judges": GPTS, "temperatures": (0.3, 0.5, 1), "replicates": 10,
+        **GRADED, "judges": GPTS, "temperatures": (0.3, 0.5, 1), "repeats": 10,
         "reasoning": ("none", "before", "after"), "limit": None,
     },
     ("alignment", "paper"): {
@@ -57,7 +56,7 @@ CELLS = {
             "pointwise-guideline",
         },
         "methods_at": 0.5, "series": {"pointwise", "pointwise-before"},
-        "temperatures": (0, 0.2, 0.4, 0.6, 0.8, 1), "repeated": ("pointwise",), "replicates": 10,
+        "temperatures": (0, 0.2, 0.4, 0.6, 0.8, 1), "repeated": ("pointwise",), "repeats": 10,
         "scale": Scale(1, 10), "limit": None,
     },
     ("omega", "paper"): {
@@ -72,14 +71,14 @@ CELLS = {
     ("omega", "same_answers"): {**CHOSEN, "items": "llm_reliability", "limit": None},
     ("head_to_tail", "paper"): {
         "items": "head_to_tail", "reply": "text", "judges": OPEN_JUDGES, "temperatures": (0.75,),
-        "item_options": {"models": ("lmsys/vicuna-7b-v1.5",), "cut": 15}, "replicates": 100,
+        "item_options": {"models": ("lmsys/vicuna-7b-v1.5",), "cut": 15}, "repeats": 100,
         "responses": 1, "top_k": 50, "max_tokens": 50, "limit": None,
     },
     ("grade_score", "paper"): {
-        **ROTATED, "prompts": ("1", "2", "3", "4"), "unrelated": ("no", "yes"), "replicates": 1,
+        **ROTATED, "prompts": ("1", "2", "3", "4"), "distractor": ("no", "yes"), "repeats": 1,
     },
     ("grade_score", "repeats"): {
-        **ROTATED, "prompts": ("1",), "unrelated": ("no",), "replicates": 5,
+        **ROTATED, "prompts": ("1",), "distractor": ("no",), "repeats": 5,
     },
     ("crowd", "paper"): {
         "items": "rewardbench,helpsteer2,mt_bench_human,judgebench,offsetbias", "pairs": None,
@@ -89,7 +88,7 @@ CELLS = {
             "meta-llama/Llama-3.3-70B-Instruct",
         },
         "strategies": {"vanilla", "long", "criteria", "plan", "majority", "aggregate", "cce"},
-        "k": 16, "scaling": (0, 1, 2, 4, 6, 8, 10, 12, 14, 16), "replicates": 3, "ties": False,
+        "k": 16, "scaling": (0, 1, 2, 4, 6, 8, 10, 12, 14, 16), "repeats": 3, "ties": False,
         "selections": {"criticising", "praising", "balanced", "random"}, "selections_at": (8, 16),
         "temperatures": (0,), "limit": None,
     },

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.runner.design import load_design
+from judgestats.runner import load_design, rendered
 from judgestats.runner.prepare import prepare
-from judgestats.runner.prompts import rendered
 from tests.runner.test_preset_cells import CELLS
 
 GOLDEN = Path(__file__).parent / "golden" / "prompts"

@@ -11,11 +11,9 @@ from collections import Counter
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.protocols.base import ReplyMode
-from judgestats.runner.design import load_design
+from judgestats.protocols import ReplyMode
+from judgestats.runner import load_design, rendered, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.prompts import rendered
-from judgestats.runner.run import run_experiment
 
 SIX = ("alpaca-13b", "claude-v1", "gpt-3.5-turbo", "gpt-4", "llama-13b", "vicuna-13b-v1.3")
 
@@ -218,7 +216,7 @@ def test_study_d_names_its_sets_and_asks_for_a_crowd_at_once(sets):
         paper("crowd", answerers="a,b")
     preset = load_design("crowd").presets["paper"]
     assert preset["k"] == "16"
-    assert preset["replicates"] == "3"
+    assert preset["repeats"] == "3"
     assert len(preset["judges"].split(",")) == 5
     with pytest.raises(InputError, match="LIMA's 1,000 instructions"):
         paper("rejection_sampling")
@@ -243,7 +241,7 @@ def test_other_items_are_said_to_be_other_items(sets):
 def test_study_b_reads_as_the_study_and_shows_its_omega_beside(workplace, monkeypatch):
     monkeypatch.setattr("judgestats.studies.published._SHUFFLINGS", 9)
     given = {"items": "bank", "judges": "sim-coarse", "answerers": "", "temperatures": "1"}
-    given |= {"replicates": "8", "limit": "9", "report": "none", "resamples": "99"}
+    given |= {"repeats": "8", "limit": "9", "report": "none", "resamples": "99"}
     design = load_design("omega")
     given |= {"preset": "paper", "per_category": "all"}
     found = run_experiment(design, given).analysis
@@ -272,11 +270,11 @@ def test_study_b_reads_as_the_study_and_shows_its_omega_beside(workplace, monkey
 
 def test_study_a_distribution_leaves_its_figures_data(workplace):
     given = {"preset": "distribution", "items": "bank", "judges": "sim-typical", "limit": "4"}
-    given |= {"replicates": "6", "report": "html", "detail": "full", "resamples": "99"}
+    given |= {"repeats": "6", "report": "html", "detail": "full", "resamples": "99"}
     found = run_experiment(load_design("temperature"), given).analysis
     [report] = workplace.glob("mlruns/*/*/artifacts/report.html")
     assert "Scores centred by item, as the study shows them" in report.read_text(encoding="utf-8")
     head, *rows = found.files["tables/centred_scores.csv"].splitlines()
     assert head == "condition,score_less_item_mean,count"
     assert sum(int(row.rpartition(",")[2]) for row in rows) == 4 * 6 * 3
-    assert load_design("temperature").presets["distribution"]["replicates"] == "100"
+    assert load_design("temperature").presets["distribution"]["repeats"] == "100"

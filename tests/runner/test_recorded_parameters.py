@@ -9,15 +9,17 @@ import pytest
 
 import judgestats as js
 from judgestats.cli import main
-from judgestats.commands.table import Argument, Given, Option, declared, texts_of
+from judgestats.commands import COMMANDS, Args, Option, argument_texts
 from judgestats.errors import InputError
-from judgestats.results import read_results
-from judgestats.results.screen import differing_parameters
-from judgestats.runner.common_parameters import parse_parameters
-from judgestats.runner.design import experiment_names, load_design
-from judgestats.runner.parameter_types import Parameter, parameters_of
-from judgestats.tracking.fetch import run_folder
-from judgestats.tracking.store import open_store
+from judgestats.results import differing_parameters, read_results
+from judgestats.runner import (
+    Parameter,
+    experiment_names,
+    load_design,
+    parameters_of,
+    parse_parameters,
+)
+from judgestats.tracking import open_store, run_folder
 
 GIVEN = {"study": "schroeder2024"}
 """Parameters that have no default."""
@@ -82,55 +84,54 @@ def test_every_parameter_is_logged_and_a_difference_in_any_is_named() -> None:
 
 
 def test_every_word_of_analyze_is_recorded() -> None:
-    command = declared("analyze")
-    names = [
-        w.name if isinstance(w, Argument) else w.name or w.flag[2:].replace("-", "_")
-        for w in command.words
-    ]
+    command = COMMANDS["analyze"]
+    names = [w.name for w in command.words]
 
-    def given(**changed: object) -> Given:
+    def given(**changed: object) -> Args:
         values = {
             name: [] if isinstance(w, Option) and w.repeated else getattr(w, "default", "")
             for name, w in zip(names, command.words, strict=True)
         }
-        return Given(**{**values, **changed})
+        return Args(**{**values, **changed})
 
-    plain = texts_of(command, given())
+    plain = argument_texts(command, given())
     assert len(plain) == len(names)
     for name, word in zip(names, command.words, strict=True):
         repeated = isinstance(word, Option) and word.repeated
-        changed = texts_of(command, given(**{name: ["x"] if repeated else 12345}))
+        changed = argument_texts(command, given(**{name: ["x"] if repeated else 12345}))
         assert len(differing_parameters([{"parameters": plain}, {"parameters": changed}])) == 1
 
 
 def test_runs_that_differ_in_a_seed_of_the_judges_are_told_apart(workplace, capsys) -> None:
     """``All other parameters were the same`` was printed of them."""
     words = ["run", "temperature", "--judges", "sim-typical", "--temperatures", "0,1", "--limit",
-             "4", "--replicates", "3", "--resamples", "99", "--report", "none"]  # fmt: skip
+             "4", "--repeats", "3", "--resamples", "99", "--report", "none"]  # fmt: skip
     ids = []
-    for more in (["--judge-seed", "7"], ["--judge-seed", "8", "--omega-model", "congeneric"]):
+    for more in (["--request-seed", "7"], ["--request-seed", "8", "--omega-model", "congeneric"]):
         assert main([*words, *more, "--json"]) == 0
         ids.append(json.loads(capsys.readouterr().out)["run_id"])
     store = open_store(existing=True)
     logged = [store.client.get_run(i).data.params for i in ids]
-    wanted = {*read("temperature").logged()} | {f"parameter/{n}" for n in ("full", "json", "max")}
+    wanted = {*read("temperature").logged()} | {
+        f"parameter/{n}" for n in ("all", "json", "require")
+    }
     assert wanted <= set(logged[0])
-    assert [own["parameter/judge_seed"] for own in logged] == ["7", "8"]
+    assert [own["parameter/request_seed"] for own in logged] == ["7", "8"]
     whole = store.client.get_run(ids[1]).data.metrics
     assert not [name for name in whole if name.startswith("answer/")]
     assert not [name for name in whole if "sem" in name.lower()]  # the SEM at T = 0 was one
 
-    short = "the runs differ in judge_seed (7 and 8), omega_model (parallel and congeneric)"
+    short = "the runs differ in request_seed (7 and 8), omega_model (parallel and congeneric)"
     assert main(["report", *ids, "--to", "md", "--out", "page"]) == 0
     assert short in " ".join(capsys.readouterr().out.split())
     page = Path("page/comparison.md").read_text("utf-8")
     table = page.partition("What differed between the runs.")[2].partition("\n\n#")[0]
     assert "All other parameters were the same." in table
-    assert "judge\\_seed | 7" in table or "judge_seed" in table
+    assert "request\\_seed | 7" in table or "request_seed" in table
     assert main(["drift", *ids, "--resamples", "99"]) == 0
     assert short in " ".join(capsys.readouterr().out.split())
     found = js.drift(*ids, n_resamples=99).run.records
-    assert any("judge_seed (7 and 8)" in note.message for note in found.limitations)
+    assert any("request_seed (7 and 8)" in note.message for note in found.limitations)
 
 
 def test_alpha_is_logged_as_alpha_and_omega_as_that_of_the_declared_model(

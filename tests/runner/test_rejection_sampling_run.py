@@ -8,10 +8,9 @@ import pandas as pd
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.runner.design import load_design
+from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
-from judgestats.tracking.fetch import run_folder
+from judgestats.tracking import run_folder
 
 SMALL = {"resamples": "99", "report": "none", "judges": "sim-crowd", "limit": "6"}
 

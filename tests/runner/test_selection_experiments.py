@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.items.bank import load_bank
-from judgestats.runner.design import load_design
-from judgestats.runner.pair_parameters import BestOfParameters
+from judgestats.items import load_bank
+from judgestats.runner import BestOfParameters, benchmarks, load_design, run_experiment, source_name
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
-from judgestats.runner.sources import benchmarks, source_name
 from judgestats.simulated.truth import truth
-from judgestats.stats.agreement.grade_score import chance_grade_score, grade_score_items
+from judgestats.stats.agreement import chance_grade_score, grade_score_items
 from tests.runner.report_cells import shown_by
 
 SMALL = {"resamples": "99", "report": "none"}
@@ -51,7 +48,7 @@ def test_omega_finds_the_known_reliability_and_agreement(workplace):
         **SMALL,
         "judges": "sim-coarse,sim-noisy",
         "temperatures": "0.5,1",
-        "replicates": "12",
+        "repeats": "12",
         "options": "4",
     }
     design = load_design("omega")
@@ -80,7 +77,7 @@ def test_grade_score_finds_position_bias_and_consistency(workplace):
         "prompts": "1,3",
         "options": "3",
         "limit": "12",
-        "replicates": "2",
+        "repeats": "2",
     }
     outcome = run_experiment(load_design("grade_score"), given)
     found = outcome.analysis
@@ -120,7 +117,7 @@ def test_grade_score_finds_position_bias_and_consistency(workplace):
 
 
 def test_head_to_tail_finds_the_share_a_judge_calls_correct(workplace):
-    given = {**SMALL, "judges": "sim-coarse", "temperatures": "1", "replicates": "10"}
+    given = {**SMALL, "judges": "sim-coarse", "temperatures": "1", "repeats": "10"}
     design = load_design("head_to_tail")
     units = next(iter(prepare(design, given).units.values()))
     found = run_experiment(design, given).analysis
@@ -165,7 +162,7 @@ def test_answers_come_from_a_file_and_targets_are_matched(workplace):
         "answers": "answers.jsonl",
         "judges": "sim-typical",
         "temperatures": "1",
-        "replicates": "4",
+        "repeats": "4",
     }
     found = run_experiment(load_design("omega"), given).analysis
     [row] = found.conditions.to_dict("records")
@@ -188,7 +185,7 @@ def test_a_second_run_asks_nothing_and_a_dry_run_sends_nothing(workplace, capsys
         **SMALL,
         "judges": "sim-typical",
         "prompts": "1",
-        "unrelated": "no",
+        "distractor": "no",
         "limit": "4",
         "options": "3",
     }
@@ -239,10 +236,10 @@ def test_grade_score_recovers_judges_of_known_position_bias(workplace):
         "judges": "sim-typical,sim-positional,sim-noisy",
         "temperatures": "1",
         "prompts": "1",
-        "unrelated": "no",
+        "distractor": "no",
         "options": "3",
         "limit": "14",
-        "replicates": "10",
+        "repeats": "10",
     }
     design = load_design("grade_score")
     units = next(iter(prepare(design, given).units.values()))

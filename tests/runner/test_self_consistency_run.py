@@ -7,15 +7,14 @@ import json
 import numpy as np
 import pytest
 
-from judgestats.results.summary import brief_of
-from judgestats.runner.design import load_design
+from judgestats.results import brief_of
+from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
-from judgestats.stats.reliability.intraclass import spearman_brown
-from judgestats.tracking.fetch import run_judgments
+from judgestats.stats import spearman_brown
+from judgestats.tracking import run_judgments
 from tests.runner.report_cells import shown_by, words_of
 
-GIVEN = {"resamples": "199", "report": "none", "pairs": "64", "replicates": "10"}
+GIVEN = {"resamples": "199", "report": "none", "pairs": "64", "repeats": "10"}
 
 
 def test_a_noisy_judge_gains_and_a_steady_one_does_not(workplace):
@@ -88,14 +87,14 @@ def test_a_noisy_judge_gains_and_a_steady_one_does_not(workplace):
 
 
 def test_unread_replies_do_not_stop_it(workplace):
-    given = {**GIVEN, "judges": "sim-unreadable", "replicates": "3", "pairs": "12"}
+    given = {**GIVEN, "judges": "sim-unreadable", "repeats": "3", "pairs": "12"}
     found = run_experiment(load_design("self_consistency"), given).analysis
     assert (found.conditions["unread_share"] > 0).all()
     assert found.conditions["alignment"].between(0, 1).all()
 
 
 def test_two_replications_make_a_panel_and_no_average(workplace):
-    given = {**GIVEN, "replicates": "2", "pairs": "12"}
+    given = {**GIVEN, "repeats": "2", "pairs": "12"}
     found = run_experiment(load_design("self_consistency"), given).analysis
     assert "Too few replications" in found.sentence
     assert len(found.conditions) == 3

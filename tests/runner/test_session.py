@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from judgestats.analysis.audit import audit
-from judgestats.data.columns import Condition
-from judgestats.runner.record import session, write_json, write_results
+from judgestats.data import Condition
+from judgestats.runner import session, write_json, write_results
 from tests.null_judge.worlds import World, scored
 
 

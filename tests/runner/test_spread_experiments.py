@@ -8,23 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis import judges
-from judgestats.analysis.dispersion_comparison import spread_questions
-from judgestats.analysis.dispersion_levels import spread_sentence
-from judgestats.analysis.families import strata_of
-from judgestats.data.columns import Condition
-from judgestats.data.matrices import score_array
-from judgestats.data.readers.frame import parsed_frame
+from judgestats.analysis import judges, spread_questions, spread_sentence, strata_of
+from judgestats.data import Condition, parsed_frame, score_array
 from judgestats.errors import InputError
-from judgestats.reporting import load_run
-from judgestats.reporting.sections.sensitivity import left_out_primary
-from judgestats.runner.design import load_design
+from judgestats.reporting import left_out_primary, load_run
+from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
-from judgestats.stats.inference.multiplicity import p_adjust
+from judgestats.stats import p_adjust
 from tests.runner.truths import holds, variance_of
 
-SMALL = {"resamples": "199", "report": "none", "temperatures": "1", "replicates": "6"}
+SMALL = {"resamples": "199", "report": "none", "temperatures": "1", "repeats": "6"}
 
 
 def declared_are_answered(name, given, analysis):
@@ -108,7 +101,7 @@ def test_the_paper_preset_has_the_studys_size(workplace, name):
     )
     sizes = {"judges": 33, "guidelines": 15, "reasoning": 27}
     assert len(prepared.conditions) == sizes[name]
-    assert prepared.parameters["replicates"] == 10
+    assert prepared.parameters["repeats"] == 10
 
 
 def test_strata_differ_in_one_thing_only():
@@ -127,7 +120,7 @@ def test_strata_differ_in_one_thing_only():
 
 
 def test_the_default_judges_are_told_apart_and_a_test_is_told_by_its_adjusted_p(workplace):
-    given = {"resamples": "199", "report": "none", "temperatures": "0.3,1", "replicates": "6"}
+    given = {"resamples": "199", "report": "none", "temperatures": "0.3,1", "repeats": "6"}
     outcome = run_experiment(load_design("judges"), given)
     found = outcome.analysis
     [folder] = workplace.glob(f"mlruns/*/{outcome.run_id}/artifacts")
@@ -186,7 +179,7 @@ def test_equality_is_told_only_where_all_pairs_are_shown_equivalent():
 
 
 def test_reasoning_compares_every_pair_for_equivalence_and_tells_of_the_interaction(workplace):
-    given = {**SMALL, "judges": "sim-typical,sim-null", "replicates": "10"}
+    given = {**SMALL, "judges": "sim-typical,sim-null", "repeats": "10"}
     found = run_experiment(load_design("reasoning"), given).analysis
     pairs = {(r.a, r.b) for r in found["equivalence.sim-null at T=1"].rows}
     assert pairs == {("before", "none"), ("after", "none"), ("after", "before")}

@@ -6,14 +6,12 @@ import pickle
 
 import pytest
 
-from judgestats.data.columns import Condition
+from judgestats.data import Condition
 from judgestats.errors import InputError
-from judgestats.items.records import Item, Response
-from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.pairwise import Pairwise
-from judgestats.protocols.pointwise import Pointwise
-from judgestats.runner.design import load_design
-from judgestats.runner.prepare import draw_units, prepare, tasks_of
+from judgestats.items import Item, Response
+from judgestats.protocols import Pairwise, Pointwise, ReplyMode
+from judgestats.runner import draw_units, load_design, tasks_of
+from judgestats.runner.prepare import prepare
 
 
 def items(n=5, k=3):

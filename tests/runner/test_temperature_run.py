@@ -11,9 +11,8 @@ import pytest
 
 from judgestats.cli import main
 from judgestats.results import read_results, to_plain
-from judgestats.runner.design import load_design
-from judgestats.runner.run import run_experiment
-from judgestats.simulated.app import serving
+from judgestats.runner import load_design, run_experiment
+from judgestats.simulated import run_server
 from tests.collection.picky import Picky
 
 SMALL = {"resamples": "199", "report": "none"}
@@ -31,8 +30,8 @@ def artifacts(folder, run_id):
 
 def expected_variance(judge, temperature, outcome):
     """The truth: the average over the judged answers of the judge's variance of scores."""
-    from judgestats.items.bank import load_bank
-    from judgestats.protocols.pointwise import Pointwise
+    from judgestats.items import load_bank
+    from judgestats.protocols import Pointwise
     from judgestats.simulated.truth import truth
 
     judged = set(outcome.analysis.arrays["items"])
@@ -50,7 +49,7 @@ def expected_variance(judge, temperature, outcome):
 
 @pytest.fixture
 def outcome(workplace):
-    judged = {"judges": "sim-discerning,sim-null", "temperatures": "0.3,1", "replicates": "8"}
+    judged = {"judges": "sim-discerning,sim-null", "temperatures": "0.3,1", "repeats": "8"}
     given = {**SMALL, **judged}
     return run_experiment(load_design("temperature"), given)
 
@@ -98,7 +97,7 @@ def test_the_run_holds_plan_prompts_items_judgments_results_and_children(outcome
 
 
 def test_the_same_command_again_asks_nothing_and_finds_the_same(workplace):
-    given = {**SMALL, "judges": "sim-typical", "temperatures": "0.5,1", "replicates": "2"}
+    given = {**SMALL, "judges": "sim-typical", "temperatures": "0.5,1", "repeats": "2"}
     first = run_experiment(load_design("temperature"), given)
     second = run_experiment(load_design("temperature"), given)
     one, two = (
@@ -111,14 +110,14 @@ def test_the_same_command_again_asks_nothing_and_finds_the_same(workplace):
 
 def test_more_replicates_pay_only_for_what_is_new(workplace):
     given = {**SMALL, "judges": "sim-typical", "temperatures": "0.5,1", "limit": "5"}
-    run_experiment(load_design("temperature"), {**given, "replicates": "2"})
-    more = run_experiment(load_design("temperature"), {**given, "replicates": "3"})
+    run_experiment(load_design("temperature"), {**given, "repeats": "2"})
+    more = run_experiment(load_design("temperature"), {**given, "repeats": "3"})
     account = read_results(artifacts(workplace, more.run_id) / "results.json").facts["account"]
     assert (account["cached"], account["answered"]) == (20, 10)
 
 
 def test_unread_replies_are_statuses_and_a_limitation(workplace):
-    given = {**SMALL, "judges": "sim-unreadable", "temperatures": "0.5,1", "replicates": "4"}
+    given = {**SMALL, "judges": "sim-unreadable", "temperatures": "0.5,1", "repeats": "4"}
     found = run_experiment(load_design("temperature"), given).analysis
     assert (found.conditions["unread_share"] > 0.05).all()
     assert any("could not be read" in text for text in found.limitations)
@@ -135,7 +134,7 @@ def test_the_dry_run_sends_nothing_and_leaves_no_run(workplace, capsys):
 
 def test_the_summary_comes_in_the_promised_order(workplace, capsys):
     words = ["run", "temperature", "--judges", "sim-typical", "--temperatures", "0.5,1"]
-    words += ["--replicates", "2", "--limit", "6", "--resamples", "99", "--report", "none"]
+    words += ["--repeats", "2", "--limit", "6", "--resamples", "99", "--report", "none"]
     assert main(words) == 0
     said = capsys.readouterr().out
     assert len(said.splitlines()) <= 24
@@ -145,7 +144,7 @@ def test_the_summary_comes_in_the_promised_order(workplace, capsys):
         for p in ("SEM (SD of repeated scores)", "SIMULATED", "judgestats show", "mlflow ui")
     ]
     assert places == sorted(places)
-    assert main([*words, "--full"]) == 0
+    assert main([*words, "--all"]) == 0
     said = capsys.readouterr().out
     parts = [
         "SIMULATED",
@@ -161,7 +160,10 @@ def test_the_summary_comes_in_the_promised_order(workplace, capsys):
     assert "report under Artifacts" not in said  # none was made
 
 
-def test_a_fault_after_the_start_leaves_a_failed_run(workplace, monkeypatch, capsys):
+@pytest.mark.parametrize(("traces", "statuses"), [("on", ["FAILED"]), ("off", [])])
+def test_a_fault_in_the_analysis_leaves_a_failed_run_or_none(
+    workplace, monkeypatch, capsys, traces, statuses
+):
     import judgestats.analysis.temperature as analysis
     from judgestats.errors import InputError
 
@@ -170,18 +172,19 @@ def test_a_fault_after_the_start_leaves_a_failed_run(workplace, monkeypatch, cap
 
     monkeypatch.setattr(analysis, "analyse", broken)
     words = ["run", "temperature", "--judges", "sim-typical", "--temperatures", "0.5,1"]
-    assert main([*words, "--replicates", "2", "--limit", "4", "--report", "none"]) == 2
-    assert [status for _, _, status in runs(workplace)] == ["FAILED"]
+    words += ["--repeats", "2", "--limit", "4", "--report", "none", "--traces", traces]
+    assert main(words) == 2
+    assert [status for _, _, status in runs(workplace)] == statuses
     assert "nothing to analyse" in capsys.readouterr().err
 
 
 def test_a_temperature_that_is_refused_without_a_reason_ends_no_other(workplace, capsys):
-    with serving(Picky(lambda request: request["temperature"] == 2.0)) as url:
+    with run_server(Picky(lambda request: request["temperature"] == 2.0)) as url:
         given = {
             **SMALL,
             "judges": f"sim-typical@{url}",
             "temperatures": "2,0.3,1",
-            "replicates": "5",
+            "repeats": "5",
             "limit": "8",
         }
         outcome = run_experiment(load_design("temperature"), given)
@@ -200,7 +203,7 @@ def test_a_temperature_that_is_refused_without_a_reason_ends_no_other(workplace,
 def test_every_call_is_a_trace_with_its_verdict_where_traces_are_on(workplace, capsys):
     from mlflow import MlflowClient
 
-    small = {**SMALL, "judges": "sim-typical", "temperatures": "0.5,1", "replicates": "2"}
+    small = {**SMALL, "judges": "sim-typical", "temperatures": "0.5,1", "repeats": "2"}
     outcome = run_experiment(load_design("temperature"), {**small, "limit": "3", "traces": "on"})
     assert outcome is not None
     assert "Traces: 12, under Traces" in capsys.readouterr().out
@@ -221,8 +224,7 @@ def test_every_call_is_a_trace_with_its_verdict_where_traces_are_on(workplace, c
 
 
 def test_traces_that_cannot_be_written_end_no_run():
-    from judgestats.tracking.store import Store
-    from judgestats.tracking.traces import TraceWriter
+    from judgestats.tracking import Store, TraceWriter
 
     def broken(row):
         raise RuntimeError(f"\x1b[2Jno {row}")

@@ -12,15 +12,13 @@ import pytest
 
 from judgestats.analysis.validity_run import analyse
 from judgestats.cli import main
-from judgestats.data.readers.frame import parsed_frame
+from judgestats.data import parsed_frame
 from judgestats.errors import InputError
-from judgestats.items.bank import load_bank
-from judgestats.protocols.template import response_names
-from judgestats.results.answers import answers_of
-from judgestats.results.numbers import with_bounds
-from judgestats.runner.design import load_design
+from judgestats.items import load_bank
+from judgestats.protocols import response_names
+from judgestats.results import answers_of, with_bounds
+from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.runner.run import run_experiment
 from judgestats.simulated.truth import truth
 
 SMALL = {"resamples": "99", "report": "none"}
@@ -82,8 +80,8 @@ def test_a_run_recovers_the_stated_rates_and_is_gated_by_them(workplace, capsys)
         r.id.rpartition(".sim")[0] for r in found.results
     }
     capsys.readouterr()
-    assert main(["check", outcome.run_id, "--min", "validity/sensitivity=.7"]) == 0
-    assert main(["check", outcome.run_id, "--min", "validity/sensitivity=.99"]) == 1
+    assert main(["check", outcome.run_id, "--require", "validity/sensitivity>=.7"]) == 0
+    assert main(["check", outcome.run_id, "--require", "validity/sensitivity>=.99"]) == 1
     [folder] = workplace.glob(f"mlruns/*/{outcome.run_id}/artifacts")
     written = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     assert any(r["id"].startswith("related.") for r in written["results"])
@@ -171,8 +169,7 @@ def test_labels_that_belong_to_nothing_are_refused_before_a_judge_is_asked(workp
 
 
 def test_disagreements_are_a_file_with_texts_or_without(workplace, judged):
-    from judgestats.analysis.validity import texts_of
-    from judgestats.analysis.validity_systems import DISAGREEMENTS, with_disagreements
+    from judgestats.analysis import DISAGREEMENTS, texts_of, with_disagreements
 
     frame = judged("sim-lenient")
     frame = frame.assign(explanation="=HYPERLINK(1)")
@@ -195,7 +192,7 @@ def test_disagreements_are_a_file_with_texts_or_without(workplace, judged):
 
 def test_squared_error_is_split_by_condition_and_k(workplace):
     given = {**SMALL, "judges": "sim-typical", "temperatures": "0.3,1", "limit": "6",
-             "replicates": "3", "people": "designed"}  # fmt: skip
+             "repeats": "3", "people": "designed"}  # fmt: skip
     outcome = run_experiment(load_design("temperature"), given)
     [folder] = workplace.glob(f"mlruns/*/{outcome.run_id}/artifacts")
     records = {
@@ -219,7 +216,7 @@ def test_squared_error_is_split_by_condition_and_k(workplace):
 
 
 def test_probabilities_of_the_verdicts_tokens_are_held_to_labels(workplace):
-    given = {**SMALL, "judges": "sim-typical", "verdicts": "pass_fail", "replicates": "1",
+    given = {**SMALL, "judges": "sim-typical", "verdicts": "pass_fail", "repeats": "1",
              "labelled": "all", "reply": "logprobs"}  # fmt: skip
     outcome = run_experiment(load_design("validity"), given)
     found = {r.id.rpartition(".sim")[0]: r.result for r in outcome.analysis.results}
@@ -253,7 +250,7 @@ def test_people_who_were_tuned_on_mark_the_error_against_them(workplace):
     ]
     pd.DataFrame(rows).to_csv("people.csv", index=False)
     given = {**SMALL, "judges": "sim-typical", "temperatures": "0.3,1", "limit": "16",
-             "replicates": "3", "people": "people.csv"}  # fmt: skip
+             "repeats": "3", "people": "people.csv"}  # fmt: skip
     outcome = run_experiment(load_design("temperature"), given)
     held = [r for r in outcome.analysis.described if r.id.startswith("error.")]
     assert held

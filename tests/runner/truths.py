@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from judgestats.items.bank import load_bank
-from judgestats.protocols.pointwise import Pointwise
+from judgestats.items import load_bank
+from judgestats.protocols import Pointwise
 from judgestats.simulated.truth import truth
 
 

@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.simulated.app import serve
-from judgestats.simulated.faults import Faults
-from judgestats.simulated.request_reader import read_request
+from judgestats.simulated import Faults, read_request, serve
 
 GOOD = {"model": "sim-typical", "messages": [{"role": "user", "content": "Rate 1-10."}]}
 

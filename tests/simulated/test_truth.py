@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.columns import Condition, Task
+from judgestats.collection import collect_judgments
+from judgestats.data import Condition, Task
 from judgestats.errors import InputError
-from judgestats.items.bank import load_bank
-from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Scale
-from judgestats.protocols.pointwise import Pointwise
-from judgestats.simulated.judges import quality_of, simulated_judge, simulated_judges
+from judgestats.items import load_bank
+from judgestats.protocols import Pointwise, Prompted, ReplyMode, ReplySchema, Scale
+from judgestats.simulated import quality_of, simulated_judge, simulated_judges
 from judgestats.simulated.truth import truth
 
 PAIR = ReplySchema(

@@ -19,8 +19,7 @@ import pytest
 
 from judgestats import stats
 from judgestats.errors import InputError
-from judgestats.stats.inference.estimate import Estimate, Result
-from judgestats.stats.inference.result import Comparisons, TestResult
+from judgestats.stats.inference import Comparisons, Estimate, Result, TestResult
 
 NAN, INF = math.nan, math.inf
 

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.runner.design import load_design
-from judgestats.runner.replication import run_replication
+from judgestats.runner import load_design, run_replication
 from judgestats.studies import Claim, Options, load_study, study_names
 from judgestats.studies.pandalm import macro_f1, read_labels
-from judgestats.studies.rewardbench2_k8.data import FULL, Asked, read_asked
+from judgestats.studies.rewardbench2_k8.data import FULL, JudgeScores, read_scores
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "data"
@@ -44,7 +43,7 @@ def test_every_study_has_its_page_and_the_pages_are_what_the_records_say() -> No
 
 def test_a_tie_is_credit_shared_or_an_error() -> None:
     scores = np.array([[[7, 7], [7, 6], [1, 1]], [[5, 5], [6, 6], [1, 1]]], dtype=float)
-    asked = Asked(scores=scores, questions=(("a", "1"), ("a", "2")))
+    asked = JudgeScores(scores=scores, questions=(("a", "1"), ("a", "2")))
     assert asked.credit(1, ties=False).tolist() == [0.0, 0.0]
     assert asked.credit(1).tolist() == [0.75, 0.0]  # a tie in the first repeat, right in the second
     assert asked.credit(2).tolist() == [1.0, 0.0]
@@ -53,18 +52,18 @@ def test_a_tie_is_credit_shared_or_an_error() -> None:
 
 def test_an_unread_score_is_no_score() -> None:
     scores = np.array([[[7, np.nan], [7, 6]], [[np.nan, np.nan], [1, 2]]])
-    asked = Asked(scores=scores, questions=(("a", "1"), ("a", "2")))
+    asked = JudgeScores(scores=scores, questions=(("a", "1"), ("a", "2")))
     assert asked.credit(2)[0] == 1.0
     assert np.isnan(asked.credit(2)[1])
 
 
 def test_scores_of_a_folder_are_checked(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no base_both_k8"):
-        read_asked(tmp_path)
+        read_scores(tmp_path)
     row = {"id": "1", "subset": "Math", "full_scores": [1, 2], "mini_scores": [[1], [2]]}
     (tmp_path / "base_both_k8.jsonl").write_text(json.dumps(row) + "\n")
     with pytest.raises(InputError, match="full_scores must be answers x repeats"):
-        read_asked(tmp_path)
+        read_scores(tmp_path)
 
 
 @real
@@ -90,7 +89,7 @@ def test_shuffled_scores_gain_nothing_by_repeats(tmp_path: Path) -> None:
     assert claims["full"].verdict == "does not stand"
     assert claims["smaller"].verdict == "open"
     assert claims["nano"].verdict == "not examined"
-    asked = read_asked(tmp_path)[FULL, 1.0]
+    asked = read_scores(tmp_path)[FULL, 1.0]
     assert abs(float(asked.credit(1).mean()) - 0.25) < 0.02
     counted = float(asked.credit(8, ties=False).mean() - asked.credit(1, ties=False).mean())
     assert counted > 0.02  # what ties counted as errors make of nothing

@@ -12,8 +12,7 @@ import pytest
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.runner.design import load_design
-from judgestats.runner.replication import run_replication
+from judgestats.runner import load_design, run_replication
 from judgestats.studies import Claim, Options, load_study, study_names
 from judgestats.studies.claims import not_examined
 from judgestats.studies.llmasjudge.data import read_llmasjudge
@@ -312,7 +311,7 @@ def test_the_registry_names_its_studies():
 
 
 def _named(identity):
-    from judgestats.stats.agreement.raw_agreement import mean_share
+    from judgestats.stats.agreement import mean_share
     from judgestats.studies.claims import now
 
     return now(identity, "t", mean_share([0.0, 1.0, 0.5]))

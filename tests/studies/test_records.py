@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.runner.design import load_design
-from judgestats.runner.replication import run_replication
+from judgestats.runner import load_design, run_replication
 from judgestats.studies import Options, load_study, records, study_names
 from judgestats.studies.records import ABOUT, examined, shipped_records
 from judgestats.studies.schroeder2024.answers import application, read_application

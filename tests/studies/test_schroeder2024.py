@@ -11,7 +11,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.results import to_plain
-from judgestats.stats.reliability.published_omega import published_omega_2412_12509
+from judgestats.stats import published_omega_2412_12509
 from judgestats.studies.claims import Options
 from judgestats.studies.schroeder2024 import examine
 from judgestats.studies.schroeder2024.answers import answers

@@ -9,8 +9,8 @@ import mlflow
 import pytest
 
 from judgestats.errors import InputError
+from judgestats.tracking import is_run_id, stored_assessments
 from judgestats.tracking import traces as assessments
-from judgestats.tracking.traces import is_run_id, stored_assessments
 
 TRACES = Path(__file__).parents[1] / "data" / "fixtures" / "mlflow" / "traces.jsonl"
 
@@ -79,7 +79,7 @@ def test_runs_or_their_experiment_are_repetitions(evaluations, capsys):
     assert sorted(several["replicate"]) == [0] * 6 + [1] * 6
     assert several["choice"].tolist() == whole["choice"].tolist()
     assert several["choice"].value_counts().to_dict() == {"yes": 8, "no": 4}
-    words = ["--report", "none", "--resamples", "99", "--full"]
+    words = ["--report", "none", "--resamples", "99", "--all"]
     assert main(["analyze", *evaluations, *words]) == 0
     said = capsys.readouterr().out
     assert "Read 12 judgments of 6 items" in said
@@ -129,7 +129,7 @@ def test_an_experiments_traces_are_audited_in_place(production, capsys):
     assert frame["replicate"].value_counts().to_dict() == {0: 12, 1: 12}
     assert (frame["label"] != "").sum() == 20
     assert set(frame["trace_id"]) == set(ids)
-    words = ["--report", "none", "--resamples", "99", "--full"]
+    words = ["--report", "none", "--resamples", "99", "--all"]
     assert main(["analyze", "experiments:/support bot", *words]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "People's feedback kind labels no judgment" in said

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.tracking.store import keep_missing, kept_blank, make_blank
+from judgestats.tracking import make_blank, schema_path
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_the_first_store_is_kept_and_the_next_is_a_copy_that_mlflow_takes_as_its
     from mlflow.store.db import utils
 
     make_blank(tmp_path / "a.db")
-    kept = kept_blank()
+    kept = schema_path()
     assert kept is not None
     assert [p.name for p in (cache / "judgestats").iterdir()] == [kept.name]
 
@@ -49,28 +49,6 @@ def test_the_first_store_is_kept_and_the_next_is_a_copy_that_mlflow_takes_as_its
     assert tables(tmp_path / "b.db") == tables(store_template)
     client = mlflow.MlflowClient(f"sqlite:///{tmp_path / 'b.db'}")
     assert [e.name for e in client.search_experiments()] == ["Default"]
-
-
-def test_tables_made_for_later_stores_are_the_ones_that_are_copied(tmp_path, cache) -> None:
-    keep_missing()
-    kept = kept_blank()
-    assert kept is not None
-    before = kept.stat().st_mtime_ns
-    make_blank(tmp_path / "a.db")
-    assert (tmp_path / "a.db").read_bytes() == kept.read_bytes()
-    keep_missing()
-    assert kept.stat().st_mtime_ns == before
-
-
-def test_no_tables_are_made_for_a_store_that_is_there_or_is_a_server(
-    tmp_path, cache, monkeypatch
-) -> None:
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://localhost:5000")
-    keep_missing()
-    monkeypatch.delenv("MLFLOW_TRACKING_URI")
-    (tmp_path / "mlflow.db").touch()
-    keep_missing()
-    assert not cache.exists()
 
 
 def test_a_cache_that_cannot_be_written_costs_no_store(tmp_path, cache) -> None:

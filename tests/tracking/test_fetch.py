@@ -6,7 +6,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.results import Results, write_results
-from judgestats.tracking.fetch import results_of_run, run_folder
+from judgestats.tracking import results_of_run, run_folder
 
 
 def test_a_run_is_found_by_its_own_folder_and_by_that_of_its_artifacts(tmp_path):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from judgestats.results import Recommendation, Results
-from judgestats.tracking.runs import RunWriter, answer_note
-from judgestats.tracking.store import open_store
+from judgestats.tracking import RunWriter, answer_note, open_store
 
 FOUND = Results(
     experiment="x",

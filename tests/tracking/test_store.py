@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from judgestats.errors import InputError, StoreError
-from judgestats.tracking.fetch import run_folder
-from judgestats.tracking.runs import RunWriter, key
-from judgestats.tracking.store import Store, open_store, store_faults
+from judgestats.tracking import RunWriter, Store, key, open_store, run_folder, store_faults
 
 
 @pytest.mark.parametrize(
@@ -72,7 +70,7 @@ def test_runs_that_begin_at_once_share_the_experiment(workplace, monkeypatch) ->
     """On a fresh server all of them see no experiment, and one of them makes it."""
     import mlflow
 
-    from judgestats.tracking.store import open_store
+    from judgestats.tracking import open_store
 
     first = open_store()
     seen = []
@@ -94,7 +92,7 @@ def test_runs_that_name_one_dataset_at_once_share_it(workplace, monkeypatch) -> 
     from sqlalchemy import event
     from sqlalchemy.orm import Session
 
-    from judgestats.tracking.runs import RunWriter
+    from judgestats.tracking import RunWriter
 
     store = open_store()
     named = {"name": "items", "digest": "0123", "source": "items", "context": "items"}
@@ -149,14 +147,14 @@ def test_a_store_that_goes_away_in_a_run_loses_nothing(workplace, capsys, monkey
     from judgestats.runner import run
 
     words = ["run", "temperature", "--judges", "sim-typical", "--limit", "3"]
-    words += ["--replicates", "2", "--temperatures", "0,1", "--resamples", "99"]
-    whole, record = (workplace / "mlflow.db").read_bytes(), run.record
+    words += ["--repeats", "2", "--temperatures", "0,1", "--resamples", "99"]
+    whole, log_results = (workplace / "mlflow.db").read_bytes(), run.log_results
 
     def without_store(*given: object) -> object:
         (workplace / "mlflow.db").write_bytes(b"")
-        return record(*given)
+        return log_results(*given)
 
-    monkeypatch.setattr(run, "record", without_store)
+    monkeypatch.setattr(run, "log_results", without_store)
     assert main([*words, "--report", "none"]) == 2
     told = capsys.readouterr().err
     assert re.search(r"failed while \w+ (was|were) written", told)
@@ -178,7 +176,7 @@ def test_a_server_that_ends_a_run_prints_nothing_amid_our_document(capsys, monke
     from mlflow import MlflowClient
     from mlflow.store.tracking.rest_store import RestStore
 
-    from judgestats.runner.display import Links
+    from judgestats.runner import Links
 
     ended = []
     monkeypatch.setattr(RestStore, "log_batch", lambda *_, **__: None)

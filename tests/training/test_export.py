@@ -16,12 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError, StoreError
-from judgestats.items.records import HumanLabel, Item, Response
-from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.pairwise import Pairwise
+from judgestats.items import HumanLabel, Item, Response
+from judgestats.protocols import Pairwise, ReplyMode
 from judgestats.training import (
-    Chosen,
     Example,
+    ExampleSet,
     Filters,
     Source,
     balanced,
@@ -62,7 +61,7 @@ def row(**given: Any) -> dict[str, Any]:
     return {**usual, **given}
 
 
-def chosen(rows: list[dict[str, Any]], *items: Item, **filters: Any) -> Chosen:
+def chosen(rows: list[dict[str, Any]], *items: Item, **filters: Any) -> ExampleSet:
     source = Source(name="run", frame=pd.DataFrame(rows), items=items or (item(),))
     return training_examples([source], filters=Filters(**filters))
 
@@ -169,7 +168,7 @@ def test_kinds_and_repetitions() -> None:
     assert {e.kind for e in chosen(plain).examples} == {"vanilla"}  # any pairwise experiment
 
 
-def uneven() -> Chosen:
+def uneven() -> ExampleSet:
     items = tuple(item(f"q{i}") for i in range(6))
     rows = [
         row(
@@ -303,7 +302,7 @@ def test_a_split_that_cannot_be() -> None:
 RUNS = [{"name": "run", "judges": "j | k", "items": "bank", "simulated": "true"}]
 
 
-def written(folder: Path, made: Chosen, **more: Any) -> Path:
+def written(folder: Path, made: ExampleSet, **more: Any) -> Path:
     split = split_by_question(made.examples, share=more.pop("share", 0.2))
     write_training_data(
         folder, chosen=made, split=split, filters=Filters(), seed=0, runs=RUNS, **more
@@ -311,7 +310,7 @@ def written(folder: Path, made: Chosen, **more: Any) -> Path:
     return folder
 
 
-def many(said: str = "Because of it.") -> Chosen:
+def many(said: str = "Because of it.") -> ExampleSet:
     items = tuple(item(f"q{i}") for i in range(10))
     rows = [
         row(item_id=f"{x.id}/0|1", cluster=x.id, order=order, explanation=f"{said} {order}")

@@ -14,10 +14,18 @@ from hypothesis import strategies as st
 
 from judgestats.cli import main
 from judgestats.errors import InputError
-from judgestats.items.records import Item, Response
-from judgestats.training import TrainingSettings
-from judgestats.training.coverage import CoverageModel, coverage_table, covered
-from judgestats.training.train import load, need, read_chats
+from judgestats.items import Item, Response
+from judgestats.training import (
+    CoverageModel,
+    TrainingSettings,
+    coverage_table,
+    covered,
+    load,
+    need,
+    read_chats,
+)
+
+TRAINING = "python -m judgestats.training"
 
 CHAT = {"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "[[A]]"}]}
 
@@ -42,7 +50,7 @@ def test_the_commands_name_the_extra(
     data = workplace / "data"
     data.mkdir()
     (data / "train.jsonl").write_text(json.dumps(CHAT) + "\n")
-    assert main(["train", "data", "--model", "m", "--out", "out"]) == 2
+    assert main(["train", "data", "--model", "m", "--out", "out"], program=TRAINING) == 2
     assert "pip install 'judgestats[train]'" in capsys.readouterr().err
     assert not (workplace / "out").exists()
 
@@ -59,7 +67,7 @@ def test_the_commands_name_the_extra(
 def test_wrong_words(
     words: list[str], said: str, workplace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(words) == 2
+    assert main(words, program=TRAINING) == 2
     assert said in capsys.readouterr().err
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from judgestats.stats.agreement.human_correlation import human_correlation
+from judgestats.stats import human_correlation
 from validation.base import Case, load
 
 PAIRS = ("tempvar", "corr8_noties", "corr60_ties")

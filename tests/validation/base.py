@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +19,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from judgestats.analysis import computed
+from judgestats.results import QUANTITIES
 
 HERE = Path(__file__).resolve().parent
 REFERENCE = HERE.parent / "reference"
@@ -171,10 +174,25 @@ def registries() -> list[str]:
     )
 
 
+def declared_cases() -> Iterator[Case]:
+    """A row for each quantity whose declaration names R's number."""
+    for quantity in QUANTITIES.values():
+        if quantity.reference:
+            dataset, key, *path = quantity.reference
+            yield Case(
+                statistic=f"{quantity.heading}, as audits compute it",
+                dataset=dataset,
+                key=key,
+                path=tuple(path),
+                ours=lambda q=quantity, d=dataset: computed(q, load(d).to_numpy()).estimate,
+            )
+
+
 def all_cases() -> Sequence[tuple[str, Case]]:
     """Every row of every registry, as (registry, case)."""
     found: list[tuple[str, Case]] = []
     for name in registries():
         module = importlib.import_module(f"validation.{name}")
         found += [(name, case) for case in module.CASES]
+    found += [("declared", case) for case in declared_cases()]
     return found

@@ -9,21 +9,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.stats.comparison.effects import (
-    hedges_correction,
-)
-from judgestats.stats.comparison.friedman import nemenyi_critical_difference
-from judgestats.stats.comparison.paired_categories import (
+from judgestats.stats import (
     cochran_q_test,
     mcnemar_test,
+    nemenyi_critical_difference,
+    p_adjust,
     stuart_maxwell_test,
 )
-from judgestats.stats.inference.distributions import (
+from judgestats.stats.comparison import hedges_correction
+from judgestats.stats.inference import (
     proportion_limits,
     studentized_range_isf,
     studentized_range_sf,
 )
-from judgestats.stats.inference.multiplicity import p_adjust
 from validation.base import Case, load
 from validation.paired_and_two_samples import pair
 from validation.ranks import QTUKEY, bounds, pick, test_numbers

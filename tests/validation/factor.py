@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats.reliability.omega import OmegaEstimate, omega_total
-from judgestats.stats.reliability.omega_fit import covariances_of_stack
-from judgestats.stats.reliability.one_factor import minres_one_factor
-from judgestats.stats.reliability.schmid_leiman import schmid_leiman
+from judgestats.stats import omega_total, schmid_leiman
+from judgestats.stats.reliability import OmegaEstimate, covariances_of_stack, minres_one_factor
 from validation.base import Case, matrix, reference
 
 COMPLETE = ("congeneric6", "tau8", "parallel20x10", "reverse6", "ordinal7", "shrout_fleiss")

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from judgestats.stats.agreement.position import (
-    clopper_pearson,
-    first_position_preference,
-    swap_consistency,
-)
+from judgestats.stats import first_position_preference, swap_consistency
+from judgestats.stats.agreement import clopper_pearson
 from validation.base import Case, load
 
 

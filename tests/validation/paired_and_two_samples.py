@@ -7,11 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats.comparison.effects import cliffs_delta, cohens_d, hedges_g, vargha_delaney_a
-from judgestats.stats.comparison.groups import mann_whitney_test
-from judgestats.stats.comparison.paired import wilcoxon_signed_rank
-from judgestats.stats.comparison.rank_correlation import kendall_correlation, spearman_correlation
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats import (
+    cliffs_delta,
+    cohens_d,
+    hedges_g,
+    kendall_correlation,
+    mann_whitney_test,
+    spearman_correlation,
+    vargha_delaney_a,
+    wilcoxon_signed_rank,
+)
+from judgestats.stats.inference import TestResult
 from validation.base import Case, load, matrix
 from validation.ranks import ROOT, bounds, pick, test_numbers
 

@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats.comparison.friedman import FriedmanResult, friedman_test, kendalls_w
-from judgestats.stats.comparison.groups import KruskalResult, kruskal_test, pairwise_mann_whitney
-from judgestats.stats.comparison.trend import page_trend_test
-from judgestats.stats.dispersion.published import levene_test
-from judgestats.stats.inference.estimate import Estimate
-from judgestats.stats.inference.rank_distributions import friedman_null, page_null
-from judgestats.stats.inference.result import Comparisons, TestResult
+from judgestats.stats import (
+    friedman_test,
+    kendalls_w,
+    kruskal_test,
+    levene_test,
+    page_trend_test,
+    pairwise_mann_whitney,
+)
+from judgestats.stats.comparison import FriedmanResult, KruskalResult
+from judgestats.stats.inference import Comparisons, Estimate, TestResult, friedman_null, page_null
 from validation.base import Case, load, matrix
 
 QTUKEY = 1e-6

@@ -8,11 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats.designs.score_matrix import mean_squares, prepare_scores
-from judgestats.stats.reliability.generalizability import generalizability
-from judgestats.stats.reliability.internal_consistency import cronbach_alpha, guttman_lambda2
-from judgestats.stats.reliability.intraclass import icc, icc_forms, spearman_brown
-from judgestats.stats.reliability.variance_components import VarianceComponents, variance_components
+from judgestats.stats import (
+    cronbach_alpha,
+    generalizability,
+    guttman_lambda2,
+    icc,
+    icc_forms,
+    spearman_brown,
+    variance_components,
+)
+from judgestats.stats.designs import mean_squares, prepare_scores
+from judgestats.stats.reliability import VarianceComponents
 from validation.base import Case, load, matrix
 
 MATRICES = (

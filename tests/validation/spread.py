@@ -12,12 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats.dispersion.condition_summary import condition_summary
-from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
-from judgestats.stats.dispersion.published import spread_published
-from judgestats.stats.dispersion.trend import trend_over_cells
-from judgestats.stats.inference.result import TestResult
-from judgestats.stats.reliability.intraclass import icc
+from judgestats.stats import condition_summary, icc, spread_published, spread_test
+from judgestats.stats.dispersion import SpreadResult, trend_over_cells
+from judgestats.stats.inference import TestResult
 from validation.base import Case, load, matrix
 
 

@@ -7,15 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats.agreement.chance_corrected import brennan_prediger, gwet_ac1, gwet_ac2
-from judgestats.stats.agreement.kappa import (
+from judgestats.stats import (
+    brennan_prediger,
     cohen_kappa,
     conger_kappa,
     fleiss_kappa,
+    gwet_ac1,
+    gwet_ac2,
     krippendorff_alpha,
+    percent_agreement,
+    unanimous_agreement,
 )
-from judgestats.stats.agreement.raw_agreement import percent_agreement, unanimous_agreement
-from judgestats.stats.designs.count_table import CountTable, count_table
+from judgestats.stats.designs import CountTable
+from judgestats.stats.designs.count_table import count_table
 from validation.base import Case, load
 
 CATEGORIES: dict[str, list[Any]] = {

@@ -321,7 +321,7 @@ def _state(value: dict[str, Any]) -> BatchState:
         done=_count(counts.get("completed")) + _count(counts.get("failed")),
         total=_count(counts.get("total")),
         codes=tuple(one_line(str(e.get("code"))) for e in data[:20]),
-        errors=tuple(_said(e) for e in data[:20]),
+        errors=tuple(_error_text(e) for e in data[:20]),
         name=name if isinstance(name, str) else "",
     )
 
@@ -337,7 +337,7 @@ def _states(data: list[Any]) -> list[BatchState]:
     return errors_read
 
 
-def _said(error: dict[str, Any]) -> str:
+def _error_text(error: dict[str, Any]) -> str:
     line = error.get("line")
     where = f" (line {line})" if isinstance(line, int) else ""
     return one_line(str(error.get("message") or error.get("code") or "no reason given")) + where

@@ -11,7 +11,7 @@ from typing import Any
 
 from judgestats.collection.account import Account, Collected, Stop
 from judgestats.collection.app_client import AsgiApp
-from judgestats.collection.ask import Ask
+from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.batch_store import Limits
 from judgestats.collection.batches.client import BatchClient
 from judgestats.collection.batches.work import BatchWork, Shared, Wanted
@@ -23,13 +23,13 @@ from judgestats.collection.journal import Journal
 from judgestats.collection.online import collect_online
 from judgestats.collection.progress import message, money_notes, reader_notes
 from judgestats.collection.request import Ready
-from judgestats.collection.rows import FrameSink, answer_row, failed_row, invalid_row
+from judgestats.collection.rows import FrameWriter, answer_row, failed_row, invalid_row
 from judgestats.collection.sending import Halt, RequestResult
 from judgestats.data.columns import Task
 from judgestats.errors import InputError, JudgeError, JudgestatsError, printable
 from judgestats.protocols.base import prompted_in
 from judgestats.protocols.replies import READER_VERSION
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.simulated.app import SimulatedServer
 from judgestats.terminal import emit
 
@@ -41,7 +41,7 @@ class BatchCollector:
 
     def __init__(
         self,
-        ask: Ask,
+        ask: CollectionRequest,
         *,
         journal: Journal,
         say: Callable[[str], None],
@@ -52,7 +52,7 @@ class BatchCollector:
         self._ask = ask
         self._journal = journal
         self._app = ask.simulated_app
-        self._sink = FrameSink()
+        self._sink = FrameWriter()
         self._endpoints: dict[tuple[str, str], Endpoint] = {}
         self._counted: set[tuple[str, str]] = set()
         self._refused: dict[tuple[str, str], str] = {}
@@ -118,7 +118,7 @@ class BatchCollector:
             clients: dict[tuple[object, ...], BatchClient] = {}
             for name in dict.fromkeys(t.condition.judge for t in tasks):
                 spec = self._endpoint(name).spec
-                if spec.asked_as in self._refused:
+                if spec.capability_key in self._refused:
                     continue
                 if spec.client_key not in clients:
                     clients[spec.client_key] = await stack.enter_async_context(
@@ -134,7 +134,7 @@ class BatchCollector:
                 self._work(endpoint, clients[endpoint.spec.client_key], tasks)
                 for endpoint in self._endpoints.values()
                 if endpoint.spec.client_key in clients  # else it is of an earlier stage
-                and endpoint.spec.asked_as not in self._refused
+                and endpoint.spec.capability_key not in self._refused
             )
         self._end_if_all_refuse()
 
@@ -149,7 +149,7 @@ class BatchCollector:
         try:
             await work.run()
         except JudgeError as error:
-            self._refused[endpoint.spec.asked_as] = str(error)
+            self._refused[endpoint.spec.capability_key] = str(error)
 
     def _end_if_all_refuse(self) -> None:
         if self._refused and all(endpoint in self._refused for endpoint in self._endpoints):
@@ -163,11 +163,11 @@ class BatchCollector:
             # A reply mode that is forced says nothing of what else the judge refuses.
             supported = (endpoint.abilities.proven and endpoint.met) or endpoint.spec.in_process
             unmeasured = self._ask.budget.max_cost is not None and endpoint.reserve.alone
-            if (supported and not unmeasured) or endpoint.spec.asked_as in self._refused:
+            if (supported and not unmeasured) or endpoint.spec.capability_key in self._refused:
                 continue
-            waiting = self._journal.batches.waiting()
+            waiting = self._journal.batches.open_judgments()
             for one in self._missing(tasks, endpoint):
-                if one.without(waiting) is one:
+                if one.drop_judgments(waiting) is one:
                     setting = str(one.tasks[0].condition.request)
                     first.setdefault(name, {}).setdefault(setting, one)
         if not first:
@@ -181,7 +181,7 @@ class BatchCollector:
             try:
                 first_answers = await self._ask_online(name, mine)
             except JudgeError as error:
-                self._refused[self._endpoint(name).spec.asked_as] = str(error)
+                self._refused[self._endpoint(name).spec.capability_key] = str(error)
                 continue
             faults |= first_answers.usage_faults
             said = {fault.note(judge, capped=capped) for judge, fault in faults.items()}
@@ -199,7 +199,7 @@ class BatchCollector:
     async def _ask_online(self, name: str, tasks: list[Task]) -> Collected:
         """Ask a judge at once, within what the others leave of the budget."""
         spec, account = self._endpoint(name).spec, self._shared.account
-        own = self._journal.ledger.spent(self._ask.experiment, *spec.address).total
+        own = self._journal.ledger.total_spend(self._ask.experiment, *spec.address).total
         others = max(0.0, account.charged_usd + account.earlier_cost_usd - own)
         at_once = replace(
             self._ask,
@@ -227,17 +227,17 @@ class BatchCollector:
 
     def _endpoint(self, name: str) -> Endpoint:
         spec = self._ask.judge(name)
-        if spec.asked_as not in self._endpoints:
+        if spec.capability_key not in self._endpoints:
             client = JudgeClient(spec, app=self._simulated() if spec.in_process else None)
-            self._endpoints[spec.asked_as] = self._ask.endpoint(
+            self._endpoints[spec.capability_key] = self._ask.endpoint(
                 spec, client=client, journal=self._journal
             )
             if spec.address not in self._counted:  # by a stage before, this run has spent too
                 self._counted.add(spec.address)
-                earlier = self._endpoints[spec.asked_as].earlier
+                earlier = self._endpoints[spec.capability_key].earlier
                 self._shared.account.earlier_cost_usd += earlier.total
                 self._shared.account.earlier_billed_twice += earlier.asked_again
-        return self._endpoints[spec.asked_as]
+        return self._endpoints[spec.capability_key]
 
     def _simulated(self) -> AsgiApp:
         if self._app is None:
@@ -341,7 +341,7 @@ class BatchCollector:
     def running_note(self) -> str:
         """Which batches go on on the server, and how to go on."""
         names = ", ".join(sorted(self.running)[:5]) + (" ..." if len(self.running) > 5 else "")
-        on = counted(len(self.running), "batch goes on", "batches go on")
+        on = count_noun(len(self.running), "batch goes on", "batches go on")
         return (
             f"{on} on the server ({names}); the same command fetches the answers, in a minute or "
             "tomorrow."
@@ -394,7 +394,7 @@ async def _all_or_first_error(work: Iterable[Awaitable[None]]) -> None:
 
 
 async def collect_in_batches(
-    tasks: Iterable[Task], ask: Ask | None = None, **options: Any
+    tasks: Iterable[Task], ask: CollectionRequest | None = None, **options: Any
 ) -> Collected:
     """Ask for every judgment of a plan that the journal does not hold yet, through the Batch API.
 
@@ -409,10 +409,10 @@ async def collect_in_batches(
     tasks : iterable of Task
         The plan. Tasks that follow from answers (``follow_up``) make the next stage, in batches of
         their own.
-    ask : Ask, optional
+    ask : CollectionRequest, optional
         Its journal is needed: it holds the batches' ids.
     **options
-        Fields of `judgestats.collection.ask.Ask` that replace those of `ask`.
+        Fields of `judgestats.collection.ask.CollectionRequest` that replace those of `ask`.
 
     Returns
     -------
@@ -423,7 +423,7 @@ async def collect_in_batches(
     InputError, JudgeError, BudgetError, StoreError
         As `collect` raises them; and a batch that failed validation.
     """
-    ask = Ask.of(ask, **{**options, "mode": "batch"})
+    ask = CollectionRequest.from_options(ask, **{**options, "mode": "batch"})
     if ask.journal is None:
         raise InputError("mode=batch: name a journal; it holds the batches' ids until they end.")
     with ask.opened_journal() as journal:

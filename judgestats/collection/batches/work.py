@@ -47,7 +47,7 @@ class Wanted:
     tasks: tuple[Task, ...]
     keys: tuple[bytes, ...]
 
-    def without(self, keys: set[bytes]) -> Wanted | None:
+    def drop_judgments(self, keys: set[bytes]) -> Wanted | None:
         """What is left of it without some judgments."""
         left = [(t, k) for t, k in zip(self.tasks, self.keys, strict=True) if k not in keys]
         if len(left) == len(self.keys):
@@ -80,7 +80,7 @@ class Shared:
     stopped: list[tuple[Stop, str]] = field(default_factory=list)
     handed_in: int = 0
 
-    def room_for(self, who: str, estimate: float, held: float, count: int) -> Stop | None:
+    def check_budget(self, who: str, estimate: float, held: float, count: int) -> Stop | None:
         """Why a further request must not be sent, if it must not."""
         limits = self.budget
         if limits.max_requests is not None and self.handed_in + count >= limits.max_requests:
@@ -134,12 +134,12 @@ class BatchAccounting:
         share = 1 / len(choices)
         return {
             key: Answer(
-                text=choice.kept(request.sent.mode),
+                text=choice.stored_text(request.sent.mode),
                 mode=request.sent.mode.value,
                 finish_reason=choice.finish_reason,
                 model=outcome.model,
                 fingerprint=outcome.fingerprint,
-                sent=request.sent.as_kept,
+                sent=request.sent.settings_json,
                 choices=len(request.keys),
                 tokens_in=share_of(outcome.tokens_in, share),
                 tokens_out=share_of(outcome.tokens_out, share),
@@ -281,8 +281,8 @@ class BatchWork:
                 if keys & _keys_of(book.requests(record.name).values())
             ]
             self._running(open_)
-            waiting = book.waiting()
-            todo = [rest for one in wanted if (rest := one.without(waiting)) is not None]
+            waiting = book.open_judgments()
+            todo = [rest for one in wanted if (rest := one.drop_judgments(waiting)) is not None]
             refused: Stop | None = None
             if todo and not (self._one_by_one and open_):
                 more, refused = await self._hand_in(todo)
@@ -321,7 +321,7 @@ class BatchWork:
                 continue
             if record.file_id:
                 await self._client.delete(record.file_id)
-            self._shared.journal.fetched(record.name, {})
+            self._shared.journal.store_batch(record.name, {})
 
     async def _hand_in(self, todo: Sequence[Wanted]) -> tuple[list[BatchRecord], Stop | None]:
         """Put requests into files of bounded size, as far as the budget reaches."""
@@ -339,7 +339,7 @@ class BatchWork:
                 lines, requests, size, held = [], [], 0, 0.0
                 if self._one_by_one or shared.halt.called.is_set():
                     return done, None
-            refused = shared.room_for(self._endpoint.spec.name, estimate, held, len(lines))
+            refused = shared.check_budget(self._endpoint.spec.name, estimate, held, len(lines))
             if refused is not None:
                 break
             lines.append(line)
@@ -397,7 +397,7 @@ class BatchWork:
             state = await self._client.create(record.name, file_id, shared.experiment)
         except BatchCallError as error:
             if error.outcome.kind in _REFUSALS:
-                shared.journal.fetched(record.name, {})  # refused: there is no such batch
+                shared.journal.store_batch(record.name, {})  # refused: there is no such batch
             raise
         book.created(record.name, state.id)
         shared.handed_in += len(requests)
@@ -457,7 +457,7 @@ class BatchWork:
         charge: Charge | None = None,
     ) -> frozenset[bytes]:
         shared = self._shared
-        new = shared.journal.fetched(record.name, answers, charge)
+        new = shared.journal.store_batch(record.name, answers, charge)
         shared.new |= new
         shared.running.pop(record.batch_id, None)
         shared.held.pop(record.name, None)
@@ -560,7 +560,7 @@ class BatchWork:
 
 
 def _size(prompted: Prompted) -> TextSize:
-    return TextSize.of_prompt(prompted.messages, sent=Encoded(prompted).size)
+    return TextSize.from_messages(prompted.messages, sent=Encoded(prompted).size)
 
 
 def _keys_of(requests: Iterable[BatchRequest]) -> set[bytes]:

@@ -22,7 +22,7 @@ from judgestats.data.readers.checks import FEW_REPEATED
 from judgestats.data.readers.frame import reading_key
 from judgestats.data.readers.labels import labelled_ids
 from judgestats.data.readers.options import TableOptions
-from judgestats.data.readers.roles import Understanding, rater_columns, rater_kinds, understand
+from judgestats.data.readers.roles import ColumnRoles, rater_columns, rater_kinds, understand
 from judgestats.data.readers.row_checks import Rows, check_rows, raters_question
 from judgestats.data.readers.tables import read_frame, tried, unused_columns
 from judgestats.data.readers.verdicts import coded, kind_line, kind_of_column
@@ -127,7 +127,7 @@ def _different(
     for batch in opened.dataset.to_batches(columns=[column], batch_size=batch_rows):
         if not batch.num_rows:
             continue
-        counts = np.bincount(codes.of(batch.column(column)), minlength=len(codes))
+        counts = np.bincount(codes.encode(batch.column(column)), minlength=len(codes))
         counts[: rows.size] += rows
         rows = counts
         if len(codes) > _MOST_TEXTS:
@@ -174,7 +174,7 @@ def understood_columns(opened: ParquetJudgments, options: TableOptions) -> list[
     rows = Rows(source=opened.path, table=sample, names=opened.names, options=stated, read=read)
     _check_raters(opened, rows)
     check_rows(rows)
-    understanding: Understanding = understand(
+    understanding: ColumnRoles = understand(
         opened.path, sample, opened.names, factors=opened.factors
     )
     if len(understanding.item) > 1:
@@ -459,19 +459,19 @@ def leave_out_repeated(
     width = asked.shape[1]
     ok, ambiguous = statuses.index("ok"), statuses.index(Status.AMBIGUOUS.value)
 
-    def by_column(n: NDArray[np.int64]) -> NDArray[np.int64]:
+    def column_sums(n: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.bincount(column, n, minlength=width).astype(np.int64)
 
-    by_status[:width, ok] -= by_column(read - kept)
-    lost = by_column(rows - read - (ways == 0))  # an item of which nothing was read keeps a row
+    by_status[:width, ok] -= column_sums(read - kept)
+    lost = column_sums(rows - read - (ways == 0))  # an item of which nothing was read keeps a row
     for c in np.nonzero(lost)[0].tolist():
         for kind in np.argsort(-by_status[c], kind="stable").tolist():
             if kind != ok:
                 fewer = min(int(lost[c]), int(by_status[c, kind]))
                 by_status[c, kind] -= fewer
                 lost[c] -= fewer
-    by_status[:width, ambiguous] += by_column((ways > 1).astype(np.int64))
-    return Repeated(rows=by_column(rows - 1), unclear=int((ways > 1).sum()))
+    by_status[:width, ambiguous] += column_sums((ways > 1).astype(np.int64))
+    return Repeated(rows=column_sums(rows - 1), unclear=int((ways > 1).sum()))
 
 
 MOST_ROWS = 2_000_000
@@ -527,7 +527,7 @@ def labelled_judgments(
         people = opened.dataset.filter(opened.holding(human))
         ids = pc.unique(pc.cast(people.to_table([names["item_id"]]).column(0), pa.string()))
     stated = [s.partition("=")[0].strip() for s in (human, judge_rows) if s]
-    table = _kept(opened, ids, stated)
+    table = _labelled_rows(opened, ids, stated)
     if not len(table):
         if labels is None:
             return None
@@ -564,7 +564,7 @@ def _kind(reduced: ReducedJudgments) -> str:
     return "preference" if words <= {"a", "b", "tie"} else "category"
 
 
-def _kept(opened: ParquetJudgments, ids: Any, further: Sequence[str]) -> pd.DataFrame:
+def _labelled_rows(opened: ParquetJudgments, ids: Any, further: Sequence[str]) -> pd.DataFrame:
     """The rows of labelled items, or those with a label, in the order of the files."""
     names = opened.names
     by = names["item_id"] if ids is not None else names["label"]

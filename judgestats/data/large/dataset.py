@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from judgestats.arrays import Ints
 from judgestats.data.readers.columns import column_named, no_column, resolve_columns
-from judgestats.data.verdict_kinds import spelling
+from judgestats.data.verdict_kinds import normalize_value
 from judgestats.errors import InputError
 
 MAX_FILES = 100_000
@@ -79,15 +79,15 @@ class ParquetJudgments:
         if not column:
             raise no_column(self.path, wanted.strip(), "rater kind",
                             pd.DataFrame(columns=self.dataset.schema.names))  # fmt: skip
-        spelled = {spelling(v) for v in given.split(",")}
+        spelled = {normalize_value(v) for v in given.split(",")}
         levels = list(self.levels(column))
-        lost = spelled - set(map(spelling, levels))
+        lost = spelled - set(map(normalize_value, levels))
         if lost:
             raise InputError(
                 f"{self.path}: {stated}: the column {column!r} never holds {sorted(lost)[0]!r}. "
                 f"It holds: {', '.join(levels[:8])}."
             )
-        kept = [v for v in levels if spelling(v) in spelled]
+        kept = [v for v in levels if normalize_value(v) in spelled]
         cells = pc.coalesce(pc.field(column).cast(pa.string()), pc.scalar(""))
         return cells.isin(kept)
 
@@ -316,14 +316,15 @@ class Codes:
         """All values, in order of their numbers."""
         return tuple(self._index)
 
-    def of(self, array: Any) -> Ints:
+    def encode(self, array: Any) -> Ints:
         """Codes of an Arrow array (plain or dictionary-encoded); a null is a value too.
 
         Examples
         --------
         >>> import pyarrow as pa
         >>> codes = Codes()
-        >>> codes.of(pa.array(["b", None, "b"])).tolist(), codes.of(pa.array(["a", "b"])).tolist()
+        >>> codes.encode(pa.array(["b", None, "b"])).tolist(), codes.encode(pa.array(["a",
+        ...     "b"])).tolist()
         ([0, 1, 0], [2, 0])
         """
         indices, values = column_codes(array)

@@ -33,12 +33,12 @@ from judgestats.data.large.dataset import (
     text_of,
 )
 from judgestats.data.readers.checks import repeated_note
-from judgestats.data.readers.columns import VERDICTS, labels_said
+from judgestats.data.readers.columns import VERDICTS, label_note
 from judgestats.data.readers.frame import reading_key
 from judgestats.data.readers.options import TableOptions
 from judgestats.errors import InputError, printable
 from judgestats.protocols.base import Status
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 
 MAX_COLUMNS = 10_000
 MAX_REPLICATES = 65_535
@@ -85,7 +85,7 @@ class RowCoder:
             source = name if name in self.opened.factors else self.names.get(name)
             if source is None:
                 continue
-            own = codes.of(batch.column(source))
+            own = codes.encode(batch.column(source))
             mixed = mixed * len(codes) + own
             parts.append((name, len(codes)))
             if math.prod(n for _, n in parts) > MAX_COLUMNS**2:
@@ -123,7 +123,7 @@ class RowCoder:
                     f"column {self.names['replicate']!r} has {array.null_count} missing entries in "
                     "one batch. Number every repetition"
                 )
-            out = self.replicates.of(array)
+            out = self.replicates.encode(array)
             if min(self.replicates.values) < 0:
                 raise self.refusal("a replicate is negative. Number repetitions from 0 on")
         else:
@@ -158,7 +158,7 @@ class RowCoder:
         """Keep each item's cluster; an item in two clusters is refused."""
         if "cluster" not in self.names:
             return
-        own = self.clusters.of(self.column(batch, "cluster"))
+        own = self.clusters.encode(self.column(batch, "cluster"))
         if len(self.items) > self.cluster_of.size:
             larger = np.full(max(len(self.items), 2 * self.cluster_of.size), -1, dtype=np.int64)
             larger[: self.cluster_of.size] = self.cluster_of
@@ -337,7 +337,7 @@ class _Pass:
 
     def take(self, batch: Any) -> None:
         size = batch.num_rows
-        item = self.coder.items.of(self.coder.column(batch, "item_id"))
+        item = self.coder.items.encode(self.coder.column(batch, "item_id"))
         column = self.coder.column_of(batch, size)
         self.asked = grown(self.asked, (len(self.coder.items), len(self.coder.columns)))
         cell = item * self.asked.shape[1] + column
@@ -345,7 +345,7 @@ class _Pass:
         np.add.at(self.asked.reshape(-1), cell, np.int32(1))
         value = self.coder.value_of(batch)
         self.coder.note_clusters(batch, item)
-        self.make_room()
+        self.grow_counts()
         self.count_statuses(batch, column, value)
         read = value >= 0
         # Flat indices: numpy adds at one index a row several times faster than at three.
@@ -358,7 +358,7 @@ class _Pass:
             self.board.reshape(-1)[place] = coded
         self.rows += size
 
-    def make_room(self) -> None:
+    def grow_counts(self) -> None:
         n, k = len(self.coder.items), len(self.coder.columns)
         shape = (n, k, len(self.coder.values))
         if math.prod(shape) * self.counts.itemsize > COUNT_BYTES:
@@ -393,7 +393,7 @@ class _Pass:
         for name, code in NO_VERDICT.items():
             status[~has_verdict & (value == code)] = _STATUSES.index(name)
         if "status" in self.names:
-            codes = self.statuses.of(self.coder.column(batch, "status"))
+            codes = self.statuses.encode(self.coder.column(batch, "status"))
             strange = [s for s in self.statuses.values if s and s not in _STATUSES]
             if strange:
                 raise self.coder.refusal(
@@ -513,9 +513,9 @@ class _Pass:
             sentences.append(f"conditions also by {' + '.join(self.opened.factors)}")
         cells = self.asked[: len(self.coder.items), : len(self.coder.columns)]
         low, high = int(cells[cells > 0].min()), int(cells.max())
-        count = f"{low} to {high} repeats" if low < high else counted(low, "repeat", "repeats")
+        count = f"{low} to {high} repeats" if low < high else count_noun(low, "repeat", "repeats")
         by = names.get("replicate", "numbered by row")
-        people = [labels_said(names["label"])] if "label" in names else []
+        people = [label_note(names["label"])] if "label" in names else []
         return [*sentences, f"{count} ({by})" if high > 1 else count, *people]
 
     def described(self, group: list[int]) -> Column:

@@ -21,7 +21,7 @@ from judgestats.data.readers.verdicts import (
     kind_of_column,
     side_columns,
 )
-from judgestats.data.verdict_kinds import PREFERENCES, spelling
+from judgestats.data.verdict_kinds import PREFERENCES, normalize_value
 from judgestats.errors import InputError
 from judgestats.protocols.base import Status
 
@@ -65,7 +65,7 @@ def check_scales(source: Path | str, out: pd.DataFrame) -> list[str]:
                 "or state the one that both use (--scale 0-100)."
             )
         for judge, scores in own:
-            note = _within(rows.loc[scores.index])
+            note = _mixed_scales(rows.loc[scores.index])
             if note:
                 notes.setdefault(
                     str(judge),
@@ -79,7 +79,7 @@ def _differ(tops: pd.Series) -> bool:
     return len(tops) > 1 and tops.min() > 0 and bool(tops.max() >= _TIMES * tops.min())
 
 
-def _within(rows: pd.DataFrame) -> str:
+def _mixed_scales(rows: pd.DataFrame) -> str:
     """How one judge's scores are of two scales, in words; empty where they are of one."""
     scores = rows["score"].to_numpy(float)
     if len(scores) < 2 * _ENOUGH or scores.min() < 0:
@@ -87,7 +87,7 @@ def _within(rows: pd.DataFrame) -> str:
     if "replicate" in rows:
         runs = rows.groupby("replicate")["score"]
         tops = runs.quantile(0.95)[runs.size() >= _ENOUGH]
-        if _differ(tops) and (tops.max() > 10 or _in_shares(scores)):
+        if _differ(tops) and (tops.max() > 10 or _has_mixed_fractions(scores)):
             first, last = int(tops.argmin()), int(tops.argmax())
             highest = runs.max().loc[tops.index]
             return (
@@ -106,12 +106,12 @@ def _within(rows: pd.DataFrame) -> str:
                 return (
                     f"the {where} {n:,} go up to {block.max():g}, the others up to {rest.max():g}"
                 )
-    if _in_shares(scores):
+    if _has_mixed_fractions(scores):
         shares = scores[(scores > 0) & (scores < 1)]
         return (
             f"{len(shares):,} are shares (such as {shares[0]:g}), others go up to {scores.max():g}"
         )
-    return _apart(scores)
+    return _split_levels(scores)
 
 
 def _sorted(scores: NDArray[np.float64]) -> bool:
@@ -119,7 +119,7 @@ def _sorted(scores: NDArray[np.float64]) -> bool:
     return bool((steps >= 0).all() or (steps <= 0).all())
 
 
-def _in_shares(scores: NDArray[np.float64]) -> bool:
+def _has_mixed_fractions(scores: NDArray[np.float64]) -> bool:
     """Whether fractions below 1 stand among whole numbers beyond it, and nothing between."""
     share = (scores > 0) & (scores < 1)
     beyond = scores > 1
@@ -132,7 +132,7 @@ def _in_shares(scores: NDArray[np.float64]) -> bool:
     )
 
 
-def _apart(scores: NDArray[np.float64]) -> str:
+def _split_levels(scores: NDArray[np.float64]) -> str:
     """Two groups of scores with nothing between them, one up to 10, one many times as high."""
     levels = np.unique(scores[scores > 0])
     if len(levels) < 2 * _LEVELS or levels[-1] <= 10:
@@ -153,7 +153,7 @@ FEW_REPEATED = 0.2
 """Share of the items of a condition; fewer that stand in several rows are duplicates."""
 
 
-def check_mistakes(
+def check_table(
     source: Path | str,
     table: pd.DataFrame,
     out: pd.DataFrame,
@@ -190,7 +190,7 @@ def check_mistakes(
     two_scales: list[str] = []
     if options.scale is None and "score" in {k.name for k in read.kinds.values()}:
         two_scales = check_scales(source, out[~out.index.isin(read.far)])
-    out, repeated = _without_duplicates(table, out, names)
+    out, repeated = _drop_duplicates(table, out, names)
     notes = [*two_scales, *repeated]
     for start, what in ((INFINITE, "infinite score"), (TOO_LARGE, "score")):
         such = out["reason"].astype(str).str.startswith(start)
@@ -238,7 +238,7 @@ def _duplicate_export(source: Path | str, table: pd.DataFrame, names: Mapping[st
         )
 
 
-def _without_duplicates(
+def _drop_duplicates(
     table: pd.DataFrame, out: pd.DataFrame, names: Mapping[str, str]
 ) -> tuple[pd.DataFrame, list[str]]:
     """The rows without those that judge an item again by accident, and what is to be told.
@@ -455,7 +455,7 @@ def with_orders(
     table = table.assign(**one_way, **{order: np.where(turned, "ba", "ab")})
     opposite = _opposite(options)
     for column in {given[n] for n in (*VERDICTS, "label") if n in given}:
-        other = [opposite.get(spelling(v), v) for v in table.loc[turned, column]]
+        other = [opposite.get(normalize_value(v), v) for v in table.loc[turned, column]]
         table[column] = table[column].astype(object)
         table.loc[turned, column] = pd.Series(other, index=table.index[turned], dtype=object)
     several = pairs > 1
@@ -495,7 +495,7 @@ def _preferences(
 
 def _opposite(options: TableOptions) -> dict[str, str]:
     """How each spelling of a and b is spelled for the other."""
-    codes = {v: spelling(k) for k, v in options.values.items()}
+    codes = {v: normalize_value(k) for k, v in options.values.items()}
     if {"a", "b"} <= set(codes):
         return {codes["a"]: codes["b"], codes["b"]: codes["a"]}
     words = [[w for w, v in PREFERENCES.items() if v == side] for side in ("a", "b")]

@@ -84,14 +84,14 @@ TRIALS = frozenset({"trial", "attempt", "episode", "rollout"})
 VERDICTS = ("score", "choice", "verdict")
 
 
-def labels_said(column: str) -> str:
+def label_note(column: str) -> str:
     """Whose labels a column holds: nobody is named where the column names a key.
 
     Examples
     --------
-    >>> labels_said("human_label")
+    >>> label_note("human_label")
     "people's labels = human_label"
-    >>> labels_said("gold")
+    >>> label_note("gold")
     "labels = gold (whoever made them; called people's here)"
     """
     if folded(column).startswith(("gold", "groundtruth", "reference")):

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.data.columns import PARSED_COLUMNS
-from judgestats.data.readers.guarded import cut, number, short, text
+from judgestats.data.readers.guarded import number, short, shorten_text, text
 from judgestats.data.schema import kinds_by_value
 from judgestats.errors import printable
 from judgestats.protocols.base import Status
@@ -63,13 +63,13 @@ def reading_key(label: str) -> tuple[object, ...]:
     return (*key, label)
 
 
-def in_reading_order(frame: pd.DataFrame) -> pd.DataFrame:
+def sort_conditions(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows with their conditions as people read them, else in the order that they had.
 
     Examples
     --------
     >>> f = pd.DataFrame({"condition": ["A, T=1", "A, T=0.3", "A, T=1"], "n": [1, 2, 3]})
-    >>> in_reading_order(f)["n"].tolist()
+    >>> sort_conditions(f)["n"].tolist()
     [2, 1, 3]
     """
     codes, labels = pd.factorize(frame["condition"])
@@ -149,14 +149,14 @@ _NO_GRADE = frozenset({"", "nan", "none", "null", "n/a", "[invalid]", "$error$",
 _NUMERALS = frozenset("0123456789.+-eE")
 
 
-def unread(raw: str, why: str, *, finish_reason: str = "") -> dict[str, Any]:
+def unparsed_fields(raw: str, why: str, *, finish_reason: str = "") -> dict[str, Any]:
     """The fields of a judgment without a verdict: refused, truncated or unparseable."""
-    row = no_verdict(raw, finish_reason, cut(why, 300))
+    row = no_verdict(raw, finish_reason, shorten_text(why, 300))
     return {
         "status": row.status.value,
         "score": math.nan,
         "choice": "",
-        "reason": row.reason or cut(why, 300),
+        "reason": row.reason or shorten_text(why, 300),
     }
 
 
@@ -166,7 +166,7 @@ def failed(why: str) -> dict[str, Any]:
         "status": Status.FAILED.value,
         "score": math.nan,
         "choice": "",
-        "reason": cut(why, 300) or "the call failed",
+        "reason": shorten_text(why, 300) or "the call failed",
     }
 
 
@@ -211,12 +211,12 @@ def grade(
         elif word.lower() in _NO_GRADE:
             value = None
         elif len(word) <= _MOST_CHOICE and "\n" not in word:
-            choice = cut(word)
+            choice = shorten_text(word)
     if math.isnan(score) and not choice:
         reason = why or (
             "the log has no grade here" if value is None else f"no grade: {short(value)}"
         )
-        return unread(raw or text(value), reason, finish_reason=finish_reason)
+        return unparsed_fields(raw or text(value), reason, finish_reason=finish_reason)
     return {"status": Status.OK.value, "score": score, "choice": choice, "reason": ""}
 
 

@@ -38,14 +38,14 @@ class NoTableError(InputError):
     """The file can be read, but holds no table of judgments, or not under names that are known."""
 
 
-def cut(value: str, most: int = MAX_TEXT) -> str:
+def shorten_text(value: str, most: int = MAX_TEXT) -> str:
     """A text of bounded length, clean."""
     return clean(value[:most])
 
 
 def short(value: object) -> str:
     """A value as it may stand in a message."""
-    quoted = cut(repr(value), 80)
+    quoted = shorten_text(repr(value), 80)
     return quoted if len(quoted) < 80 else f"{quoted[:77]}..."
 
 
@@ -54,15 +54,15 @@ def text(value: object, most: int = MAX_TEXT) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return cut(value, most)
+        return shorten_text(value, most)
     if type(value) is int:
         return str(value)
     if isinstance(value, float) and math.isnan(value):
         return ""
     try:
-        return cut(json.dumps(value, ensure_ascii=False, default=str), most)
+        return shorten_text(json.dumps(value, ensure_ascii=False, default=str), most)
     except (ValueError, RecursionError):
-        return cut(str(type(value).__name__))
+        return shorten_text(str(type(value).__name__))
 
 
 def number(value: object) -> float:
@@ -109,7 +109,8 @@ def json_value(raw: str, where: str) -> Any:
         deep = True
     except ValueError as error:
         raise InputError(
-            f"{where} is no valid JSON ({cut(str(error), 200)}). If the file was cut short, write "
+            f"{where} is no valid JSON ({shorten_text(str(error), 200)}). If the file was cut "
+            "short, write "
             "or download it again."
         ) from None
     if deep:
@@ -139,7 +140,9 @@ def plain_file(path: Path) -> None:
     try:
         is_file = path.is_file()
     except (OSError, ValueError) as error:
-        raise InputError(f"{cut(str(path), 200)!r} cannot be looked up ({error}).") from None
+        raise InputError(
+            f"{shorten_text(str(path), 200)!r} cannot be looked up ({error})."
+        ) from None
     if not is_file:
         raise InputError(f"{path} is no plain file.")
 

@@ -47,7 +47,7 @@ def _listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _read(log: Log) -> pd.DataFrame:
+def _read_log(log: Log) -> pd.DataFrame:
     rows = Rows(log.path)
     if log.kind == "zip":
         with archive(log.path) as zip_archive:
@@ -88,7 +88,7 @@ def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], name
         epoch = number(sample.get("epoch"))
         cluster = text(sample.get("id"), 300)
         metadata = _object(sample.get("metadata"))
-        which = _which_answer(sample, answers.setdefault(cluster, []))
+        which = _answer_index(sample, answers.setdefault(cluster, []))
         place = {
             **common,
             "cluster": cluster,
@@ -135,7 +135,7 @@ def _declared(about: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     return declared
 
 
-def _which_answer(sample: Mapping[str, Any], answers: list[str]) -> int:
+def _answer_index(sample: Mapping[str, Any], answers: list[str]) -> int:
     """Which of the answers to its question a sample holds; 0 where it holds none."""
     output = _object(sample.get("output"))
     answer = digest(text(output.get("completion")) or _reply(output))
@@ -263,5 +263,5 @@ INSPECT = Reader(
     about="Inspect logs: .eval, or .json with eval, status, samples; a folder of them",
     item="sample / model under test, each answer one; cluster: the sample",
     fits=_fits,
-    read=_read,
+    read=_read_log,
 )

@@ -121,7 +121,7 @@ def suggested_columns(table: DataFrame) -> list[TableOptions]:
 
 def _several(leaves: Mapping[str, Sequence[Any]]) -> list[str]:
     """Numbers side by side under one parent of scores, in no list: a criterion each."""
-    placed = [p for _, p in _by_place(leaves, most=_MOST_PATHS)]
+    placed = [p for _, p in _score_paths(leaves, most=_MOST_PATHS)]
     parents = {tuple(p.split(".")[:2]) for p in placed}
     return placed if len(placed) > 1 and not any("[]" in p for p in placed) and len(
         {p[:1] for p in parents}
@@ -173,7 +173,7 @@ def suggested_map(text: Mapping[str, Sequence[Any]]) -> dict[str, str]:
     ]
     verdicts += [("verdict", p) for p, e in text.items()
                  if _last(p) in _VALUES and any(_is_verdict(x) for x in e)]  # fmt: skip
-    verdicts = verdicts or _by_place(text)
+    verdicts = verdicts or _score_paths(text)
     verdicts = verdicts or [("verdict", p) for p in text if p.endswith("[]") and _VERDICT.search(p)]
     inside = [(r, p) for r, p in verdicts if "score" in p.lower() or "feedback" in p.lower()]
     if not verdicts:
@@ -205,7 +205,7 @@ def suggested_map(text: Mapping[str, Sequence[Any]]) -> dict[str, str]:
     return chosen | {role: path}
 
 
-def _by_place(text: Mapping[str, Sequence[Any]], most: int = 1) -> list[tuple[str, str]]:
+def _score_paths(text: Mapping[str, Sequence[Any]], most: int = 1) -> list[tuple[str, str]]:
     """Numbers that stand under something called scores or feedback, whatever their own name."""
     under = [
         p
@@ -342,7 +342,7 @@ def _parts(value: Any, prefix: str, path: str) -> tuple[dict[str, Any], list[Any
     own = {f"{prefix}.{k}" if prefix else k: v for k, v in leaves_of(value).items()}
     listed = own.pop(path, None)
     if listed is None:  # reached by an entry's number
-        listed = _at(value, path.removeprefix(prefix).lstrip(".").split("."))
+        listed = _follow_path(value, path.removeprefix(prefix).lstrip(".").split("."))
     return own, listed if isinstance(listed, list) else []
 
 
@@ -377,7 +377,7 @@ def _rows(
             yield {**own, (name,): place, **at, **row}
 
 
-def _at(value: Any, steps: Sequence[str]) -> Any:
+def _follow_path(value: Any, steps: Sequence[str]) -> Any:
     for step in steps:
         if isinstance(value, Mapping):
             value = value.get(step)

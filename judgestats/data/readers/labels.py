@@ -20,7 +20,7 @@ from judgestats.data.readers.columns import (
     joined_ids,
     text_column,
 )
-from judgestats.data.readers.roles import CRITERIA, Understanding
+from judgestats.data.readers.roles import CRITERIA, ColumnRoles
 from judgestats.data.readers.table_files import table_of
 from judgestats.data.readers.verdicts import FAR, Read, coded_choices, is_too_large
 from judgestats.data.verdict_kinds import (
@@ -28,8 +28,8 @@ from judgestats.data.verdict_kinds import (
     Kind,
     counted_words,
     kind_of,
+    normalize_value,
     numbers_of,
-    spelling,
 )
 from judgestats.data.vocabulary import (
     STATUS_OF,
@@ -43,7 +43,7 @@ from judgestats.data.vocabulary import (
 )
 from judgestats.errors import InputError
 from judgestats.json_text import clean_json
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 
 
 class LabelJoinError(InputError):
@@ -268,7 +268,7 @@ def coded_labels(
             code = _codes(str(column), counts, kind, stated, scores=scores, judged=judged)
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
-        made[str(column)] = each_distinct(people[column], _by_code(code))
+        made[str(column)] = each_distinct(people[column], _decoder(code))
         for word, meaning in code.items():
             if not meaning and (status := stated_meaning(word, stated) or status_word(word)):
                 lost[status] += counts[word]
@@ -282,17 +282,17 @@ def _too_large_note(where: Path | str, cells: pd.Series, unused: Sequence[str]) 
     such = {word for word in unused if is_too_large(word)}
     if not such:
         return []
-    far = cells[cells.map(lambda v: spelling(v) in such)]
+    far = cells[cells.map(lambda v: normalize_value(v) in such)]
     at, are = far.index[0], "are" if len(far) > 1 else "is"
     place = f"in row {at + 1}" if isinstance(at, (int, np.integer)) else f"of {at!r}"
-    several = counted(len(far), "label", "labels")
+    several = count_noun(len(far), "label", "labels")
     note = f"{where}: {several} ({far.iloc[0]} {place}) {are} {FAR}, no point of a "
     return [f"{note}scale and left out."]
 
 
-def _by_code(code: Mapping[str, str]) -> Callable[[Any], str]:
+def _decoder(code: Mapping[str, str]) -> Callable[[Any], str]:
     """What a cell becomes: by its word, or as it stands."""
-    return lambda v: code.get(spelling(v), "" if pd.isna(v) else str(v).strip())
+    return lambda v: code.get(normalize_value(v), "" if pd.isna(v) else str(v).strip())
 
 
 def _codes(
@@ -378,7 +378,7 @@ def with_labelled_rows(
     rows: pd.DataFrame,
     columns: Sequence[str],
     read: Read,
-    understanding: Understanding,
+    understanding: ColumnRoles,
     *,
     values: Mapping[str, str] | None = None,
 ) -> tuple[pd.DataFrame, list[str]]:
@@ -394,7 +394,7 @@ def with_labelled_rows(
     columns : sequence of str
         That hold the verdicts; the first that is filled counts.
     read : Read
-    understanding : Understanding
+    understanding : ColumnRoles
         Labels belong to an item, and to a criterion or condition where people's rows name it.
     values : mapping of word to meaning, optional
 
@@ -412,8 +412,8 @@ def with_labelled_rows(
     for factor in understanding.factors:
         levels = text_column(rows[factor])
         if levels.ne("").any():
-            theirs = _of_criterion(theirs, levels)
-            own = _of_criterion(own, out[f"factor_{factor}"])
+            theirs = _criterion_ids(theirs, levels)
+            own = _criterion_ids(own, out[f"factor_{factor}"])
         elif factor == read.criterion and len(read.kinds) > 1:
             raise InputError(
                 f"{source}: the judge's rows are of {len(read.kinds)} criteria ({factor}), and "
@@ -503,8 +503,8 @@ def joined_labels(
                 f"{where}: the labels are of several criteria ({theirs}), and the verdicts of "
                 "one. Give verdicts with a column of that name, or labels of one criterion."
             )
-        ids = _of_criterion(ids, table[theirs])
-        own = _of_criterion(own, out[f"factor_{criterion}"])
+        ids = _criterion_ids(ids, table[theirs])
+        own = _criterion_ids(own, out[f"factor_{criterion}"])
         table = table.drop(columns=theirs)
     named = {"score", "pass-fail"}.isdisjoint(kind.name for kind in kinds.values())
     choices = sorted(set(out["choice"]) - {""}) if named else []
@@ -548,7 +548,7 @@ def joined_labels(
     return labelled, notes
 
 
-def _of_criterion(ids: pd.Series, criteria: pd.Series) -> pd.Series:
+def _criterion_ids(ids: pd.Series, criteria: pd.Series) -> pd.Series:
     return ids + " (" + text_column(criteria) + ")"
 
 
@@ -624,7 +624,7 @@ def _no_label_yet(
     """What a table of labels lacks, and how to fill it."""
     if not n_items:
         return f"{where}: the table has no rows. Add one row per labelled item."
-    holds = f"{where}: the table holds {counted(n_items, 'item', 'items')} and no label yet."
+    holds = f"{where}: the table holds {count_noun(n_items, 'item', 'items')} and no label yet."
     own = {"item_id", "annotator", "label"} <= set(table.columns)  # as `labels plan` makes it
     usable = own and isinstance(where, Path) and where.suffix.lower() in LABEL_ENDINGS
     if not usable or any("," in word for word in choices):
@@ -638,7 +638,7 @@ def _person_columns(table: pd.DataFrame, rest: Sequence[str]) -> list[str]:
     """Columns named as people are, and those that hold the same labels as one of these."""
     stems = {c: folded(c).rstrip("0123456789") for c in rest}
     named = [c for c, stem in stems.items() if stem == "h" or stem.startswith((*_PEOPLE, "ann"))]
-    spellings = {c: set(map(spelling, table[c].dropna())) - {""} for c in rest}
+    spellings = {c: set(map(normalize_value, table[c].dropna())) - {""} for c in rest}
     words = set().union(*(spellings[c] for c in named))
     return [c for c in rest if c in named or (spellings[c] and spellings[c] <= words)]
 

@@ -298,7 +298,7 @@ def path_column(source: Path | str, table: pd.DataFrame, path: str) -> pd.Series
     for n in range(len(steps) - 1, 0, -1):
         column = column_named(table.columns, ".".join(steps[:n]))
         if column:
-            values = [_at(v, steps[n:]) for v in table[column]]
+            values = [_follow_path(v, steps[n:]) for v in table[column]]
             if all(v is None for v in values) and values:
                 raise InputError(
                     f"{source}: nothing stands at {path!r}. The column {column!r} holds "
@@ -308,7 +308,7 @@ def path_column(source: Path | str, table: pd.DataFrame, path: str) -> pd.Series
     return None
 
 
-def _at(value: Any, steps: Sequence[str]) -> Any:
+def _follow_path(value: Any, steps: Sequence[str]) -> Any:
     if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
         try:
             value = json_value(value, "a cell")

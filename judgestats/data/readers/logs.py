@@ -17,15 +17,15 @@ from judgestats.data.readers.frame import condition_labels, parsed_frame
 from judgestats.data.readers.guarded import (
     MAX_LINE,
     Records,
-    cut,
     head,
     json_document,
     json_value,
     opened,
     records,
+    shorten_text,
 )
 from judgestats.errors import InputError
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 
 _COLUMNS: dict[str, Any] = {
     "judge": "",
@@ -131,7 +131,7 @@ def understood_log(frame: pd.DataFrame, reader: Reader) -> str:
 
 
 def _few(names: list[str]) -> str:
-    return ", ".join(cut(n, 40) for n in names[:4]) + (", ..." if len(names) > 4 else "")
+    return ", ".join(shorten_text(n, 40) for n in names[:4]) + (", ..." if len(names) > 4 else "")
 
 
 def open_log(path: Path, *, judge: str = "") -> Log:
@@ -289,7 +289,7 @@ def named_text(value: str) -> str:
     >>> named_text("Why is the sky blue?")
     'Why is the sky blue?'
     """
-    line = " ".join(cut(value, 2000).split())
+    line = " ".join(shorten_text(value, 2000).split())
     return line if len(line) <= 60 else f"{line[:48]}... {digest(value)[:8]}"
 
 
@@ -347,7 +347,7 @@ def read_folder(
         )
     if len(by_reader) > 1:
         text = ", ".join(
-            f"{name} ({counted(len(logs), 'file', 'files')})" for name, logs in by_reader.items()
+            f"{name} ({count_noun(len(logs), 'file', 'files')})" for name, logs in by_reader.items()
         )
         raise InputError(
             f"{folder} holds logs of several tools: {text}. Choose one with --reader NAME, or name "
@@ -420,7 +420,7 @@ def _together(frames: list[pd.DataFrame], text: list[str], unknown: int) -> pd.D
     if frame.duplicated([*key, "replicate"]).any():
         frame["replicate"] = frame.groupby(key, sort=False).cumcount()
     if unknown:
-        notes.append(f"Not read: {counted(unknown, 'other file', 'other files')} of the folder.")
+        notes.append(f"Not read: {count_noun(unknown, 'other file', 'other files')} of the folder.")
     frame.attrs = {"notes": notes, "scale": scales.pop() if len(scales) == 1 else None}
     return frame
 

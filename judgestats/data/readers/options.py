@@ -133,19 +133,19 @@ class TableOptions:
             )
 
     @property
-    def of_table(self) -> bool:
+    def has_table_options(self) -> bool:
         """Whether something was said that only a table has."""
         return bool(
             self.mapping or self.factors or self.item or self.ignore or self.wide or self.explode
             or self.parse or self.table or self.human or self.judge_rows
         )  # fmt: skip
 
-    def given(self) -> dict[str, Any]:
+    def set_options(self) -> dict[str, Any]:
         """What is not left to be decided from the table, by the name of its attribute.
 
         Examples
         --------
-        >>> TableOptions(factors=("name",)).given()
+        >>> TableOptions(factors=("name",)).set_options()
         {'factors': ('name',)}
         """
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -160,7 +160,7 @@ class TableOptions:
         ['--map', 'score=a.b', '--human', 'source=UI']
         """
         words: list[str] = []
-        for name, value in self.given().items():
+        for name, value in self.set_options().items():
             flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
             if isinstance(value, Mapping):
                 words += [flag, ",".join(f"{k}={v}" for k, v in value.items())]

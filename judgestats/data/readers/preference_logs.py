@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.data.readers.frame import failed, grade, parsed_frame, unread
+from judgestats.data.readers.frame import failed, grade, parsed_frame, unparsed_fields
 from judgestats.data.readers.guarded import number, records, text
 from judgestats.data.readers.logs import Log, Reader, Rows, moment, named_text
 from judgestats.errors import InputError
@@ -22,21 +22,21 @@ def _fits(log: Log) -> bool:
     return log.has("instruction", "output_1", "output_2", "preference") and log.has("annotator")
 
 
-def _of(record: dict[str, Any], name: str) -> object:
+def _preference_field(record: dict[str, Any], name: str) -> object:
     """A field under the name of this version or of an older one."""
     return record.get(f"preference_{name}", record.get(name))
 
 
-def _read(log: Log) -> pd.DataFrame:
+def _read_log(log: Log) -> pd.DataFrame:
     preferences = [(number(r.get("preference")), r) for _, r in log.records()]
     weighted = any(not math.isnan(p) and p not in _CHOICE for p, _ in preferences)
     rows = Rows(log.path)
     for preference, record in preferences:
         one, two = (text(record.get(f"generator_{k}"), 200) or f"output {k}" for k in (1, 2))
         cluster = named_text(text(record.get("instruction")))
-        raw = text(_of(record, "raw_completion"))
+        raw = text(_preference_field(record, "raw_completion"))
         if math.isnan(preference) or not 0 <= preference <= 2 or 0 < preference < 1:
-            read = unread(raw, "no preference; AlpacaEval does not keep the reason")
+            read = unparsed_fields(raw, "no preference; AlpacaEval does not keep the reason")
         elif weighted:
             read = grade(preference - 1 if preference else 0.5)
         else:
@@ -49,9 +49,9 @@ def _read(log: Log) -> pd.DataFrame:
             category=text(record.get("dataset"), 200),
             replicate=-1,
             raw_text=raw,
-            cost_usd=number(_of(record, "price_per_example")),
-            latency_s=number(_of(record, "time_per_example")),
-            asked_at=text(_of(record, "date"), 40),
+            cost_usd=number(_preference_field(record, "price_per_example")),
+            latency_s=number(_preference_field(record, "time_per_example")),
+            asked_at=text(_preference_field(record, "date"), 40),
         )
     rows.note(
         "AlpacaEval shows the two outputs in an order it draws and does not record: a preference "
@@ -70,7 +70,7 @@ ALPACA_EVAL = Reader(
     about="AlpacaEval annotations.json: instruction, output_1, output_2, annotator, preference",
     item="instruction / pair; cluster: the instruction",
     fits=_fits,
-    read=_read,
+    read=_read_log,
 )
 
 
@@ -130,7 +130,7 @@ def _score(value: object, text: str) -> dict[str, Any]:
         return failed("FastChat could not reach the judge")
     score = number(value)
     if score == -1:
-        return unread(text, "no rating in the reply")
+        return unparsed_fields(text, "no rating in the reply")
     return grade(None if math.isnan(score) else score, raw=text)
 
 
@@ -153,7 +153,7 @@ def _pair(rows: Rows, record: dict[str, Any], common: dict[str, Any], suffix: st
         if reply.strip() == _FAILED:
             failure = failed("FastChat could not reach the judge")
         elif winner is None:
-            failure = unread(reply, "no verdict in the reply")
+            failure = unparsed_fields(reply, "no verdict in the reply")
         else:
             failure = grade(winner)
         rows.add(**common, **failure, item_id=item, order=order, raw_text=reply)
@@ -213,7 +213,7 @@ def _verdict(judgment: object, *, later: bool) -> dict[str, Any]:
     reply = text(inner.get("response") if isinstance(inner, dict) else inner)
     choice = _DECISION.get(text(judgment.get("decision"), 10))
     if choice is None:
-        return {**unread(reply, "no decision in the reply"), "raw_text": reply}
+        return {**unparsed_fields(reply, "no decision in the reply"), "raw_text": reply}
     return {**grade(_TURNED[choice] if later else choice), "raw_text": reply}
 
 
@@ -246,7 +246,7 @@ def _rewardbench_read(log: Log) -> pd.DataFrame:
         name = text(subset, 200)
         item = f"{name}/{text(identity, 200)}"
         rows.add(
-            **(grade(choice) if choice else unread("", "no result for this pair")),
+            **(grade(choice) if choice else unparsed_fields("", "no result for this pair")),
             judge=judge,
             item_id=item,
             cluster=item,
@@ -335,7 +335,7 @@ def _line_rows(place: str, record: dict[str, Any], temperature: float) -> list[t
             for replicate, score_at in enumerate(scores):
                 score = number(score_at)
                 lost = math.isnan(score)
-                why = _at(errors, response, replicate) if lost else ""
+                why = _call_error(errors, response, replicate) if lost else ""
                 status = _REWARDBENCH2_FAILED if lost else _OK
                 reason = (why or "the call failed") if lost else ""
                 rows.append((judge, temperature, item, cluster, subset, replicate, score,
@@ -347,7 +347,7 @@ def _two_deep(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(inner, list) for inner in value)
 
 
-def _at(errors: Any, response: int, replicate: int) -> str:
+def _call_error(errors: Any, response: int, replicate: int) -> str:
     """The error of one call, where the record has it."""
     if not _two_deep(errors) or response >= len(errors) or replicate >= len(errors[response]):
         return ""

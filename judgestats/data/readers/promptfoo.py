@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from judgestats.data.readers.frame import failed, grade, unread
+from judgestats.data.readers.frame import failed, grade, unparsed_fields
 from judgestats.data.readers.guarded import json_value, number, short, text
 from judgestats.data.readers.logs import Log, Reader, Rows, digest, moment, named_text
 from judgestats.errors import InputError
@@ -40,7 +40,7 @@ def _object(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _read(log: Log) -> pd.DataFrame:
+def _read_log(log: Log) -> pd.DataFrame:
     rows = Rows(log.path)
     config: Mapping[str, Any] = {}
     if log.kind == "sqlite":
@@ -58,7 +58,7 @@ def _read(log: Log) -> pd.DataFrame:
     never = 0
     for record, components in graded:
         never += not components
-        place = _place(record, tests)
+        place = _row_factors(record, tests)
         for component in components:
             assertion = _object(component.get("assertion"))
             kind = text(assertion.get("type"), 100)
@@ -72,13 +72,13 @@ def _read(log: Log) -> pd.DataFrame:
     if never:
         rows.note(f"{never} results hold no assertion: nothing was judged there.")
     frame = rows.frame()
-    frame.attrs["notes"] += _told(numeric)
+    frame.attrs["notes"] += _score_note(numeric)
     if len(frame["score"].dropna()) and frame["score"].dropna().between(0, 1).all():
         frame.attrs["scale"] = (0.0, 1.0)
     return frame
 
 
-def _told(numeric: Mapping[str, bool]) -> list[str]:
+def _score_note(numeric: Mapping[str, bool]) -> list[str]:
     names = [n for n, yes in numeric.items() if yes]
     return (
         [f"{', '.join(names)}: promptfoo's scores between 0 and 1 are read, not pass and fail."]
@@ -115,7 +115,7 @@ def _tests(listed: list[dict[str, Any]]) -> dict[str, str]:
     return names
 
 
-def _place(record: Mapping[str, Any], tests: Mapping[str, str]) -> dict[str, Any]:
+def _row_factors(record: Mapping[str, Any], tests: Mapping[str, str]) -> dict[str, Any]:
     provider = record.get("provider")
     content = _object(provider)
     who = text(
@@ -203,7 +203,7 @@ def _add(
         # promptfoo 0.121 counts some refused calls as "Grading passed", with score 1.
         failure = failed(f"the grader's server answered with status {http:g}")
     elif metadata.get("graderError") or component.get("error"):
-        failure = unread(
+        failure = unparsed_fields(
             "", reason or text(component.get("error")) or "promptfoo could not read the grade"
         )
     elif numeric[metric]:
@@ -211,7 +211,7 @@ def _add(
     elif isinstance(component.get("pass"), bool):
         failure = grade("pass" if component["pass"] else "fail")
     else:
-        failure = unread(reason, "neither pass nor fail")
+        failure = unparsed_fields(reason, "neither pass nor fail")
     spent = number(used.get("numRequests")) != 0
     rows.add(
         **place,
@@ -309,5 +309,5 @@ PROMPTFOO = Reader(
     about="promptfoo results: JSON or JSON lines (-o out.json), or its database promptfoo.db",
     item="test / provider and prompt; cluster: the test",
     fits=_fits,
-    read=_read,
+    read=_read_log,
 )

@@ -176,7 +176,7 @@ def read_judgments(
     )
     if reader not in {"auto", *reader_names()}:
         raise InputError(f"unknown reader {reader!r}. There are: {', '.join(reader_names())}.")
-    if options.of_table:
+    if options.has_table_options:
         if reader not in {"auto", "table"}:
             raise InputError(
                 f"reader {reader!r} knows its own columns: leave mapping and factors out."
@@ -277,7 +277,7 @@ def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
         nested = any(isinstance(v, (dict, list)) for r in listed or [] for v in r.values())
         document = listed if nested else log.document
         shown = tree_of(document) if document is not None else ""
-        ways = [] if options.of_table else _suggested(path, document)
+        ways = [] if options.has_table_options else _suggested(path, document)
         raise NoTableError("\n".join(filter(None, [str(error), shown, *ways]))) from error
 
 

@@ -21,7 +21,7 @@ from judgestats.data.readers.columns import (
     no_column,
 )
 from judgestats.data.readers.json_paths import leaves_of, object_in
-from judgestats.data.verdict_kinds import spelling
+from judgestats.data.verdict_kinds import normalize_value
 from judgestats.errors import InputError
 
 CRITERIA = frozenset(
@@ -62,7 +62,7 @@ _ALIKE = 0.9
 
 
 @dataclass(frozen=True, kw_only=True)
-class Understanding:
+class ColumnRoles:
     """How a table's columns are used.
 
     Attributes
@@ -131,7 +131,7 @@ def understand(
     factors: tuple[str, ...] = (),
     ignore: tuple[str, ...] = (),
     places: tuple[str, ...] = (),
-) -> Understanding:
+) -> ColumnRoles:
     """Say what names an item and a condition, and what the other columns are.
 
     Parameters
@@ -147,7 +147,7 @@ def understand(
 
     Returns
     -------
-    Understanding
+    ColumnRoles
 
     Raises
     ------
@@ -181,7 +181,7 @@ def understand(
     for column in rest:
         if column in {*parts, *criteria}:
             continue
-        if places and (named := _of_entries(table, column, base, places)) is not None:
+        if places and (named := _entry_exclusion(table, column, base, places)) is not None:
             if named:
                 unused.append((column, named))
             else:
@@ -200,7 +200,7 @@ def understand(
     unused += [(c, "as you say") for c in ignore if c in table.columns]
     if open_:
         raise UndecidedError(source, open_, parts_of_key, table, repeats=not repeat)
-    return Understanding(item=parts_of_key, factors=conditions, unused=tuple(unused))
+    return ColumnRoles(item=parts_of_key, factors=conditions, unused=tuple(unused))
 
 
 def varies(base: NDArray[np.int64], column: pd.Series) -> bool:
@@ -269,7 +269,7 @@ def _could_be_key(column: pd.Series, base: NDArray[np.int64]) -> bool:
     return bool(same >= _ALIKE and (cells[0] > 0).sum() > 1)
 
 
-def _of_entries(
+def _entry_exclusion(
     table: pd.DataFrame, column: str, base: NDArray[np.int64], places: Sequence[str]
 ) -> str | None:
     """Why a column of list entries has no part; empty where it may have one, None if not known.
@@ -382,7 +382,7 @@ class RaterKinds:
     rows: Mapping[str, int]
     kinds: Mapping[str, tuple[str, ...]]
 
-    def named(self, kind: str) -> str:
+    def format_kind(self, kind: str) -> str:
         """The levels of a kind as an option takes them, with the column."""
         return f"{self.column}={','.join(filter(None, self.kinds.get(kind, ())))}"
 
@@ -555,8 +555,8 @@ def rows_of_raters(source: Path | str, table: pd.DataFrame, stated: str, option:
     column = column_named(table.columns, wanted.strip())
     if not column:
         raise no_column(source, wanted.strip(), option, table)
-    cells = each_distinct(table[column], spelling)
-    values = [spelling(v) for v in given.split(",")]
+    cells = each_distinct(table[column], normalize_value)
+    values = [normalize_value(v) for v in given.split(",")]
     lost = [v for v in values if not cells.eq(v).any()]
     if lost:
         there = ", ".join(map(str, pd.unique(table[column].dropna())[:8]))

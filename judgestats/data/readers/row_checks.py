@@ -29,7 +29,7 @@ from judgestats.data.readers.roles import (
     varies,
 )
 from judgestats.data.readers.verdicts import coded, kind_of_column
-from judgestats.data.verdict_kinds import spelling
+from judgestats.data.verdict_kinds import normalize_value
 from judgestats.errors import InputError, printable
 
 
@@ -47,9 +47,9 @@ class OpenQuestionError(InputError):
 
     def __init__(self, source: Path | str, question: str, answers: tuple[Answer, ...]) -> None:
         self.source, self.question, self.answers = source, question, answers
-        super().__init__(self.asked(f"judgestats analyze {shlex.quote(str(source))}"))
+        super().__init__(self.question_text(f"judgestats analyze {shlex.quote(str(source))}"))
 
-    def asked(self, command: str) -> str:
+    def question_text(self, command: str) -> str:
         """The question with each answer as that command, or in Python's words for a frame."""
         width = max((len(a.meaning) for a in self.answers), default=0)
         lines = [f"{self.source}: {self.question}"]
@@ -58,12 +58,12 @@ class OpenQuestionError(InputError):
             if isinstance(self.source, Path):
                 said = " ".join([command, *map(shlex.quote, options.words())])
             else:
-                given = ", ".join(f"{k}={v!r}" for k, v in options.given().items())
+                given = ", ".join(f"{k}={v!r}" for k, v in options.set_options().items())
                 said = f"js.audit(data, {given})"
             lines.append(f"  {answer.meaning:<{width}}  {said}    {answer.preview}")
         return "\n".join(lines)
 
-    def without(self, name: str) -> OpenQuestionError:
+    def drop_option(self, name: str) -> OpenQuestionError:
         """The same for a command that does not take one of the options."""
         answers = (
             replace(a, options=replace(a.options, **{name: getattr(TableOptions(), name)}))
@@ -154,7 +154,7 @@ class Rows:
     read: Callable[[TableOptions], pd.DataFrame]
 
 
-def places_in(table: pd.DataFrame, options: TableOptions) -> tuple[str, ...]:
+def list_positions(table: pd.DataFrame, options: TableOptions) -> tuple[str, ...]:
     """The columns with the places of list entries, the innermost last; none in other tables."""
     paths = [*options.mapping.values(), *options.item, *options.factors]
     if not options.explode and not any("[]" in p for p in paths):
@@ -226,17 +226,17 @@ def raters_question(rows: Rows, found: RaterKinds) -> InputError:
         return InputError(
             f"{rows.source}: no judge's rows: {found.column!r} holds {found.described()} only. "
             "Give the judge's file, with this one as --labels; or say that these rows are judged: "
-            f"--judge-rows {found.named('human')}."
+            f"--judge-rows {found.format_kind('human')}."
         )
     question = f"{found.column!r} says who gave each row: {found.described()}. Whose is judged?"
-    return open_question(rows.source, question, _of_raters(rows, found), rows.read)
+    return open_question(rows.source, question, _rater_options(rows, found), rows.read)
 
 
-def _of_raters(rows: Rows, found: RaterKinds) -> Iterator[tuple[str, TableOptions]]:
+def _rater_options(rows: Rows, found: RaterKinds) -> Iterator[tuple[str, TableOptions]]:
     kinds = found.kinds
     others = [k for k in kinds if k not in {"human", "judge"}]
     judge = "judge" if "judge" in kinds else others[0]
-    judged = found.named(judge)
+    judged = found.format_kind(judge)
     table = with_paths(rows.source, rows.table, [found.column])
     judged_rows = table[table[found.column].isin(kinds[judge])]
     unclear = [v for k in others if k != "rule" for v in kinds[k] if v]
@@ -244,7 +244,7 @@ def _of_raters(rows: Rows, found: RaterKinds) -> Iterator[tuple[str, TableOption
         mapping = {k: v for k, v in keyed.mapping.items() if k != "label"}
         labelled = replace(keyed, labels=None, mapping=mapping)
         if "human" in kinds and not rows.options.human:
-            human = replace(labelled, human=found.named("human"))
+            human = replace(labelled, human=found.format_kind("human"))
             only = replace(human, judge_rows=judged) if set(kinds) - {"human", judge} else human
             yield "people's rows are labels", only
         yield f"only {judge} rows are judged", replace(keyed, judge_rows=judged)
@@ -345,7 +345,7 @@ def check_row_ids(rows: Rows) -> None:
 def _copies(rows: Rows) -> None:
     """Replies that a cache gave again."""
     for name in [str(c) for c in rows.table.columns if last_word(str(c)) in _COPIES]:
-        words = set(map(spelling, rows.table[name].dropna()))
+        words = set(map(normalize_value, rows.table[name].dropna()))
         if not words <= {"true", "false", "1", "0"}:
             continue
         base = group_codes(rows.table, [rows.names["item_id"]])
@@ -384,7 +384,7 @@ def _trials(rows: Rows) -> None:
 
 def _orders(rows: Rows) -> None:
     """Lists of two preferences: one in each order, or one judgment twice."""
-    if not places_in(rows.table, rows.options) or PLACE in {
+    if not list_positions(rows.table, rows.options) or PLACE in {
         c for r, c in rows.options.mapping.items() if r in {"order", "replicate"}
     } | {*rows.options.item, *rows.options.factors}:
         return

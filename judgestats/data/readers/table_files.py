@@ -21,13 +21,13 @@ import pandas as pd
 from judgestats.data.readers.guarded import (
     MAX_BYTES,
     NoTableError,
-    cut,
     head,
     json_document,
     opened,
     plain_file,
     records,
     short,
+    shorten_text,
     text,
 )
 from judgestats.data.readers.json_paths import projected
@@ -254,13 +254,13 @@ def table_of(
         return pd.DataFrame(projected(value, paths))
     if isinstance(value, dict) and _is_columns(value):
         return pd.DataFrame(value)
-    value = _by_id(value)
+    value = _unpack_records(value)
     if not (isinstance(value, list) and all(isinstance(v, dict) for v in value)):
         raise NoTableError(f"{path}: expected a JSON list of objects, one a judgment.")
     return pd.DataFrame([_cells(row) for row in value])
 
 
-def _by_id(value: Any) -> Any:
+def _unpack_records(value: Any) -> Any:
     """The records of an object that has one for each id, with the id; else the value itself."""
     if not isinstance(value, dict) or len(value) < _FEWEST_RECORDS:
         return value
@@ -349,7 +349,9 @@ def _refuse_others(path: Path, start: bytes) -> None:
 
 def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
     """A JSON object as cells: a list or an object as its text, and text that UTF-8 can hold."""
-    return {cut(k): text(v) if isinstance(v, (str, list, dict)) else v for k, v in row.items()}
+    return {
+        shorten_text(k): text(v) if isinstance(v, (str, list, dict)) else v for k, v in row.items()
+    }
 
 
 def _separated(
@@ -428,7 +430,7 @@ def _with_points(column: pd.Series) -> pd.Series:
     return column.mask(numbers, column.astype(str).str.replace(",", ".", n=1))
 
 
-class _Counted(io.RawIOBase):
+class _LimitedStream(io.RawIOBase):
     """A stream that ends in an error beyond the largest size."""
 
     def __init__(self, stream: IO[bytes], path: Path) -> None:
@@ -450,7 +452,7 @@ class _Counted(io.RawIOBase):
 
 
 def _text(stream: IO[bytes], path: Path) -> io.TextIOWrapper:
-    counted = io.BufferedReader(_Counted(stream, path), 1 << 18)
+    counted = io.BufferedReader(_LimitedStream(stream, path), 1 << 18)
     return io.TextIOWrapper(counted, encoding="utf-8-sig", newline="")
 
 

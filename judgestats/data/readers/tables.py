@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.data.columns import PARSED_COLUMNS
-from judgestats.data.readers.checks import check_mistakes, with_orders, with_pairs_of_ids
+from judgestats.data.readers.checks import check_table, with_orders, with_pairs_of_ids
 from judgestats.data.readers.columns import (
     ALIASES,
     PARTS,
@@ -23,7 +23,7 @@ from judgestats.data.readers.columns import (
     folded,
     item_texts,
     joined_ids,
-    labels_said,
+    label_note,
     no_column,
     resolve_columns,
     text_column,
@@ -36,25 +36,31 @@ from judgestats.data.readers.layout import exploded, long_of, wide_columns, wide
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import (
     UNVARYING,
+    ColumnRoles,
     UndecidedError,
-    Understanding,
     understand,
     varies_in_lists,
 )
-from judgestats.data.readers.row_checks import Rows, check_rows, places_in, stated_rows, unexplained
+from judgestats.data.readers.row_checks import (
+    Rows,
+    check_rows,
+    list_positions,
+    stated_rows,
+    unexplained,
+)
 from judgestats.data.readers.table_files import table_of
 from judgestats.data.readers.test_logs import ragas_options
 from judgestats.data.readers.verdicts import (
     Read,
     length_columns,
+    map_model_names,
     read_texts,
     read_verdicts,
     side_columns,
     side_lengths,
-    with_sides,
 )
 from judgestats.data.schema import validate_parsed
-from judgestats.data.verdict_kinds import passes_beside_scores
+from judgestats.data.verdict_kinds import score_pass_map
 from judgestats.errors import InputError
 from judgestats.protocols.base import Status
 
@@ -65,7 +71,7 @@ _OF_ITEMS = frozenset(map(folded, ALIASES["verdict"]))
 def understood_as(
     frame: pd.DataFrame,
     names: Mapping[str, str],
-    understanding: Understanding,
+    understanding: ColumnRoles,
     options: TableOptions,
 ) -> str:
     """What names an item, the judge and the repeats, and which columns have no part in it."""
@@ -90,9 +96,9 @@ def understood_as(
     )  # fmt: skip
     parts.append(counted + by)
     if "label" in frame and (frame["label"] != "").any():
-        pair = passes_beside_scores(frame["label"], frame["score"])
+        pair = score_pass_map(frame["label"], frame["score"])
         kind = " (pass / fail of the item, no points)" if pair else ""
-        parts.append(f"{labels_said(_labels_from(frame, names, options))}{kind}")
+        parts.append(f"{label_note(_labels_from(frame, names, options))}{kind}")
     else:
         parts += [
             f"did people say `{c}`? Then --map label={c}"
@@ -114,7 +120,7 @@ def _labels_from(frame: pd.DataFrame, names: Mapping[str, str], options: TableOp
 
 
 def systems_of_answers(
-    table: pd.DataFrame, understanding: Understanding, names: Mapping[str, str]
+    table: pd.DataFrame, understanding: ColumnRoles, names: Mapping[str, str]
 ) -> list[str]:
     """The column that names the system where each answer has an id, and its question a column."""
     whole = [c for c, why in understanding.unused if why == UNVARYING]
@@ -123,7 +129,7 @@ def systems_of_answers(
     return named if alone and "cluster" in names else []
 
 
-def unused_columns(understanding: Understanding) -> list[str]:
+def unused_columns(understanding: ColumnRoles) -> list[str]:
     """The columns that have no part in what is analysed, in words."""
     still = [c for c, why in understanding.unused if why == UNVARYING]
     others = [f"{c}: {why}" for c, why in understanding.unused if c not in still]
@@ -171,7 +177,7 @@ def read_table(path: Path, options: TableOptions | None = None) -> pd.DataFrame:
     """
     options = options or TableOptions()
 
-    def kept_as_written(header: pd.DataFrame) -> Collection[str]:
+    def text_columns(header: pd.DataFrame) -> Collection[str]:
         by_name = {o: c for o, c in options.mapping.items() if column_named(header.columns, c)}
         names = resolve_columns(path, header, by_name, needs_item=False, needs_verdict=False)
         stated = [s.partition("=")[0].strip() for s in (options.human, options.judge_rows) if s]
@@ -185,7 +191,7 @@ def read_table(path: Path, options: TableOptions | None = None) -> pd.DataFrame:
 
     table = table_of(
         path,
-        kept_as_written,
+        text_columns,
         table=options.table,
         paths=_paths(options),
         verdicts=lambda header: _verdict_columns(header, options),
@@ -232,7 +238,7 @@ def read_frame(
             "those with the item, the judge and the verdict."
         )
     table = table.rename(columns=str)
-    if set(PARSED_COLUMNS) <= set(table.columns) and not options.of_table:
+    if set(PARSED_COLUMNS) <= set(table.columns) and not options.has_table_options:
         return table.reset_index(drop=True)
     options = _with_runs(source, table, ragas_options(table, options))
     shapes: list[str] = []
@@ -246,7 +252,7 @@ def read_frame(
     names = resolve_columns(
         source, table[~humans], mapping, taken=people, needs_verdict=not options.parse
     )
-    table, names = _of_rows(table, names, mapping, options)
+    table, names = _expand_rows(table, names, mapping, options)
     rows = Rows(source=source, table=table[~humans], names=names, options=options, read=read_by)
     check_rows(rows)
     spoken_for = {column_named(table.columns, c) for c in (*options.ignore, *options.factors)}
@@ -260,14 +266,14 @@ def read_frame(
         table, names, folding = with_pairs_of_ids(source, table, names, options)
         shapes += [folding] if folding else []
         served |= {joined: "item"} if folding else {}
-    table, named = with_sides(table, names, options)
+    table, named = map_model_names(table, names, options)
     shapes += [named] if named else []
     if not people:
         table, names, folding = with_orders(source, table, names, options)
         shapes += [folding] if folding else []
     labelled = table[humans]
     table = table[~humans].reset_index(drop=True)
-    places = places_in(table, options)
+    places = list_positions(table, options)
     try:
         understanding = understand(
             source,
@@ -306,7 +312,7 @@ def read_frame(
             criterion=read.criterion, values=options.values,
         )  # fmt: skip
         notes += label_notes
-    out, label_notes = check_mistakes(source, table, out, options, read, names)
+    out, label_notes = check_table(source, table, out, options, read, names)
     notes += label_notes
     if options.kind == "category":
         out["verdict_kind"] = np.where(out["choice"] != "", "category", "")
@@ -385,7 +391,7 @@ def _paths(options: TableOptions) -> list[str]:
     return [*options.mapping.values(), *options.item, *options.factors, *stated]
 
 
-def _of_rows(
+def _expand_rows(
     table: pd.DataFrame,
     names: dict[str, str],
     mapping: Mapping[str, str],
@@ -397,7 +403,7 @@ def _of_rows(
     item; `model` of entries may be whose answer is judged, and a record's `status` the export's; a
     column of labels is none where people's rows are the labels.
     """
-    listed = places_in(table, options)
+    listed = list_positions(table, options)
     dropped = {"replicate"} if listed or names.get("replicate") in options.item else set()
     if listed and "judge" in names and folded(names["judge"]) == "model":
         dropped |= {"judge"} if varies_in_lists(table, names["judge"], listed[-1]) else set()
@@ -478,7 +484,7 @@ def _columns(
     source: Path | str,
     table: pd.DataFrame,
     names: Mapping[str, str],
-    understanding: Understanding,
+    understanding: ColumnRoles,
     options: TableOptions,
 ) -> pd.DataFrame:
     """Everything but the verdicts, under our names and types."""

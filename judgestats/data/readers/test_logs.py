@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.readers.columns import folded
-from judgestats.data.readers.frame import failed, grade, unread
+from judgestats.data.readers.frame import failed, grade, unparsed_fields
 from judgestats.data.readers.guarded import json_document, number, records, text
 from judgestats.data.readers.logs import Log, Reader, Rows, digest, named_text
 from judgestats.data.readers.options import TableOptions
@@ -44,11 +44,13 @@ def _fits(log: Log) -> bool:
     return log.kind == "json" and any("metricsdata" in c for c in _cases(log.document)[:3])
 
 
-def _read(log: Log) -> pd.DataFrame:
+def _read_log(log: Log) -> pd.DataFrame:
     rows = Rows(log.path)
     cases = _cases(log.document)
-    judged = {_named(m) for case in cases for m in _metrics(case) if m.get("evaluationmodel")}
-    rules = {_named(m) for case in cases for m in _metrics(case)} - judged if judged else set()
+    judged = {_metric_name(m) for case in cases for m in _metrics(case) if m.get("evaluationmodel")}
+    rules = (
+        {_metric_name(m) for case in cases for m in _metrics(case)} - judged if judged else set()
+    )
     if rules:
         rows.note(f"Metrics without a judge were left out: {', '.join(sorted(rules)[:8])}.")
     for i, case in enumerate(cases):
@@ -56,7 +58,7 @@ def _read(log: Log) -> pd.DataFrame:
         answered = text(case.get("actualoutput"))
         cluster = named_text(asked) or text(case.get("name"), 200) or f"case {i}"
         for metric in _metrics(case):
-            if _named(metric) in rules:
+            if _metric_name(metric) in rules:
                 continue
             why = text(metric.get("error"), 300)
             reply = text(metric.get("reason"))
@@ -65,7 +67,7 @@ def _read(log: Log) -> pd.DataFrame:
                 **(lost(why) if lost and metric.get("score") is None
                    else grade(metric.get("score"), raw=reply or _reply(why), why=why)),
                 judge=text(metric.get("evaluationmodel"), 200) or log.judge or "judge",
-                scorer=_named(metric),
+                scorer=_metric_name(metric),
                 cluster=cluster,
                 item_id=f"{cluster}/{digest(answered)[:8]}" if answered else cluster,
                 replicate=-1,
@@ -76,7 +78,7 @@ def _read(log: Log) -> pd.DataFrame:
     return rows.frame(scale=(0.0, 1.0))
 
 
-def _named(metric: dict[str, Any]) -> str:
+def _metric_name(metric: dict[str, Any]) -> str:
     return text(metric.get("name"), 200)
 
 
@@ -98,7 +100,7 @@ DEEPEVAL = Reader(
     about="DeepEval test runs: testCases with metricsData (name, score, evaluationModel)",
     item="input / output; cluster: the input",
     fits=_fits,
-    read=_read,
+    read=_read_log,
 )
 
 
@@ -127,7 +129,7 @@ def ragas_options(table: pd.DataFrame, options: TableOptions) -> TableOptions:
     >>> ragas_options(rows, TableOptions()).wide
     ('criterion=faithfulness',)
     """
-    if not {"user_input", "response"} <= set(table.columns) or options.of_table:
+    if not {"user_input", "response"} <= set(table.columns) or options.has_table_options:
         return options
     metrics = [
         str(c)
@@ -170,7 +172,7 @@ def _object(value: object) -> dict[str, Any]:
 
 def _verdict(value: object, score: object, text: str, error: str) -> dict[str, Any]:
     if value == "error" or error:
-        return unread(text, error or "no verdict") if text else failed(error)
+        return unparsed_fields(text, error or "no verdict") if text else failed(error)
     score_value = number(score)
     return grade(value, raw=text) if math.isnan(score_value) else grade(score_value)
 

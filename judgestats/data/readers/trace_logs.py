@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.data.readers.frame import failed, grade, unread
+from judgestats.data.readers.frame import failed, grade, unparsed_fields
 from judgestats.data.readers.guarded import json_value, number, text
 from judgestats.data.readers.logs import Log, Reader, Rows, digest, named_text
 from judgestats.errors import InputError
@@ -40,7 +40,7 @@ def _fits(log: Log) -> bool:
     return log.has("trace_id", "assessments")
 
 
-def _read(log: Log) -> pd.DataFrame:
+def _read_log(log: Log) -> pd.DataFrame:
     return trace_frame((r for _, r in log.records()), path=log.path, judge=log.judge)
 
 
@@ -77,7 +77,7 @@ def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = ""
             if text(source.get("source_type"), 20) in {"LLM_JUDGE", "AI_JUDGE"}:
                 judges[_name(a)] = text(source.get("source_id"), 200)
         trace_id = text(info.get("trace_id") or info.get("request_id"), 100)
-        kept.append((trace_id, *_judged(trace, info), assessments))
+        kept.append((trace_id, *_trace_texts(trace, info), assessments))
     rules: set[str] = set()
     people: set[str] = set()
     for trace_id, asked, answered, assessments in kept:
@@ -100,7 +100,7 @@ def _name(assessment: Mapping[str, Any]) -> str:
     return text(assessment.get("assessment_name") or assessment.get("name"), 200)
 
 
-def _judged(trace: Mapping[str, Any], info: Mapping[str, Any]) -> tuple[str, str]:
+def _trace_texts(trace: Mapping[str, Any], info: Mapping[str, Any]) -> tuple[str, str]:
     """What went in and what came out: from the root span, else from the trace's own record."""
     metadata = _object(info.get("trace_metadata"))
     data = _object(trace.get("data"))
@@ -202,7 +202,7 @@ def _feedback(feedback: Mapping[str, Any], rationale: str) -> dict[str, Any]:
         why = text(content.get("error_message") or content.get("error_code") or error, 300)
         if content.get("error_code") == "FAILED" or any(m in why.lower() for m in _CALL_FAILED):
             return failed(why)
-        return unread(rationale, f"MLflow could not read the reply: {why}")
+        return unparsed_fields(rationale, f"MLflow could not read the reply: {why}")
     return grade(feedback.get("value"), raw=rationale)
 
 
@@ -263,7 +263,9 @@ def _graded(words: Mapping[str, Any], metrics: list[str], i: int) -> Iterator[di
         if _missing(score) and "Failed to score model on payload" in reply:
             failure = failed(reply)
         elif _missing(score):
-            failure = unread(raw, reply.split(_RAW, 1)[0].strip() or "no score in the table")
+            failure = unparsed_fields(
+                raw, reply.split(_RAW, 1)[0].strip() or "no score in the table"
+            )
         else:
             failure = grade(score, raw=raw)
         yield {
@@ -283,7 +285,7 @@ MLFLOW = Reader(
     about="MLflow traces with assessments: Trace.to_json() a line, or rows of search_traces()",
     item="input / output; cluster: the input",
     fits=_fits,
-    read=_read,
+    read=_read_log,
 )
 MLFLOW_TABLE = Reader(
     name="mlflow-table",

@@ -16,14 +16,14 @@ import pandas as pd
 from judgestats.arrays import LARGEST
 from judgestats.data.readers.columns import SIDES, VERDICTS, each_distinct, folded, no_column
 from judgestats.data.readers.options import TableOptions
-from judgestats.data.readers.roles import Understanding, names_criteria
+from judgestats.data.readers.roles import ColumnRoles, names_criteria
 from judgestats.data.verdict_kinds import (
     PREFERENCES,
     Kind,
     counted_words,
     kind_of,
+    normalize_value,
     numbers_of,
-    spelling,
 )
 from judgestats.data.vocabulary import (
     FAIL,
@@ -72,7 +72,7 @@ def read_verdicts(
     source: Path | str,
     table: pd.DataFrame,
     names: Mapping[str, str],
-    understanding: Understanding,
+    understanding: ColumnRoles,
     options: TableOptions,
 ) -> Read:
     """Decide the kind of each criterion's verdicts, and read them.
@@ -82,7 +82,7 @@ def read_verdicts(
     source : Path or str
     table : DataFrame
     names : mapping of our column to theirs
-    understanding : Understanding
+    understanding : ColumnRoles
     options : TableOptions
 
     Returns
@@ -131,7 +131,7 @@ def read_verdicts(
             reason.loc[rows], status.loc[rows] = why, became
             shown = f"verdict = `{column}`{f' ({name})' if name else ''}: {kind.description}"
             if kind.name == "score":
-                scale_words, assumed, alone = _scale_said(numbers, options.scale, kind.scale)
+                scale_words, assumed, alone = _describe_scale(numbers, options.scale, kind.scale)
                 shown += f" {scale_words}"
                 notes += assumed
                 far |= alone
@@ -207,7 +207,7 @@ def kind_line(
     if kind.name != "score":
         return line, ()
     counts = pd.Series(rows, index=numbers.index)
-    scale, notes, _ = _scale_said(numbers, options.scale, kind.scale, counts)
+    scale, notes, _ = _describe_scale(numbers, options.scale, kind.scale, counts)
     return f"{line} {scale}", notes
 
 
@@ -237,7 +237,7 @@ def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Serie
     ['pass', 'fail', '']
     """
     codes, distinct = pd.factorize(values, use_na_sentinel=False)
-    spelled = [spelling(v) for v in distinct]
+    spelled = [normalize_value(v) for v in distinct]
     if kind.name == "score":
         read = numbers_of(pd.Series([kind.codes.get(s, v)
                                      for v, s in zip(distinct, spelled, strict=True)]))  # fmt: skip
@@ -345,13 +345,13 @@ def is_too_large(value: object) -> bool:
 
 
 def _word(value: object, kind: Kind) -> str:
-    word = spelling(value)
+    word = normalize_value(value)
     if word in kind.statuses:
         return ""
     return str(value).strip() if isinstance(value, str) else word
 
 
-def _scale_said(
+def _describe_scale(
     numbers: pd.Series,
     stated: tuple[float, float] | None,
     text: tuple[float, float] | None,
@@ -385,7 +385,7 @@ def _scale_said(
     )
     if not n:
         return range_text, (), set()
-    far = _beyond(alone, low, high, _ABSURD * max(1.0, high - low, abs(low), abs(high)))
+    far = _far_values(alone, low, high, _ABSURD * max(1.0, high - low, abs(low), abs(high)))
     place = "outside the range of all others (" if far.empty else KEPT_FAR
     first = zip(alone.index[:3].astype(int).tolist(), alone.head(3).tolist(), strict=True)
     places = [f"{v:.15g}" + ("" if counts is not None else f" in row {i + 1}") for i, v in first]
@@ -422,13 +422,13 @@ def _lone(kept: pd.Series, rows: pd.Series) -> pd.Series:
             continue
         low, high = float(bulk.min()), float(bulk.max())
         size = max(1.0, high - low, *((abs(low), abs(high)) if times > 2 else ()))
-        far = _beyond(values, low, high, times * size)
+        far = _far_values(values, low, high, times * size)
         if 0 < int(each.loc[far.index].sum()) <= most:
             return far.sort_index()
     return kept.iloc[:0]
 
 
-def _beyond(values: pd.Series, low: float, high: float, gap: float) -> pd.Series:
+def _far_values(values: pd.Series, low: float, high: float, gap: float) -> pd.Series:
     return values[(values > high + gap) | (values < low - gap)]
 
 
@@ -571,7 +571,7 @@ def _no_verdict(word: str) -> str:
     return "yes" if not word or status_word(word) else ""
 
 
-def with_sides(
+def map_model_names(
     table: pd.DataFrame, names: Mapping[str, str], options: TableOptions
 ) -> tuple[pd.DataFrame, str]:
     """The table with a model's name among the verdicts as its place (a or b), and that in words.
@@ -590,7 +590,7 @@ def with_sides(
     Examples
     --------
     >>> rows = pd.DataFrame({"model_a": ["x", "z"], "model_b": ["y", "x"], "winner": ["x", "x"]})
-    >>> found, said = with_sides(rows, {"choice": "winner"}, TableOptions())
+    >>> found, said = map_model_names(rows, {"choice": "winner"}, TableOptions())
     >>> found["winner"].tolist(), said
     (['a', 'b'], 'winner names models: a is the one of model_a, b the one of model_b')
     """
@@ -598,14 +598,14 @@ def with_sides(
     told = any(family(m) == "preference" for m in options.values.values())
     if sides is None or told or options.passes or options.kind not in {"", "preference"}:
         return table, ""
-    a, b = (each_distinct(table[c], spelling) for c in sides)
+    a, b = (each_distinct(table[c], normalize_value) for c in sides)
     if set(a) | set(b) <= set(PREFERENCES):
         return table, ""
     parts: list[str] = []
     for column in {names[n]: None for n in (*VERDICTS, "label") if n in names}:
         if column in sides or pd.api.types.is_numeric_dtype(table[column]):
             continue
-        words = each_distinct(table[column], spelling)
+        words = each_distinct(table[column], normalize_value)
         first, second = (words == a) & (a != b), (words == b) & (a != b)
         named = first | second
         recognised = named | (words.isin(PREFERENCES) | each_distinct(words, _no_verdict).eq("yes"))

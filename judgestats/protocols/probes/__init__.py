@@ -14,9 +14,9 @@ from judgestats.protocols.probes.base import (
     ORIGINAL,
     PAIRS,
     Asks,
-    Judged,
     Kind,
     Probe,
+    ProbeAnswer,
     Variant,
 )
 from judgestats.protocols.probes.pairs import ProbedPairwise, ProbedSelection
@@ -28,7 +28,7 @@ __all__ = [
     "PAIRS",
     "PROBES",
     "Asks",
-    "Judged",
+    "ProbeAnswer",
     "Kind",
     "Probe",
     "ProbedPairwise",

@@ -38,7 +38,7 @@ reference; described, nothing is claimed."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class ProbeAnswer:
     """An answer as it is shown, and what stands around it.
 
     Attributes
@@ -51,7 +51,7 @@ class Judged:
         In a comparison: what the answer is called, and what the other one is.
     question, answer, note, reference : str
         `note` stands before the question, apart from it.
-    other : Judged or None
+    other : ProbeAnswer or None
         An answer to another question.
     written : tuple of (str, str)
         The answer as it was written anew, by what was done.
@@ -63,12 +63,12 @@ class Judged:
     answer: str
     note: str = ""
     reference: str = ""
-    other: Judged | None = None
+    other: ProbeAnswer | None = None
     letters: tuple[str, ...] = ()
     written: tuple[tuple[str, str], ...] = ()
 
 
-Edit = Callable[[Judged], Judged | None]
+Edit = Callable[[ProbeAnswer], ProbeAnswer | None]
 """The changed answer; None where it cannot be made."""
 
 
@@ -145,17 +145,17 @@ class Probe:
         return ORIGINAL if self.against is None else self.against.name
 
 
-def judged_in(unit: Unit, other: Unit | None) -> Judged:
+def probe_answer(unit: Unit, other: Unit | None) -> ProbeAnswer:
     """What a unit shows, with what another unit shows beside it; of a pair the earlier answer."""
     item, place = unit.item, min(unit.shown)
     letters = tuple("AB"[unit.shown.index(k)] for k in sorted(unit.shown))
-    return Judged(
+    return ProbeAnswer(
         name=unit.item_id,
         place=place,
         question=item.question,
         answer=item.responses[place].text,
         reference=item.reference[-1] if item.reference else "",
-        other=None if other is None else judged_in(other, None),
+        other=None if other is None else probe_answer(other, None),
         letters=letters if len(letters) > 1 else (),
         written=item.responses[place].written,
     )
@@ -172,7 +172,7 @@ def check_need(template: PromptTemplate, variant: Variant) -> None:
         )
 
 
-def changed_unit(unit: Unit, before: Judged, after: Judged) -> Unit:
+def changed_unit(unit: Unit, before: ProbeAnswer, after: ProbeAnswer) -> Unit:
     """The unit as an edit left it, under the same name, so that both are paired."""
     item = unit.item
     response = item.responses[before.place]
@@ -180,14 +180,16 @@ def changed_unit(unit: Unit, before: Judged, after: Judged) -> Unit:
     changed: Item = replace(
         item,
         turns=(*item.turns[:-1], after.question),
-        responses=_put(item.responses, before.place, shown),
+        responses=_replace_response(item.responses, before.place, shown),
         context="\n\n".join(p for p in (item.context, after.note) if p),
         reference=(*item.reference[:-1], after.reference) if item.reference else (),
     )
     return unit if after == before else replace(unit, item=changed)
 
 
-def _put(responses: tuple[Response, ...], at: int, one: Response) -> tuple[Response, ...]:
+def _replace_response(
+    responses: tuple[Response, ...], at: int, one: Response
+) -> tuple[Response, ...]:
     return (*responses[:at], one, *responses[at + 1 :])
 
 
@@ -220,12 +222,12 @@ def sentences(text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Written:
+class _Rewrite:
     """The answer as it was written anew."""
 
     done: str
 
-    def __call__(self, shown: Judged) -> Judged | None:
+    def __call__(self, shown: ProbeAnswer) -> ProbeAnswer | None:
         text = dict(shown.written).get(self.done)
         return None if text is None else replace(shown, answer=text)
 
@@ -242,7 +244,7 @@ PROBES = tuple(
         name=name,
         kind="fair",
         does=does,
-        changed=Variant(name=name, edit=_Written(name), written=True),
+        changed=Variant(name=name, edit=_Rewrite(name), written=True),
         advice=advice,
     )
     for name, (does, advice) in _DONE.items()

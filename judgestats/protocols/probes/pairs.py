@@ -12,25 +12,25 @@ from judgestats.protocols.probes.attacks import other_answer
 from judgestats.protocols.probes.base import (
     OPTIONS,
     PAIRS,
-    Judged,
     Probe,
+    ProbeAnswer,
     Variant,
     changed_unit,
     check_need,
-    judged_in,
+    probe_answer,
 )
 from judgestats.protocols.probes.wording import longer
 from judgestats.protocols.selection import Selection
 
 
 @dataclass(frozen=True)
-class _Said:
+class _PairNote:
     """What is said of one answer of a pair."""
 
     text: str
     of_first: bool
 
-    def __call__(self, shown: Judged) -> Judged:
+    def __call__(self, shown: ProbeAnswer) -> ProbeAnswer:
         named, other = shown.letters if self.of_first else shown.letters[::-1]
         return replace(shown, note=f"[Note]\n{self.text.format(named, other)}")
 
@@ -68,11 +68,11 @@ def pair_notes() -> dict[str, tuple[str, int]]:
 
 def _noted(name: str, text: str, *, of_first: bool) -> Variant:
     side = "earlier" if of_first else "later"
-    edit = _Said(text, of_first)
+    edit = _PairNote(text, of_first)
     return Variant(name=f"{name}: {side}", edit=edit, needs="context", asks="pairs")
 
 
-def _same(shown: Judged) -> Judged:
+def _same(shown: ProbeAnswer) -> ProbeAnswer:
     return shown
 
 
@@ -199,7 +199,7 @@ class ProbedPairwise(Pairwise):
             return tuple(units)
         changed = []
         for unit in units:
-            before = judged_in(unit, _first_of_another_question(items, unit))
+            before = probe_answer(unit, _first_of_another_question(items, unit))
             after = self.variant.edit(before)
             if after is not None and after != before:
                 changed.append(changed_unit(unit, before, after))

@@ -14,12 +14,12 @@ from judgestats.protocols.probes.base import (
     ORIGINAL,
     REVERSED,
     WORDS,
-    Judged,
     Probe,
+    ProbeAnswer,
     Variant,
     changed_unit,
     check_need,
-    judged_in,
+    probe_answer,
 )
 from judgestats.protocols.replies import WordForm, read_reply
 from judgestats.protocols.template import PromptTemplate
@@ -65,14 +65,14 @@ class ProbedPointwise(Pointwise):
             return units
         changed = []
         for at, unit in enumerate(units):
-            before = judged_in(unit, _of_another_question(units, at))
+            before = probe_answer(unit, _other_question(units, at))
             after = self.variant.edit(before)
             if after is not None and after != before:
                 changed.append(changed_unit(unit, before, after))
         return tuple(changed)
 
 
-def _of_another_question(units: tuple[Unit, ...], at: int) -> Unit | None:
+def _other_question(units: tuple[Unit, ...], at: int) -> Unit | None:
     """The next first answer of another question, round the list."""
     n = len(units)
     later = (units[(at + step) % n] for step in range(1, n))
@@ -88,7 +88,7 @@ _TURNED = "a whole number from {low} (best) to {high} (worst)"
 _IN_WORDS = f"one of the words {', '.join(SCALE_WORDS[:-1])} and {SCALE_WORDS[-1]}"
 
 
-def _same(shown: Judged) -> Judged:
+def _same(shown: ProbeAnswer) -> ProbeAnswer:
     return shown
 
 
@@ -126,9 +126,11 @@ def scaled(asked: ProbedPointwise) -> ProbedPointwise | None:
         if _SAID not in template.text:
             return None
         if scale == REVERSED:
-            return _of(_Reversed, asked, template=_reworded(template, _TURNED))
+            return _copy_protocol(_Reversed, asked, template=_reworded(template, _TURNED))
         words = Scale(1, len(SCALE_WORDS))
-        return _of(_InWords, asked, template=_reworded(template, _IN_WORDS), scale=words)
+        return _copy_protocol(
+            _WordScale, asked, template=_reworded(template, _IN_WORDS), scale=words
+        )
     if scale == str(asked.scale) or not {"low", "high"} <= template.placeholders:
         return None
     return replace(asked, scale=Scale.parse(scale))
@@ -138,7 +140,9 @@ def _reworded(template: PromptTemplate, scale_text: str) -> PromptTemplate:
     return replace(template, text=template.text.replace(_SAID, scale_text))
 
 
-def _of(kind: type[ProbedPointwise], asked: ProbedPointwise, **changes: Any) -> ProbedPointwise:
+def _copy_protocol(
+    kind: type[ProbedPointwise], asked: ProbedPointwise, **changes: Any
+) -> ProbedPointwise:
     return kind(**{**vars(asked), **changes})
 
 
@@ -154,7 +158,7 @@ class _Reversed(ProbedPointwise):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _InWords(ProbedPointwise):
+class _WordScale(ProbedPointwise):
     """One of five words; the score is the word's place, the better the higher."""
 
     def schema(self) -> ReplySchema:

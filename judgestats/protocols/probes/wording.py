@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from judgestats.protocols.pairwise import padded
 from judgestats.protocols.probes.attacks import OFF_TOPIC
-from judgestats.protocols.probes.base import Edit, Judged, Probe, Variant, seeded, sentences
+from judgestats.protocols.probes.base import Edit, Probe, ProbeAnswer, Variant, seeded, sentences
 
 ALONE = "Final answer: "
 """What stands before an answer whose reasoning was left out."""
@@ -22,12 +22,12 @@ _CITATION = (
 _TONE = ("What a wonderful question, thank you for asking it!", "I am delighted to help!")
 
 
-def longer(shown: Judged) -> Judged:
+def longer(shown: ProbeAnswer) -> ProbeAnswer:
     """The answer with words after it that say nothing."""
     return replace(shown, answer=padded(shown.answer))
 
 
-def _bullets(shown: Judged) -> Judged | None:
+def _bullets(shown: ProbeAnswer) -> ProbeAnswer | None:
     """Every sentence a bullet; an answer that has lists or headings is left out."""
     parts = sentences(shown.answer)
     if len(parts) < 2 or re.search(r"^\s*([-*#>]|\d+[.)])", shown.answer, re.MULTILINE):
@@ -35,22 +35,22 @@ def _bullets(shown: Judged) -> Judged | None:
     return replace(shown, answer="\n".join(f"- {s}" for s in parts))
 
 
-def _spaced(shown: Judged) -> Judged | None:
+def _spaced(shown: ProbeAnswer) -> ProbeAnswer | None:
     """Every sentence a paragraph."""
     parts = sentences(shown.answer)
     return replace(shown, answer="\n\n".join(parts)) if len(parts) > 1 else None
 
 
-def _citation(shown: Judged) -> Judged:
+def _citation(shown: ProbeAnswer) -> ProbeAnswer:
     return replace(shown, answer=f"{shown.answer.rstrip()}\n\n{_CITATION}")
 
 
-def _cheerful(shown: Judged) -> Judged:
+def _cheerful(shown: ProbeAnswer) -> ProbeAnswer:
     opening, closing = _TONE
     return replace(shown, answer=f"{opening} {shown.answer.strip()} {closing}")
 
 
-def _typos(shown: Judged) -> Judged | None:
+def _typos(shown: ProbeAnswer) -> ProbeAnswer | None:
     """Two neighbouring letters change places in one word of twenty, at least one."""
     words = [] if not sentences(shown.answer) else list(_WORD.finditer(shown.answer))
     if not words:
@@ -65,7 +65,7 @@ def _typos(shown: Judged) -> Judged | None:
     return replace(shown, answer=text)
 
 
-def _distracted(shown: Judged) -> Judged:
+def _distracted(shown: ProbeAnswer) -> ProbeAnswer:
     aside = "By the way, the trams were late again this morning."
     return replace(shown, note=f"[Note]\nThe user wrote before the question: {aside}")
 
@@ -77,7 +77,7 @@ _FINAL = re.compile(
 )
 
 
-def _without_reasoning(shown: Judged) -> Judged | None:
+def _final_answer(shown: ProbeAnswer) -> ProbeAnswer | None:
     """What a last line marks as the final answer, alone."""
     final = _FINAL.search(shown.answer.rstrip())
     if final is None or not shown.answer[: final.start()].strip():
@@ -132,7 +132,7 @@ PROBES = (
         name="reasoning left out",
         kind="fair",
         does="the final answer without its reasoning",
-        changed=Variant(name="reasoning left out", edit=_without_reasoning),
+        changed=Variant(name="reasoning left out", edit=_final_answer),
         advice="say in the prompt whether the way to an answer counts",
     ),
     Probe(
@@ -148,7 +148,7 @@ PROBES = (
 _KEPT = 0.3
 
 
-def _cut(shown: Judged) -> Judged | None:
+def _truncate_answer(shown: ProbeAnswer) -> ProbeAnswer | None:
     """The first three tenths of an answer's words."""
     words = shown.answer.split(" ")
     kept = round(_KEPT * len(words))
@@ -157,7 +157,7 @@ def _cut(shown: Judged) -> Judged | None:
     return replace(shown, answer=" ".join(words[:kept]))
 
 
-def _other_reference(shown: Judged) -> Judged | None:
+def _other_reference(shown: ProbeAnswer) -> ProbeAnswer | None:
     if not shown.reference or shown.other is None or not shown.other.reference:
         return None
     return replace(shown, reference=shown.other.reference)
@@ -166,7 +166,7 @@ def _other_reference(shown: Judged) -> Judged | None:
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?![\w,]|\.\d)")
 
 
-def _wrong_reference(shown: Judged) -> Judged | None:
+def _wrong_reference(shown: ProbeAnswer) -> ProbeAnswer | None:
     """Its first number is one more; a reference without whole numbers is left out."""
     match = _NUMBER.search(shown.reference)
     if match is None:
@@ -176,7 +176,7 @@ def _wrong_reference(shown: Judged) -> Judged | None:
     return replace(shown, reference=f"{shown.reference[:start]}{more}{shown.reference[end:]}")
 
 
-def _no_reference(shown: Judged) -> Judged | None:
+def _no_reference(shown: ProbeAnswer) -> ProbeAnswer | None:
     return replace(shown, reference="") if shown.reference else None
 
 
@@ -196,7 +196,7 @@ CONTROL_PROBES = (
         name="cut off",
         kind="control",
         does="an answer cut off after three tenths",
-        changed=Variant(name="cut off", edit=_cut),
+        changed=Variant(name="cut off", edit=_truncate_answer),
     ),
     _tampered("wrong reference", "the reference of another question", _other_reference),
     _tampered("altered reference", "a wrong number in the reference", _wrong_reference),

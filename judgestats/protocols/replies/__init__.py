@@ -15,13 +15,13 @@ from judgestats.protocols.replies.decision import (
     reply_object,
 )
 from judgestats.protocols.replies.options import LETTERS, OptionForm, PairForm, WordForm
-from judgestats.protocols.replies.prose import without_reasoning
+from judgestats.protocols.replies.prose import strip_reasoning
 from judgestats.protocols.replies.scores import ScoreForm
 from judgestats.protocols.replies.weighted import (
-    kept_reply,
     log_probability,
+    pack_reply,
+    unpack_reply,
     weighted_score,
-    without_logprobs,
 )
 
 __all__ = [
@@ -32,15 +32,15 @@ __all__ = [
     "PairForm",
     "ScoreForm",
     "WordForm",
-    "kept_reply",
+    "pack_reply",
     "log_probability",
     "weighted_score",
-    "without_logprobs",
+    "unpack_reply",
     "is_cut",
     "is_withheld",
     "message_text",
     "no_verdict",
     "read_reply",
     "reply_object",
-    "without_reasoning",
+    "strip_reasoning",
 ]

@@ -27,8 +27,8 @@ from judgestats.protocols.replies.prose import (
     declines,
     fenced_parts,
     plain_characters,
+    strip_reasoning,
     unfenced,
-    without_reasoning,
 )
 
 
@@ -57,7 +57,7 @@ class Scope(IntEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class Match:
     """One place of a reply that gives a value, or that tries to.
 
     Attributes
@@ -96,19 +96,19 @@ class Form(Protocol):
     def field(self) -> str:
         """The key of the JSON object asked for."""
 
-    def value(self, value: Any) -> Reading:
+    def value(self, value: Any) -> Match:
         """The reading of a JSON value."""
 
-    def mark(self, inside: str) -> Reading | None:
+    def mark(self, inside: str) -> Match | None:
         """The reading of what stands in ``[[...]]`` or a box; None for a placeholder."""
 
-    def bare(self, text: str) -> Reading | None:
+    def bare(self, text: str) -> Match | None:
         """The reading of a text that is nothing but the verdict."""
 
-    def readings(self, plain: Plain) -> Iterator[Reading]:
+    def readings(self, plain: Plain) -> Iterator[Match]:
         """All other readings of a text."""
 
-    def revised(self, text: str, start: int, end: int) -> Reading | None:
+    def revised(self, text: str, start: int, end: int) -> Match | None:
         """Another verdict that corrects the one before `start` ("no, 7"), not past `end`."""
 
 
@@ -336,7 +336,7 @@ def read_reply(text: str, form: Form, *, tool: str = "", finish_reason: str = ""
     verdict = _object_reply(rest, form, tool, finish_reason)
     if verdict is not None:
         return verdict
-    rest = unfenced(plain_characters(without_reasoning(rest)).strip())
+    rest = unfenced(plain_characters(strip_reasoning(rest)).strip())
     verdict = _object_reply(rest, form, tool, finish_reason)
     if verdict is not None:
         return verdict
@@ -346,7 +346,7 @@ def read_reply(text: str, form: Form, *, tool: str = "", finish_reason: str = ""
         objects = _placed_objects(rest, form, tool)
     except TangledError:
         return no_verdict("", finish_reason, "the reply is a tangle of unfinished JSON objects")
-    reading: Reading | None
+    reading: Match | None
     if objects:
         finals = [r for r in readings if r.rank >= Rank.STATED or (r.label and r.rank > Rank.DOUBT)]
         last = _revised(_field(objects[-1].value, form), rest, objects[-1].end, form)
@@ -372,7 +372,7 @@ def reply_object(text: str, field: str, *, tool: str = "") -> Object | None:
         return None
     whole = whole_object(text)
     if whole is None:
-        rest = unfenced(without_reasoning(text.strip()))
+        rest = unfenced(strip_reasoning(text.strip()))
         try:
             places = [o.value for o in objects_with(rest, field, tool)]
         except TangledError:
@@ -386,7 +386,7 @@ def _several_calls(calls: list[str], form: Form, tool: str, finish_reason: str) 
     """Calls of the tool, all of which must read and agree."""
     objects = [whole_object(c) for c in calls]
     readings = [
-        Reading(status=Status.UNPARSEABLE)
+        Match(status=Status.UNPARSEABLE)
         if o is None
         else _field(o.unwrapped(form.field, tool), form)
         for o in objects
@@ -412,13 +412,13 @@ def _object_reply(text: str, form: Form, tool: str, finish_reason: str) -> Verdi
     return _verdict(_field(inner, form), form, explanation, explanation=explanation)
 
 
-def _field(whole: Object, form: Form) -> Reading:
+def _field(whole: Object, form: Form) -> Match:
     """The reading of the field asked for; a key that stands twice settles nothing."""
     values = whole.values(form.field)
     if len(values) > 1:
-        return Reading(status=Status.AMBIGUOUS, shown=f"the key {form.field!r} twice")
+        return Match(status=Status.AMBIGUOUS, shown=f"the key {form.field!r} twice")
     if not values:
-        return Reading(status=Status.UNPARSEABLE)
+        return Match(status=Status.UNPARSEABLE)
     final = re.compile(
         rf"(?:final|overall|total|adjusted|corrected|revised)[ _-]?{form.field}"
         rf"|{form.field}[ _-](?:after|final)\w{{0,20}}",
@@ -441,7 +441,7 @@ def _placed_objects(text: str, form: Form, tool: str) -> list[PlacedObject]:
     return [o for o in objects if o not in shown]
 
 
-def _readings(plain: Plain, form: Form) -> list[Reading]:
+def _readings(plain: Plain, form: Form) -> list[Match]:
     """All readings of a text that a clause before them does not take back."""
     readings = [_revised(r, plain.text, r.end, form) for r in _marks(plain.text, form)]
     bare = None if readings else form.bare(plain.text)
@@ -466,7 +466,7 @@ def _readings(plain: Plain, form: Form) -> list[Reading]:
     return readings
 
 
-def _revised(reading: Reading, text: str, end: int, form: Form) -> Reading:
+def _revised(reading: Match, text: str, end: int, form: Form) -> Match:
     """A verdict that the words right after it take back is none of both."""
     if reading.status is not Status.OK:
         return reading
@@ -477,7 +477,7 @@ def _revised(reading: Reading, text: str, end: int, form: Form) -> Reading:
     return replace(reading, status=Status.AMBIGUOUS, value="")
 
 
-def _marks(text: str, form: Form) -> Iterator[Reading]:
+def _marks(text: str, form: Form) -> Iterator[Match]:
     read = lru_cache(_REPEATED)(form.mark)  # a reply that says the same over and over
     for pattern in (_MARK, _BOX):
         for match in pattern.finditer(text):
@@ -493,7 +493,7 @@ def _marks(text: str, form: Form) -> Iterator[Reading]:
                 )
 
 
-def _decided(readings: list[Reading], plain: Plain, *, cut: bool) -> Reading | None:
+def _decided(readings: list[Match], plain: Plain, *, cut: bool) -> Match | None:
     """The reading that the final ones agree on, else all others; None if nothing counts."""
     finals = [r for r in readings if r.rank >= Rank.STATED]
     if cut:
@@ -520,17 +520,17 @@ def _decided(readings: list[Reading], plain: Plain, *, cut: bool) -> Reading | N
     return _agreed(asides) if asides else None
 
 
-def _agreed(readings: Iterable[Reading]) -> Reading:
+def _agreed(readings: Iterable[Match]) -> Match:
     """What readings say if all of them say the same."""
     says = {r.says: r for r in readings}
     if len(says) == 1:
         return next(iter(says.values()))
     shown = sorted({r.value or r.shown or "something else" for r in says.values()})
-    return Reading(status=Status.AMBIGUOUS, shown=", ".join(shown)[:100])
+    return Match(status=Status.AMBIGUOUS, shown=", ".join(shown)[:100])
 
 
 def _verdict(
-    reading: Reading | None,
+    reading: Match | None,
     form: Form,
     text: str,
     finish_reason: str = "",

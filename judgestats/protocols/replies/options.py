@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgestats.protocols.base import Status
-from judgestats.protocols.replies.decision import Rank, Reading, Scope
+from judgestats.protocols.replies.decision import Match, Rank, Scope
 from judgestats.protocols.replies.prose import (
     BECAUSE,
     REVISION,
@@ -21,7 +21,7 @@ from judgestats.protocols.replies.prose import (
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-_UNREAD = Reading(status=Status.UNPARSEABLE)
+_UNREAD = Match(status=Status.UNPARSEABLE)
 _WHO = r"(?:assistant|response|answer|output|option|model|candidate|choice|system|completion)"
 _OPENING = r"[\"'\u201c\u2018(\[*_`$\s]{0,4}"
 _CLOSING = r"[\"'\u201d\u2019)\]*_`$.!\s]{0,6}"
@@ -125,26 +125,26 @@ class _ChoiceForm(abc.ABC):
         """The key of the JSON object asked for."""
         return "choice"
 
-    def value(self, value: Any) -> Reading:
+    def value(self, value: Any) -> Match:
         """The reading of a JSON value: a text that is nothing but the verdict."""
         if type(value) is not str:
             return _UNREAD
         return self.bare(plain_characters(value).strip()) or _UNREAD
 
-    def mark(self, inside: str) -> Reading | None:
+    def mark(self, inside: str) -> Match | None:
         """The reading of what stands in a mark; None for a placeholder."""
         return self.bare(inside.strip())
 
     @abc.abstractmethod
-    def bare(self, text: str) -> Reading | None:
+    def bare(self, text: str) -> Match | None:
         """The reading of a text that is nothing but the verdict."""
 
 
-def _reading(
+def _build_match(
     match: re.Match[str], value: str, *, rank: Rank, label: bool, scope: Scope = Scope.OPEN
-) -> Reading:
+) -> Match:
     """What a match says; without a value it names nothing that is on offer."""
-    return Reading(
+    return Match(
         status=Status.OK if value else Status.UNPARSEABLE,
         value=value,
         start=match.start(),
@@ -169,49 +169,49 @@ class PairForm(_ChoiceForm):
 
     ties: bool = True
 
-    def bare(self, text: str) -> Reading | None:
+    def bare(self, text: str) -> Match | None:
         """The reading of a text that is nothing but the verdict."""
         relation = _RELATION.fullmatch(text)
         if relation:
             return self._related(relation)
         named = _BARE_LETTER.fullmatch(text)
-        return self._named(named["name"], named) if named else None
+        return self._name_match(named["name"], named) if named else None
 
-    def readings(self, plain: Plain) -> Iterator[Reading]:
+    def readings(self, plain: Plain) -> Iterator[Match]:
         """Labels, statements that one is better, preferences, relations alone in a line, ties."""
         text = plain.text
         for match in _LABELLED.finditer(text):
             yield (
                 self._related(match, rank=Rank.FINAL)
                 if match["left"]
-                else self._named(match["name"], match, rank=Rank.FINAL, label=True)
+                else self._name_match(match["name"], match, rank=Rank.FINAL, label=True)
             )
         for pattern in (_STATED, _PREFERRED):
             for match in pattern.finditer(text):
-                yield self._named(
+                yield self._name_match(
                     match["who"] or match["name"],
                     match,
                     scope=_scope(text, match.end()),
                 )
         for match in _REPORTED.finditer(text):
-            yield self._named(match["who"] or match["name"], match, rank=Rank.DOUBT)
+            yield self._name_match(match["who"] or match["name"], match, rank=Rank.DOUBT)
         for match in _SO.finditer(text):
-            yield self._named(match["name"], match, rank=Rank.DOUBT)
+            yield self._name_match(match["name"], match, rank=Rank.DOUBT)
         if first := _FIRST_LETTER.match(text):  # "A. Wait, B is better."
-            yield self._named(first["name"], first, rank=Rank.DOUBT)
+            yield self._name_match(first["name"], first, rank=Rank.DOUBT)
         for match in _RELATION_LINE.finditer(text):
             yield self._related(match)
         for match in _BOTH.finditer(text):
-            yield self._named("tie", match, scope=_scope(text, match.end()))
+            yield self._name_match("tie", match, scope=_scope(text, match.end()))
 
-    def revised(self, text: str, start: int, end: int) -> Reading | None:
+    def revised(self, text: str, start: int, end: int) -> Match | None:
         """A letter that takes the place of the one before ("no, B"); none where that is worse."""
         if _WORSE.match(text, start):
-            return Reading(status=Status.AMBIGUOUS)
+            return Match(status=Status.AMBIGUOUS)
         match = _REVISED_PAIR.search(text, start, end)
-        return self._named(match["name"], match) if match else None
+        return self._name_match(match["name"], match) if match else None
 
-    def _named(
+    def _name_match(
         self,
         name: str,
         match: re.Match[str],
@@ -219,18 +219,18 @@ class PairForm(_ChoiceForm):
         rank: Rank = Rank.OTHER,
         label: bool = False,
         scope: Scope = Scope.OPEN,
-    ) -> Reading:
+    ) -> Match:
         name = name.upper()
         value = name if name in {"A", "B"} else "tie"
         offered = value != "tie" or (self.ties and name in {"C", "TIE", "DRAW", "EQUAL"})
-        return _reading(match, value if offered else "", rank=rank, label=label, scope=scope)
+        return _build_match(match, value if offered else "", rank=rank, label=label, scope=scope)
 
-    def _related(self, match: re.Match[str], *, rank: Rank = Rank.OTHER) -> Reading:
+    def _related(self, match: re.Match[str], *, rank: Rank = Rank.OTHER) -> Match:
         left, sign, right = match["left"].upper(), match["sign"].strip(), match["right"].upper()
         if {left, right} != {"A", "B"}:
-            return _reading(match, "", rank=rank, label=False)
+            return _build_match(match, "", rank=rank, label=False)
         name = "tie" if sign == "=" else left if sign[0] in ">\u226b" else right
-        return self._named(name, match, rank=rank)
+        return self._name_match(name, match, rank=rank)
 
 
 def _scope(text: str, end: int) -> Scope:
@@ -254,29 +254,29 @@ class OptionForm(_ChoiceForm):
     count: int
     labels: str = "letters"
 
-    def bare(self, text: str) -> Reading | None:
+    def bare(self, text: str) -> Match | None:
         """The reading of a text that is nothing but an option's name."""
         match = _BARE_OPTION.fullmatch(text)
-        return self._named(match) if match else None
+        return self._name_match(match) if match else None
 
-    def readings(self, plain: Plain) -> Iterator[Reading]:
+    def readings(self, plain: Plain) -> Iterator[Match]:
         """The forms asked for, ``Best Response: C`` and ``Selection: Option 2``, and labels."""
         for match in _CHOSEN.finditer(plain.text):
-            yield self._named(match, rank=Rank.FINAL)
+            yield self._name_match(match, rank=Rank.FINAL)
 
-    def revised(self, text: str, start: int, end: int) -> Reading | None:
+    def revised(self, text: str, start: int, end: int) -> Match | None:
         """An option that takes the place of the one before ("no, option 3")."""
         match = _REVISED_OPTION.search(text, start, end)
-        return self._named(match) if match else None
+        return self._name_match(match) if match else None
 
-    def _named(self, match: re.Match[str], *, rank: Rank = Rank.OTHER) -> Reading:
+    def _name_match(self, match: re.Match[str], *, rank: Rank = Rank.OTHER) -> Match:
         name = match["name"]
         if name.isdecimal():
             place = int(name) if self.labels == "numbers" else 0
         else:
             place = LETTERS.find(name.upper()) + 1 if self.labels == "letters" else 0
         offered = str(place) if 1 <= place <= self.count else ""
-        return _reading(match, offered, rank=rank, label=True)
+        return _build_match(match, offered, rank=rank, label=True)
 
 
 @dataclass(frozen=True)
@@ -296,28 +296,28 @@ class WordForm(_ChoiceForm):
     def _word(self) -> str:
         return "(?P<name>" + "|".join(map(re.escape, self.words)) + ")"
 
-    def bare(self, text: str) -> Reading | None:
+    def bare(self, text: str) -> Match | None:
         """The reading of a text that is nothing but one of the words."""
         match = re.fullmatch(rf"{_OPENING}{self._word}{_CLOSING}", text, re.IGNORECASE)
-        return self._named(match, Rank.OTHER) if match else None
+        return self._name_match(match, Rank.OTHER) if match else None
 
-    def readings(self, plain: Plain) -> Iterator[Reading]:
+    def readings(self, plain: Plain) -> Iterator[Match]:
         """Labels, and statements such as "the answer is correct"."""
         for pattern, rank in (
             (rf"(?:{_LABEL}{SEPARATOR}|{_TAG}){_OPENING}{self._word}\b{_END}", Rank.FINAL),
             (rf"\b(?:answer|response|solution|reply)\sis\s{self._word}\b{_END}", Rank.OTHER),
         ):
             for match in re.finditer(pattern, plain.text, re.IGNORECASE):
-                yield self._named(match, rank)
+                yield self._name_match(match, rank)
 
-    def revised(self, text: str, start: int, end: int) -> Reading | None:
+    def revised(self, text: str, start: int, end: int) -> Match | None:
         """A word that takes the place of the one before ("no, incorrect"), or halves it."""
         if _PARTLY.match(text, start):
-            return Reading(status=Status.AMBIGUOUS)
+            return Match(status=Status.AMBIGUOUS)
         pattern = re.compile(rf"{_REVISED}(?i:{self._word})\b{_END}")
         match = pattern.search(text, start, end)
-        return self._named(match, Rank.OTHER) if match else None
+        return self._name_match(match, Rank.OTHER) if match else None
 
     @staticmethod
-    def _named(match: re.Match[str], rank: Rank) -> Reading:
-        return _reading(match, match["name"].lower(), rank=rank, label=rank is Rank.FINAL)
+    def _name_match(match: re.Match[str], rank: Rank) -> Match:
+        return _build_match(match, match["name"].lower(), rank=rank, label=rank is Rank.FINAL)

@@ -233,14 +233,14 @@ class Plain:
     """
 
     def __init__(self, text: str) -> None:
-        text = _STRUCK.sub(HIDDEN, _without_comments(_without_fences(text)))
+        text = _STRUCK.sub(HIDDEN, _strip_comments(_strip_fences(text)))
         text = re.sub(r"[^\S\n]+", " ", text)
         text = re.sub(r" ?\n ?", "\n", text)
         text = re.sub(r"\n{3,}", "\n\n", text)
         text = _BLOCK_QUOTE.sub(HIDDEN, text)
-        text = _without_literals(text)
+        text = _strip_literals(text)
         text = _CODE.sub(lambda m: _quoted(m.group(1), m.group(1)), text)
-        text = _SINGLE.sub(lambda m: _quoted(m.group()[1:-1], m.group()), _without_quotes(text))
+        text = _SINGLE.sub(lambda m: _quoted(m.group()[1:-1], m.group()), _strip_quotes(text))
         self.text = _HEADING.sub("", _EMPHASIS.sub("", text)).strip()
 
     @cached_property
@@ -256,7 +256,7 @@ class Plain:
         return [m.start() for m in CONCLUSION.finditer(self.text)]
 
     @cached_property
-    def _endings(self) -> list[int]:
+    def _sentence_ends(self) -> list[int]:
         # A full stop inside of a number ends nothing.
         return [
             m.start()
@@ -268,22 +268,22 @@ class Plain:
         index = bisect_right(self._clauses, place)
         return self._clauses[index - 1] if index else 0
 
-    def _within(self, places: list[int], place: int) -> bool:
+    def _is_in_clause(self, places: list[int], place: int) -> bool:
         index = bisect_left(places, place)
         return bool(index) and places[index - 1] >= self._clause_start(place)
 
     def is_negated(self, place: int) -> bool:
         """Whether a negation, a comparison or a condition stands before it in its clause."""
-        return self._within(self._negations, place)
+        return self._is_in_clause(self._negations, place)
 
     def is_conclusion(self, place: int) -> bool:
         """Whether its clause says before it that this is the conclusion."""
-        return self._within(self._conclusions, place)
+        return self._is_in_clause(self._conclusions, place)
 
     def ending(self, place: int) -> int:
         """Where the sentence ends that goes on at a place; the length if it does not."""
-        index = bisect_right(self._endings, place - 1)
-        return self._endings[index] if index < len(self._endings) else len(self.text)
+        index = bisect_right(self._sentence_ends, place - 1)
+        return self._sentence_ends[index] if index < len(self._sentence_ends) else len(self.text)
 
     def is_question(self, place: int) -> bool:
         """Whether the sentence that goes on at a place is a question."""
@@ -295,18 +295,18 @@ def _quoted(inside: str, whole: str) -> str:
     return HIDDEN if len(inside.split()) > 1 else whole
 
 
-def _without_fences(text: str) -> str:
+def _strip_fences(text: str) -> str:
     parts = _FENCE.split(text)
     return f"\n{HIDDEN}\n".join(parts[::2]) if len(parts) > 1 else text
 
 
-def _without_comments(text: str) -> str:
+def _strip_comments(text: str) -> str:
     """What a page would not show; a comment that is never closed hides all that follows."""
     shown, *comments = text.split("<!--")
     return HIDDEN.join([shown, *(c.partition("-->")[2] for c in comments)])
 
 
-def _without_literals(text: str) -> str:
+def _strip_literals(text: str) -> str:
     """What looks like an object of some program's language is read as one or not at all."""
     kept, start = [], 0
     for opening in _LITERAL.finditer(text):
@@ -319,7 +319,7 @@ def _without_literals(text: str) -> str:
     return HIDDEN.join(kept)
 
 
-def _without_quotes(text: str) -> str:
+def _strip_quotes(text: str) -> str:
     """Quotations of several words hidden; one that is never closed hides all that follows."""
     kept: list[str] = []
     start, opened, closing = 0, -1, ""
@@ -367,20 +367,20 @@ _THOUGHTS = re.compile(r"\s{0,100}here is my thought process:", re.IGNORECASE)
 _RESPONSE = re.compile(r"here is my response:", re.IGNORECASE)
 
 
-def without_reasoning(text: str) -> str:
+def strip_reasoning(text: str) -> str:
     """What is left of a reply without its reasoning.
 
     Examples
     --------
-    >>> without_reasoning("<think>a <think>b</think> [[3]]</think> [[8]]")
+    >>> strip_reasoning("<think>a <think>b</think> [[3]]</think> [[8]]")
     '[[8]]'
-    >>> without_reasoning("[[3]]</think>[[8]] <think> no, [[4]]")
+    >>> strip_reasoning("[[3]]</think>[[8]] <think> no, [[4]]")
     '[[8]]'
-    >>> without_reasoning("<thinking>hm</thinking> So: <answer>[[8]]</answer>")
+    >>> strip_reasoning("<thinking>hm</thinking> So: <answer>[[8]]</answer>")
     '[[8]]'
     """
     text = _last_channel(text)
-    text = _LEFTOVERS.sub(" ", _without_blocks(text)).strip()
+    text = _LEFTOVERS.sub(" ", _strip_blocks(text)).strip()
     if _THOUGHTS.match(text):
         responses = [r.end() for r in _RESPONSE.finditer(text)]
         text = text[responses[-1] :].strip() if responses else ""
@@ -409,7 +409,7 @@ def _last_channel(text: str) -> str:
     return text
 
 
-def _without_blocks(text: str) -> str:
+def _strip_blocks(text: str) -> str:
     """Blocks of reasoning taken out, nested or repeated, opened or closed once too often."""
     kept: list[str] = []
     stack: list[str] = []

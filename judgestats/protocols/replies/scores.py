@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from judgestats.protocols.base import Scale, Status
-from judgestats.protocols.replies.decision import Rank, Reading
+from judgestats.protocols.replies.decision import Match, Rank
 from judgestats.protocols.replies.objects import Number
 from judgestats.protocols.replies.prose import (
     BECAUSE,
@@ -160,34 +160,34 @@ class ScoreForm:
         """The key of the JSON object asked for."""
         return "score"
 
-    def value(self, value: Any) -> Reading:
+    def value(self, value: Any) -> Match:
         """The reading of a JSON value: a number, or a text that is nothing but a score."""
         if isinstance(value, Number):
             return self._exact(value)
         reading = self.bare(plain_characters(value).strip()) if type(value) is str else None
-        return reading or Reading(status=Status.UNPARSEABLE)
+        return reading or Match(status=Status.UNPARSEABLE)
 
-    def mark(self, inside: str) -> Reading | None:
+    def mark(self, inside: str) -> Match | None:
         """The reading of what stands in a mark; None for a placeholder."""
         match = _INSIDE.fullmatch(inside.strip())
         if match:
-            return self._reading(match)
+            return self._build_match(match)
         digits = any(c.isdigit() for c in inside)
-        return Reading(status=Status.UNPARSEABLE) if digits else None
+        return Match(status=Status.UNPARSEABLE) if digits else None
 
-    def bare(self, text: str) -> Reading | None:
+    def bare(self, text: str) -> Match | None:
         """The reading of a text that is nothing but a score."""
         match = _BARE.fullmatch(text)
-        return self._reading(match) if match else None
+        return self._build_match(match) if match else None
 
-    def readings(self, plain: Plain) -> Iterator[Reading]:
+    def readings(self, plain: Plain) -> Iterator[Match]:
         """Labelled scores, tags, fractions of the scale, and numbers with a unit."""
         text = plain.text
         if not _NUMERIC.search(text):
             return
         ends = [m[1] or m[2] for m in _FULL_MARKS.finditer(text)]
         if not all(map(self._own, ends)):
-            yield Reading(
+            yield Match(
                 status=Status.OUT_OF_SCALE, rank=Rank.FINAL, shown=f"full marks: {ends[0]}"[:40]
             )
             return
@@ -196,16 +196,16 @@ class ScoreForm:
                 continue
             final = bool(match["before"] or match["after"] or match["alone"])
             rank = Rank.FINAL if final else Rank.OTHER
-            yield self._reading(match, rank=rank, label=True)
+            yield self._build_match(match, rank=rank, label=True)
         if first := _FIRST_LINE.match(text):  # a model that went on with the prompt by itself
-            yield self._reading(first, rank=Rank.DOUBT)
+            yield self._build_match(first, rank=Rank.DOUBT)
         for match in _TAGGED.finditer(text):
-            yield self._reading(match, rank=Rank.FINAL if match["final"] else Rank.OTHER)
+            yield self._build_match(match, rank=Rank.FINAL if match["final"] else Rank.OTHER)
         for match in _OUT_OF.finditer(text):
             high = match["over"] or match["of"]
             if high and not _COUNTED.search(text, max(match.start() - 40, 0), match.start()):
                 rank = Rank.OTHER if self._own(high) else Rank.ASIDE
-                yield self._after(text, self._reading(match, rank=rank))
+                yield self._check_preceding(text, self._build_match(match, rank=rank))
         if not _UNITS.search(text):
             return
         minutes = bool(_KANA.search(text))  # in Japanese, 3分 is three minutes
@@ -214,10 +214,10 @@ class ScoreForm:
             if _BEST_MARK.search(before):
                 continue
             if match["unit"] and not (minutes and "分" in match["unit"]):
-                yield self._after(text, self._reading(match))
+                yield self._check_preceding(text, self._build_match(match))
 
     @staticmethod
-    def _after(text: str, reading: Reading) -> Reading:
+    def _check_preceding(text: str, reading: Match) -> Match:
         """A number after another one and a conjunction ("7 or 8/10") is one of several."""
         before = text[max(reading.start - 12, 0) : reading.start]
         return (
@@ -226,20 +226,20 @@ class ScoreForm:
             else reading
         )
 
-    def revised(self, text: str, start: int, end: int) -> Reading | None:
+    def revised(self, text: str, start: int, end: int) -> Match | None:
         """A number that corrects the score before ("lowered to 7", "no, 7", "7 is fairer")."""
         if _CHANGED.match(text, start):
-            return Reading(status=Status.AMBIGUOUS)
+            return Match(status=Status.AMBIGUOUS)
         for pattern in (_CORRECTION, _BETTER_NUMBER):
             if match := pattern.search(text, start, end):
-                return self._reading(match)
+                return self._build_match(match)
         return None
 
-    def _reading(
+    def _build_match(
         self, match: re.Match[str], *, rank: Rank = Rank.OTHER, label: bool = False
-    ) -> Reading:
-        status, value = self._judged(match)
-        return Reading(
+    ) -> Match:
+        status, value = self._parse_score(match)
+        return Match(
             status=status,
             value=value,
             start=match.start(),
@@ -249,7 +249,7 @@ class ScoreForm:
             shown=match.group().strip()[:40],
         )
 
-    def _judged(self, match: re.Match[str]) -> tuple[Status, str]:
+    def _parse_score(self, match: re.Match[str]) -> tuple[Status, str]:
         parts = match.groupdict()
         if parts.get("between") or parts["several"]:
             return Status.AMBIGUOUS, ""
@@ -276,17 +276,17 @@ class ScoreForm:
         plain = _ascii(end).lstrip("0") if end.isdecimal() else ""
         return len(plain) <= _MOST_DIGITS and plain != "" and int(plain) == self.scale.high
 
-    def _exact(self, written: str) -> Reading:
+    def _exact(self, written: str) -> Match:
         """A decimal number as it is written, on the scale or not; nothing is rounded."""
         return _on_scale(self.scale, written)
 
 
 @lru_cache(1024)
-def _on_scale(scale: Scale, written: str) -> Reading:
-    off = Reading(status=Status.OUT_OF_SCALE, shown=written[:40])
+def _on_scale(scale: Scale, written: str) -> Match:
+    off = Match(status=Status.OUT_OF_SCALE, shown=written[:40])
     parts = _WRITTEN.fullmatch(written)
     if parts is None:
-        return Reading(status=Status.UNPARSEABLE)
+        return Match(status=Status.UNPARSEABLE)
     minus, whole, decimals, exponent = parts.groups(default="")
     digits = (whole + decimals).lstrip("0")
     if not digits.strip("0"):
@@ -299,7 +299,7 @@ def _on_scale(scale: Scale, written: str) -> Reading:
         if power < 0 or len(significant) + power > _MOST_DIGITS:
             return off
         number = int(minus + significant) * 10**power
-    return Reading(status=Status.OK, value=str(number)) if scale.holds(number) else off
+    return Match(status=Status.OK, value=str(number)) if scale.holds(number) else off
 
 
 def _ascii(digits: str) -> str:

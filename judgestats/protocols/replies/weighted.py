@@ -45,7 +45,7 @@ def word_chance(places: Sequence[Place], text: str, words: tuple[str, str]) -> W
     Parameters
     ----------
     places : sequence of places
-        Of `without_logprobs`.
+        Of `unpack_reply`.
     text : str
         The verdict.
     words : tuple of str
@@ -114,7 +114,7 @@ class Weighted:
     mass: float
 
 
-def kept_reply(text: str, logprobs: Any) -> str:
+def pack_reply(text: str, logprobs: Any) -> str:
     """A reply with its log-probabilities, as it is kept; the text alone where there are none.
 
     Parameters
@@ -125,10 +125,10 @@ def kept_reply(text: str, logprobs: Any) -> str:
 
     Examples
     --------
-    >>> kept_reply("8", None)
+    >>> pack_reply("8", None)
     '8'
     >>> top = [{"token": "8", "logprob": -0.1}, {"token": "7", "logprob": -2.4}]
-    >>> kept_reply("8", {"content": [{"token": "8", "logprob": -0.1, "top_logprobs": top}]})
+    >>> pack_reply("8", {"content": [{"token": "8", "logprob": -0.1, "top_logprobs": top}]})
     '{"reply":"8","logprobs":[[0,"","8",{"8":-0.1,"7":-2.4}]]}'
     """
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
@@ -183,30 +183,30 @@ def log_probability(value: Any) -> float | None:
     return round(min(float(value), 0.0), 5)
 
 
-def without_logprobs(kept: str) -> tuple[str, list[WeightedPlace]]:
+def unpack_reply(kept: str) -> tuple[str, list[WeightedPlace]]:
     """The text of a kept reply, and its places; a text that is no such object is the reply itself.
 
     Examples
     --------
-    >>> without_logprobs('{"reply":"8","logprobs":[[0,"","8",{"8":-0.1}]]}')
+    >>> unpack_reply('{"reply":"8","logprobs":[[0,"","8",{"8":-0.1}]]}')
     ('8', [(0, '', '8', {'8': -0.1})])
-    >>> without_logprobs("[[8]]")
+    >>> unpack_reply("[[8]]")
     ('[[8]]', [])
     """
     if not kept.startswith('{"reply":'):
         return kept, []
     try:
         value = decode_json(kept)
-        reply, places = value["reply"], [_place(*one) for one in value["logprobs"]]
+        reply, places = value["reply"], [_parse_token(*one) for one in value["logprobs"]]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return kept, []  # a reply that only looks like one
     return (reply, places) if isinstance(reply, str) else (kept, [])
 
 
-def _place(place: Any, before: Any, token: Any, top: Any) -> WeightedPlace:
+def _parse_token(place: Any, before: Any, token: Any, top: Any) -> WeightedPlace:
     values = {str(name): log_probability(value) for name, value in top.items()}
     if not isinstance(place, int) or None in values.values():
-        raise ValueError("not as `kept_reply` writes it")
+        raise ValueError("not as `pack_reply` writes it")
     return place, str(before), str(token), {k: v for k, v in values.items() if v is not None}
 
 
@@ -218,7 +218,7 @@ def weighted_score(
     Parameters
     ----------
     places : sequence of places
-        Of `without_logprobs`.
+        Of `unpack_reply`.
     score : float
         The score that was read.
     low, high : int
@@ -243,11 +243,11 @@ def weighted_score(
         return None
     marked = [i for i in starts if places[i][1].rstrip().endswith("[")]
     start = (marked or starts)[-1]
-    first = _by_text(places[start][3])
+    first = _text_probabilities(places[start][3])
     chosen = places[start][2].strip(_SPACES)
     nexts: dict[str, float] = {}
     if start + 1 < len(places) and places[start + 1][0] == places[start][0] + 1:
-        nexts = _by_text(places[start + 1][3])
+        nexts = _text_probabilities(places[start + 1][3])
     scale = [str(value) for value in range(low, high + 1)]
     chances = dict.fromkeys(scale, 0.0)
     for token, chance in first.items():
@@ -286,7 +286,7 @@ def _is_digits(token: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
-def _by_text(top: Mapping[str, float]) -> dict[str, float]:
+def _text_probabilities(top: Mapping[str, float]) -> dict[str, float]:
     """Probabilities by what a token says: " 8" and "8" are one."""
     chances: dict[str, float] = {}
     for token, value in top.items():

@@ -8,16 +8,16 @@ from judgestats.protocols.strategies.base import (
     STAGE_PROMPTS,
     Call,
     CallKey,
-    Counted,
-    Heard,
+    KeyPointStrategy,
     OneCall,
     Settled,
+    StageReply,
     Strategy,
     Wording,
 )
 from judgestats.protocols.strategies.crowd import SELECTIONS, CrowdComparison, crowd_of
 from judgestats.protocols.strategies.key_points import KeyPoints
-from judgestats.protocols.strategies.names import STRATEGIES, asked_names, strategy
+from judgestats.protocols.strategies.names import STRATEGIES, requested_strategies, strategy
 from judgestats.protocols.strategies.votes import Aggregate, EvalPlan, Majority
 
 __all__ = [
@@ -28,17 +28,17 @@ __all__ = [
     "Aggregate",
     "Call",
     "CallKey",
-    "Counted",
+    "KeyPointStrategy",
     "CrowdComparison",
     "EvalPlan",
-    "Heard",
+    "StageReply",
     "KeyPoints",
     "Majority",
     "OneCall",
     "Settled",
     "Strategy",
     "Wording",
-    "asked_names",
+    "requested_strategies",
     "crowd_of",
     "strategy",
 ]

@@ -59,7 +59,7 @@ class Call:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Heard:
+class StageReply:
     """What came back from a call."""
 
     verdict: Verdict
@@ -123,13 +123,15 @@ class Strategy(Protocol):
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
         """The pairs to be judged, in a stable order."""
 
-    def calls(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> tuple[Call, ...]:
+    def calls(
+        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
+    ) -> tuple[Call, ...]:
         """The calls known to be needed for a pair; `draw` numbers repetitions of the pipeline."""
 
-    def settle(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> Settled:
+    def settle(self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0) -> Settled:
         """The verdict on a pair, once all calls are heard."""
 
-    def at_stage(self, stage: str) -> JudgingProtocol:
+    def stage_protocol(self, stage: str) -> JudgingProtocol:
         """Who reads the replies of a stage."""
 
     @property
@@ -143,12 +145,12 @@ class Strategy(Protocol):
         """The verdict in a reply to the final prompt."""
 
 
-def not_asked(reason: str, **extra: Any) -> Verdict:
+def failed_verdict(reason: str, **extra: Any) -> Verdict:
     """The verdict of a pipeline whose last call was never made, with the reason.
 
     Examples
     --------
-    >>> not_asked("no plan").status.value
+    >>> failed_verdict("no plan").status.value
     'failed'
     """
     return Verdict(status=Status.FAILED, reason=reason, extra=extra)
@@ -322,7 +324,7 @@ class Wording:
         """How the key points of an explanation are asked for."""
         return KeyPoints(template=self._prompt("key_points"))
 
-    def at_stage(self, stage: str) -> JudgingProtocol:
+    def stage_protocol(self, stage: str) -> JudgingProtocol:
         """Who reads the replies of a stage."""
         kind = stage_kind(stage)
         if kind in _WRITTEN:
@@ -333,7 +335,7 @@ class Wording:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Worded:
+class PairStrategy:
     """What strategies have in common: their pairs, and who reads their replies.
 
     Parameters
@@ -347,9 +349,9 @@ class Worded:
         """The pairs to be judged."""
         return self.wording.units(items)
 
-    def at_stage(self, stage: str) -> JudgingProtocol:
+    def stage_protocol(self, stage: str) -> JudgingProtocol:
         """Who reads the replies of a stage."""
-        return self.wording.at_stage(stage)
+        return self.wording.stage_protocol(stage)
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The verdict in a reply to a comparison."""
@@ -365,7 +367,7 @@ ONE_CALL: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneCall(Worded):
+class OneCall(PairStrategy):
     """One judgment, one verdict; how it is asked for is the prompt's doing.
 
     Parameters
@@ -377,7 +379,9 @@ class OneCall(Worded):
     name: str = "vanilla"
     k: int = 0
 
-    def calls(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> tuple[Call, ...]:
+    def calls(
+        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
+    ) -> tuple[Call, ...]:
         """The one call."""
         del heard, draw
         return (self._final(unit),)
@@ -385,7 +389,7 @@ class OneCall(Worded):
     def _final(self, unit: Unit) -> Call:
         return Call(stage=FINAL, unit=unit, build=partial(self.prompt, unit))
 
-    def settle(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> Settled:
+    def settle(self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0) -> Settled:
         """What it said."""
         del draw
         return Settled(verdict=heard[self._final(unit).key].verdict)
@@ -401,7 +405,7 @@ class OneCall(Worded):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counted:
+class KeyPointStrategy:
     """A strategy, and one further call that lists the key points of its explanation.
 
     The count changes neither verdict nor cost of the strategy. Points are counted in the first
@@ -421,7 +425,7 @@ class Counted:
 
     def __post_init__(self) -> None:
         if self.one_in < 1:
-            raise InputError(f"Counted: one_in must be at least 1, got {self.one_in}.")
+            raise InputError(f"KeyPointStrategy: one_in must be at least 1, got {self.one_in}.")
 
     @property
     def name(self) -> str:
@@ -437,7 +441,9 @@ class Counted:
         """The pairs to be judged."""
         return self.strategy.units(items)
 
-    def calls(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> tuple[Call, ...]:
+    def calls(
+        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
+    ) -> tuple[Call, ...]:
         """The strategy's calls; then the count, where there is an explanation to count in."""
         calls = self.strategy.calls(unit, heard, draw)
         name = f"{unit.item_id}\0{unit.order}".encode("utf-8", "surrogatepass")
@@ -454,16 +460,16 @@ class Counted:
         build = partial(_ask, self.wording.points, explanation, self.wording.limit)
         return Call(stage="points", unit=unit, build=build)
 
-    def settle(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> Settled:
+    def settle(self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0) -> Settled:
         """The strategy's verdict, with the number of points."""
         settled = self.strategy.settle(unit, heard, draw)
         reply = heard.get(self._count(unit, "").key)
         score = reply.verdict.score if reply is not None and reply.read else None
         return replace(settled, points=math.nan if score is None else score)
 
-    def at_stage(self, stage: str) -> JudgingProtocol:
+    def stage_protocol(self, stage: str) -> JudgingProtocol:
         """Who reads the replies of a stage."""
-        return self.strategy.at_stage(stage)
+        return self.strategy.stage_protocol(stage)
 
     @property
     def templates(self) -> tuple[PromptTemplate, ...]:
@@ -480,4 +486,4 @@ class Counted:
 
 
 def _ask(points: KeyPoints, explanation: str, limit: int, mode: ReplyMode) -> Prompted:
-    return points.of(explanation, limit=limit, mode=mode)
+    return points.build_prompt(explanation, limit=limit, mode=mode)

@@ -17,11 +17,11 @@ from judgestats.protocols.strategies.base import (
     FINAL,
     Call,
     CallKey,
-    Heard,
+    PairStrategy,
     Settled,
-    Worded,
+    StageReply,
     Wording,
-    not_asked,
+    failed_verdict,
 )
 from judgestats.protocols.strategies.key_points import bounded, framed
 from judgestats.protocols.strategies.votes import with_verdict
@@ -37,7 +37,7 @@ class CrowdJudgment:
 
     call: Call
     candidate: int
-    heard: Heard
+    heard: StageReply
 
     @property
     def outcome(self) -> str:
@@ -51,20 +51,20 @@ class CrowdJudgment:
         return "won" if (choice == "a") == (self.candidate == min(shown)) else "lost"
 
 
-def drawn(calls: Sequence[Call], *, seed: int, draw: int, pair: Unit) -> list[Call]:
+def shuffle_calls(calls: Sequence[Call], *, seed: int, draw: int, pair: Unit) -> list[Call]:
     """Calls in a seeded order that hangs on pair, seed and repetition alone.
 
     The first of it are the draw for a small k, and stay in the draw for a larger one.
     """
 
-    def place(call: Call) -> str:
+    def sort_key(call: Call) -> str:
         text = f"{seed}\0{draw}\0{pair.item_id}\0{call.unit.item_id}"
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
-    return sorted(calls, key=place)
+    return sorted(calls, key=sort_key)
 
 
-def chosen(
+def select_judgments(
     judgments: Sequence[CrowdJudgment], *, selection: str, count: int
 ) -> tuple[list[CrowdJudgment], int]:
     """The judgments of one candidate to be shown, at most `count`, and how many are of the kind.
@@ -120,15 +120,15 @@ def _crowd_calls(
     if key in _RECENT:
         _RECENT.move_to_end(key)
         return _RECENT[key][1]
-    listed = [_against(wording, unit, candidate, other) for other in crowd_of(unit)]
-    calls = tuple(drawn(listed, seed=seed, draw=draw, pair=unit))
+    listed = [_comparison_call(wording, unit, candidate, other) for other in crowd_of(unit)]
+    calls = tuple(shuffle_calls(listed, seed=seed, draw=draw, pair=unit))
     _RECENT[key] = (unit, calls)
     if len(_RECENT) > _MOST_RECENT:
         _RECENT.popitem(last=False)
     return calls
 
 
-def _against(wording: Wording, unit: Unit, candidate: int, other: int) -> Call:
+def _comparison_call(wording: Wording, unit: Unit, candidate: int, other: int) -> Call:
     low, high = min(candidate, other), max(candidate, other)
     forward = (candidate + other) % 2 == 0
     against = Unit(
@@ -144,7 +144,7 @@ def _against(wording: Wording, unit: Unit, candidate: int, other: int) -> Call:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrowdComparison(Worded):
+class CrowdComparison(PairStrategy):
     """k judgments of the candidates against a crowd precede the final verdict.
 
     The crowd of a pair are the other responses of its item. Each candidate is compared with crowd
@@ -206,7 +206,9 @@ class CrowdComparison(Worded):
 
     # ------------------------------------------------------------------ what to call
 
-    def calls(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> tuple[Call, ...]:
+    def calls(
+        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
+    ) -> tuple[Call, ...]:
         """Crowd judgments; then verdicts to be removed; then the final verdict."""
         crowd = [call for _, listed in self._crowd(unit, draw) for call in listed]
         if any(call.key not in heard for call in crowd):
@@ -215,7 +217,7 @@ class CrowdComparison(Worded):
         removals = [self._removal(j) for j in picked] if self.removal else []
         if any(call.key not in heard for call in removals):
             return (*crowd, *removals)
-        shown = self._shown(picked, heard)
+        shown = self._select_texts(picked, heard)
         return (*crowd, *removals, *([self._final(unit, shown)] if shown else []))
 
     def _per_candidate(self, unit: Unit, draw: int) -> list[tuple[int, int]]:
@@ -237,7 +239,7 @@ class CrowdComparison(Worded):
         return groups
 
     def _selected(
-        self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int
+        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int
     ) -> tuple[list[CrowdJudgment], int]:
         """The judgments to be shown, the candidates taking turns, and how many are of the kind."""
         wanted = dict(self._per_candidate(unit, draw))
@@ -248,7 +250,9 @@ class CrowdComparison(Worded):
                 CrowdJudgment(call=call, candidate=candidate, heard=heard[call.key])
                 for call in calls
             ]
-            picked, matching = chosen(judged, selection=self.selection, count=wanted[candidate])
+            picked, matching = select_judgments(
+                judged, selection=self.selection, count=wanted[candidate]
+            )
             by_candidate.append(picked)
             kind += matching
         turns = chain.from_iterable(zip_longest(*by_candidate))
@@ -258,12 +262,12 @@ class CrowdComparison(Worded):
         build = partial(self._ask_removal, judgment.call.unit, judgment.heard)
         return Call(stage="removal", unit=judgment.call.unit, build=build, pool=CROWD)
 
-    def _ask_removal(self, unit: Unit, heard: Heard, mode: ReplyMode) -> Prompted:
+    def _ask_removal(self, unit: Unit, heard: StageReply, mode: ReplyMode) -> Prompted:
         shown, _ = framed([("Judgment", "", with_verdict(heard))], limit=self.wording.limit)
         return self.wording.writing("removal").prompt(unit, mode, more={"judgments": shown})
 
-    def _shown(
-        self, picked: Sequence[CrowdJudgment], heard: Mapping[CallKey, Heard]
+    def _select_texts(
+        self, picked: Sequence[CrowdJudgment], heard: Mapping[CallKey, StageReply]
     ) -> tuple[tuple[int, str, str], ...]:
         """(candidate, its name in the judgment, text) of what the final prompt shows."""
         shown = []
@@ -298,15 +302,15 @@ class CrowdComparison(Worded):
 
     # ------------------------------------------------------------------ what it says
 
-    def settle(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> Settled:
+    def settle(self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0) -> Settled:
         """The final verdict, or why it was not asked for."""
         picked, kind = self._selected(unit, heard, draw)
         asked = [call for _, listed in self._crowd(unit, draw) for call in listed]
-        shown = self._shown(picked, heard)
+        shown = self._select_texts(picked, heard)
         left = sum(not heard[call.key].read for call in asked) + len(picked) - len(shown)
         if not shown:
             why = f"none of {len(asked)} crowd judgments could be used, so no verdict was asked for"
-            return Settled(verdict=not_asked(why), wanted=self.k, left_out=left)
+            return Settled(verdict=failed_verdict(why), wanted=self.k, left_out=left)
         return Settled(
             verdict=heard[self._final(unit, ()).key].verdict,
             wanted=self.k,

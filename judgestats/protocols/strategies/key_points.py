@@ -15,7 +15,7 @@ from judgestats.protocols.replies import (
     is_withheld,
     no_verdict,
     reply_object,
-    without_reasoning,
+    strip_reasoning,
 )
 from judgestats.protocols.replies.objects import Object
 from judgestats.protocols.template import PromptTemplate, framed_text, seal_of
@@ -115,7 +115,7 @@ class KeyPoints:
             },
         )
 
-    def of(self, explanation: str, *, limit: int, mode: ReplyMode) -> Prompted:
+    def build_prompt(self, explanation: str, *, limit: int, mode: ReplyMode) -> Prompted:
         """The prompt about one explanation."""
         return self._prompt(mode, framed([("Judgment", "", explanation)], limit=limit)[0])
 
@@ -147,18 +147,18 @@ class KeyPoints:
         if len(text) > MAX_REPLY_CHARS or is_withheld(finish_reason) or is_cut(finish_reason):
             return no_verdict(text, finish_reason, "the reply is too long")
         reply = reply_object(text, "aspects", tool=self.schema().name)
-        text = without_reasoning(text.strip())
+        text = strip_reasoning(text.strip())
         if reply is not None or text.startswith("{"):
             values = reply.values("aspects") if reply is not None else []
             listed = values[0] if len(values) == 1 else None
             if not isinstance(listed, list):
                 return no_verdict(text, finish_reason, "the reply's JSON has no list 'aspects'")
             points = [_points(aspect) for aspect in listed[:_MOST]]
-            return _counted(sum(points), len(points), text)
+            return _point_verdict(sum(points), len(points), text)
         points_said = len(_POINT.findall(text))
         if not points_said:
             return no_verdict(text, finish_reason, "no list of points was found in the reply")
-        return _counted(points_said, len(_ASPECT.findall(text)), text)
+        return _point_verdict(points_said, len(_ASPECT.findall(text)), text)
 
 
 def _points(aspect: Any) -> int:
@@ -169,7 +169,7 @@ def _points(aspect: Any) -> int:
     return len({str(p).strip().lower() for p in points[:_MOST]})
 
 
-def _counted(points: int, aspects: int, text: str) -> Verdict:
+def _point_verdict(points: int, aspects: int, text: str) -> Verdict:
     return Verdict(
         status=Status.OK, score=float(points), explanation=text, extra={"aspects": aspects}
     )

@@ -84,7 +84,7 @@ def strategy(
     )
 
 
-def asked_names(parameters: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def requested_strategies(parameters: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """The strategies that parameters ask for, in full, by what they are asked for.
 
     Parameters
@@ -102,7 +102,7 @@ def asked_names(parameters: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     --------
     >>> given = {"strategies": ("vanilla", "cce"), "scaling": (0, 2), "k": 4, "seed": 0,
     ...     "selections": ("random",), "selections_at": (2,)}
-    >>> asked_names(given)["scaling"], asked_names(given)["selections"]
+    >>> requested_strategies(given)["scaling"], requested_strategies(given)["selections"]
     (('vanilla', 'cce-criticising@2'), ('cce-random@2', 'cce-random-raw@2'))
     """
     listed = {

@@ -13,11 +13,11 @@ from judgestats.protocols.strategies.base import (
     VOTES,
     Call,
     CallKey,
-    Heard,
+    PairStrategy,
     Settled,
-    Worded,
+    StageReply,
     Wording,
-    not_asked,
+    failed_verdict,
 )
 from judgestats.protocols.strategies.key_points import bounded, framed
 from judgestats.protocols.template import PromptTemplate
@@ -32,7 +32,7 @@ def _votes(wording: Wording, unit: Unit, k: int) -> tuple[Call, ...]:
     )
 
 
-def with_verdict(reply: Heard) -> str:
+def with_verdict(reply: StageReply) -> str:
     """A judgment's text with its verdict, which a structured reply keeps apart from its text."""
     place = str(reply.verdict.extra.get("position", ""))
     letter = {"first": "Assistant A is better", "second": "Assistant B is better", "tie": "a tie"}
@@ -41,7 +41,7 @@ def with_verdict(reply: Heard) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Majority(Worded):
+class Majority(PairStrategy):
     """The choice that most of k judgments at the raised temperature make.
 
     Judgments that could not be read have no vote; where none can be read there is no verdict. An
@@ -60,18 +60,20 @@ class Majority(Worded):
         """As in ``majority@16``."""
         return f"majority@{self.k}"
 
-    def calls(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> tuple[Call, ...]:
+    def calls(
+        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
+    ) -> tuple[Call, ...]:
         """The votes."""
         del heard, draw
         return _votes(self.wording, unit, self.k)
 
-    def settle(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> Settled:
+    def settle(self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0) -> Settled:
         """The majority of the votes that could be read."""
         replies = [heard[c.key] for c in self.calls(unit, heard, draw)]
         votes = [h.verdict for h in replies if h.read]
         if not votes:
             return Settled(
-                verdict=not_asked(f"none of the {self.k} votes could be read"),
+                verdict=failed_verdict(f"none of the {self.k} votes could be read"),
                 wanted=self.k,
                 left_out=len(replies),
             )
@@ -99,7 +101,7 @@ class Majority(Worded):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Aggregate(Worded):
+class Aggregate(PairStrategy):
     """k judgments at the raised temperature, fed back for one verdict.
 
     Judgments that could not be read are left out and counted; where none is left no verdict is
@@ -118,7 +120,9 @@ class Aggregate(Worded):
         """As in ``aggregate@16``."""
         return f"aggregate@{self.k}"
 
-    def calls(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> tuple[Call, ...]:
+    def calls(
+        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
+    ) -> tuple[Call, ...]:
         """The votes; then, if any could be read, the verdict."""
         del draw
         votes = _votes(self.wording, unit, self.k)
@@ -127,7 +131,7 @@ class Aggregate(Worded):
             return votes
         return (*votes, self._final(unit, replies))
 
-    def _final(self, unit: Unit, replies: list[Heard]) -> Call:
+    def _final(self, unit: Unit, replies: list[StageReply]) -> Call:
         texts = tuple(with_verdict(h) for h in replies if h.read)
         return Call(stage=FINAL, unit=unit, build=partial(self._ask, unit, texts))
 
@@ -136,7 +140,7 @@ class Aggregate(Worded):
         shown, _ = framed(blocks, limit=self.wording.limit)
         return self.wording.ask("judge_aggregate", unit, mode, shown)
 
-    def settle(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> Settled:
+    def settle(self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0) -> Settled:
         """What it said, or why it was not asked."""
         del draw
         replies = [heard[c.key] for c in _votes(self.wording, unit, self.k)]
@@ -144,7 +148,7 @@ class Aggregate(Worded):
         left = len(replies) - len(texts)
         if not texts:
             why = f"none of the {self.k} judgments to be aggregated could be read"
-            return Settled(verdict=not_asked(why), wanted=self.k, left_out=left)
+            return Settled(verdict=failed_verdict(why), wanted=self.k, left_out=left)
         return Settled(
             verdict=heard[self._final(unit, []).key].verdict,
             wanted=self.k,
@@ -164,7 +168,7 @@ class Aggregate(Worded):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvalPlan(Worded):
+class EvalPlan(PairStrategy):
     """Write a plan for the question (once for all its pairs and orders), then follow it.
 
     A plan that could not be read, or was refused or cut, gives no verdict: without it this would be
@@ -178,7 +182,9 @@ class EvalPlan(Worded):
     name: str = "plan"
     k: int = 0
 
-    def calls(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> tuple[Call, ...]:
+    def calls(
+        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
+    ) -> tuple[Call, ...]:
         """The plan; then, if there is one, the verdict."""
         del draw
         plan = self._plan(unit)
@@ -203,13 +209,13 @@ class EvalPlan(Worded):
     def _ask(self, unit: Unit, shown: str, mode: ReplyMode) -> Prompted:
         return self.wording.ask("judge_plan", unit, mode, shown)
 
-    def settle(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> Settled:
+    def settle(self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0) -> Settled:
         """What it said, or why it was not asked."""
         del draw
         plan = heard[self._plan(unit).key]
         if not plan.read:
             why = f"there is no plan ({plan.verdict.status.value}), so no verdict was asked for"
-            return Settled(verdict=not_asked(why), left_out=1)
+            return Settled(verdict=failed_verdict(why), left_out=1)
         cut = bounded(plan.text, limit=self.wording.limit)[1]
         final = heard[self._final(unit, "").key]
         return Settled(verdict=final.verdict, cut=int(cut))

@@ -23,8 +23,8 @@ from judgestats.reporting.plots.base import (
     Figure,
     finite,
     series,
+    wrap_unique,
     wrapped,
-    wrapped_apart,
 )
 
 
@@ -83,7 +83,7 @@ def _near(points: Sequence[Point], marks: Sequence[float] = ()) -> tuple[float, 
     return float(kept.min()), float(kept.max()) + 0.15 * reach
 
 
-def _apart(xs: Sequence[float]) -> list[float]:
+def _thin_levels(xs: Sequence[float]) -> list[float]:
     """Levels whose labels do not touch."""
     room = 0.07 * (xs[-1] - xs[0]) if xs else 0.0
     kept: list[float] = []
@@ -138,7 +138,7 @@ class Curves(Figure):
         xs = sorted({p.x for curve in panel.curves for p in curve.points})
         gap = min((b - a for a, b in pairwise(xs)), default=1.0)
         step = min(0.09, 0.5 / max(1, len(panel.curves))) * gap
-        names = wrapped_apart([curve.name for curve in panel.curves], width=24, lines=2)
+        names = wrap_unique([curve.name for curve in panel.curves], width=24, lines=2)
         for i, curve in enumerate(panel.curves):
             moved = (i - (len(panel.curves) - 1) / 2) * step  # intervals beside one another
             style = series(i)
@@ -160,7 +160,7 @@ class Curves(Figure):
         if panel.from_zero:
             _, high = ax.get_ylim()
             ax.set_ylim(min(ax.get_ylim()[0], -0.03 * high), high)
-        ticks = _apart(xs)
+        ticks = _thin_levels(xs)
         if len(ticks) <= 8:
             ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
         if max((abs(p.value) for c in panel.curves for p in c.points), default=0.0) >= 10_000:
@@ -260,10 +260,10 @@ class Dots(Figure):
     @property
     def _letters(self) -> int:
         """Letters of a label's line."""
-        return 22 if self.width < 5 else (40, 34, 24)[self._beside - 1]
+        return 22 if self.width < 5 else (40, 34, 24)[self._panel_columns - 1]
 
     @property
-    def _beside(self) -> int:
+    def _panel_columns(self) -> int:
         """Panels beside one another, 3 at most."""
         return 1 if self._own else min(len(self.panels), 3)
 
@@ -280,7 +280,7 @@ class Dots(Figure):
     @property
     def _names(self) -> list[str]:
         """What each panel's axis is called, in its lines."""
-        letters = 26 if self.width < 5 else (46, 26, 18)[self._beside - 1]
+        letters = 26 if self.width < 5 else (46, 26, 18)[self._panel_columns - 1]
         return [wrapped(clean(panel.x_label), width=letters, lines=4) for panel in self.panels]
 
     @property
@@ -299,7 +299,7 @@ class Dots(Figure):
         for k, (panel, ax) in enumerate(zip(self.panels, drawn, strict=True)):
             self._panel(panel, ax, brackets=self.brackets if k == 0 else ())
             ax.set_xlabel(self._names[k])
-        short = wrapped_apart(self.labels, width=self._letters, lines=2)
+        short = wrap_unique(self.labels, width=self._letters, lines=2)
         for panel, ax in zip(self.panels, drawn if self._own else drawn[:1], strict=False):
             rows = self._rows(panel)
             names = [short[i] for i in rows]

@@ -298,7 +298,7 @@ def wrapped(label: object, *, width: int = 30, lines: int = 3) -> str:
     return text[:width]
 
 
-def wrapped_apart(labels: Sequence[object], *, width: int = 30, lines: int = 3) -> list[str]:
+def wrap_unique(labels: Sequence[object], *, width: int = 30, lines: int = 3) -> list[str]:
     """Labels broken into lines as by `wrapped`; shortened ones still differ where the labels do.
 
     What all have in common goes first (parts, names of factors, beginnings of levels), then the
@@ -306,9 +306,9 @@ def wrapped_apart(labels: Sequence[object], *, width: int = 30, lines: int = 3) 
 
     Examples
     --------
-    >>> wrapped_apart(["judge-a, prompt=plain", "judge-b, prompt=plain"], width=17, lines=1)
+    >>> wrap_unique(["judge-a, prompt=plain", "judge-b, prompt=plain"], width=17, lines=1)
     ['judge-a', 'judge-b']
-    >>> wrapped_apart(["judge-a, prompt=1", "judge-a, prompt=2", "judge-b, prompt=1"],
+    >>> wrap_unique(["judge-a, prompt=1", "judge-a, prompt=2", "judge-b, prompt=1"],
     ...               width=13, lines=1)
     ['judge-a, pr=1', 'judge-a, pr=2', 'judge-b, pr=1']
     """
@@ -347,10 +347,10 @@ def _ever_shorter(texts: Sequence[str]) -> Iterator[list[str]]:
         if len(set(short)) == len(set(keys)):
             keys = short
         yield _joined(keys, levels)
-    levels = [_without_beginning(column) for column in levels]
+    levels = [_strip_prefix(column) for column in levels]
     yield _joined(keys, levels)
     for most in range(max(len(level) for column in levels for level in column), 1, -1):
-        yield _joined(keys, [_cut(column, most) for column in levels])
+        yield _joined(keys, [_shorten_levels(column, most) for column in levels])
 
 
 def _joined(keys: Sequence[str], levels: Sequence[Sequence[str]]) -> list[str]:
@@ -364,7 +364,7 @@ def _key(column: Sequence[str]) -> str:
     return f"{names.pop()}=" if len(names) == 1 and all("=" in part for part in column) else ""
 
 
-def _without_beginning(levels: Sequence[str]) -> list[str]:
+def _strip_prefix(levels: Sequence[str]) -> list[str]:
     """Levels without the words that all of them begin with."""
     low, high = min(levels), max(levels)
     common = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
@@ -372,7 +372,7 @@ def _without_beginning(levels: Sequence[str]) -> list[str]:
     return [level[cut:] for level in levels] if all(len(v) > cut for v in levels) else list(levels)
 
 
-def _cut(levels: Sequence[str], most: int) -> list[str]:
+def _shorten_levels(levels: Sequence[str], most: int) -> list[str]:
     """Levels of so many letters, cut at their ends; those of a factor that would be one stay."""
     cut = [v if len(v) <= most else v[: most - 1] + "…" for v in levels]
     return cut if len(set(cut)) == len(set(levels)) else list(levels)

@@ -25,8 +25,8 @@ from judgestats.reporting.plots.base import (
     nothing_to_show,
     padded_limits,
     series,
+    wrap_unique,
     wrapped,
-    wrapped_apart,
 )
 
 _FINE = (1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
@@ -104,7 +104,7 @@ class Forest(Figure):
         if line.startswith("\t"):
             return wrapped(line, width=width, lines=lines)
         labels = list(dict.fromkeys(row.label for row in self.rows))
-        return wrapped_apart(labels, width=width, lines=lines)[labels.index(line)]
+        return wrap_unique(labels, width=width, lines=lines)[labels.index(line)]
 
     @property
     def alt(self) -> str:
@@ -207,7 +207,7 @@ class Equivalence(Sized):
 
     @property
     def _labels(self) -> list[str]:
-        return wrapped_apart(
+        return wrap_unique(
             [row.label for row in self.rows],
             width=self.letters(36),
             lines=3 if self.is_narrow else 2,

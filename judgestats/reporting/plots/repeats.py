@@ -24,8 +24,8 @@ from judgestats.reporting.plots.base import (
     nothing_to_show,
     padded_limits,
     series,
+    wrap_unique,
     wrapped,
-    wrapped_apart,
 )
 
 _MAX_LINES = 400
@@ -160,7 +160,7 @@ class SpreadByCondition(Sized):
         ax.plot(x, panel.mean, "o", color=colour, ms=5, zorder=5)
         longest = max(len(c) for c in panel.conditions)
         crowded = longest * count > self.letters(60) / self._columns
-        labels = wrapped_apart(panel.conditions, width=24 if crowded else 30, lines=1)
+        labels = wrap_unique(panel.conditions, width=24 if crowded else 30, lines=1)
         every = max(1, math.ceil(count / 16))
         ax.set_xticks(x[::every], labels[::every])
         if crowded:
@@ -244,7 +244,7 @@ class MeanAgainstSpread(Sized):
         chosen = list(dict.fromkeys(first_last))
         label_points(
             ax, [points[j] for j in chosen],
-            wrapped_apart([self.point_label[j] for j in chosen], width=24, lines=1), avoid=points,
+            wrap_unique([self.point_label[j] for j in chosen], width=24, lines=1), avoid=points,
         )  # fmt: skip
         ax.annotate("", xy=(0, 0))
         ax.xaxis.label.set_color(INK)

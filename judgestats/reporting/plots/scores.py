@@ -25,8 +25,8 @@ from judgestats.reporting.plots.base import (
     Sized,
     finite,
     nothing_to_show,
+    wrap_unique,
     wrapped,
-    wrapped_apart,
 )
 
 _MAX_LEVELS = 21
@@ -76,7 +76,7 @@ class ScoreDistribution(Sized):
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        lines = wrapped_apart(self.labels, width=self.letters(32), lines=2)
+        lines = wrap_unique(self.labels, width=self.letters(32), lines=2)
         height = sum(0.27 if "\n" not in line else 0.36 for line in lines)
         return (self.width, max(1.7, 0.95 + 0.15 * self.is_narrow + height))
 
@@ -125,7 +125,7 @@ class ScoreDistribution(Sized):
                 ax.text((edges[0] + edges[-1]) / 2, i, "no score", ha="center", va="center",
                         color=GREY, fontsize=8)  # fmt: skip
         ax.set_yticks(
-            range(len(self.labels)), wrapped_apart(self.labels, width=self.letters(32), lines=2)
+            range(len(self.labels)), wrap_unique(self.labels, width=self.letters(32), lines=2)
         )
         ax.set_ylim(len(self.labels) - 0.5, -0.5)
         if names:
@@ -168,7 +168,7 @@ class PositionHeatMap(Sized):
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        lines = wrapped_apart(self.labels, width=self.letters(32), lines=2)
+        lines = wrap_unique(self.labels, width=self.letters(32), lines=2)
         height = sum(0.27 if "\n" not in line else 0.38 for line in lines)
         return (self.width, max(1.6, 0.85 + height))
 
@@ -205,7 +205,7 @@ class PositionHeatMap(Sized):
         names = self.positions or tuple(str(j + 1) for j in range(shares.shape[1]))
         ax.set_xticks(range(shares.shape[1]), [wrapped(n, width=14, lines=2) for n in names])
         ax.set_yticks(
-            range(len(self.labels)), wrapped_apart(self.labels, width=self.letters(32), lines=2)
+            range(len(self.labels)), wrap_unique(self.labels, width=self.letters(32), lines=2)
         )
         ax.set_ylim(len(self.labels) - 0.5, -0.5)
         ax.tick_params(length=0)
@@ -296,7 +296,7 @@ class CriticalDifference(Figure):
                 f"{len(self.mean_ranks)} for {len(self.labels)}. Give one mean rank a label."
             )
 
-    def _shown(self) -> tuple[list[str], np.ndarray]:
+    def _ranked_labels(self) -> tuple[list[str], np.ndarray]:
         kept = [
             (n, r) for n, r in zip(self.labels, self.mean_ranks, strict=True) if math.isfinite(r)
         ]
@@ -315,24 +315,27 @@ class CriticalDifference(Figure):
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        names, ranks = self._shown()
+        names, ranks = self._ranked_labels()
         runs = len(self._runs(names, ranks)) if len(names) > 1 else 0
-        return (self.width, max(0.9, self._above + self._below(len(names), runs) + 0.1))
+        return (
+            self.width,
+            max(0.9, self._upper_margin + self._lower_margin(len(names), runs) + 0.1),
+        )
 
     @property
-    def _above(self) -> float:
+    def _upper_margin(self) -> float:
         """Inches above the line of ranks: its numbers, and the critical difference."""
         return 0.55 if math.isfinite(self.critical_difference) else 0.32
 
     @staticmethod
-    def _below(k: int, runs: int) -> float:
+    def _lower_margin(k: int, runs: int) -> float:
         """Inches under the line of ranks: bars, then the labels of one side."""
         return 0.11 * (runs + 1) + 0.08 + 0.2 * (math.ceil(k / 2) - 1) + 0.12
 
     @property
     def alt(self) -> str:
         """The figure in words."""
-        names, ranks = self._shown()
+        names, ranks = self._ranked_labels()
         order = "; ".join(f"{n} {r:.2f}" for n, r in zip(names, ranks, strict=True))
         groups = [f"{names[a]} to {names[b]}" for a, b in self._runs(names, ranks)]
         joined = f" Not told apart: {'; '.join(groups)}." if groups else ""
@@ -341,7 +344,7 @@ class CriticalDifference(Figure):
     def draw(self, ax: Axes) -> None:
         """Draw on the axes given."""
         ax.axis("off")
-        names, ranks = self._shown()
+        names, ranks = self._ranked_labels()
         if len(names) < 2:
             nothing_to_show(ax, "a critical-difference diagram needs at least two mean ranks")
             return
@@ -355,7 +358,7 @@ class CriticalDifference(Figure):
         share = _LETTER * (room + 8) / self.width  # of the width, for the labels of one side
         side = share / (1 - 2 * share) * (high - low)
         ax.set_xlim(low - side, high + side)
-        ax.set_ylim(-self._below(k, len(runs)), self._above)
+        ax.set_ylim(-self._lower_margin(k, len(runs)), self._upper_margin)
         ax.hlines(0, low, high, color=INK, lw=1.0)
         step = max(1, math.ceil((high - low) / (12 if wide else 6)))
         for tick in range(int(low), int(high) + 1):
@@ -394,7 +397,7 @@ class CriticalDifference(Figure):
                 solid_capstyle="butt",
             )  # fmt: skip
         top = -0.11 * (len(runs) + 1) - 0.08
-        short = wrapped_apart(names, width=room, lines=1)
+        short = wrap_unique(names, width=room, lines=1)
         for i, (name, rank) in enumerate(zip(short, ranks, strict=True)):
             left = i < half
             place = i if left else k - 1 - i

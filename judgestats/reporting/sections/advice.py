@@ -22,7 +22,7 @@ from judgestats.results.numbers import (
 __all__ = ["not_repeated", "prices", "recommendation", "uses"]
 
 
-def _told(row: dict[str, Any], key: str) -> str:
+def _format_cell(row: dict[str, Any], key: str) -> str:
     if not key or math.isnan(number_of(row.get(key))):
         return DASH
     low, high = number_of(row.get(f"{key}_low")), number_of(row.get(f"{key}_high"))
@@ -202,7 +202,12 @@ def _uses_of_verdicts(run: Run) -> Table | Markdown:
     shares = run.table("categories")
     for row in run.described:
         mine = sorted(
-            (number_of(c["accuracy"]), str(c["category"]), _told(c, "accuracy"), c["n_items"])
+            (
+                number_of(c["accuracy"]),
+                str(c["category"]),
+                _format_cell(c, "accuracy"),
+                c["n_items"],
+            )
             for c in shares
             if c["condition"] == row.get("condition")
         )

@@ -14,7 +14,7 @@ from judgestats.reporting.sections.result_tables import subject_of
 from judgestats.reporting.show import Captioned, Showable
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
-from judgestats.results import CONDITIONS, Estimate, estimand_of
+from judgestats.results import CONDITIONS, Estimate, quantity_of
 from judgestats.results import Table as ResultsTable
 from judgestats.results.numbers import bounds_of
 
@@ -209,9 +209,9 @@ def null_strip(run: Run) -> Captioned | None:
             else ("Reliability", "Reliability", " So are those behind every mean, median and mode.")
         )
     else:
-        rows = _of_results(run)
+        rows = _null_rows(run)
         what, name, also = "Coefficients", "Coefficient", ""
-        shuffled = _what_is_shuffled(run)
+        shuffled = _null_description(run)
     if not rows:
         return None
     if len(rows) > _NULL_FIGURE_MOST_ROWS:
@@ -240,7 +240,7 @@ def _with_null(run: Run) -> list[Estimate]:
     return [record for record in with_null if record.role == "primary"] or with_null
 
 
-def _of_results(run: Run) -> list[plots.NullRow]:
+def _null_rows(run: Run) -> list[plots.NullRow]:
     """A row for each result with a null, those of one coefficient together."""
     rows = []
     for record in _with_null(run):
@@ -249,7 +249,7 @@ def _of_results(run: Run) -> list[plots.NullRow]:
         rows.append(
             plots.NullRow(
                 label=condition or record.title,
-                group=estimand_of(record.estimand).label if condition else "",
+                group=quantity_of(record.estimand).heading if condition else "",
                 estimate=record.estimate,
                 low=low,
                 high=high,
@@ -266,7 +266,7 @@ def _of_results(run: Run) -> list[plots.NullRow]:
     return rows
 
 
-def _what_is_shuffled(run: Run) -> str:
+def _null_description(run: Run) -> str:
     """What the null of each kind of result shuffles."""
     stems = {record.id.partition(".")[0] for record in _with_null(run)}
     people, order, judges = stems & {"people", "alignment"}, "order" in stems, "judges" in stems

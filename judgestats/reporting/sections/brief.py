@@ -15,7 +15,7 @@ from judgestats.reporting.numbers import (
     column,
     count,
     label,
-    named,
+    name_reliability,
     words,
 )
 from judgestats.reporting.runs import Run
@@ -42,11 +42,11 @@ from judgestats.results import (
     Record,
     ResultSet,
     Test,
-    estimand_of,
     kind_of_test,
+    quantity_of,
 )
 
-__all__ = ["asked", "by_condition", "limits", "methods", "results", "roles", "setting"]
+__all__ = ["call_store", "by_condition", "limits", "methods", "results", "roles", "setting"]
 
 _MOST_NUMBERS = 4
 _SCORES = ("mean", "sem", "icc1", "alpha", "omega")
@@ -84,7 +84,7 @@ def setting(run: Run) -> Table | Markdown | None:
     if not rows:
         return None
     if len(rows) == 1:
-        return Markdown(named(f"{rows[0]['what']}: {rows[0]['value']}."))
+        return Markdown(name_reliability(f"{rows[0]['what']}: {rows[0]['value']}."))
     return Table(
         columns=(Column(key="what", label="Design"), Column(key="value", label="This run")),
         rows=tuple(rows),
@@ -95,7 +95,7 @@ def setting(run: Run) -> Table | Markdown | None:
     )
 
 
-def asked(run: Run) -> Table | None:
+def call_store(run: Run) -> Table | None:
     """The hypotheses that are tested or answered, and how; of a study its claims say it."""
     if run.facts.get("claims"):
         return None
@@ -270,7 +270,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
         level = run.records.family(test.family).level if test.family else 0.05
         field, p, bound = p_of(test)
         effect = Measured.of(effects[0]) if effects else Measured()
-        of = _capital(estimand_of(effects[0].estimand).label) if effects else ""
+        of = _capital(quantity_of(effects[0].estimand).heading) if effects else ""
         otherwise = "alike" if test.id in small else "open"
         found = kind_of_test(test.test).found
         rows.append(
@@ -293,7 +293,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
             within=[r["group"] for r in decided],
         )
         rows = [decided[i] for i in places]
-    rows = _by_group(rows)
+    rows = _sort_groups(rows)
     columns = [
         Column(key="what", label="Of"),
         Column(key="of", label="Effect"),
@@ -327,7 +327,7 @@ def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
     rows = []
     for e in listed:
         m = Measured.of(e)
-        entry = estimand_of(e.estimand)
+        entry = quantity_of(e.estimand)
         subject = subject_of(e) or _whole_of(run, e)
         alone = subject in {"", e.title} or times[subject_of(e), e.estimand] == 1
         rows.append(
@@ -335,14 +335,14 @@ def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
                 "group": _question_of(run, e),
                 "judge": judge_of(run, e),
                 "what": run.called(subject) if subject else titled(e, run),
-                "of": _capital(entry.label if alone else e.title.removesuffix(f" ({subject})")),
+                "of": _capital(entry.heading if alone else e.title.removesuffix(f" ({subject})")),
                 "number": m,
                 "value": m.shown(),
                 "chance": m.chance_shown(),
             }
         )
-    rows, caption = _by_group(rows), "What was estimated."
-    beside = None if _mostly(rows, "chance") else _beside(rows)
+    rows, caption = _sort_groups(rows), "What was estimated."
+    beside = None if _mostly(rows, "chance") else _pivot_estimates(rows)
     if beside is not None:
         columns, shown, n = beside
     else:
@@ -390,7 +390,7 @@ def _not_elsewhere(run: Run, estimates: Sequence[Estimate]) -> list[Estimate]:
     return [e for e in left if (subject_of(e), *_rounded(Measured.of(e))) not in described]
 
 
-def _beside(
+def _pivot_estimates(
     rows: Sequence[dict[str, Any]],
 ) -> tuple[list[Column], list[dict[str, Any]], int] | None:
     """What is estimated alike of a few, a column each; None where that saves no room."""
@@ -428,7 +428,7 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _by_group(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _sort_groups(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows of a question together, questions in the order in which they first stand."""
     order = list(dict.fromkeys(row["group"] for row in rows))
     return sorted(rows, key=lambda row: order.index(row["group"]))

@@ -97,7 +97,7 @@ def _checks(run: Run) -> Iterator[tuple[str, str, str]]:
                 "{} of {}".format(*(integer(row[k]) for k in ("changed", "claims"))),
                 "tables/flagged_without.csv has the estimates with and without them",
             )
-        ends = _at_the_ends(run)
+        ends = _ceiling_share(run)
         if ends is not None:
             name, share = ends
             yield (
@@ -145,7 +145,7 @@ def _checks(run: Run) -> Iterator[tuple[str, str, str]]:
         )
 
 
-def _at_the_ends(run: Run) -> tuple[str, float] | None:
+def _ceiling_share(run: Run) -> tuple[str, float] | None:
     """The condition with the most scores at an end of the scale, and their share."""
     shares = {str(r["condition"]): number_of(r["share"]) for r in run.table("scale_ends")}
     return max(shares.items(), key=lambda one: one[1]) if shares else None
@@ -304,7 +304,7 @@ def _bounds_if_read(run: Run) -> Table:
         Column(key="least_if_read", label="All items, at least", format="coefficient:3"),
         Column(key="most_if_read", label="All items, at most", format="coefficient:3"),
     )
-    return _by_condition(
+    return _condition_table(
         run,
         columns,
         "Two policies for unread selections: items whose rotations were all read, and bounds over "
@@ -332,7 +332,7 @@ def _reliability_policies(run: Run) -> Table:
             if key in run.conditions
         ),
     )
-    return _by_condition(
+    return _condition_table(
         run,
         columns,
         "Two policies for unread verdicts: left out, and as a category of their own. A judge that "
@@ -340,7 +340,7 @@ def _reliability_policies(run: Run) -> Table:
     )
 
 
-def _by_condition(run: Run, columns: tuple[Column, ...], caption: str) -> Table:
+def _condition_table(run: Run, columns: tuple[Column, ...], caption: str) -> Table:
     rows = tuple(
         {
             "group": str(row.get("judge", "")) if run.by_judge else "",

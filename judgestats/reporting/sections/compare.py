@@ -15,7 +15,7 @@ from judgestats.reporting.numbers import (
     count,
     integer,
     label,
-    named,
+    name_reliability,
 )
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.data import COEFFICIENTS
@@ -34,7 +34,7 @@ from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
 from judgestats.results import CONDITIONS, Comparison, Estimate
 from judgestats.results.screen import NOT_GIVEN, brief_of_runs, differing_parameters
-from judgestats.results.summary import Line
+from judgestats.results.summary import SummaryRow
 
 __all__ = [
     "Pair",
@@ -107,14 +107,14 @@ def commands(runs: Sequence[Run]) -> Markdown:
     parts = []
     for name, run in zip(names_of(runs), runs, strict=True):
         text = str(run.facts.get("command") or run.session.get("command") or "")
-        parts.append(f"{named(f'{name}:')}\n\n{verbatim(text or 'not recorded')}")
+        parts.append(f"{name_reliability(f'{name}:')}\n\n{verbatim(text or 'not recorded')}")
     return Markdown("\n\n".join(parts))
 
 
 def limits(runs: Sequence[Run]) -> Markdown:
     """What limits a comparison of these runs."""
     few = [
-        f"{named(name)} ({_questions(run).within(_file(name)).markdown})"
+        f"{name_reliability(name)} ({_questions(run).within(_file(name)).markdown})"
         for name, run in zip(names_of(runs), runs, strict=True)
         if 0 < int(run.design.get("clusters") or 0) < _FEW
     ]
@@ -246,7 +246,7 @@ def conditions(runs: Sequence[Run]) -> Table | None:
             {
                 "group": f"{name}: {run.title}",
                 "what": str(row.get("condition", "")),
-                **{key: _lost(run, i, key).within(_file(name)) for key in LOST},
+                **{key: _lost_share(run, i, key).within(_file(name)) for key in LOST},
                 "run": run,
                 "file": _file(name),
                 "at": i,
@@ -254,7 +254,7 @@ def conditions(runs: Sequence[Run]) -> Table | None:
             for i, row in enumerate(described)
         ]
     brief = brief_of_runs({name: run.records for name, run in zip(names, runs, strict=True)})
-    shown = [(line.short, [_of_row(r, line) for r in rows]) for line in brief.lines]
+    shown = [(line.short, [_row_value(r, line) for r in rows]) for line in brief.lines]
     if not shown:  # made before analyses declared their rows
         keys = ("mean", *COEFFICIENTS)
         shown = [(heading(k), [measured(r["run"], r["at"], k) for r in rows]) for k in keys]
@@ -280,13 +280,13 @@ def conditions(runs: Sequence[Run]) -> Table | None:
     )
 
 
-def _lost(run: Run, row: int, key: str) -> Shown:
+def _lost_share(run: Run, row: int, key: str) -> Shown:
     """The share of judgments of a condition that were not read, or not answered."""
     measure = measured(run, row, key)
     return label(run.records, measure.at[0], share=True) if measure.is_finite else NOTHING
 
 
-def _of_row(row: Mapping[str, Any], line: Line) -> Measured:
+def _row_value(row: Mapping[str, Any], line: SummaryRow) -> Measured:
     """A declared row's number of one condition of one run."""
     records = row["run"].records
     asked = next((r for r in records.rows if (r.key, r.ask) == (line.key, line.ask)), None)

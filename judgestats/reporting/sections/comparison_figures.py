@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from judgestats.reporting import plots
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.show import Captioned
-from judgestats.results import Comparison, Results, ResultSet, Test, estimand_of
+from judgestats.results import Comparison, Results, ResultSet, Test, quantity_of
 from judgestats.results.numbers import bounds_of
 
 __all__ = [
@@ -109,7 +109,7 @@ def equivalence(run: Run) -> list[Captioned]:
         if pair.margin is None or math.isnan(pair.estimate):
             continue
         margin = (pair.margin.low, pair.margin.high)
-        ratio = estimand_of(pair.margin.estimand).is_ratio
+        ratio = quantity_of(pair.margin.estimand).is_ratio
         if not margin[0] < margin[1] or (ratio and not pair.estimate > 0):
             continue
         low, high = bounds_of(pair.interval)

@@ -9,10 +9,11 @@ from typing import Any
 from judgestats.reporting import plots
 from judgestats.reporting.document import escape_markdown, verbatim
 from judgestats.reporting.numbers import DASH, integer, interval, is_missing, money, number
-from judgestats.reporting.runs import Run, number_of, rows_of, rows_of_table
+from judgestats.reporting.runs import Run, number_of, rows_of
 from judgestats.reporting.show import Captioned, Showable
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
+from judgestats.results.records import rows_of_table
 
 __all__ = ["case", "costs", "scaling", "selection", "sets", "strategies"]
 

@@ -16,12 +16,12 @@ from judgestats.reporting.document import (
     shorten,
     verbatim,
 )
-from judgestats.reporting.numbers import integer, named, number
+from judgestats.reporting.numbers import integer, name_reliability, number
 from judgestats.reporting.runs import Run
 from judgestats.reporting.show import Markdown, with_next
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
-from judgestats.results.quantities import ESTIMANDS
+from judgestats.results.quantities import QUANTITIES
 
 __all__ = [
     "banner",
@@ -43,7 +43,7 @@ def banner(*runs: Run) -> Markdown:
 
     Where only some of several runs or judges were simulated, it says which.
     """
-    sentence = _what_is_simulated(runs)
+    sentence = _simulation_note(runs)
     if not sentence:
         return Markdown("")
     html = f'<div class="simulated-banner" role="note"><p>{escape_html(sentence)}</p></div>'
@@ -54,7 +54,7 @@ def banner(*runs: Run) -> Markdown:
     )
 
 
-def _what_is_simulated(runs: Sequence[Run]) -> str:
+def _simulation_note(runs: Sequence[Run]) -> str:
     marked = [i for i, run in enumerate(runs, start=1) if run.simulated]
     if not marked:
         return ""
@@ -238,7 +238,7 @@ def margin_of(key: str) -> str:
     >>> margin_of("icc_1_1"), margin_of("attack")
     ('ICC(1,1)', 'attack')
     """
-    return ESTIMANDS[key].label if key in ESTIMANDS else key.replace("_", " ")
+    return QUANTITIES[key].heading if key in QUANTITIES else key.replace("_", " ")
 
 
 def judges(run: Run) -> Table | Markdown:
@@ -325,7 +325,7 @@ def prompts(run: Run) -> Markdown:
         of = _levels(run, labels, among=[c.label for c in run.records.conditions])
         stage = f" of the stage {stages[0]['stage']}" if stages else ""
         said = f"Prompt{stage}{of}:".replace("Prompt, prompt ", "Prompt ")
-        heading = f"**{named(said)}** `prompts/{name}.txt`"
+        heading = f"**{name_reliability(said)}** `prompts/{name}.txt`"
         parts.append(f"{with_next(heading)}\n\n{verbatim(text)}")
         instructions: dict[str, list[dict[str, Any]]] = {}
         for asked in own:
@@ -334,7 +334,7 @@ def prompts(run: Run) -> Markdown:
         place = "where it says {reply}" if "{reply}" in text else "behind its end"
         for instruction, under in instructions.items():
             of = _levels(run, _labels(under), among=_labels(own)) if len(instructions) > 1 else ""
-            label = named(f"The reply instruction, {place}{of}:")
+            label = name_reliability(f"The reply instruction, {place}{of}:")
             parts.append(f"{with_next(label)}\n\n{verbatim(instruction)}")
     return Markdown("\n\n".join(parts))
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from judgestats.data.matrices import lost_shares
 from judgestats.protocols.base import Status
+from judgestats.reporting.document import current_sink
 from judgestats.reporting.numbers import NOTHING, Measured, Shown, address, is_missing
 from judgestats.reporting.runs import Run
 from judgestats.reporting.show import Markdown, Showable
@@ -204,7 +204,7 @@ def exclusion_reasons(run: Run, *, most: int = 12) -> Table | None:
 _MOST = 10
 _CUT = 120
 _ID = "disagreements"
-_FILE = Path("tables", "disagreements.csv")
+_FILE = "tables/disagreements.csv"
 _TEXTS = ("question", "answer", "judge_says")
 
 
@@ -226,7 +226,7 @@ def disagreements(run: Run) -> list[Showable]:
             "condition": run.called(str(row["condition"])),
             "item": str(row["item_id"]),
             **{k: _number(row, k, i) for k in ("judge", "people")},
-            **{k: _cut(row.get(k)) for k in _TEXTS},
+            **{k: _shorten_text(row.get(k)) for k in _TEXTS},
         }
         for i, row in listed[:_MOST]
     ]
@@ -264,7 +264,7 @@ def _number(row: dict[str, Any], key: str, place: int) -> Shown:
     return Measured(value=float(row[key]), at=(where, "", "", "")).shown()
 
 
-def _cut(text: Any) -> str:
+def _shorten_text(text: Any) -> str:
     words = "" if is_missing(text) else " ".join(str(text).split())
     return words if len(words) <= _CUT else words[: _CUT - 1].rstrip() + "…"
 
@@ -274,9 +274,9 @@ def linked(run: Run) -> bool:
     whole = run.folder / _FILE
     if not whole.is_file():
         return False
-    if whole.resolve() != _FILE.resolve():
-        _FILE.parent.mkdir(exist_ok=True)
-        shutil.copyfile(whole, _FILE)
+    copy = current_sink().path(_FILE)
+    if whole.resolve() != copy.resolve():
+        shutil.copyfile(whole, copy)
     return True
 
 
@@ -284,6 +284,4 @@ def _link(run: Run) -> list[Markdown]:
     """Where all of them are."""
     if not linked(run):
         return []
-    return [
-        Markdown(f"::: {{.files}}\n\nAll of them: [{_FILE.as_posix()}]({_FILE.as_posix()}).\n\n:::")
-    ]
+    return [Markdown(f"::: {{.files}}\n\nAll of them: [{_FILE}]({_FILE}).\n\n:::")]

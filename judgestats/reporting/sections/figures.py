@@ -38,7 +38,7 @@ from judgestats.reporting.sections.measures import (
 from judgestats.reporting.sections.result_tables import subject_of, told
 from judgestats.reporting.show import Captioned
 from judgestats.reporting.tables import Table
-from judgestats.results import CONDITIONS, Comparison, Drawing, Estimate, ResultSet, estimand_of
+from judgestats.results import CONDITIONS, Comparison, Drawing, Estimate, ResultSet, quantity_of
 
 __all__ = [
     "answer_figure",
@@ -285,7 +285,7 @@ def answer_figure(run: Run, *, most: int = 0) -> Captioned | None:
     most : int
         Rows that are drawn; 0 for as many as a page has room for beside a short text.
     """
-    drawing = run.records.drawing or _by_default(run)
+    drawing = run.records.drawing or _default_drawing(run)
     if drawing is None:
         return None
     curves = _curves(run, drawing) if drawing.kind == "curve" else None
@@ -299,7 +299,7 @@ def answer_figure(run: Run, *, most: int = 0) -> Captioned | None:
     return Captioned(figure=dots, label="fig-answer", caption=caption + more)
 
 
-def _by_default(run: Run) -> Drawing | None:
+def _default_drawing(run: Run) -> Drawing | None:
     """Of results that declare none (a run of an earlier version, an analysis of one's own)."""
     for keys in _BY_DEFAULT:
         kept = measures(run, keys)
@@ -410,7 +410,7 @@ def _dots(run: Run, drawing: Drawing, most: int) -> tuple[plots.Dots, str] | Non
     rows = _ranked(rows, keys, drawing, most)
     more = ""
     if n_rows > most:
-        rows, which = _kept(rows, keys, drawing, run, most)
+        rows, which = _limit_rows(rows, keys, drawing, run, most)
         more = f" {which}"
     if any(math.isfinite(value.chance) for row in rows for value in row.values):
         more += _MARKS
@@ -461,7 +461,7 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
         ]
         if not kept:
             return [], []
-        entry = estimand_of(kept[0].estimand)
+        entry = quantity_of(kept[0].estimand)
         names = [e.a if isinstance(e, Comparison) else subject_of(e) for e in kept]
         own = len(set(names)) == len(names) and all(names)
         claimed = {h.size for h in run.records.headlines if h.claim == "differs"}
@@ -473,7 +473,7 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
             for e, n in zip(kept, names, strict=True)
         ]  # fmt: skip
         unit = in_words(entry.unit)
-        what = f"{entry.label} ({unit})" if unit else entry.label
+        what = f"{entry.heading} ({unit})" if unit else entry.heading
         return rows, [what[:1].upper() + what[1:]]
     keys = [k for k in measures(run, drawing.estimands) if k not in LOST or any_of(run, k)]
     keys = keys[:_MOST_PANELS]
@@ -522,7 +522,7 @@ def _worth(row: _Row, keys: Sequence[str]) -> float:
     return math.inf if math.isnan(value) else value if _low(keys) else -value
 
 
-def _kept(
+def _limit_rows(
     rows: list[_Row], keys: Sequence[str], drawing: Drawing, run: Run, most: int
 ) -> tuple[list[_Row], str]:
     """As many ranked rows as are drawn, in their order, and which these are in words.

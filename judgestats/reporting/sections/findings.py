@@ -24,10 +24,10 @@ from judgestats.reporting.sections.result_tables import (
 from judgestats.reporting.show import Markdown, Showable, pointer
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
-from judgestats.results import About, Comparison, Record, Results, ResultSet, Test, estimand_of
+from judgestats.results import About, Comparison, Record, Results, ResultSet, Test, quantity_of
 from judgestats.results import Table as TableRecord
 from judgestats.results.numbers import apa_number, with_names
-from judgestats.results.text import Worded, family_sentence, print_of, words_of
+from judgestats.results.text import ResultText, family_sentence, print_of, words_of
 
 __all__ = [
     "descriptive",
@@ -63,10 +63,10 @@ def pair_table(run: Run) -> Table | None:
         line = lines.setdefault(key, {"size": None, "same": None})
         if line[place] is None and not math.isnan(member.estimate):
             line[place] = member
-    sized = {key[:3] for key in lines if estimand_of(key[3]).unit != "ranks"}
+    sized = {key[:3] for key in lines if quantity_of(key[3]).unit != "ranks"}
     sizes = {  # ranks speak only where nothing says how large a difference is
         key: line for key, line in lines.items()
-        if estimand_of(key[3]).unit != "ranks" or key[:3] not in sized
+        if quantity_of(key[3]).unit != "ranks" or key[:3] not in sized
     }  # fmt: skip
     rows = _one_a_pair(
         [_pair(run, key[0], line) for key, line in sizes.items() if any(line.values())]
@@ -74,7 +74,7 @@ def pair_table(run: Run) -> Table | None:
     if not rows:
         return None
     several = len({r["of"] for r in rows}) > 1
-    order = [(estimand_of(m.estimand).label, run.called(_key(run, w, m)[0])) for _, w, m in found]
+    order = [(quantity_of(m.estimand).heading, run.called(_key(run, w, m)[0])) for _, w, m in found]
     first_of = {pair: i for i, pair in reversed([*enumerate(order)])}
     kinds = list(dict.fromkeys(of for of, _ in order))
     rows.sort(
@@ -172,7 +172,7 @@ def _margin(pair: Comparison) -> str:
     """What counts as equivalent; empty of a pair that is tested for a difference."""
     if pair.margin is None:
         return ""
-    bounded = estimand_of(pair.estimand).bounded
+    bounded = quantity_of(pair.estimand).bounded
     low, high = (apa_number(v, bounded=bounded) for v in (pair.margin.low, pair.margin.high))
     return f"within {high}" if pair.margin.low == -pair.margin.high else f"within {low} to {high}"
 
@@ -187,7 +187,7 @@ def _pair(run: Run, where: str, line: dict[str, Any]) -> dict[str, Any]:
         size = same
     field, _, bound = p_of(size)
     effect = Measured.of(size)
-    if estimand_of(size.estimand).unit == "ranks":
+    if quantity_of(size.estimand).unit == "ranks":
         effects = run.records.effects(size)
         effect = Measured.of(effects[0]) if effects else effect
     return {
@@ -197,7 +197,7 @@ def _pair(run: Run, where: str, line: dict[str, Any]) -> dict[str, Any]:
         "level": size.interval.level if size.interval else math.nan,
         "judge": judge_of(run, size),
         "pair": with_names(f"{size.a} against {size.b}", run.names),
-        "of": estimand_of(size.estimand).label,
+        "of": quantity_of(size.estimand).heading,
         "size": effect.shown(),
         "p": label(run.records, address(size.id, field), p=True, bound=bound),
         "verdict": "differs" if differs else "alike" if alike else "open",
@@ -318,7 +318,7 @@ def _slug(name: str) -> str:
 def _ranks(record: Record, results: Results) -> bool:
     """Whether pairs are compared by their mean ranks."""
     members = results.members(record) if isinstance(record, ResultSet) else (record,)
-    return isinstance(members[0], Comparison) and estimand_of(members[0].estimand).unit == "ranks"
+    return isinstance(members[0], Comparison) and quantity_of(members[0].estimand).unit == "ranks"
 
 
 def replicated(run: Run) -> list[Showable]:
@@ -426,14 +426,14 @@ def _sentences(records: Sequence[Record], results: Results, *, families: Sequenc
     common = _common([w for _, w in worded])
     lines = []
     for record, words in worded:
-        own = Worded(words.numbers, *("" if part in common else part for part in words[1:]))
+        own = ResultText(words.numbers, *("" if part in common else part for part in words[1:]))
         lines.append(f"- **{escape_markdown(record.title)}.** {sentence(str(own))}")
     lines += [f"- {sentence(family_sentence(family, results))}" for family in families]
     end = " ".join(common)
     return "\n".join([*lines, *(["", sentence(end)] if end else [])])
 
 
-def _common(worded: Sequence[Worded]) -> list[str]:
+def _common(worded: Sequence[ResultText]) -> list[str]:
     """The reason and verdict that all of several results share."""
     if len(worded) < 2:
         return []
@@ -515,7 +515,7 @@ def _rows(run: Run, board: TableRecord) -> list[dict[str, Any]]:
         {"group": subject_of(board), "system": str(v["system"])} for v in values
     ]
 
-    def at(i: int, key: str) -> str:
+    def cell_address(i: int, key: str) -> str:
         return address(board.id, f"rows.{i}.{key}")
 
     for key, _, low, high, (best, worst) in _ORDERS:
@@ -524,13 +524,13 @@ def _rows(run: Run, board: TableRecord) -> list[dict[str, Any]]:
         numbers = [
             Measured(
                 value=number_of(v[key]), low=number_of(v[low]), high=number_of(v[high]),
-                at=(at(i, key), at(i, low), at(i, high), ""),
+                at=(cell_address(i, key), cell_address(i, low), cell_address(i, high), ""),
             )
             for i, v in enumerate(values)
         ]  # fmt: skip
         for i, (row, shown) in enumerate(zip(rows, column(numbers), strict=True)):
             row[key] = shown
-            first, last = (label(run.records, at(i, c)) for c in (best, worst))
+            first, last = (label(run.records, cell_address(i, c)) for c in (best, worst))
             row[f"{key}_rank"] = first if str(first) == str(last) else _to(first, last)
     return rows
 

@@ -8,7 +8,7 @@ from judgestats.errors import InputError
 from judgestats.reporting.numbers import Measured, address
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import COEFFICIENTS
-from judgestats.results import CONDITIONS, Column, Estimate, Table, estimand_of
+from judgestats.results import CONDITIONS, Column, Estimate, Table, quantity_of
 
 __all__ = [
     "LOST",
@@ -118,7 +118,7 @@ def _is_bounded(key: str, unit: str) -> bool:
     if unit in {"probability", "coefficient", "probability difference"} or key in COEFFICIENTS:
         return key != "padding_shift"
     try:
-        return estimand_of(_COLUMNS.get(key, key)).bounded
+        return quantity_of(_COLUMNS.get(key, key)).bounded
     except InputError:
         return key in _BOUNDED or key.startswith("share of ")
 
@@ -130,7 +130,7 @@ def heading(key: str) -> str:
     if key in COEFFICIENTS:
         return COEFFICIENTS[key]
     try:
-        text = estimand_of(_COLUMNS.get(key, key)).label
+        text = quantity_of(_COLUMNS.get(key, key)).heading
     except InputError:
         text = key.removeprefix("factor_").replace("_", " ")
     return text[:1].upper() + text[1:]
@@ -139,7 +139,7 @@ def heading(key: str) -> str:
 def with_unit(run: Run, key: str) -> str:
     """What an axis is called: the name with its unit, by the registry."""
     try:
-        unit = estimand_of(_COLUMNS.get(key, key)).unit
+        unit = quantity_of(_COLUMNS.get(key, key)).unit
     except InputError:
         unit = next((c.unit for c in _columns(run) if c.key == key), "")
     short = in_words(unit)
@@ -158,7 +158,7 @@ def from_zero(key: str) -> bool:
     (True, False, False)
     """
     try:
-        entry = estimand_of(_COLUMNS.get(key, key))
+        entry = quantity_of(_COLUMNS.get(key, key))
     except InputError:
         return False
     return entry.low == 0 and "points" in entry.unit

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from judgestats.deprecated import warn_renamed_function
-from judgestats.reporting.document import escape_markdown
+from judgestats.reporting.document import current_sink, escape_markdown
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.exclusions import linked
 from judgestats.reporting.show import Markdown
@@ -25,7 +24,7 @@ from judgestats.results import (
     kind_of_test,
 )
 from judgestats.results import Table as TableRecord
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.results.quantities import TESTS
 
 __all__ = [
@@ -140,7 +139,7 @@ def methods(
         _GRADE * bool({"grade_score", "grade_score_corrected"} & estimands),
         _tests(named, write),
         _intervals(run, write),
-        _by_chance(run, write),
+        _null_sentence(run, write),
         _adjusted(run, named, write),
         _crosschecked(run),
     ]
@@ -219,7 +218,7 @@ def _interval(method: str, write: Write) -> str:
     return called or write(_method(re.sub(r"\d[\d.]* (?=effective df|df)", "", method)))
 
 
-def _by_chance(run: Run, write: Write) -> str:
+def _null_sentence(run: Run, write: Write) -> str:
     """What is shuffled, or drawn, where a result says what chance gives."""
     nulls = [e.null for e in run.records.select(Estimate) if e.null is not None]
     ways = dict.fromkeys(
@@ -297,7 +296,7 @@ def _crosschecked(run: Run) -> str:
     largest = max(abs(row["difference"] or 0.0) for row in rows)
     packages = {row["package"].rpartition(" ")[::2] for row in rows}
     named = " and ".join(f"{p} {'.'.join(v.split('.')[:2])}" for p, v in sorted(packages))
-    numbers = counted(len(rows), "headline number was", "headline numbers were")
+    numbers = count_noun(len(rows), "headline number was", "headline numbers were")
     difference = f"the largest difference is {largest:.0e}" if largest else "there is no difference"
     return f"{numbers} recomputed with {named}; {difference}."
 
@@ -314,11 +313,9 @@ _CSV = {
 
 def files(run: Run) -> Markdown:
     """The tables that the report leaves out, as CSV beside it, with links."""
-    folder = Path("tables")
-    folder.mkdir(exist_ok=True)
-    made = {name: text for name, text in _written(run).items() if text}
+    made = {name: text for name, text in _file_names(run).items() if text}
     for name, text in made.items():
-        (folder / f"{name}.csv").write_text(text, encoding="utf-8")
+        current_sink().path(f"tables/{name}.csv").write_text(text, encoding="utf-8")
     there = ["disagreements"] if linked(run) else []
     there += ["flagged_without"] if run.table("flagged_without") else []
     here = [*made, *there]
@@ -327,7 +324,7 @@ def files(run: Run) -> Markdown:
     return Markdown("::: {.files}\n\n" + "\n".join(lines) + "\n\n:::")
 
 
-def _written(run: Run) -> dict[str, str]:
+def _file_names(run: Run) -> dict[str, str]:
     out = {"tests": "", "pairs": "", "estimates": "", "conditions": ""}
     kinds: dict[str, list[dict[str, Any]]] = {k: [] for k in out}
     for record in run.records.results:

@@ -23,7 +23,7 @@ from judgestats.reporting.numbers import (
 from judgestats.reporting.runs import Run
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
-from judgestats.results import Comparison, Estimate, Record, Results, ResultSet, Test, estimand_of
+from judgestats.results import Comparison, Estimate, Record, Results, ResultSet, Test, quantity_of
 from judgestats.results import Table as TableRecord
 from judgestats.results.answers import answers_of
 from judgestats.results.numbers import bounds_of
@@ -85,7 +85,7 @@ def estimates_table(
         rows.sort(key=lambda row: order.index(row["group"]))
     columns = [
         Column(key="what", label="Condition" if grouped else "Result"),
-        Column(key="term", label="Estimand"),
+        Column(key="term", label="Quantity"),
         Column(key="value", label="Estimate", align="right"),
         Column(key="ci", label="Interval", align="right"),
         Column(key="se", label="Standard error", align="right"),
@@ -116,16 +116,16 @@ _ALL = "All conditions together"
 
 
 def _row(record: Estimate, whole: Record) -> dict[str, Any]:
-    entry = estimand_of(record.estimand)
+    entry = quantity_of(record.estimand)
     zero, null = not entry.bounded, record.null
     low, high = bounds_of(record.interval)
     alone = math.isnan(low) and not math.isnan(record.std_error)
     subject = subject_of(record)
     return {
-        "group": entry.label if subject else _ALL,
+        "group": entry.heading if subject else _ALL,
         "subject": subject,
         "title": whole.title,
-        "term": entry.label,
+        "term": entry.heading,
         "value": number(record.estimate, digits=3, leading_zero=zero),
         "ci": interval(low, high, digits=3, leading_zero=zero),
         # the standard error says how sure an estimate is that has no interval
@@ -205,7 +205,7 @@ def tests_table(tests: Sequence[Test], *, results: Results, label: str, caption:
     for test, subject in zip(tests, subjects, strict=True):
         effects = results.effects(test)
         effect = effects[0] if effects else None
-        bounded = effect is not None and estimand_of(effect.estimand).bounded
+        bounded = effect is not None and quantity_of(effect.estimand).bounded
         bounds = bounds_of(effect.interval if effect else None)
         n = test.sample.n_items if test.sample is not None else None
         s = test.statistic
@@ -314,7 +314,7 @@ def comparisons_table(
 def _pair_interval(row: Comparison) -> str:
     """A comparison's interval; ratios may have an end that is not determined."""
     low, high = bounds_of(row.interval)
-    if estimand_of(row.estimand).is_ratio:
+    if quantity_of(row.estimand).is_ratio:
         return positive_interval(low, high, estimate=row.estimate)
     return interval(low, high)
 

@@ -6,11 +6,11 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from judgestats.errors import InputError
 from judgestats.reporting import plots
-from judgestats.reporting.numbers import NOTHING, Shown, address, label, named
+from judgestats.reporting.document import current_sink
+from judgestats.reporting.numbers import NOTHING, Shown, address, label, name_reliability
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.summary_page import changes, number_at, sentences
 from judgestats.reporting.show import Captioned, Markdown, Showable
@@ -51,7 +51,7 @@ def refusals(first: Run, second: Run) -> list[str]:
     shared = set(one["item_id"]) & set(two["item_id"])
     if len(shared) < 3:
         reasons.append(f"they share {len(shared) or 'no'} items, and at least 3 are needed")
-    changed = [name for name in _changed_items(first, second) if _judged(name, shared)]
+    changed = [name for name in _changed_items(first, second) if _is_shared(name, shared)]
     if changed:
         reasons.append(
             f"{len(changed)} things judged have the same name but another text (such as "
@@ -88,7 +88,7 @@ def _texts(run: Run) -> dict[str, str]:
     return texts
 
 
-def _judged(name: str, shared: set[str]) -> bool:
+def _is_shared(name: str, shared: set[str]) -> bool:
     """Whether a name stands for something that both runs judged: itself, or part of it."""
     return any(item == name or item.startswith(f"{name}/") for item in shared)
 
@@ -178,9 +178,9 @@ def in_short(held: Sequence[Pair]) -> list[Showable]:
     """What became of each comparison, and the shifts as dots with intervals."""
     parts = []
     for pair in held:
-        named_ = f"**{named(f'{pair.title}.')}**"
+        named_ = f"**{name_reliability(f'{pair.title}.')}**"
         if pair.comparison is None:
-            parts.append(f"{named_} {named(pair.sentence)}")
+            parts.append(f"{named_} {name_reliability(pair.sentence)}")
             continue
         both = _items(pair.comparison).within(pair.file).markdown
         parts += [f"{named_} {both} items were judged by both."]
@@ -196,11 +196,9 @@ def paired(held: Sequence[Pair]) -> list[Showable]:
 
 def files(held: Sequence[Pair]) -> Markdown:
     """The records of each comparison as a results file beside the page, with links."""
-    made = [f"tables/{pair.file}.json" for pair in held if pair.comparison is not None]
-    for pair in held:
-        if pair.comparison is not None:
-            Path("tables").mkdir(exist_ok=True)
-            write_results(Path("tables", f"{pair.file}.json"), pair.comparison)
+    made = {f"tables/{p.file}.json": p.comparison for p in held if p.comparison is not None}
+    for name, comparison in made.items():
+        write_results(current_sink().path(name), comparison)
     lines = "\n".join(f"- [{name}]({name}): all records" for name in made)
     return Markdown(f"::: {{.files}}\n\n{lines}\n\n:::" if made else "")
 

@@ -15,7 +15,7 @@ from judgestats.reporting.numbers import (
     column,
     count,
     label,
-    named,
+    name_reliability,
     resolve,
     words,
 )
@@ -30,9 +30,9 @@ from judgestats.reporting.show import Captioned, Markdown, Showable
 from judgestats.reporting.table_layout import Column
 from judgestats.reporting.tables import Table
 from judgestats.results import CONDITIONS, Comparison, Estimate, Results, Row, Test
-from judgestats.results.answers import LOST, Answer, decimals_of, number_of, shown
+from judgestats.results.answers import LOST, Answer, decimals_of, format_record, number_of
 from judgestats.results.numbers import adjusted_p
-from judgestats.results.summary import brief_of, told_apart, what_to_repeat
+from judgestats.results.summary import brief_of, distinguishable, repeat_phrase
 
 __all__ = [
     "above",
@@ -94,9 +94,9 @@ def _marked(answer: Answer, results: Results, file: str) -> str:
             placed = number.within(file) if file else number
             # "p = " stays with its number
             before = _P.sub(lambda match: match[0].replace(" ", "\u00a0"), answer.text[at:start])
-            out += [named(before), placed.markdown]
+            out += [name_reliability(before), placed.markdown]
             at = end
-    return "".join([*out, named(f"{answer.text[at:].rstrip('.')}.")])
+    return "".join([*out, name_reliability(f"{answer.text[at:].rstrip('.')}.")])
 
 
 def _numbers(answer: Answer, results: Results) -> Iterator[tuple[int, int, Shown]]:
@@ -105,7 +105,7 @@ def _numbers(answer: Answer, results: Results) -> Iterator[tuple[int, int, Shown
     decimals = decimals_of(results)
     claimed = {f"p {adjusted_p(h)}" for h in results.headlines if h.id in answer.headlines}
     for record in (number_of(results, i) for i in answer.records):
-        number, bounds = shown(record, decimals=decimals.get(record.id))
+        number, bounds = format_record(record, decimals=decimals.get(record.id))
         whole = f"{number} {bounds}" if bounds.startswith("[") else number
         start = answer.text.find(whole, at)
         if start < 0 or not math.isfinite(record.estimate):
@@ -260,7 +260,7 @@ def page_one(run: Run) -> list[Showable]:
         parts.append(Markdown(_advised(run)))
     if records.kind == "drift":  # one verdict a change: its size beside the p of its test
         return [*parts, changes(records, first="the first run", second="the second run")]
-    return [*parts, questions(run, most=_room(run, figure))]
+    return [*parts, questions(run, most=_row_limit(run, figure))]
 
 
 def above(run: Run) -> set[str]:
@@ -268,7 +268,7 @@ def above(run: Run) -> set[str]:
 
     An analysis may keep one number in two records: for a condition, and as a result.
     """
-    keys_above = questions(run, most=_room(run, _figure(run)))
+    keys_above = questions(run, most=_row_limit(run, _figure(run)))
     cells = [cell for row in (keys_above.rows if keys_above else ()) for cell in row.values()]
     shown = [cell for cell in cells if isinstance(cell, Shown)]
     texts = {str(cell) for cell in shown if "[" in str(cell)}
@@ -290,7 +290,7 @@ def _figure(run: Run) -> Captioned | None:
     return answer_figure(run, most=_FEW_DRAWN) or figure
 
 
-def _room(run: Run, figure: Captioned | None) -> int:
+def _row_limit(run: Run, figure: Captioned | None) -> int:
     """Rows that page one has room for; where those are too few the table stands on page two."""
     rows = _rows(run, figure)
     return min(rows, _MOST_ROWS) if rows >= _FEWEST_ROWS else _MOST_ROWS
@@ -315,12 +315,16 @@ def _advised(run: Run) -> str:
         return ""
     text = words(records, "#recommendation.text")
     if advice.chosen:
-        before, number, after = what_to_repeat(advice)
+        before, number, after = repeat_phrase(advice)
         each = f", {before}" if before else ""
         if number:
             each += f"{count(records, 'recommendation.replicates').markdown}{after}"
         reason = words(records, "#recommendation.reason")
-        text = f"{named(run.called(advice.chosen))}{each}" + (f": {reason}" if reason else "") + "."
+        text = (
+            f"{name_reliability(run.called(advice.chosen))}{each}"
+            + (f": {reason}" if reason else "")
+            + "."
+        )
         for i, sentence in enumerate(advice.sentences):
             if not any(name in sentence for name in {advice.chosen, *run.names.values()}):
                 text += f" {words(records, address('', f'recommendation.sentences.{i}'))}"
@@ -328,7 +332,7 @@ def _advised(run: Run) -> str:
     told = not advice.chosen and all(run.called(name) in advice.text for name in tied)
     if 0 < len(tied) < _MOST_TIED and not told:
         first = "Not told from it" if advice.chosen else "Not told apart"
-        text += f" {first}: {'; '.join(named(run.called(name)) for name in tied)}."
+        text += f" {first}: {'; '.join(name_reliability(run.called(name)) for name in tied)}."
     return f"::: {{.advice}}\n\n**Use.** {text}\n\n:::"
 
 
@@ -355,7 +359,7 @@ def questions(run: Run, *, most: int = _MOST_ROWS) -> Table | None:
     ]
     if not listed:
         return None
-    columns, cells = _asked(run, listed)
+    columns, cells = _answer_columns(run, listed)
     price, name = _price(run, listed) if len(cells) == len(listed) else ([], "")
     if price:
         columns.append(Column(key="price", label=f"Price?\n{name}", align="right"))
@@ -406,7 +410,7 @@ def _are_designed(run: Run) -> bool:
     return coded or (bank and any("people" in text for text in texts))
 
 
-def _asked(
+def _answer_columns(
     run: Run, listed: list[tuple[int, dict[str, Any]]]
 ) -> tuple[list[Column], list[dict[str, Any]]]:
     """The columns of what is steady, right and fair, and their cells."""
@@ -421,7 +425,7 @@ def _asked(
     for question, keys in _QUESTIONS.items():
         answering = _answering(question, rows)
         for row in answering[:_MOST_OF_ONE]:
-            values = [_of_row(run, row, name) for name in named]
+            values = [_row_value(run, row, name) for name in named]
             _add(columns, cells, f"{question}\n{row.short}", values)
         if not answering and by_condition:  # no row of the screen tells it, a condition may
             for key in measures(run, keys)[:_MOST_OF_ONE]:
@@ -443,10 +447,10 @@ def _answering(question: str, rows: Sequence[Row]) -> list[Row]:
         if any(row.ask == r.ask and set(row.cells) <= set(r.cells) for r in asked[:i])
     }
     wanted = {row.key for row in asked} - again
-    return [row for row in told_apart(rows) if row.key in wanted]
+    return [row for row in distinguishable(rows) if row.key in wanted]
 
 
-def _of_row(run: Run, row: Row, condition: str) -> Measured:
+def _row_value(run: Run, row: Row, condition: str) -> Measured:
     record = run.records[row.cells[condition]] if condition in row.cells else None
     return Measured.of(record) if isinstance(record, (Estimate, Comparison)) else Measured()
 

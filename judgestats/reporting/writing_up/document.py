@@ -64,7 +64,7 @@ def _estimates(run: Run, *names: str) -> str:
     return ", ".join(n for n in names if n in by_name)
 
 
-def _unread(_: Run, frame: pd.DataFrame | None) -> str:
+def _unparsed_count(_: Run, frame: pd.DataFrame | None) -> str:
     if frame is None or not len(frame):
         return ""
     unread = int((frame["status"] != "ok").sum())
@@ -106,7 +106,7 @@ _ASKED: tuple[tuple[str, str, _Look, str], ...] = (
     ("Were repetitions made anew, not copied", "GRRAS 9",
      lambda r, _: _design(r, "choices_per_request"),
      "say whether each repetition was a request of its own"),
-    ("Replies that could not be read, and what was done", "GRRAS 8; LLM: traces", _unread,
+    ("Replies that could not be read, and what was done", "GRRAS 8; LLM: traces", _unparsed_count,
      "give the share of unread replies by condition"),
     ("The tests, declared before the data", "GRRAS 10",
      lambda r, _: _TESTS if r.plan.get("hypotheses") else "", "say which tests were planned"),

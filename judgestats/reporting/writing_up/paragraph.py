@@ -13,7 +13,7 @@ from judgestats.data.schema import read_frame
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.design import margin_of
 from judgestats.reporting.sections.methods import methods as measures
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 
 Write = Callable[[str], str]
 
@@ -61,7 +61,7 @@ def _design(run: Run, write: Write) -> str:
     asked = write(run.records.question)
     sentences = [f"**Design.** {asked}" if asked else "**Design.**"]
     if n_items := design.get("items"):
-        what = f"{counted(int(n_items), 'answer', 'answers')} to {_questions(design)}"
+        what = f"{count_noun(int(n_items), 'answer', 'answers')} to {_questions(design)}"
         if source := design.get("item_source"):
             what += f" ({write(str(source))})"
         sentences.append(f"{what} were judged.")
@@ -69,7 +69,7 @@ def _design(run: Run, write: Write) -> str:
     if conditions:
         listed = f": {'; '.join(conditions)}" if len(conditions) <= 12 else ""
         sentences.append(
-            f"There were {counted(len(conditions), 'condition', 'conditions')}{listed}."
+            f"There were {count_noun(len(conditions), 'condition', 'conditions')}{listed}."
         )
     if (times := design.get("replicates")) and int(times) > 1:
         sentences.append(
@@ -83,7 +83,7 @@ def _design(run: Run, write: Write) -> str:
 
 def _questions(design: Mapping[str, Any]) -> str:
     clusters = int(design.get("clusters") or 0)
-    return counted(clusters, "question", "questions") if clusters else "questions"
+    return count_noun(clusters, "question", "questions") if clusters else "questions"
 
 
 def _judges(run: Run, write: Write) -> str:

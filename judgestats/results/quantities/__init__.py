@@ -1,6 +1,7 @@
-"""The registry of estimands: what each number is, how it is written, where it is computed.
+"""Declared quantities: what each number is, how it is written, where it is computed.
 
-One entry an estimand. Whatever shows a number asks here; nothing is decided by the words of a name.
+One declaration per quantity. Audits, metrics, `check`, screens and the glossary follow from it; no
+key is made from its wording.
 """
 
 from __future__ import annotations
@@ -19,26 +20,25 @@ from judgestats.results.quantities import (
     robustness,
     validity,
 )
-from judgestats.results.quantities.entry import UNITS, Estimand, TestKind
+from judgestats.results.quantities.entry import UNITS, Quantity, TestKind
 
 __all__ = [
-    "ESTIMANDS",
+    "QUANTITIES",
     "TESTS",
     "UNITS",
-    "Estimand",
+    "Quantity",
     "TestKind",
-    "estimand_of",
+    "quantity_of",
     "kind_of_test",
-    "labelled",
     "name_of",
     "symbol_of",
-    "without_zero",
+    "omits_zero",
 ]
 
-Entry = TypeVar("Entry", Estimand, TestKind)
+Entry = TypeVar("Entry", Quantity, TestKind)
 
 
-def _by_key(*parts: Sequence[Entry]) -> dict[str, Entry]:
+def _index_keys(*parts: Sequence[Entry]) -> dict[str, Entry]:
     entries = [entry for part in parts for entry in part]
     table = {entry.key: entry for entry in entries}
     if len(table) < len(entries):
@@ -48,22 +48,22 @@ def _by_key(*parts: Sequence[Entry]) -> dict[str, Entry]:
     return table
 
 
-ESTIMANDS: Mapping[str, Estimand] = _by_key(
+QUANTITIES: Mapping[str, Quantity] = _index_keys(
     reliability.ENTRIES,
     agreement.ENTRIES,
     validity.ENTRIES,
     robustness.ENTRIES,
     comparison.ENTRIES,
 )
-"""All estimands by key."""
+"""All quantities by key."""
 
-TESTS: Mapping[str, TestKind] = _by_key(comparison.TESTS_ENTRIES)
+TESTS: Mapping[str, TestKind] = _index_keys(comparison.TESTS_ENTRIES)
 """All tests by key."""
 
 
 @cache
-def estimand_of(key: str) -> Estimand:
-    """The entry of an estimand.
+def quantity_of(key: str) -> Quantity:
+    """The declaration of a quantity.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def estimand_of(key: str) -> Estimand:
 
     Returns
     -------
-    Estimand
+    Quantity
         With the key and label of this name.
 
     Raises
@@ -82,12 +82,12 @@ def estimand_of(key: str) -> Estimand:
 
     Examples
     --------
-    >>> estimand_of("icc_1_1").label, estimand_of("icc_1_1").bounded
+    >>> quantity_of("icc_1_1").heading, quantity_of("icc_1_1").bounded
     ('ICC(1,1)', True)
-    >>> estimand_of("position_3_share").label
+    >>> quantity_of("position_3_share").heading
     'share of place 3'
     """
-    return _entry(key, ESTIMANDS, "estimand")
+    return _entry(key, QUANTITIES, "quantity")
 
 
 @cache
@@ -96,7 +96,7 @@ def kind_of_test(key: str) -> TestKind:
 
     Examples
     --------
-    >>> kind_of_test("friedman_test").label
+    >>> kind_of_test("friedman_test").heading
     "Friedman's test"
     """
     return _entry(key, TESTS, "test")
@@ -112,41 +112,24 @@ def _entry(key: str, table: Mapping[str, Entry], what: str) -> Entry:
         match = re.fullmatch(re.sub(r"\\\{\w+\\\}", r"(\\w+?)", re.escape(pattern)), key)
         if match:
             words = {n: v.replace("_", " ") for n, v in zip(names, match.groups(), strict=True)}
-            return replace(entry, key=key, label=entry.label.format(**words))
+            return replace(entry, key=key, heading=entry.heading.format(**words))
     raise InputError(
         f"{what}: {key!r} is not in the registry. Add one entry to judgestats/results/quantities."
     )
 
 
-def labelled(name: str) -> str:
-    """The key of an estimand that is named by its key or its label.
-
-    Examples
-    --------
-    >>> labelled("difference of means"), labelled("cohens_d")
-    ('mean_difference', 'cohens_d')
-    """
-    return name if name in ESTIMANDS else _by_label().get(name, name)
-
-
-@cache
-def _by_label() -> dict[str, str]:
-    labels = [entry.label for entry in ESTIMANDS.values()]
-    return {e.label: e.key for e in ESTIMANDS.values() if labels.count(e.label) == 1}
-
-
-def without_zero(name: str) -> bool:
+def omits_zero(name: str) -> bool:
     """Whether a number of this estimand is written without a leading zero: it cannot exceed 1.
 
     An estimand of the user's own, which no entry tells of, may exceed it.
 
     Examples
     --------
-    >>> without_zero("icc_1_1"), without_zero("difference of means"), without_zero("my_own")
+    >>> omits_zero("icc_1_1"), omits_zero("mean_difference"), omits_zero("my_own")
     (True, False, False)
     """
     try:
-        return estimand_of(labelled(name)).bounded
+        return quantity_of(name).bounded
     except InputError:
         return False
 
@@ -160,7 +143,7 @@ def symbol_of(name: str, label: str) -> str:
     ('ηp²', 'ICC(1,1)')
     """
     try:
-        return estimand_of(name).symbol or label
+        return quantity_of(name).symbol or label
     except InputError:
         return label
 
@@ -174,6 +157,6 @@ def name_of(name: str) -> str:
     ("Kendall's W", 'share of place 1', 'my own')
     """
     try:
-        return estimand_of(name).label
+        return quantity_of(name).heading
     except InputError:
         return name.replace("_", " ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -28,27 +29,66 @@ UNITS = {
 
 
 Direction = Literal["higher", "lower", "nothing", "none"]
-"""Of `Estimand.better`."""
+"""Of `Quantity.better`."""
+
+
+Kind = Literal["scores", "verdicts", "pairs", "labels", "pair labels", "tied labels"]
+"""Scores or verdicts of items x repeats; verdicts on pairs in both orders; verdicts next to human
+labels: in any words, of pairs, and of pairs of which some are tied."""
+_GROUPS: Mapping[Kind, str] = {"scores": "reliability", "verdicts": "reliability", "pairs": "order"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needs:
+    """The data of one condition from which an audit computes a quantity.
+
+    Attributes
+    ----------
+    kind : str
+        Of the data, and so of the first arguments of the quantity's function.
+    repeats : int
+        So many judgments of an item in one order.
+    option : str
+        Option of the plan without which the quantity is not computed.
+    size : {"any", "memory", "counts"}
+        Whether audits in memory, audits of counts, or both compute it.
+    """
+
+    kind: Kind
+    repeats: int = 1
+    option: str = ""
+    size: Literal["any", "memory", "counts"] = "any"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Screen:
+    """The row of a screen that shows a quantity: its key, wording, short heading, and note."""
+
+    key: str
+    ask: str
+    short: str
+    note: str = ""
 
 
 @dataclass(frozen=True)
-class Estimand:
+class Quantity:
     """What a number is.
 
     Attributes
     ----------
     key : str
-        Its machine name; ``{...}`` stands for a number or word (``position_{place}_share``).
-    label : str
-        Its name for a reader, as a column or row of a table bears it.
+        Its id everywhere; ``{...}`` stands for a number or word (``position_{place}_share``).
+    heading : str
+        Its name for a reader, as a column or row of a table bears it. No id is made from it.
     unit : str
         A key of `UNITS`.
-    meaning : str
+    glossary : str
         One line that says what it tells.
     function : str
-        The public function that computes it: its documentation says how.
+        The function that computes it: a public name of `judgestats.stats`, or
+        ``module:name`` within `judgestats.stats`.
     symbol : str
-        As a formula or the APA manual writes it; empty: the label.
+        As a formula or the APA manual writes it; empty: the heading.
     low, high : float
         The range that it can have.
     nothing : float
@@ -56,18 +96,74 @@ class Estimand:
     better : {"higher", "lower", "nothing", "none"}
         Which end speaks for a judge. Of ``nothing`` a departure from `nothing` to either side
         speaks against one, so that a bound from above holds its size; ``none`` has no direction.
+    needs : Needs, optional
+        The data from which an audit computes it; None: no audit does by this declaration.
+    options : mapping
+        Arguments of the function; ``{...}`` stands for an option of the plan.
+    audited : str
+        Function, as `function`, that an audit calls in its place; empty: `function`.
+    counted : str
+        Function or method, as `function`, that computes it from sums of counted scores.
+    draws : int
+        Resamples, and at most so many permutations, where each fits a model anew; 0: the plan's.
+    name : str
+        In ids of records, columns and metrics of an audit; empty: the key.
+    record : str
+        What the ids of its records begin with; empty: made from `needs` and `name`.
+    title : str
+        Of an audit's record; empty: the heading.
+    primary : bool
+        Whether an audit's record is primary, and so described in a headline.
+    metric : str
+        Of a condition; empty: made from `needs` and `name`.
+    metrics : tuple of str
+        Further metrics that are this quantity.
+    aliases : tuple of str
+        Further names that `check` accepts.
+    says : str
+        Clause of an audit's sentence, ``{}`` for the number.
+    screen : Screen, optional
+        Its row on the screen of an audit.
+    reference : tuple of str
+        Data set and entry of ``tests/reference/reference.json`` that it is validated against.
     """
 
     key: str
-    label: str
+    heading: str
     unit: str
-    meaning: str
+    glossary: str
     function: str
     symbol: str = ""
     low: float = -math.inf
     high: float = math.inf
     nothing: float = math.nan
     better: Direction = field(kw_only=True)
+    needs: Needs | None = field(default=None, kw_only=True)
+    options: Mapping[str, str | bool] = field(default_factory=dict, kw_only=True)
+    audited: str = field(default="", kw_only=True)
+    counted: str = field(default="", kw_only=True)
+    draws: int = field(default=0, kw_only=True)
+    name: str = field(default="", kw_only=True)
+    record: str = field(default="", kw_only=True)
+    title: str = field(default="", kw_only=True)
+    primary: bool = field(default=False, kw_only=True)
+    metric: str = field(default="", kw_only=True)
+    metrics: tuple[str, ...] = field(default=(), kw_only=True)
+    aliases: tuple[str, ...] = field(default=(), kw_only=True)
+    says: str = field(default="", kw_only=True)
+    screen: Screen | None = field(default=None, kw_only=True)
+    reference: tuple[str, ...] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        name = self.name or self.key
+        group = _GROUPS.get(self.needs.kind, "people") if self.needs else ""
+        given = {
+            "name": name,
+            "record": self.record or (f"{group}.{name}" if group else f"condition.{self.key}"),
+            "metric": self.metric or (f"{group}/{name}" if group else ""),
+        }
+        for field_name, value in given.items():
+            object.__setattr__(self, field_name, value)
 
     @property
     def bounded(self) -> bool:
@@ -90,6 +186,6 @@ class TestKind:
     __test__ = False  # pytest must not collect it
 
     key: str
-    label: str
+    heading: str
     function: str
     found: str = "differs"

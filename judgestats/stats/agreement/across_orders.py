@@ -58,7 +58,9 @@ class _Coefficient:
     least: Callable[[Floats, int], float] = lambda _r, _q: 0.0
 
 
-def _beyond(label: str, chance: Chance, least: Callable[[Floats, int], float]) -> _Coefficient:
+def _scaled_disagreement(
+    label: str, chance: Chance, least: Callable[[Floats, int], float]
+) -> _Coefficient:
     """Disagreement in the unit of that by chance, (1 - p_a) / (1 - p_e)."""
 
     def ratio(s: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -123,9 +125,10 @@ def _even(r: Floats, q: int) -> float:
 
 
 _COEFFICIENTS: dict[str, _Coefficient] = {
-    "fleiss_kappa": _beyond("Fleiss' kappa", chance_fleiss, lambda r, _: least_fleiss_kappa(r)),
-    "gwet_ac1": _beyond("Gwet's AC1", chance_gwet, _even),
-    "brennan_prediger": _beyond("Brennan-Prediger coefficient", chance_uniform, _even),
+    "fleiss_kappa": _scaled_disagreement("Fleiss' kappa", chance_fleiss, lambda r,
+        _: least_fleiss_kappa(r)),
+    "gwet_ac1": _scaled_disagreement("Gwet's AC1", chance_gwet, _even),
+    "brennan_prediger": _scaled_disagreement("Brennan-Prediger coefficient", chance_uniform, _even),
     "vote_share_reliability": _Coefficient(
         label="Vote-share reliability of one judgment", per_item=_shares_per_item, ratio=_shares,
         one_minus=True, scale="log_ratio",

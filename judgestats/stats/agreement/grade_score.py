@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError, one_of
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.stats.inference.estimate import Estimate, Note, NullReference, Sample
 from judgestats.stats.inference.keywords import SumResampled, with_keywords
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
@@ -360,7 +360,7 @@ def grade_score(
     why = "some rotations were not read" if unread == "complete" else "no rotation was read"
     notes = []
     if unread == "available" and np.any(used & ~items["complete"]):
-        partly = counted(int(np.sum(used & ~items["complete"])), "item is", "items are")
+        partly = count_noun(int(np.sum(used & ~items["complete"])), "item is", "items are")
         message = (
             f"{partly} scored on some rotations only, "
             "which understates a consistent judge; details hold the bounds."

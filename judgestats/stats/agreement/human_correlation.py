@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Bools, Floats, Ints, too_large
 from judgestats.errors import InputError, one_of
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.stats.comparison.rank_correlation import kendall_correlation, spearman_correlation
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_bootstrap, cluster_codes
@@ -351,7 +351,8 @@ def disattenuated_correlation(
     ok = math.isfinite(boot.interval.low)
     if boot.n_clusters < 40:
         message = (
-            f"Only {counted(boot.n_clusters, 'cluster', 'clusters')}: in simulations with 20 the "
+            f"Only {count_noun(boot.n_clusters, 'cluster', 'clusters')}: in simulations with 20 "
+            "the "
             "95 % BCa interval "
             "covered .92 to .93, the percentile interval .85 to .89."
         )
@@ -460,7 +461,7 @@ def correlation_by_level(
 
         def value(keep: Bools, *, between: bool = between) -> float:
             if between:
-                return _between(x[keep], y[keep], systems[keep], method)
+                return _system_correlation(x[keep], y[keep], systems[keep], method)
             return correlate(x[keep], y[keep], method)
 
         everything = np.ones(x.size, dtype=bool)
@@ -491,7 +492,7 @@ def correlation_by_level(
     )
 
 
-def _between(x: Floats, y: Floats, systems: Ints, method: str) -> float:
+def _system_correlation(x: Floats, y: Floats, systems: Ints, method: str) -> float:
     """Correlation of the systems' means."""
     codes = np.unique(systems, return_inverse=True)[1]
     n = np.bincount(codes)

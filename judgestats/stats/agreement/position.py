@@ -273,11 +273,11 @@ class PositionAndNoise(Result):
 def _parts(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Disagreement within orders and between them, from counts (..., items, 3)."""
 
-    def within(c: Floats) -> Floats:
+    def item_disagreement(c: Floats) -> Floats:
         m = c.sum(axis=-1)
         return np.asarray(1.0 - np.sum(c * (c - 1.0), axis=-1) / (m * (m - 1.0)))
 
-    return (within(a) + within(b)) / 2, 1.0 - pair_agreement(a, b)
+    return (item_disagreement(a) + item_disagreement(b)) / 2, 1.0 - pair_agreement(a, b)
 
 
 @with_keywords(permutations=NULL)

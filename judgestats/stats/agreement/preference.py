@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
+from judgestats.results.quantities import name_of
 from judgestats.stats.agreement.human import share_of_sums
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
@@ -192,7 +193,7 @@ def _row(fit: SignedRegression, place: int, a: str, b: str, *, level: float) -> 
         a=a,
         b=b,
         estimate=value,
-        estimate_name="change of the preference",
+        estimate_name="preference_change",
         statistic=value / error if defined else math.nan,
         df=fit.df,
         p_value=float(2 * distributions.t.sf(abs(value / error), fit.df)) if defined else math.nan,
@@ -281,7 +282,7 @@ def equivalence_of_effects(
         sample=effects.sample,
         margin=(-margin, margin),
         alpha=alpha,
-        quantity=rows[0].estimate_name if rows else "",
+        quantity=name_of(rows[0].estimate_name) if rows else "",
     )
 
 

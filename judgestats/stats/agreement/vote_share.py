@@ -312,7 +312,9 @@ def _exact(counts: Ints, k: int, ties: str) -> float:
     return total
 
 
-def _drawn(counts: Ints, k: int, ties: str, n_draws: int, rng: np.random.Generator) -> float:
+def _sampled_stability(
+    counts: Ints, k: int, ties: str, n_draws: int, rng: np.random.Generator
+) -> float:
     """Two disjoint panels of k, by seeded subsampling."""
     labels = np.repeat(np.arange(counts.size), counts)
     shuffled = rng.permuted(np.broadcast_to(labels, (n_draws, labels.size)), axis=1)[:, : 2 * k]
@@ -401,7 +403,7 @@ def panel_agreement(
     panels = math.comb(k + votes.size - 1, votes.size - 1)
     if panels**2 <= EXACT_WORK:
         return _exact(votes, k, ties)
-    return _drawn(votes, k, ties, n_draws, rng)
+    return _sampled_stability(votes, k, ties, n_draws, rng)
 
 
 @with_keywords()

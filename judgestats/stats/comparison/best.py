@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from judgestats.arrays import Floats, Ints, too_large
 from judgestats.errors import InputError
-from judgestats.results.numbers import apa_number, counted
+from judgestats.results.numbers import apa_number, count_noun
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import (
     studentized_range_isf,
@@ -66,7 +66,7 @@ class BestConditions(Comparisons):
             cheapest = "the cheapest that is shown" if len(self.non_inferior) > 1 else "shown to be"
             text += f"; {self.recommended} is {cheapest} not worse than the best{within}"
         elif self.n_items_needed:
-            text += f"; {counted(self.n_items_needed, 'item', 'items')} would decide"
+            text += f"; {count_noun(self.n_items_needed, 'item', 'items')} would decide"
         return f"{text} ({self.sample})."
 
 
@@ -253,7 +253,7 @@ def _row(
         a=names[i],
         b=names[best],
         estimate=float(difference[i, best]),
-        estimate_name="difference from the best of the others",
+        estimate_name="difference_from_best",
         statistic=behind,
         df=df,
         p_value=p,

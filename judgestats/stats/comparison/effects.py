@@ -77,7 +77,7 @@ def _two_sample(
     **inference: Unpack[Seeded],
 ) -> Estimate:
     data = read_two_samples(x, y, where=name, cluster=inference["cluster"])
-    first, second = data.split()
+    first, second = data.group_values()
     n, m = first.size, second.size
     reason = "" if min(n, m) >= 2 else "a sample has fewer than 2 values"
     estimator = {
@@ -469,7 +469,7 @@ def _two_samples(
 ) -> tuple[Floats, Floats, Ints | None, Sample]:
     """Both samples, cluster codes (x first, then y) and the sample record."""
     groups = read_two_samples(x, y, where=where, cluster=cluster)
-    first, second = groups.split()
+    first, second = groups.group_values()
     codes = None
     if groups.cluster is not None:
         codes = np.concatenate([groups.cluster[groups.codes == g] for g in (0, 1)])

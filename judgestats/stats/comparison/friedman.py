@@ -298,7 +298,7 @@ class FriedmanResult(TestResult):
                     a=self.conditions[int(a)],
                     b=self.conditions[int(b)],
                     estimate=float(estimate),
-                    estimate_name="difference of mean ranks",
+                    estimate_name="mean_rank_difference",
                     statistic=math.nan if undefined else float(statistic),
                     df=df,
                     p_value=math.nan if undefined else float(p),

@@ -255,7 +255,7 @@ def mann_whitney_test(
     data = read_two_samples(
         x, y, where=where, names=names, cluster=inference["cluster"], missing=missing
     )
-    first, second = data.split()
+    first, second = data.group_values()
     a, b = data.names
     outcome = mann_whitney_outcome(first, second, alternative, exact, correct)
     notes = list(data.notes)
@@ -366,7 +366,7 @@ def pairwise_mann_whitney(
     """
     where = "pairwise_mann_whitney"
     data = read_groups(values, groups, where=where, names=names, missing=missing)
-    samples = data.split()
+    samples = data.group_values()
     pairs = [(i, j) for i in range(len(samples)) for j in range(i + 1, len(samples))]
     if not pairs:
         raise InputError(
@@ -385,12 +385,12 @@ def pairwise_mann_whitney(
                 a=data.names[i],
                 b=data.names[j],
                 estimate=shift.estimate,
-                estimate_name="Hodges-Lehmann shift",
+                estimate_name="location_shift",
                 statistic=outcome["statistic"],
                 p_value=outcome["p_value"],
                 interval=shift.interval,
                 effect=delta,
-                effect_name="Cliff's delta",
+                effect_name="cliffs_delta",
                 n=x.size + y.size,
                 reason=outcome["reason"],
             )
@@ -510,7 +510,7 @@ class KruskalResult(TestResult):
                     a=self.groups[int(i)],
                     b=self.groups[int(j)],
                     estimate=float(d),
-                    estimate_name="difference of mean ranks",
+                    estimate_name="mean_rank_difference",
                     statistic=float(s) if not math.isnan(p) else math.nan,
                     df=df,
                     p_value=float(p),

@@ -12,7 +12,7 @@ import numpy as np
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.paired import tail_p
 from judgestats.stats.designs.blocks import read_blocks
@@ -290,7 +290,7 @@ class CochranResult(TestResult):
                     a=self.conditions[int(i)],
                     b=self.conditions[int(j)],
                     estimate=float(rates[i] - rates[j]),
-                    estimate_name="difference of rates",
+                    estimate_name="rate_difference",
                     statistic=test.statistic if self.cluster is None else -test.statistic,
                     # No evidence at all where a pair never differs: p is 1, as in R's loop.
                     p_value=1.0 if test.reason else test.p_value,
@@ -391,7 +391,7 @@ def cochran_q_test(
     notes = list(blocks.notes)
     if not reason and informative * matrix.shape[1] < 24:
         message = (
-            f"Only {counted(informative, 'item tells', 'items tell')} the conditions apart: "
+            f"Only {count_noun(informative, 'item tells', 'items tell')} the conditions apart: "
             "chi-squared is rough there; ask "
             "for distribution='exact' or 'permutation'."
         )

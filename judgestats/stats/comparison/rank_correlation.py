@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.stats.comparison.effects import undercoverage
 from judgestats.stats.comparison.paired import ALTERNATIVES, Alternative, normal_p
 from judgestats.stats.designs.blocks import as_paired
@@ -114,7 +114,7 @@ def read_pairs(
     notes = blocks.notes
     if blocks.sample.n_excluded:
         what = ("pair has a missing value and is", "pairs have a missing value and are")
-        message = f"{counted(blocks.sample.n_excluded, *what)} left out."
+        message = f"{count_noun(blocks.sample.n_excluded, *what)} left out."
         notes = (Note(code="missing_values", message=message),)
     first, second = blocks.scores[:, 0], blocks.scores[:, 1]
     return first, second, blocks.cluster, blocks.sample, notes, data_name

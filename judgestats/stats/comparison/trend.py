@@ -11,7 +11,7 @@ import numpy as np
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.stats.comparison.paired import ALTERNATIVES, Alternative, normal_p, tail_p
 from judgestats.stats.designs.blocks import read_blocks
 from judgestats.stats.designs.groups import Missing
@@ -219,7 +219,7 @@ def _mean_rank_trend(
         rho = (ranks[some] @ slope) / (spread[some] * math.sqrt(float(np.sum(slope**2))))
         estimate = float(rho.mean())
         if not some.all():
-            flat = counted(int((~some).sum()), "item has", "items have")
+            flat = count_noun(int((~some).sum()), "item has", "items have")
             message = (
                 f"{flat} the same score under every condition and no correlation; left out of "
                 "the mean."

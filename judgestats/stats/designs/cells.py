@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Bools, Floats, Ints, too_large
 from judgestats.errors import InputError, one_of
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.stats.designs.groups import (
     as_numbers,
     cluster_column,
@@ -84,10 +84,10 @@ def scores_from_frame(
     place = pd.Series(condition).groupby([item, condition]).cumcount().to_numpy()
     out = np.full((len(labels), len(levels), int(place.max()) + 1), np.nan)
     out[item, condition, place] = scores
-    return out, tuple(map(level_label, levels)), _of_items(cluster, frame, item, where)
+    return out, tuple(map(level_label, levels)), _item_clusters(cluster, frame, item, where)
 
 
-def _of_items(
+def _item_clusters(
     cluster: object, frame: pd.DataFrame, item: NDArray[np.int64], where: str
 ) -> NDArray[Any] | None:
     """One cluster label an item, from one a row."""
@@ -216,9 +216,9 @@ class Cells(Result):
         low, high = int(self.n_scores.min()), int(self.n_scores.max())
         span = f"{low}" if low == high else f"{low} to {high}"
         return (
-            f"{counted(self.mean.shape[0], 'item', 'items')} "
-            f"({counted(self.n_clusters, 'cluster', 'clusters')}) under "
-            f"{counted(len(self.conditions), 'condition', 'conditions')}, "
+            f"{count_noun(self.mean.shape[0], 'item', 'items')} "
+            f"({count_noun(self.n_clusters, 'cluster', 'clusters')}) under "
+            f"{count_noun(len(self.conditions), 'condition', 'conditions')}, "
             f"{span} {'score' if span == '1' else 'scores'} a cell."
         )
 

@@ -156,7 +156,7 @@ class Groups:
         result: Ints = np.bincount(self.codes, minlength=len(self.names))
         return result
 
-    def split(self) -> list[Floats]:
+    def group_values(self) -> list[Floats]:
         """The values of each group, in the order of `names`."""
         return [self.values[self.codes == g] for g in range(len(self.names))]
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError
-from judgestats.results.numbers import counted, format_number
+from judgestats.results.numbers import count_noun, format_number
 from judgestats.stats.designs.cells import Cells, cell_statistics
 from judgestats.stats.dispersion.published import centred_scores
 from judgestats.stats.dispersion.ratios import (
@@ -255,7 +255,7 @@ def _row(cells: Cells, c: int, level: float) -> ConditionRow:
         mean = Estimate(
             name="mean", label=mean_name, estimate=math.nan, sample=sample, reason="no score"
         )
-    between, icc = _between_items(column, several, level)
+    between, icc = _item_variance(column, several, level)
     v = cells.variance[several, c]
     return ConditionRow(
         condition=name,
@@ -280,7 +280,7 @@ def _spearman(x: Floats, y: Floats) -> float:
     return float(np.corrcoef(distributions.ranks(x), distributions.ranks(y))[0, 1])
 
 
-def _between_items(column: Cells, several: Bools, level: float) -> tuple[Estimate, Estimate]:
+def _item_variance(column: Cells, several: Bools, level: float) -> tuple[Estimate, Estimate]:
     """Between-item variance and ICC(1) of one condition by one-way analysis of variance."""
     name = column.conditions[0]
     sample = column.sample(several, reason="fewer than 2 scores")
@@ -376,7 +376,7 @@ def mean_shift(
                 a=cells.conditions[a],
                 b=cells.conditions[b],
                 estimate=m.mean if m else math.nan,
-                estimate_name="difference of means",
+                estimate_name="mean_difference",
                 statistic=m.statistic() if m else math.nan,
                 df=m.df if m else math.nan,
                 p_value=m.p_value() if m else math.nan,
@@ -507,7 +507,7 @@ def normality_test(scores: ArrayLike, **inference: Unpack[Clustered]) -> TestRes
     reason = ""
     if values.size < _LEAST:
         reason = (
-            f"{counted(values.size, 'score is', 'scores are')} too few (at least {_LEAST} are "
+            f"{count_noun(values.size, 'score is', 'scores are')} too few (at least {_LEAST} are "
             "needed)"
         )
     elif np.ptp(values) == 0:

@@ -16,7 +16,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from judgestats.errors import InputError
-from judgestats.results.numbers import apa_estimate, counted, format_number, format_p
+from judgestats.results.numbers import apa_estimate, count_noun, format_number, format_p
+from judgestats.results.quantities import name_of
 from judgestats.results.records import NOT_ESTIMABLE
 from judgestats.stats.designs.cells import Cells
 from judgestats.stats.dispersion.condition_summary import cells_of_means, need_scores, sample_of
@@ -96,15 +97,15 @@ class EquivalenceResult(Comparisons):
         if len(self.rows) == 1:
             row = self.rows[0]
             verdict = "is shown" if self.shown[0] else "is not shown"
-            where = self._where(row)
-            tail = "" if self.shown[0] or self._beyond(row) else f"; {_OPEN}"
+            where = self._interval_phrase(row)
+            tail = "" if self.shown[0] or self._is_outside(row) else f"; {_OPEN}"
             return (
                 f"{head}two one-sided tests, p {format_p(row.p_value)}) {verdict} for {row.a} and "
                 f"{row.b}: {where}{tail} ({self.sample})."
             )
         n_shown = sum(self.shown)
         text = f"{head}two one-sided tests a pair, {self.adjust}-adjusted) is shown for {n_shown} "
-        text += f"of {counted(len(self.rows), 'pair', 'pairs')}"
+        text += f"of {count_noun(len(self.rows), 'pair', 'pairs')}"
         if self.all_shown:
             text += (
                 f"; that all pairs are equivalent is shown (largest p {format_p(self.p_all)}, "
@@ -112,7 +113,7 @@ class EquivalenceResult(Comparisons):
             )
         else:
             text += "; that all pairs are equivalent is not shown"
-        n_beyond = sum(self._beyond(row) for row in self.rows)
+        n_beyond = sum(self._is_outside(row) for row in self.rows)
         n_undefined = sum(math.isnan(row.p_value) for row in self.rows)
         if n_beyond:
             text += f"; for {n_beyond} the whole interval lies beyond the margin"
@@ -122,19 +123,20 @@ class EquivalenceResult(Comparisons):
             text += f"; for the others {_OPEN}"
         return f"{text} ({self.sample})."
 
-    def _beyond(self, row: Comparison) -> bool:
+    def _is_outside(self, row: Comparison) -> bool:
         """Whether the interval lies wholly outside the margin: different, not merely undecided."""
         if row.interval is None:
             return False
         return row.interval.high < self.margin[0] or row.interval.low > self.margin[1]
 
-    def _where(self, row: Comparison) -> str:
+    def _interval_phrase(self, row: Comparison) -> str:
         if row.interval is None:
             wide = "its interval is not estimable at this size"
             return row.reason or (wide if row.notes else "no interval is defined")
         inside = self.margin[0] < row.interval.low and row.interval.high < self.margin[1]
-        place = "inside" if inside else "beyond" if self._beyond(row) else "not inside"
-        return f"{row.estimate_name} {apa_estimate(row.estimate, row.interval)} {place} the margin"
+        place = "inside" if inside else "beyond" if self._is_outside(row) else "not inside"
+        shown = apa_estimate(row.estimate, row.interval)
+        return f"{name_of(row.estimate_name)} {shown} {place} the margin"
 
 
 _OPEN = "the data leave open whether they differ by more than the margin"
@@ -264,7 +266,7 @@ def equivalence_of_spread(
                 a=cells.conditions[a],
                 b=cells.conditions[b],
                 estimate=math.exp(ratio.log),
-                estimate_name="ratio of pooled within-cell variances",
+                estimate_name="variance_ratio",
                 statistic=t,
                 df=ratio.df,
                 p_value=p,
@@ -272,7 +274,7 @@ def equivalence_of_spread(
                 interval=interval,
                 notes=lost,
                 effect=math.exp(ratio.log / 2),
-                effect_name="ratio of standard deviations",
+                effect_name="sd_ratio",
                 n=int(both.sum()),
                 reason=ratio.reason,
             )
@@ -365,7 +367,7 @@ def equivalence_of_means(
                 a=cells.conditions[a],
                 b=cells.conditions[b],
                 estimate=estimate,
-                estimate_name="difference of means",
+                estimate_name="mean_difference",
                 statistic=t,
                 df=df,
                 p_value=p,

@@ -309,7 +309,7 @@ _CAUTION = Note(
 _WHY = "It is printed because published studies compare variances this way."
 
 
-def _read(
+def _check_groups(
     values: object, groups: object, names: Sequence[Any] | None, missing: Missing, where: str
 ) -> tuple[Groups, str]:
     """The groups, and why no test of them can be computed (or nothing)."""
@@ -320,7 +320,7 @@ def _read(
             "the labels."
         )
     reason = ""
-    if all(np.ptp(s) == 0 for s in data.split()):
+    if all(np.ptp(s) == 0 for s in data.group_values()):
         reason = "no group varies"
     return data, reason
 
@@ -339,7 +339,7 @@ def _result(
 ) -> TestResult:
     variances = {
         f"variance {g}": float(s.var(ddof=1)) if s.size > 1 else math.nan
-        for g, s in zip(data.names, data.split(), strict=True)
+        for g, s in zip(data.names, data.group_values(), strict=True)
     }
     return TestResult(
         name=name,
@@ -413,8 +413,8 @@ def levene_test(
         "median": lambda x: float(np.median(x)),
     }
     one_of(where, "center", center, centres)
-    data, reason = _read(values, groups, names, missing, where)
-    samples = data.split()
+    data, reason = _check_groups(values, groups, names, missing, where)
+    samples = data.group_values()
     deviations = [np.abs(s - centres[center](s)) for s in samples]
     n, k = data.values.size, len(samples)
     df1, df2 = float(k - 1), float(n - k)

@@ -32,9 +32,9 @@ Weighting = Literal["items", "df"]
 SpreadStatistic = Literal["variance", "mean", "median"]
 
 _NAMES = {
-    "variance": "ratio of pooled within-cell variances",
-    "mean": "ratio of mean distances from the cell mean",
-    "median": "ratio of mean distances from the cell median",
+    "variance": "variance_ratio",
+    "mean": "distance_ratio_mean",
+    "median": "distance_ratio_median",
 }
 
 TOO_FEW = "fewer than 2 scores in a compared cell"
@@ -294,9 +294,7 @@ def variance_ratio(
                 p_adjusted=math.nan,
                 interval=interval,
                 effect=math.exp(ratio.log / 2 if statistic == "variance" else ratio.log),
-                effect_name="ratio of standard deviations"
-                if statistic == "variance"
-                else _NAMES[statistic],
+                effect_name="sd_ratio" if statistic == "variance" else _NAMES[statistic],
                 n=int(both.sum()),
                 reason=ratio.reason,
                 notes=lost,
@@ -486,7 +484,7 @@ def ratio_of_ratios(
                 a=names[a],
                 b=names[b],
                 estimate=math.exp(ratio.log) if defined else math.nan,
-                estimate_name="ratio of the two variance ratios",
+                estimate_name="ratio_of_ratios",
                 statistic=ratio.statistic() if defined else math.nan,
                 df=ratio.df,
                 p_value=ratio.p_value(),

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.stats.comparison.rank_correlation import kendall_of_stack
 from judgestats.stats.comparison.trend import page_trend_test
 from judgestats.stats.designs.cells import check_scores
@@ -41,7 +41,7 @@ def _positions(at: Sequence[float] | None, names: tuple[str, ...], *, function: 
     return values
 
 
-def _over_cells(y: Floats, at: Floats, kind: str) -> Callable[..., Floats]:
+def _cell_correlation(y: Floats, at: Floats, kind: str) -> Callable[..., Floats]:
     """Spearman's rho or Kendall's tau-b between condition and value over all cells.
 
     Parameters
@@ -65,15 +65,15 @@ def _over_cells(y: Floats, at: Floats, kind: str) -> Callable[..., Floats]:
     along = distributions.ranks(at)
     along -= along.mean()
 
-    def by_level(w: Floats) -> Floats:
+    def level_sums(w: Floats) -> Floats:
         return np.asarray(np.add.reduceat(w, starts, axis=1))
 
     def spearman(_: Floats, weights: Floats) -> Floats:
         w = weights[:, item]
-        counts = by_level(w)
+        counts = level_sums(w)
         cells = counts.sum(axis=1, keepdims=True)
         ranks = np.cumsum(counts, axis=1) - counts / 2 - cells / 2  # ties averaged, less their mean
-        crossed = np.sum(by_level(w * along[condition]) * ranks, axis=1)
+        crossed = np.sum(level_sums(w * along[condition]) * ranks, axis=1)
         scale = np.sum(counts * ranks**2, axis=1) * cells[:, 0] / k * np.sum(along**2)
         return np.asarray(crossed / np.sqrt(np.where(scale > 0, scale, np.nan)))
 
@@ -81,7 +81,7 @@ def _over_cells(y: Floats, at: Floats, kind: str) -> Callable[..., Floats]:
         w = weights[:, item]
         earlier, score = np.zeros((len(w), starts.size)), np.zeros(len(w))
         for c in range(k):  # against the values under earlier conditions, below it and above it
-            here = by_level(w * (condition == c))
+            here = level_sums(w * (condition == c))
             up_to = np.cumsum(earlier, axis=1)
             score += np.sum(here * (2 * up_to - earlier - up_to[:, -1:]), axis=1)
             earlier += here
@@ -162,7 +162,7 @@ def trend_over_cells(
     reason = ""
     if y.shape[0] < 2:
         reason = (
-            f"{counted(y.shape[0], 'item holds', 'items hold')} all conditions; at least 2 are "
+            f"{count_noun(y.shape[0], 'item holds', 'items hold')} all conditions; at least 2 are "
             "required"
         )
     elif np.ptp(y) == 0:
@@ -183,7 +183,7 @@ def trend_over_cells(
     )
     if reason:
         return result
-    coefficient = _over_cells(y, places, kind)
+    coefficient = _cell_correlation(y, places, kind)
     value = float(coefficient(y, np.ones((1, y.shape[0])))[0])
     boot = cluster_bootstrap(
         y,

@@ -14,7 +14,7 @@ from scipy.special import expit
 from judgestats.arrays import Floats, Ints, too_large
 from judgestats.engine import WORTH_THREADS, map_blocks
 from judgestats.errors import InputError, one_of
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.results.records import NOT_ESTIMABLE
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.estimate import Interval, Note
@@ -568,7 +568,7 @@ def covers_all(low: float, high: float, ends: tuple[float, float]) -> bool:
     return min(high, most) - max(low, least) >= NEARLY_ALL * (most - least)
 
 
-def beyond_use(value: float, low: float, high: float, *, degree: int, compared: bool) -> bool:
+def is_too_wide(value: float, low: float, high: float, *, degree: int, compared: bool) -> bool:
     """Whether an interval on the scale of ratios spans more than is of use.
 
     Parameters
@@ -581,7 +581,7 @@ def beyond_use(value: float, low: float, high: float, *, degree: int, compared: 
 
     Examples
     --------
-    >>> [beyond_use(0.62, low, 113702.0, degree=2, compared=True) for low in (0.0, 1.4)]
+    >>> [is_too_wide(0.62, low, 113702.0, degree=2, compared=True) for low in (0.0, 1.4)]
     [True, False]
     """
     if compared and not low <= 1 <= high:
@@ -602,7 +602,7 @@ def not_estimable(why: str, *, of: str = "") -> Note:
     return Note(code=NOT_ESTIMABLE, message=message)
 
 
-def held_by(sums: NDArray[np.number[Any]], unit: str = "clusters") -> str:
+def cluster_note(sums: NDArray[np.number[Any]], unit: str = "clusters") -> str:
     """By how few clusters the scatter is held.
 
     Parameters
@@ -613,17 +613,18 @@ def held_by(sums: NDArray[np.number[Any]], unit: str = "clusters") -> str:
 
     Examples
     --------
-    >>> held_by(np.array([9.0, 1, 0, 0]), "items"), held_by(np.array([1.0, 1, 1]))
+    >>> cluster_note(np.array([9.0, 1, 0, 0]), "items"), cluster_note(np.array([1.0, 1, 1]))
     ('One of 4 items holds 90 % of the scatter (1.2 effective items).', 'Only 3 clusters.')
     """
     parts = np.asarray(sums, dtype=float)
     total, g = float(parts.sum()), parts.size
     effective = total**2 / float(np.sum(parts**2)) if total > 0 else math.nan
     if not effective < 0.75 * g:
-        return f"Only {counted(g, unit[:-1], unit)}."
+        return f"Only {count_noun(g, unit[:-1], unit)}."
     share = 100 * float(parts.max()) / total
     return (
-        f"One of {counted(g, unit[:-1], unit)} holds {share:.0f} % of the scatter ({effective:.1f} "
+        f"One of {count_noun(g, unit[:-1], unit)} holds {share:.0f} % of the scatter "
+        f"({effective:.1f} "
         f"effective {unit})."
     )
 
@@ -636,7 +637,7 @@ def only(n_clusters: int) -> str:
     >>> only(4)
     'Only 4 clusters.'
     """
-    return f"Only {counted(n_clusters, 'cluster', 'clusters')}."
+    return f"Only {count_noun(n_clusters, 'cluster', 'clusters')}."
 
 
 def useful_reliability(

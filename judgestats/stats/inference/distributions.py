@@ -59,18 +59,18 @@ class t:  # noqa: N801
     @staticmethod
     def cdf(x: Numbers, df: Numbers) -> Any:
         """P(X <= x)."""
-        return _where(df, special.stdtr(df, x))
+        return _mask_df(df, special.stdtr(df, x))
 
     @staticmethod
     def sf(x: Numbers, df: Numbers) -> Any:
         """P(X > x)."""
-        return _where(df, special.stdtr(df, -x))
+        return _mask_df(df, special.stdtr(df, -x))
 
     @staticmethod
     def ppf(q: Numbers, df: Numbers) -> Any:
         """The x of which P(X <= x) = q."""
         q = np.asarray(q)
-        return _where(df, np.where(q == 0, -np.inf, special.stdtrit(df, q)))
+        return _mask_df(df, np.where(q == 0, -np.inf, special.stdtrit(df, q)))
 
     @staticmethod
     def isf(q: Numbers, df: Numbers) -> Any:
@@ -84,17 +84,17 @@ class f:  # noqa: N801
     @staticmethod
     def cdf(x: Numbers, dfn: Numbers, dfd: Numbers) -> Any:
         """P(X <= x)."""
-        return _where(dfn, _where(dfd, special.fdtr(dfn, dfd, np.maximum(x, 0.0))))
+        return _mask_df(dfn, _mask_df(dfd, special.fdtr(dfn, dfd, np.maximum(x, 0.0))))
 
     @staticmethod
     def sf(x: Numbers, dfn: Numbers, dfd: Numbers) -> Any:
         """P(X > x)."""
-        return _where(dfn, _where(dfd, special.fdtrc(dfn, dfd, np.maximum(x, 0.0))))
+        return _mask_df(dfn, _mask_df(dfd, special.fdtrc(dfn, dfd, np.maximum(x, 0.0))))
 
     @staticmethod
     def ppf(q: Numbers, dfn: Numbers, dfd: Numbers) -> Any:
         """The x of which P(X <= x) = q."""
-        return _where(dfn, _where(dfd, special.fdtri(dfn, dfd, q)))
+        return _mask_df(dfn, _mask_df(dfd, special.fdtri(dfn, dfd, q)))
 
 
 class chi2:  # noqa: N801
@@ -103,7 +103,7 @@ class chi2:  # noqa: N801
     @staticmethod
     def sf(x: Numbers, df: Numbers) -> Any:
         """P(X > x)."""
-        return _where(df, special.chdtrc(df, np.maximum(x, 0.0)))
+        return _mask_df(df, special.chdtrc(df, np.maximum(x, 0.0)))
 
 
 class binom:  # noqa: N801
@@ -134,7 +134,7 @@ class binom:  # noqa: N801
         return np.where(below < 0, 1.0, np.where(below >= n, 0.0, inside))[()]
 
 
-def _where(df: Numbers, value: Any) -> Any:
+def _mask_df(df: Numbers, value: Any) -> Any:
     """`value`, NaN where there are no degrees of freedom."""
     return np.where(np.asarray(df) > 0, value, np.nan)[()]
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.results.numbers import format_number, format_p, with_bounds
-from judgestats.results.quantities import symbol_of, without_zero
+from judgestats.results.quantities import omits_zero, symbol_of
 from judgestats.results.records import NOT_ESTIMABLE
 from judgestats.results.text import estimate_text, null_text, sample_text
 
@@ -285,7 +285,7 @@ class Estimate(Result):
         low, high = (
             (self.interval.low, self.interval.high) if self.interval else (math.nan, math.nan)
         )
-        return with_bounds(self.estimate, low, high, bounded=without_zero(self.name))
+        return with_bounds(self.estimate, low, high, bounded=omits_zero(self.name))
 
     def apa(self, *, digits: int = 2) -> str:
         """``ICC(1,1) = .81, 95% CI [.75, .87]``: see `Result.apa`.
@@ -297,12 +297,12 @@ class Estimate(Result):
         >>> e.apa()
         'ICC(1,1) = .81, 95% CI [.75, .87]'
         """
-        return self._written(symbol_of(self.name, self.label), digits)
+        return self._format_estimate(symbol_of(self.name, self.label), digits)
 
-    def _written(self, label: str, digits: int = 2) -> str:
+    def _format_estimate(self, label: str, digits: int = 2) -> str:
         return estimate_text(
             label, self.estimate, self.interval,
-            bounded=without_zero(self.name), reason=self.reason, digits=digits,
+            bounded=omits_zero(self.name), reason=self.reason, digits=digits,
             lost=any(note.code == NOT_ESTIMABLE for note in self.notes),
         )  # fmt: skip
 
@@ -310,9 +310,9 @@ class Estimate(Result):
         """The result as one sentence for a report."""
         if math.isnan(self.estimate):
             return f"{self.label} is undefined: {self.reason}."
-        text, null = self._written(self.label), self.null
+        text, null = self._format_estimate(self.label), self.null
         if null:
-            bounded = without_zero(self.name)
+            bounded = omits_zero(self.name)
             text += null_text(
                 null.mean,
                 null.q95,

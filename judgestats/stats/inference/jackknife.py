@@ -16,9 +16,9 @@ from judgestats.results.text import FEW_CLUSTERS
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import (
     BEYOND,
-    beyond_use,
     cluster_codes,
-    held_by,
+    cluster_note,
+    is_too_wide,
     leave_one_out,
     not_estimable,
     on_scale,
@@ -196,7 +196,7 @@ def useful_ratio(
         note = Note(code="no_interval", message=f"No interval{named}: {ratio.reason}.")
         return None, (note,) if ratio.reason else ()
     value, low, high = math.exp(ratio.log), interval.low, interval.high
-    if not beyond_use(value, low, high, degree=degree, compared=compared):
+    if not is_too_wide(value, low, high, degree=degree, compared=compared):
         return interval, notes
     why = f"{ratio.held} An end would be over {BEYOND**degree:.0f} times the estimate."
     return None, (not_estimable(f"{why} Judge more items.", of=of),)
@@ -231,7 +231,7 @@ def log_ratio_of_sums(sums: Floats, exponents: tuple[float, ...]) -> LogRatio:
         return LogRatio(log=log, reason="a pooled sum is 0")
     n = sums.shape[0]
     most = min(sums.T, key=effective_clusters)
-    effective, held = effective_clusters(most), held_by(most)
+    effective, held = effective_clusters(most), cluster_note(most)
     left = totals - sums
     if n < MIN_CLUSTERS or np.any(left <= 1e-12 * totals):
         reason = "all of a pooled variance comes from one cluster"
@@ -470,7 +470,7 @@ def interval_of_left_out(
     undefined = undefined_interval(level=level, method=title)
     empty = np.empty(0)
 
-    def without(code: str, message: str, values: Floats) -> JackknifeResult:
+    def undefined_result(code: str, message: str, values: Floats) -> JackknifeResult:
         return JackknifeResult(
             estimate=estimate,
             interval=undefined,
@@ -481,20 +481,22 @@ def interval_of_left_out(
         )
 
     if math.isnan(estimate):
-        return without("undefined_estimate", "No interval: the statistic is undefined.", empty)
+        return undefined_result(
+            "undefined_estimate", "No interval: the statistic is undefined.", empty
+        )
     if n_clusters < 2:
         message = "No interval: one cluster cannot be left out. Judge items of more questions."
-        return without("one_cluster", message, empty)
+        return undefined_result("one_cluster", message, empty)
     with np.errstate(divide="ignore", invalid="ignore"):
         moved, centre = forward(values), float(forward(np.array([estimate]))[0])
     lost = int(np.sum(~np.isfinite(moved)))
     if lost or not math.isfinite(centre):
         message = f"No interval: the statistic is undefined without {lost} of {n_clusters} clusters"
-        return without("undefined_jackknife", f"{message}, or at its limit.", values)
+        return undefined_result("undefined_jackknife", f"{message}, or at its limit.", values)
     error, df = jackknife_error(moved, sizes)
     if error <= 1e-12 * max(1.0, abs(centre)):
         message = f"No interval: the statistic is {estimate:g} whichever cluster is left out."
-        return without("constant_distribution", message, values)
+        return undefined_result("constant_distribution", message, values)
     half = float(distributions.t.ppf((1 + level) / 2, df)) * error
     low, high = backward(np.array([centre - half, centre + half]))
     notes: tuple[Note, ...] = ()

@@ -139,7 +139,7 @@ def with_keywords(*, permutations: int = P_VALUE) -> Callable[[Callable[P, R]], 
         defaults = {k: v for k, v in DEFAULTS.items() if k in keys}
         if "n_permutations" in defaults:
             defaults["n_permutations"] = permutations
-        signature = _shown(given, defaults)
+        signature = _full_signature(given, defaults)
         names = [p.name for p in signature.parameters.values()]
         name = given.__name__
 
@@ -174,7 +174,7 @@ def _keys_of(function: FunctionType) -> tuple[str, ...]:
     return tuple(bundle.__annotations__)
 
 
-def _shown(function: FunctionType, defaults: dict[str, Any]) -> inspect.Signature:
+def _full_signature(function: FunctionType, defaults: dict[str, Any]) -> inspect.Signature:
     """The signature with every key of the bundle in place of ``**inference``."""
     types = _types()
     own = inspect.signature(function)

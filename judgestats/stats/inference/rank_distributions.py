@@ -427,7 +427,7 @@ def _select(rows: Floats, columns: Floats, start: Ints, k: int) -> float:
     closer the smallest sum above the lower one is the value wanted.
     """
 
-    def places(value: float) -> Ints:
+    def count_positions(value: float) -> Ints:
         # Sums are compared as they are rounded, so the search is corrected by one step either way.
         at = np.searchsorted(columns, value - rows, side="right")
         for _ in range(2):
@@ -438,7 +438,7 @@ def _select(rows: Floats, columns: Floats, start: Ints, k: int) -> float:
         return np.maximum(at, start)
 
     low, high = float(rows[0] + columns[0]), float(rows[-1] + columns[-1])
-    if int(np.sum(places(low) - start)) >= k:
+    if int(np.sum(count_positions(low) - start)) >= k:
         return low
     # Bounds this close hold one value, up to the rounding of the sums themselves.
     close = 1e-15 * max(float(np.max(np.abs(rows))), float(np.max(np.abs(columns))))
@@ -446,11 +446,11 @@ def _select(rows: Floats, columns: Floats, start: Ints, k: int) -> float:
         middle = low + (high - low) / 2
         if not low < middle < high:
             break
-        if int(np.sum(places(middle) - start)) >= k:
+        if int(np.sum(count_positions(middle) - start)) >= k:
             high = middle
         else:
             low = middle
-    above = places(low)
+    above = count_positions(low)
     exists = above < columns.size
     return float(np.min(rows[exists] + columns[above[exists]]))
 

@@ -20,7 +20,7 @@ from judgestats.results.numbers import (
     printed_p,
     with_bounds,
 )
-from judgestats.results.quantities import without_zero
+from judgestats.results.quantities import name_of, omits_zero
 from judgestats.results.records import LOST, NOT_ESTIMABLE
 from judgestats.results.text import furthest, hangs_on, pairs_text, statistic_text, words_of_test
 from judgestats.stats.inference.estimate import (
@@ -465,9 +465,9 @@ class Comparisons(Result):
         name = f"{row.a} vs. {row.b}"
         if math.isnan(row.estimate):
             return f"{name}: undefined ({row.reason or 'no reason given'})"
-        bounded = without_zero(row.estimate_name)
+        bounded = omits_zero(row.estimate_name)
         shown = apa_estimate(row.estimate, row.interval, digits=digits, bounded=bounded)
-        parts = [f"{name}: {row.estimate_name} = {shown}{row.lost}"]
+        parts = [f"{name}: {name_of(row.estimate_name)} = {shown}{row.lost}"]
         if not math.isnan(row.p_adjusted):
             parts.append(f"adjusted p {adjusted_p(row)}")
         return ", ".join(parts)
@@ -491,8 +491,9 @@ class Comparisons(Result):
     @staticmethod
     def _row_found(row: Comparison) -> str:
         """Estimate, interval, on what it hangs, and adjusted p of one pair, for a sentence."""
-        bounded = without_zero(row.estimate_name)
-        text = f"{row.estimate_name} {apa_estimate(row.estimate, row.interval, bounded=bounded)}"
+        bounded = omits_zero(row.estimate_name)
+        shown = apa_estimate(row.estimate, row.interval, bounded=bounded)
+        text = f"{name_of(row.estimate_name)} {shown}"
         return f"{text}{row.lost}{hangs_on(row.details)}, adjusted p {adjusted_p(row)}"
 
     def __str__(self) -> str:

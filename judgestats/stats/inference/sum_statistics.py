@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import (
     Scale,
@@ -279,7 +279,7 @@ def _spread(
     return se, jackknife_error(moved, sizes)[0], df
 
 
-def _at_the_end(theta: float, n: int, level: float) -> Interval:
+def _clopper_pearson(theta: float, n: int, level: float) -> Interval:
     """Clopper-Pearson for n clusters that all show 0 (or all 1).
 
     The mean of values in [0, 1] is at least the share of clusters that are exactly 1, so the bound
@@ -287,7 +287,7 @@ def _at_the_end(theta: float, n: int, level: float) -> Interval:
     """
     reach = float(((1 - level) / 2) ** (1 / n))
     low, high = (reach, 1.0) if theta == 1.0 else (0.0, 1.0 - reach)
-    method = f"Clopper-Pearson on {counted(n, 'cluster', 'clusters')}, all of them {theta:g}"
+    method = f"Clopper-Pearson on {count_noun(n, 'cluster', 'clusters')}, all of them {theta:g}"
     return Interval(low=low, high=high, level=level, method=method)
 
 
@@ -310,7 +310,7 @@ def _interval(
     if method == "none":
         return None, math.nan, []
     if proportion and theta in {0.0, 1.0}:
-        return _at_the_end(theta, n, level), math.nan, []
+        return _clopper_pearson(theta, n, level), math.nan, []
     if n < 3:
         message = (
             f"No interval: it needs at least 3 clusters, there {'is' if n == 1 else 'are'} {n}."
@@ -342,7 +342,7 @@ def _interval(
         return None, math.nan, [Note(code="no_interval", message=message)]
     notes = []
     if df < 19:
-        many = counted(n, "cluster", "clusters")
+        many = count_noun(n, "cluster", "clusters")
         if df < n - 1.5:
             many = f"{df + 1:.1f} effective clusters (of {n}, unequally large)"
         message = f"Only {many}: the interval's coverage was studied from 20 clusters on."

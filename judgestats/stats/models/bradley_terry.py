@@ -222,7 +222,7 @@ class _Pairs:
     codes: Ints
     systems: tuple[str, ...]
 
-    def kept(self, at: Bools) -> _Pairs:
+    def subset(self, at: Bools) -> _Pairs:
         return _Pairs(
             outcome=self.outcome[at], first=self.first[at], second=self.second[at],
             extra=self.extra[at], codes=self.codes[at], systems=self.systems,
@@ -305,18 +305,20 @@ def bradley_terry(
     if sandwich == "CR2" and ties == "davidson":
         raise InputError(f"{where}: CR2 is defined without ties: use ties='drop', or CR1.")
     names = tuple(covariates or {})
-    pairs, unread = _read(verdicts, system_a, system_b, covariates or {}, inference["cluster"])
+    pairs, unread = _read_pairs(
+        verdicts, system_a, system_b, covariates or {}, inference["cluster"]
+    )
     n_ties = int(np.sum(pairs.outcome == 2))
     excluded = {"no verdict": unread} if unread else {}
     notes = []
     if ties == "drop":
-        pairs = pairs.kept(pairs.outcome < 2)
+        pairs = pairs.subset(pairs.outcome < 2)
         excluded |= {"tie": n_ties} if n_ties else {}
     elif not n_ties:
         notes.append(Note(code="no_ties", message="No tie was given: this is Bradley-Terry."))
     with_ties = ties == "davidson" and n_ties > 0
     _refuse_unlinked(pairs)
-    both = _in_both_orders(pairs)
+    both = _has_both_orders(pairs)
     if order and not both:
         message = "No two systems were shown in both orders: what order adds cannot be known."
         notes.append(Note(code="one_order", message=message))
@@ -343,7 +345,7 @@ def bradley_terry(
     )  # fmt: skip
 
 
-def _read(
+def _read_pairs(
     verdicts: ArrayLike, system_a: ArrayLike, system_b: ArrayLike,
     covariates: Mapping[str, ArrayLike], cluster: ArrayLike | str | None,
 ) -> tuple[_Pairs, int]:  # fmt: skip
@@ -390,7 +392,7 @@ def _refuse_unlinked(pairs: _Pairs) -> None:
     beats = coo_matrix((np.ones(rows.size), (rows, columns)), shape=(k, k)).tocsr()
     n_parts, part = connected_components(beats, directed=False)
     if n_parts > 1:
-        groups = [_named(pairs.systems, part == g) for g in range(n_parts)]
+        groups = [_list_systems(pairs.systems, part == g) for g in range(n_parts)]
         raise InputError(
             f"{where}: no comparison links {' with '.join(groups[:3])}: their strengths cannot be "
             "compared. Rank each group alone, or judge pairs between them."
@@ -401,19 +403,19 @@ def _refuse_unlinked(pairs: _Pairs) -> None:
             int(strong[c]) for r, c in zip(*beats.nonzero(), strict=True) if strong[r] != strong[c]
         }
         top = next(g for g in range(n_strong) if g not in beaten)
-        who = _named(pairs.systems, strong == top)
+        who = _list_systems(pairs.systems, strong == top)
         raise InputError(
             f"{where}: {who} won every comparison with the others: the difference is infinite. "
             "Report win rates, rank the rest without it, or judge more pairs."
         )
 
 
-def _named(systems: Sequence[str], at: Bools) -> str:
+def _list_systems(systems: Sequence[str], at: Bools) -> str:
     names = [s for s, here in zip(systems, at, strict=True) if here]
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _in_both_orders(pairs: _Pairs) -> bool:
+def _has_both_orders(pairs: _Pairs) -> bool:
     k = len(pairs.systems)
     seen = np.zeros((k, k), dtype=bool)
     seen[pairs.first, pairs.second] = True

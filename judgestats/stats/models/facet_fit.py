@@ -116,14 +116,14 @@ def rated(
     k, coded, n_read = levels.size, coded[read], int(read.sum())
     names, at = named_codes(np.asarray(answer)[read], n_read, name="answer", where=where)
     of: dict[str, tuple[list[str], Ints]] = {
-        name: named_codes(_kept(v, y, name, where)[read], n_read, name=name, where=where)
+        name: named_codes(_check_values(v, y, name, where)[read], n_read, name=name, where=where)
         for name, v in facets.items()
     }
     _refuse_unlinked(at, of, where=where)
     whose = None
     if system is not None:
         whose = named_codes(
-            _kept(system, y, "system", where)[read], n_read, name="system", where=where
+            _check_values(system, y, "system", where)[read], n_read, name="system", where=where
         )
         _one_each(at, whose[1], "system", where)
     if cluster is not None:
@@ -155,7 +155,7 @@ def rated(
     )
 
 
-def _kept(values: ArrayLike, y: Floats, name: str, where: str) -> NDArray[Any]:
+def _check_values(values: ArrayLike, y: Floats, name: str, where: str) -> NDArray[Any]:
     given = np.asarray(values)
     if given.shape != y.shape:
         raise InputError(

@@ -83,7 +83,7 @@ def _draw(model: PilotComponents, design: Design, size: int, rng: np.random.Gene
     order = rng.normal(0, math.sqrt(model.item_order_variance), (size, n, k, o, 1))
     residual = np.sqrt(np.asarray(model.residual_variance))[None, None, :, None, None]
     if model.residuals is not None:
-        noise = _of_pilot_items(model.residuals, (size, n, k, o, r), rng) * residual
+        noise = _resample_residuals(model.residuals, (size, n, k, o, r), rng) * residual
     else:
         noise = rng.normal(size=(size, n, k, o, r)) * residual
         if model.heterogeneity > 0:
@@ -92,7 +92,9 @@ def _draw(model: PilotComponents, design: Design, size: int, rng: np.random.Gene
     return np.asarray(means[:, None, None] + item + shift + order + noise)
 
 
-def _of_pilot_items(residuals: Floats, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+def _resample_residuals(
+    residuals: Floats, shape: tuple[int, ...], rng: np.random.Generator
+) -> Floats:
     """Residuals of pilot items drawn with replacement, each from the item's own."""
     read = np.isfinite(residuals)
     # What was read stands first in each row, so that a place below the count is a residual.

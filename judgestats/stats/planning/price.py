@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
-from judgestats.results.numbers import counted, format_number
+from judgestats.results.numbers import count_noun, format_number
 from judgestats.stats.designs.cells import cell_statistics
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.estimate import Note, Result
@@ -175,7 +175,7 @@ def pilot_components(
             notes.append(Note(code="negative_component", message=message))
     if n_items < 20:
         message = (
-            f"Components of {counted(n_items, 'item', 'items')} are rough: plan with a margin."
+            f"Components of {count_noun(n_items, 'item', 'items')} are rough: plan with a margin."
         )
         notes.append(Note(code="small_pilot", message=message))
     fourth = variance**2 / (1 + 2 / (n - 1))

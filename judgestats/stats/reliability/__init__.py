@@ -1,1 +1,7 @@
 """How far can a score be repeated: alpha, omega, intraclass correlation, generalizability."""
+
+from __future__ import annotations
+
+from judgestats.lazy import public_names
+
+__all__, __getattr__, __dir__ = public_names(__name__, __file__)

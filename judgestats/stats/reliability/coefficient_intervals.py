@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats
 from judgestats.errors import one_of
-from judgestats.results.numbers import counted
+from judgestats.results.numbers import count_noun
 from judgestats.stats.designs.score_matrix import (
     MeanSquares,
     Missing,
@@ -31,7 +31,7 @@ from judgestats.stats.designs.score_matrix import (
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import (
     cluster_bootstrap,
-    held_by,
+    cluster_note,
     not_estimable,
     only,
     useful_reliability,
@@ -129,7 +129,7 @@ class MeanSquareRatio:
         )
 
     @classmethod
-    def of_sums(cls, sums: FloatArray, *, residual: bool) -> MeanSquareRatio:
+    def from_sums(cls, sums: FloatArray, *, residual: bool) -> MeanSquareRatio:
         """Of complete layouts, from `row_sums` added up by cluster."""
         total = sums.sum(axis=0)
         k = total.size - 3
@@ -153,11 +153,13 @@ class MeanSquareRatio:
         )
 
     @classmethod
-    def of_scores(cls, x: FloatArray, codes: IntArray | None, *, residual: bool) -> MeanSquareRatio:
+    def from_scores(
+        cls, x: FloatArray, codes: IntArray | None, *, residual: bool
+    ) -> MeanSquareRatio:
         """Of items x replications; `residual` takes the columns' levels out and needs no gap."""
         codes = np.arange(x.shape[0]) if codes is None else codes
         if residual:
-            return cls.of_sums(cluster_sums(row_sums(x - x.mean()), codes), residual=True)
+            return cls.from_sums(cluster_sums(row_sums(x - x.mean()), codes), residual=True)
         n = (~np.isnan(x)).sum(axis=1).astype(float)
         mean = np.nansum(x, axis=1) / n
         within = np.nansum((x - mean[:, None]) ** 2, axis=1)
@@ -186,7 +188,7 @@ class MeanSquareRatio:
         if self.error <= 0 or self.between <= 0:
             why = "no score varies within items" if self.error <= 0 else "item means do not vary"
             return None, (Note(code="no_interval", message=f"No interval: {why}."),)
-        held = held_by(self.inside, unit)
+        held = cluster_note(self.inside, unit)
         if g < 3:
             return None, (not_estimable(f"{held} 3 are needed to leave one out."),)
         if not (np.isfinite(error).all() and np.isfinite(between).all()):
@@ -330,15 +332,15 @@ def covariance_estimate(
     x, complete = prepared.x, prepared.complete
     n, k = x.shape
 
-    def of_covariance(covariance: Floats) -> Floats:
+    def covariance_coefficient(covariance: Floats) -> Floats:
         return coefficient(covariance if on == "covariance" else correlations(covariance))
 
-    def of_matrix(data: Floats) -> float:
+    def matrix_coefficient(data: Floats) -> float:
         if np.isnan(data).any() and on == "correlation" and correlation_of_missing is not None:
             return float(coefficient(correlation_of_missing(data)[None])[0])
-        return float(of_covariance(_covariance(data, missing)[None])[0])
+        return float(covariance_coefficient(_covariance(data, missing)[None])[0])
 
-    value = of_matrix(x)
+    value = matrix_coefficient(x)
     if math.isnan(value):
         reason = _why_undefined(x, on == "correlation")
         return Estimate(estimate=math.nan, reason=reason, **common)
@@ -352,15 +354,15 @@ def covariance_estimate(
         bounds, note = _analytic(value, n, k, inference["level"], method, prepared, name)
         notes += [note] if note else []
     elif method == "jackknife" and name == "alpha" and complete:  # ICC(3,k)
-        ratio = MeanSquareRatio.of_scores(x, prepared.cluster, residual=True)
+        ratio = MeanSquareRatio.from_scores(x, prepared.cluster, residual=True)
         bounds, more = ratio.icc_interval(single=False, level=inference["level"])
         notes += more
     elif method == "jackknife":
         left_out = cluster_jackknife(
             x,
-            (lambda data, w: of_covariance(resampled_covariances(data, w)))
+            (lambda data, w: covariance_coefficient(resampled_covariances(data, w)))
             if complete
-            else of_matrix,
+            else matrix_coefficient,
             cluster=prepared.cluster,
             level=inference["level"],
             vectorized=complete,
@@ -370,9 +372,9 @@ def covariance_estimate(
     elif method in {"bca", "percentile"}:
         boot = cluster_bootstrap(
             x,
-            (lambda data, w: of_covariance(resampled_covariances(data, w)))
+            (lambda data, w: covariance_coefficient(resampled_covariances(data, w)))
             if complete
-            else of_matrix,
+            else matrix_coefficient,
             cluster=prepared.cluster,
             method=method,
             transform="log_complement",
@@ -390,7 +392,9 @@ def covariance_estimate(
     if inference["n_permutations"] > 0:
         permuted = permutation_distribution(
             x,
-            (lambda stack: of_covariance(stacked_covariances(stack))) if complete else of_matrix,
+            (lambda stack: covariance_coefficient(stacked_covariances(stack)))
+            if complete
+            else matrix_coefficient,
             scheme="replications",
             n_permutations=inference["n_permutations"],
             seed=inference["seed"],
@@ -416,7 +420,7 @@ def bootstrap_note(n_clusters: int, method: str) -> tuple[Note, ...]:
     if n_clusters >= 100:
         return ()
     message = (
-        f"With {counted(n_clusters, 'cluster', 'clusters')} the {method} bootstrap of a "
+        f"With {count_noun(n_clusters, 'cluster', 'clusters')} the {method} bootstrap of a "
         "reliability covers below .93 for "
         "a nominal .95 (docs/simulations/coverage_scores.csv): use interval='auto'."
     )
@@ -484,7 +488,7 @@ def shuffled_mean_squares(
     own = mean_squares(x)
     n, k = x.shape
     centred = x - x.mean(axis=0)
-    draws = _between if seed is not None else _between.__wrapped__
+    draws = _permuted_item_squares if seed is not None else _permuted_item_squares.__wrapped__
     between = draws(centred.tobytes(), (n, k), n_permutations, seed, n_jobs)
     left = (n - 1) * float(own.items) + (n - 1) * (k - 1) * float(own.residual) - between
     # Differences of equal sums are rounding errors, not variation.
@@ -503,7 +507,7 @@ def shuffled_mean_squares(
 
 
 @lru_cache(maxsize=1)
-def _between(
+def _permuted_item_squares(
     centred: bytes, shape: tuple[int, int], n_permutations: int, seed: int | None, n_jobs: int
 ) -> Floats:
     """Sum of squares between items in each shuffle, columns having mean 0."""

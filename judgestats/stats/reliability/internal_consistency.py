@@ -405,7 +405,7 @@ class TwoWaySums:
             },
         )
         if form.startswith("ICC(2"):
-            return self._of_judges(base, form, ms, level)
+            return self._icc2_interval(base, form, ms, level)
         interval, notes = self._ratio(residual="(3," in form).icc_interval(
             single=form.endswith(",1)"), level=level
         )
@@ -413,9 +413,11 @@ class TwoWaySums:
 
     def _ratio(self, *, residual: bool) -> MeanSquareRatio:
         filled = self._by_cluster[self._by_cluster[:, 0] > 0]
-        return MeanSquareRatio.of_sums(filled, residual=residual)
+        return MeanSquareRatio.from_sums(filled, residual=residual)
 
-    def _of_judges(self, base: Estimate, form: IccForm, ms: MeanSquares, level: float) -> Estimate:
+    def _icc2_interval(
+        self, base: Estimate, form: IccForm, ms: MeanSquares, level: float
+    ) -> Estimate:
         """ICC(2): F, which allows for other judges; over clusters the jackknife of these."""
         if not self.clustered:
             if float(ms.residual) == 0 or float(ms.items) == 0:

@@ -428,7 +428,7 @@ def _interval(
         return kept, [*notes, *lost]
     complete = prepared.complete
     if method == "jackknife" and "(2," not in form:
-        ratio = MeanSquareRatio.of_scores(prepared.x, prepared.cluster, residual="(3," in form)
+        ratio = MeanSquareRatio.from_scores(prepared.x, prepared.cluster, residual="(3," in form)
         bounds, more = ratio.icc_interval(single=form.endswith(",1)"), level=level)
         return bounds, [*notes, *more]
     if method == "jackknife":

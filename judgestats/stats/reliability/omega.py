@@ -13,6 +13,7 @@ from judgestats.stats.inference.estimate import Sample
 from judgestats.stats.inference.keywords import NULL, Inference, one_blas_thread, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
 from judgestats.stats.reliability.coefficient_intervals import shuffled_mean_squares
+from judgestats.stats.reliability.internal_consistency import TwoWaySums
 from judgestats.stats.reliability.intraclass import icc_value
 from judgestats.stats.reliability.omega_fit import (
     TARGETS,
@@ -240,6 +241,21 @@ def omega_total(
             fitted, null=permuted.null, notes=(*fitted.notes, *permuted.notes)
         )
     return fitted
+
+
+def omega_of_sums(sums: TwoWaySums, *, model: Model) -> OmegaEstimate:
+    """Omega total of a model from sums over complete items, without interval.
+
+    Parameters
+    ----------
+    sums : TwoWaySums
+    model : {"tau-equivalent", "congeneric"}
+
+    Returns
+    -------
+    OmegaEstimate
+    """
+    return omega_of_covariance(sums.covariance(), model=model, sample=sums.sample)
 
 
 def omega_of_covariance(S: NDArray[np.float64], *, model: Model, sample: Sample) -> OmegaEstimate:

@@ -66,7 +66,7 @@ def with_interval(
             fitted, interval=Interval(low=low, high=high, level=level, method=name)
         )
     if method == "jackknife" and fitted.model == "parallel" and not standardize:  # ICC(3,k)
-        ratio = MeanSquareRatio.of_scores(data, codes, residual=True)
+        ratio = MeanSquareRatio.from_scores(data, codes, residual=True)
         bounds, notes = ratio.icc_interval(single=False, level=level)
         return dataclasses.replace(fitted, interval=bounds, notes=(*fitted.notes, *notes))
     if method == "jackknife":

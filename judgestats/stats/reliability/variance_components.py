@@ -216,7 +216,7 @@ def variance_components(
     one_of(where, "method", method, ("reml", "ml", "anova"))
     terms = terms_of(design, where=where)
     factors = factors_of(terms)
-    layout = _read(scores, facets, factors, where)
+    layout = _read_layout(scores, facets, factors, where)
     title = design if isinstance(design, str) else " + ".join(terms)
     names = (*terms, "residual")
     common: dict[str, Any] = {
@@ -247,7 +247,9 @@ def variance_components(
                 negative = ", ".join(n for n, v in zip(names, anova, strict=True) if v < 0)
                 message = f"Negative ANOVA estimates ({negative}): REML puts them at 0."
                 notes.append(Note(code="negative_component", message=message))
-            return VarianceComponents(variances=_named(names, anova), notes=tuple(notes), **common)
+            return VarianceComponents(
+                variances=_name_values(names, anova), notes=tuple(notes), **common
+            )
         if squares[-1] == 0:
             start = np.maximum(anova if anova is not None else squares[0] * expected[0], 0.0)
             message = (
@@ -255,7 +257,9 @@ def variance_components(
                 "ones as 0."
             )
             notes.append(Note(code="zero_residual", message=message))
-            return VarianceComponents(variances=_named(names, start), notes=tuple(notes), **common)
+            return VarianceComponents(
+                variances=_name_values(names, start), notes=tuple(notes), **common
+            )
         criterion: Criterion = BalancedCriterion(
             strata, of_mean, layout.y.size, restricted=method == "reml"
         )
@@ -285,7 +289,7 @@ def variance_components(
             full = unbalanced_criterion(layout, terms, restricted=False)
         intervals = _profile(full, best.variances, names, level)
     return VarianceComponents(
-        variances=_named(names, best.variances),
+        variances=_name_values(names, best.variances),
         criterion=best.criterion,
         converged=best.converged,
         intervals=intervals,
@@ -294,11 +298,11 @@ def variance_components(
     )
 
 
-def _named(names: tuple[str, ...], values: Floats) -> dict[str, float]:
+def _name_values(names: tuple[str, ...], values: Floats) -> dict[str, float]:
     return {name: float(value) for name, value in zip(names, values, strict=True)}
 
 
-def _read(
+def _read_layout(
     scores: ArrayLike, facets: Mapping[str, ArrayLike] | None, factors: tuple[str, ...], where: str
 ) -> Layout:
     """The scores as a layout, whichever way they came."""

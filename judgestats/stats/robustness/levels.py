@@ -131,7 +131,7 @@ def levels_used(
             notes.append(_shorter(levels, starts, kept, f"{whole} from {low:g} to {high:g}"))
     if whole and apart in _FINE:
         details["differ_again"] = _differ(counts)
-        notes.append(_between(levels, counts, apart, low, details["differ_again"], whole))
+        notes.append(_half_point_note(levels, counts, apart, low, details["differ_again"], whole))
 
     def term(name: str, label: str, how: SumStatistic, scale: Scale, share: bool) -> Estimate:
         return estimate_from_sums(
@@ -272,7 +272,7 @@ def _differ(counts: Floats) -> float | None:
     return 1 - float(np.mean(alike[again] / pairs[again])) if again.any() else None
 
 
-def _between(
+def _half_point_note(
     levels: Floats, counts: Floats, step: float, low: float, again: float | None, whole: int
 ) -> Note:
     """What half points mean: how often they are given, and what asking again does to them."""

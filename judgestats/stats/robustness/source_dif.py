@@ -141,7 +141,7 @@ def dif_test(
     kept = used & np.isin(groups, names)
     who = dummies(groups[kept], names)
     zk = z[kept]
-    _refuse_if_told(zk, who)
+    _check_separation(zk, who)
     coded = coded_levels(np.where(kept, y, np.nan), where=where)[1][kept]
     zk = (zk - zk.mean()) / zk.std()
     fits = [
@@ -253,7 +253,7 @@ def _sources(groups: NDArray[Any], codes: Ints, reference: str | None) -> list[s
     return [reference, *(g for g in enough if g != reference)]
 
 
-def _refuse_if_told(z: Floats, who: Floats) -> None:
+def _check_separation(z: Floats, who: Floats) -> None:
     where = "dif_test"
     total = float(np.sum((z - z.mean()) ** 2))
     if total <= 1e-12 * max(float(np.sum(z**2)), 1.0):

@@ -512,8 +512,8 @@ def agreement_ceiling(
         excluded={k: v for k, v in out.items() if v},
     )
     pairs = itertools.combinations(range(y.shape[1]), 2)
-    own = _mean([_apart(y[:, i], y[:, j], scores=scores) for i, j in pairs])
-    theirs = _mean([_apart(f, y[:, j], scores=scores) for j in range(y.shape[1])])
+    own = _mean([_column_distance(y[:, i], y[:, j], scores=scores) for i, j in pairs])
+    theirs = _mean([_column_distance(f, y[:, j], scores=scores) for j in range(y.shape[1])])
     names = _DISTANCES if scores else _SHARES
     return {
         key: _estimate(values, codes, name, label, sample, inference["level"])
@@ -523,7 +523,7 @@ def agreement_ceiling(
     }
 
 
-def _apart(a: Floats, b: Floats, *, scores: bool) -> Floats:
+def _column_distance(a: Floats, b: Floats, *, scores: bool) -> Floats:
     """Distance of two columns of scores, agreement of two of verdicts; NaN where one is missing."""
     return np.abs(a - b) if scores else np.where(np.isnan(a + b), np.nan, (a == b).astype(float))
 

@@ -566,13 +566,13 @@ def _interval(area: float, spread: _Spread, level: float) -> Interval | None:
     quantile = float(distributions.t.ppf((1 + level) / 2, max(spread.rarer - 1, 1.0)))
     factor = quantile * math.sqrt(spread.design_effect)
 
-    def beyond(a: float) -> float:
+    def limit_distance(a: float) -> float:
         return abs(area - a) - factor * _null_error(a, *spread.sizes)
 
     # At 0 and 1 themselves the error is 0: the limit is sought next to them.
     inner = min(max(area, _EDGE), 1 - _EDGE)
-    low = 0.0 if area == 0 else float(optimize.brentq(beyond, 0.0, inner))
-    high = 1.0 if area == 1 else float(optimize.brentq(beyond, inner, 1.0))
+    low = 0.0 if area == 0 else float(optimize.brentq(limit_distance, 0.0, inner))
+    high = 1.0 if area == 1 else float(optimize.brentq(limit_distance, inner, 1.0))
     if 0 < area < 1:
         half = quantile * spread.error / (area * (1 - area))
         low = min(low, float(special.expit(special.logit(area) - half)))

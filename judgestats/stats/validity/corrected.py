@@ -109,7 +109,7 @@ def representativeness_test(items: LabelledItems, *, verdicts: bool) -> TestResu
     )  # fmt: skip
 
 
-Estimand = Literal["population", "items"]
+Quantity = Literal["population", "items"]
 
 _BY_HAND = "the labelled items were picked by hand: they say nothing about the others"
 _BY_VERDICT = "the labels were chosen by the judge's verdict: as they stand they favour one"
@@ -147,7 +147,7 @@ class CorrectedScore(Result):
     others: Mapping[str, Estimate]
     labels_worth: float
     representative: TestResult
-    estimand: Estimand
+    estimand: Quantity
     labels_drawn: str
     unread: int
     notes: tuple[Note, ...] = ()
@@ -197,7 +197,7 @@ def corrected_rate(
     mix: Mapping[str, float] | None = None,
     chance: ArrayLike | None = None,
     labels_drawn: LabelsDrawn | None = None,
-    estimand: Estimand = "population",
+    estimand: Quantity = "population",
     **inference: Unpack[Clustered],
 ) -> CorrectedScore:
     r"""The pass rate that people would give, from a judge of all items and people's labels of few.
@@ -299,7 +299,7 @@ def corrected_rate(
     )
     others: dict[str, Estimate] = {}
     if labels_drawn == "convenience":
-        corrected = _refused(
+        corrected = _undefined_estimate(
             poststratified_rate(items, mix=mix, finite=finite, level=inference["level"]), _BY_HAND
         )
     else:
@@ -310,7 +310,7 @@ def corrected_rate(
         if labels_drawn in {None, "random"} and not unread and stratum is None and weight is None:
             others = {n: ppi_mean(items, estimator=n, level=inference["level"]) for n in _PPI}
     if labels_drawn == "by-verdict":
-        people = _refused(people, _BY_VERDICT)
+        people = _undefined_estimate(people, _BY_VERDICT)
     notes += corrected.notes
     return CorrectedScore(
         corrected=corrected,
@@ -337,7 +337,7 @@ def corrected_mean(
     stratum: ArrayLike | None = None,
     mix: Mapping[str, float] | None = None,
     labels_drawn: LabelsDrawn | None = None,
-    estimand: Estimand = "population",
+    estimand: Quantity = "population",
     **inference: Unpack[Clustered],
 ) -> CorrectedScore:
     r"""The mean score that people would give, from a judge of all items and labels of few.
@@ -412,9 +412,9 @@ def corrected_mean(
         others = {n: ppi_mean(items, estimator=n, level=inference["level"]) for n in _PPI}
     if labels_drawn in {"convenience", "by-verdict"}:
         reason = _BY_HAND if labels_drawn == "convenience" else _BY_VERDICT
-        corrected, others = _refused(corrected, reason), {}
+        corrected, others = _undefined_estimate(corrected, reason), {}
         if labels_drawn == "by-verdict":
-            people = _refused(people, reason)
+            people = _undefined_estimate(people, reason)
     elif items.n < FEW_LABELS or math.isnan(corrected.estimate):
         why = corrected.reason or f"there are fewer than {FEW_LABELS} labels"
         note = Note(code="people_only", message=f"The people's labels alone are used: {why}.")
@@ -464,7 +464,7 @@ def _unlike(test: TestResult, labels_drawn: str | None) -> list[Note]:
     return [Note(code="unrepresentative", message=message)]
 
 
-def _refused(estimate: Estimate, reason: str) -> Estimate:
+def _undefined_estimate(estimate: Estimate, reason: str) -> Estimate:
     return estimate.replace(estimate=math.nan, interval=None, std_error=math.nan, reason=reason)
 
 

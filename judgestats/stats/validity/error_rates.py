@@ -270,7 +270,7 @@ def error_rates(
             level=inference["level"],
             scale="identity",
         )
-        rates[name] = _undefined(out, reason) if reason else _within(out)
+        rates[name] = _undefined(out, reason) if reason else _clip_limits(out)
     notes += _class_notes(y, words)
     if tied := int(np.sum(f == 0.5)):
         message = f"The repeats tie on {tied} labelled items: these count half for either verdict."
@@ -395,7 +395,7 @@ def _undefined(estimate: Estimate, reason: str) -> Estimate:
     return estimate.replace(estimate=math.nan, interval=None, reason=reason)
 
 
-def _within(estimate: Estimate) -> Estimate:
+def _clip_limits(estimate: Estimate) -> Estimate:
     """No limit of these coefficients lies beyond -1 or 1."""
     iv = estimate.interval
     if iv is None:
@@ -537,7 +537,7 @@ def error_rates_by_slice(
         where=where,
     )
     one_of(where, "measure", measure, ("accuracy", "sensitivity", "specificity"))
-    base, right = _counted(items, measure)
+    base, right = _measure_items(items, measure)
     rates: dict[str, Estimate] = {}
     rows = []
     for h, name in enumerate(items.strata):
@@ -560,7 +560,7 @@ def error_rates_by_slice(
             level=inference["level"],
         )
         rates[name] = slice_rates.rates[measure]
-        rows.append(_against_rest(name, items, base, right, inside))
+        rows.append(_slice_comparison(name, items, base, right, inside))
     adjust = adjust or ("BH" if len(rows) > MOST_BY_HOLM else "holm")
     return Comparisons(
         symbol="t",
@@ -574,7 +574,7 @@ def error_rates_by_slice(
     )
 
 
-def _counted(items: LabelledItems, measure: str) -> tuple[Bools, Bools]:
+def _measure_items(items: LabelledItems, measure: str) -> tuple[Bools, Bools]:
     """Which items with a verdict the measure counts, and on which the judge is right."""
     y = np.where(np.isnan(items.judge), np.nan, items.human)
     base = {
@@ -592,7 +592,7 @@ def _no_row(name: str, n: int, reason: str) -> Comparison:
     )  # fmt: skip
 
 
-def _against_rest(
+def _slice_comparison(
     name: str,
     items: LabelledItems,
     base: Bools,

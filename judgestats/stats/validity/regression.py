@@ -28,7 +28,7 @@ _SKEWED = 0.5
 _NO_SPREAD = "fewer than two labels (or clusters with labels) show no variation"
 
 
-def _of(items: LabelledItems) -> Sample:
+def _labelled_sample(items: LabelledItems) -> Sample:
     lab = items.labelled
     return Sample(
         n_items=items.n,
@@ -50,7 +50,8 @@ def _estimate(
 ) -> Estimate:
     if not std_error > 0:
         return Estimate(
-            name=name, label=_LABELS[name], estimator=estimator, estimate=value, sample=_of(items),
+            name=name, label=_LABELS[name], estimator=estimator, estimate=value,
+                sample=_labelled_sample(items),
             notes=(Note(code="no_interval", message="No interval: the labels do not vary."),),
             details=details or {},
         )  # fmt: skip
@@ -62,14 +63,18 @@ def _estimate(
         estimate=value,
         std_error=std_error,
         interval=Interval(low=value - half, high=value + half, level=level, method=method),
-        sample=_of(items),
+        sample=_labelled_sample(items),
         details={"df": df, **(details or {})},
     )
 
 
 def _undefined(items: LabelledItems, name: str, reason: str) -> Estimate:
     return Estimate(
-        name=name, label=_LABELS[name], estimate=math.nan, sample=_of(items), reason=reason
+        name=name,
+        label=_LABELS[name],
+        estimate=math.nan,
+        sample=_labelled_sample(items),
+        reason=reason,
     )
 
 
@@ -169,12 +174,12 @@ def greg_mean(items: LabelledItems, *, finite: bool = False, level: float = 0.95
         of_all = np.zeros(big) if finite else slope * (f - f.mean()) / big
         kept = lab if finite else np.ones(big, dtype=bool)
 
-        def by_sums(of_labels: Floats) -> float:
+        def sums_error(of_labels: Floats) -> float:
             influence = of_all.copy()
             influence[lab] += of_labels / n
             return math.sqrt(cluster_variance(influence[kept], items.codes[kept]))
 
-        simple, se = by_sums(residual), by_sums(residual / _rest(items.codes[lab]))
+        simple, se = sums_error(residual), sums_error(residual / _rest(items.codes[lab]))
         df = _cluster_df(items)
     estimate = _estimate(
         items,

@@ -149,7 +149,7 @@ def graded_agreement(
             name=name, label=label, estimator="moments over items", sample=sample, reason=reason,
             where=where, cluster=codes, level=inference["level"], scale="identity",
         )  # fmt: skip
-        out[name] = estimate if name == "slope" else _within(estimate)
+        out[name] = estimate if name == "slope" else _clip_limits(estimate)
     notes = list(items.notes)
     ends = np.isin(y, (y.min(), y.max()))
     if np.ptp(y) > 0 and ends.mean() > 0.5:
@@ -243,7 +243,7 @@ _COEFFICIENTS = (
 )
 
 
-def _within(estimate: Estimate) -> Estimate:
+def _clip_limits(estimate: Estimate) -> Estimate:
     iv = estimate.interval
     if iv is None:
         return estimate

@@ -161,7 +161,7 @@ def confidence_sequence(
         raise InputError(
             f"{where}: values must lie within {least:g} to {most:g}. Name the range by bounds=."
         )
-    sums, sizes = _by_cluster(x, present, inference["cluster"], where)
+    sums, sizes = _cluster_sums(x, present, inference["cluster"], where)
     alpha = (1 - inference["level"]) / n_quantities
     unit = (sums - least * sizes) / (most - least)
     t = np.arange(1, unit.size + 1)
@@ -197,7 +197,7 @@ def confidence_sequence(
     )
 
 
-def _by_cluster(
+def _cluster_sums(
     x: Floats, observed: Bools, cluster: ArrayLike | None, where: str
 ) -> tuple[Floats, Floats]:
     """Sum and size of each cluster in the order of first appearance."""

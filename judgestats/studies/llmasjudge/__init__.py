@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.summary_rows import against
+from judgestats.analysis.summary_rows import factor_curve
 from judgestats.studies.claims import Claim, Options, Replication, Study
 from judgestats.studies.llmasjudge.alignment import (
     alignment_methods,
@@ -65,7 +65,7 @@ def examine(folder: Path, options: Options) -> Replication:
         ),
         claims=tuple(claims),
         conditions=_conditions(data),
-        drawing=against(
+        drawing=factor_curve(
             "temperature",
             "within_variance",
             caption="Spread of repeated scores by temperature, from the study's data.",

@@ -46,7 +46,7 @@ def _noted(result: FriedmanResult) -> FriedmanResult:
     return dataclasses.replace(result, notes=(*result.notes, _UNCLUSTERED))
 
 
-def _of_one_length(
+def _equal_lengths(
     arrays: Mapping[str, np.ndarray[tuple[int], np.dtype[np.float64]]],
 ) -> tuple[dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]], list[str]]:
     """The arrays of the commonest length (the longer one at a tie), and the names of the others."""
@@ -73,7 +73,7 @@ def alignment_methods(data: LLMasJudgeData, options: Options) -> Claim:
     }
     if not data.alignment:
         return not_examined("alignment_methods", missing="no alignment scores", **about)
-    kept, left = _of_one_length(data.alignment)
+    kept, left = _equal_lengths(data.alignment)
     if len(kept) < 2 or not any(base in kept for base in _BASELINES):
         return not_examined(
             "alignment_methods",

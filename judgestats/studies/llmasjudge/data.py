@@ -14,6 +14,7 @@ import pandas as pd
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_number, format_p
+from judgestats.results.quantities import name_of
 from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
 from judgestats.stats.inference.multiplicity import Family
@@ -126,7 +127,7 @@ def _tables(folder: Path) -> LLMasJudgeData:
     guidelines: dict[str, Mapping[Cell, Floats]] = {}
     if guideline is not None:
         for name, chosen in guideline.groupby("guideline", sort=False):
-            guidelines[GUIDELINE_LEVELS.get(str(name), str(name))] = _by_cell(chosen)
+            guidelines[GUIDELINE_LEVELS.get(str(name), str(name))] = _cell_variances(chosen)
     raw: dict[str, Mapping[Cell, Floats]] = {}
     if scores is not None:
         raw["none"] = {
@@ -136,7 +137,7 @@ def _tables(folder: Path) -> LLMasJudgeData:
             for (t, j), chosen in scores.groupby(["temperature", "judge"], sort=False)
         }
     return LLMasJudgeData(
-        variances=_by_cell(temperature) if temperature is not None else {},
+        variances=_cell_variances(temperature) if temperature is not None else {},
         guidelines=guidelines,
         raw=raw,
         source="the study's tables",
@@ -157,7 +158,7 @@ def _csv(folder: Path, name: str, columns: tuple[str, ...]) -> pd.DataFrame | No
     return frame
 
 
-def _by_cell(frame: pd.DataFrame) -> dict[Cell, Floats]:
+def _cell_variances(frame: pd.DataFrame) -> dict[Cell, Floats]:
     ordered = frame.sort_values("index", kind="stable") if "index" in frame else frame
     return {
         (float(str(t)), str(j)): chosen["variance"].to_numpy(dtype=float)
@@ -377,7 +378,7 @@ def adjusted(family: Family) -> str:
     return "; ".join(f"{name}: adjusted p {family.p_text(name)}" for name in family.p_adjusted)
 
 
-def of_all(stands: list[bool], *, otherwise: str = "open") -> str:
+def joint_verdict(stands: list[bool], *, otherwise: str = "open") -> str:
     """The verdict on a claim made for several judges or temperatures at once."""
     if all(stands):
         return "stands"
@@ -399,7 +400,7 @@ def listed_pairs(pairs: Comparisons) -> str:
     return ", ".join(
         f"{row.a} against {row.b} p {format_p(row.p_value)}"
         + (
-            f" ({row.effect_name} {apa_number(row.effect, bounded=True)})"
+            f" ({name_of(row.effect_name)} {apa_number(row.effect, bounded=True)})"
             if row.effect_name
             else ""
         )

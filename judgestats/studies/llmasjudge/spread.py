@@ -25,10 +25,10 @@ from judgestats.studies.llmasjudge.data import (
     LLMasJudgeData,
     adjusted,
     complete,
+    joint_verdict,
     judges_of,
     listed,
     listed_pairs,
-    of_all,
     paired,
 )
 
@@ -107,7 +107,7 @@ def temperature(data: LLMasJudgeData, options: Options) -> Claim:
         text += f" Above T = 0: {adjusted(sampled_family)}."
     return Claim(
         id="temperature",
-        verdict=of_all(stands),
+        verdict=joint_verdict(stands),
         reproduced=listed(old),
         because=f"{text} Variance ratios: {'; '.join(ratios) or 'none is defined'}.",
         results=tuple(results),
@@ -152,7 +152,7 @@ def distribution(data: LLMasJudgeData, options: Options) -> Claim:
     kurtoses = "; ".join(f"{k} {v.effects[0].short()}" for k, v in tests.items())
     return Claim(
         id="distribution",
-        verdict=of_all([*normal, *flatter], otherwise="does not stand"),
+        verdict=joint_verdict([*normal, *flatter], otherwise="does not stand"),
         reproduced="no number was published",
         because=(
             f"Normality is rejected in {normal.count(False)} of {len(normal)} cells (scores are "
@@ -253,7 +253,7 @@ def judges(data: LLMasJudgeData, options: Options) -> Claim:
         results.insert(0, now("judges.now", "Spread of judges, adjusted", family, primary=True))
         stands = [less[k] and family.p_adjusted[k] < 0.05 for k in less]
         if stands:
-            verdict = of_all(stands)
+            verdict = joint_verdict(stands)
             undecided = adjusted(family)
             if verdict == "stands" and len(stands) < len(claimed):
                 verdict = "stands in part"
@@ -375,7 +375,7 @@ def small_variance(data: LLMasJudgeData, options: Options) -> Claim:
     stands = [s.interval is not None and s.interval.low > 0.5 for s in shares.values()]
     return Claim(
         id="small_variance",
-        verdict=of_all(stands, otherwise="does not stand"),
+        verdict=joint_verdict(stands, otherwise="does not stand"),
         reproduced="no number was published",
         because=f"Share of variances below .4, temperatures above 0: {text}.",
         results=tuple(

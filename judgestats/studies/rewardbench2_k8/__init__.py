@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.summary_rows import against
+from judgestats.analysis.summary_rows import factor_curve
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.estimate import Estimate
@@ -18,13 +18,13 @@ from judgestats.studies.claims import (
     Options,
     Replication,
     Study,
+    format_percent,
     not_examined,
     now,
-    of_a_hundred,
     shifted,
     then,
 )
-from judgestats.studies.rewardbench2_k8.data import FULL, MINI, NANO, Asked, Data, read_asked
+from judgestats.studies.rewardbench2_k8.data import FULL, MINI, NANO, Data, JudgeScores, read_scores
 
 __all__ = ["STUDY", "examine"]
 
@@ -34,7 +34,9 @@ _WIN = "share of questions whose right answer has the highest score alone: a tie
 _SHARED = "credit shared among answers that tie for the highest score, paired by question"
 
 
-def _paired(one: tuple[Asked, int], two: tuple[Asked, int], names: tuple[str, str]) -> Comparisons:
+def _paired(
+    one: tuple[JudgeScores, int], two: tuple[JudgeScores, int], names: tuple[str, str]
+) -> Comparisons:
     """Two less one, on the questions that both have."""
     columns = [
         pd.Series(asked.credit(k), index=pd.MultiIndex.from_tuples(asked.questions))
@@ -52,7 +54,7 @@ def _low_high(row: Comparison) -> tuple[float, float]:
     return (row.interval.low, row.interval.high) if row.interval else (np.nan, np.nan)
 
 
-def _strict(asked: Asked, k: int, label: str, options: Options) -> Estimate:
+def _strict(asked: JudgeScores, k: int, label: str, options: Options) -> Estimate:
     return mean_share(
         asked.credit(k, ties=False), level=options.level, name="accuracy", label=label
     )
@@ -79,14 +81,15 @@ def _gain(
     return Claim(
         id=identity,
         **about,
-        reproduced=f"{of_a_hundred(one.estimate)} at k = 1, {of_a_hundred(all_.estimate)} at k = "
+        reproduced=f"{format_percent(one.estimate)} at k = 1, {format_percent(all_.estimate)} at k "
+        "= "
         f"{most}: +{100 * then_gain:.1f} points",
         verdict=verdict,
         because="The right answer shares the highest score in "
-        f"{of_a_hundred(asked.tied(1))} of the questions at k = 1 and in "
-        f"{of_a_hundred(asked.tied(most))} at k = {most}; counted as "
+        f"{format_percent(asked.tied(1))} of the questions at k = 1 and in "
+        f"{format_percent(asked.tied(most))} at k = {most}; counted as "
         "errors, ties charge the single score for its coarse scale. With ties shared "
-        f"({of_a_hundred(float(np.nanmean(asked.credit(1))))} at k = 1) the gain is "
+        f"({format_percent(float(np.nanmean(asked.credit(1))))} at k = 1) the gain is "
         f"{shifted(row)}: {100 * left:.0f} % of what was printed.",
         results=(
             then(f"{identity}.then.one", f"{judge}, T={t:g}, one score, ties as errors", one),
@@ -124,7 +127,7 @@ def _smaller(data: Data, options: Options) -> Claim:
         id="smaller",
         **about,
         reproduced="; ".join(
-            f"{judge} {of_a_hundred(one.estimate)} to {of_a_hundred(all_.estimate)}"
+            f"{judge} {format_percent(one.estimate)} to {format_percent(all_.estimate)}"
             for judge, (one, all_) in zip(there, counted, strict=True)
         ),
         verdict="stands" if clear else "open",
@@ -163,12 +166,12 @@ def _nano(data: Data, options: Options) -> Claim:
     return Claim(
         id="nano",
         **about,
-        reproduced=f"{of_a_hundred(counted[1].estimate)} against "
-        f"{of_a_hundred(counted[0].estimate)}",
+        reproduced=f"{format_percent(counted[1].estimate)} against "
+        f"{format_percent(counted[0].estimate)}",
         verdict="stands" if low > -_MARGIN else "does not stand" if high < -_MARGIN else "open",
         because=f"With ties shared it is {shifted(row)}, against a declared margin of "
         f"{100 * _MARGIN:.0f} points: the two printed accuracies meet because the single score of "
-        f"the full model ties in {of_a_hundred(full.tied(1))} of the questions.",
+        f"the full model ties in {format_percent(full.tied(1))} of the questions.",
         results=(
             then("nano.then.full", f"{FULL}, one score, ties as errors", counted[0]),
             then("nano.then.nano", f"{NANO}, mean of {most}, ties as errors", counted[1]),
@@ -233,7 +236,7 @@ def _temperature(data: Data, options: Options) -> Claim:
         id="temperature",
         **about,
         reproduced=", ".join(
-            f"{of_a_hundred(e.estimate)} at T = {t:g}" for t, e in counted.items()
+            f"{format_percent(e.estimate)} at T = {t:g}" for t, e in counted.items()
         ),
         verdict="stands" if inside else "does not stand" if outside else "open",
         because="Against T = 0: "
@@ -252,7 +255,7 @@ def _temperature(data: Data, options: Options) -> Claim:
     )
 
 
-def _where(data: Data) -> Claim:
+def _subset_claim(data: Data) -> Claim:
     """In which subsets repeats help."""
     about = {
         "claim": "Repeats help in every category.",
@@ -283,8 +286,8 @@ def _where(data: Data) -> Claim:
         id="where",
         **about,
         reproduced=", ".join(
-            f"{s} {of_a_hundred(float(np.nanmean(counted[0][subsets == s])))} to "
-            f"{of_a_hundred(float(np.nanmean(counted[1][subsets == s])))}"
+            f"{s} {format_percent(float(np.nanmean(counted[0][subsets == s])))} to "
+            f"{format_percent(float(np.nanmean(counted[1][subsets == s])))}"
             for s in names
         ),
         verdict=verdict,
@@ -311,7 +314,7 @@ def examine(folder: Path, options: Options) -> Replication:
     -------
     Replication
     """
-    data = read_asked(folder)
+    data = read_scores(folder)
     claims = (
         _gain(data, (FULL, 1.0), options, identity="full",
               claim="The mean of eight scores makes the full model 9.8 points more often right.",
@@ -323,7 +326,7 @@ def examine(folder: Path, options: Options) -> Replication:
         _nano(data, options),
         _three(data, options),
         _temperature(data, options),
-        _where(data),
+        _subset_claim(data),
     )  # fmt: skip
     return Replication(
         study="rewardbench2_k8",
@@ -331,7 +334,7 @@ def examine(folder: Path, options: Options) -> Replication:
         question="What does the mean of eight scores buy, once ties are not counted as errors?",
         claims=claims,
         conditions=_conditions(data, options),
-        drawing=against(
+        drawing=factor_curve(
             "k",
             "accuracy_as_counted",
             "accuracy_shared",

@@ -23,7 +23,7 @@ _FILES: Mapping[tuple[str, float], tuple[str, str]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class JudgeScores:
     """A judge at a temperature: its scores, questions x answers x repeats, the right one first."""
 
     scores: Floats
@@ -58,10 +58,10 @@ class Asked:
         return np.where(np.isnan(means).any(axis=1), np.nan, earned)
 
 
-Data = Mapping[tuple[str, float], Asked]
+Data = Mapping[tuple[str, float], JudgeScores]
 
 
-def read_asked(folder: Path) -> Data:
+def read_scores(folder: Path) -> Data:
     """The judges and temperatures that a folder holds.
 
     Raises
@@ -83,5 +83,5 @@ def read_asked(folder: Path) -> Data:
                     f"replicate: {name}: {field} must be answers x repeats a question."
                 )
             questions = tuple((str(r.values["subset"]), str(r.values["id"])) for r in rows)
-            data[cell] = Asked(scores=scores, questions=questions)
+            data[cell] = JudgeScores(scores=scores, questions=questions)
     return data

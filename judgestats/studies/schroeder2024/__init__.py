@@ -6,14 +6,13 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from judgestats.analysis.summary_rows import against
+from judgestats.analysis.summary_rows import factor_curve
 from judgestats.studies.claims import Options, Replication, Study
 from judgestats.studies.paper_tables import omega_tables
 from judgestats.studies.schroeder2024.answers import answers, application
 from judgestats.studies.schroeder2024.data import read_schroeder2024
 from judgestats.studies.schroeder2024.tables import (
     Cell,
-    at_zero,
     benchmarks_compared,
     cells_of_study,
     conditions_of,
@@ -21,6 +20,7 @@ from judgestats.studies.schroeder2024.tables import (
     table_1,
     table_2,
     temperatures,
+    zero_temperature_claim,
 )
 
 __all__ = ["STUDY", "examine"]
@@ -43,7 +43,7 @@ def examine(folder: Path, options: Options) -> Replication:
     cells = cells_of_study(frame, options)
     claims = (
         table_2(cells),
-        at_zero(cells),
+        zero_temperature_claim(cells),
         temperatures(cells, options),
         judges_ranked(cells, options),
         benchmarks_compared(cells),
@@ -60,7 +60,7 @@ def examine(folder: Path, options: Options) -> Replication:
         ),
         claims=claims,
         conditions=conditions_of(cells),
-        drawing=against(
+        drawing=factor_curve(
             "temperature",
             "published_omega",
             "published_omega_null_mean",

@@ -63,7 +63,7 @@ def answers(folder: Path, options: Options) -> Claim:
     printed = {b: _printed(b) for b in (_BBH, _SQUAD)}
     about = {
         "claim": "Of five answers to SQuAD nearly all are right, of BBH hardly any.",
-        "published": "Table 4: " + "; ".join(f"{b} {_told(v)}" for b, v in printed.items()),
+        "published": "Table 4: " + "; ".join(f"{b} {_join_numbers(v)}" for b, v in printed.items()),
         "test_then": "right answers of five a question, counted by a script; five numbers",
         "test_now": "answers that name the whole true answer as words: share with an interval over "
         "questions",
@@ -116,9 +116,10 @@ def answers(folder: Path, options: Options) -> Claim:
     return Claim(
         id="answers",
         **about,
-        reproduced=f"{'; '.join(f'{b} {_told(v)}' for b, v in five.items())} in the authors' "
+        reproduced=f"{'; '.join(f'{b} {_join_numbers(v)}' for b, v in five.items())} in the "
+        "authors' "
         f"counts: {same} of 2 as printed",
-        verdict="stands in part" if _above(share[_SQUAD], share[_BBH]) else "does not stand",
+        verdict="stands in part" if _is_higher(share[_SQUAD], share[_BBH]) else "does not stand",
         because=_because(share, first=first, n=len(true[_SQUAD]), lost=int(lost)),
         results=(
             *(
@@ -156,7 +157,7 @@ def _because(share: Mapping[str, Estimate], *, first: int, n: int, lost: int) ->
             "looks for that character alone."
         )
     text = " and ".join(f"{_share(e)} of the answers to {b}" for b, e in share.items())
-    ahead = "ahead" if _above(share[_SQUAD], share[_BBH]) else "not shown to be ahead"
+    ahead = "ahead" if _is_higher(share[_SQUAD], share[_BBH]) else "not shown to be ahead"
     sentences.append(
         f"The whole true answer is named by {text}: SQuAD is {ahead}. An answer that names it in "
         "passing, or all options, counts"
@@ -165,7 +166,7 @@ def _because(share: Mapping[str, Estimate], *, first: int, n: int, lost: int) ->
     return " ".join(sentences)
 
 
-def _above(first: Estimate, second: Estimate) -> bool:
+def _is_higher(first: Estimate, second: Estimate) -> bool:
     a, b = first.interval, second.interval
     return a is not None and b is not None and a.low > b.high
 
@@ -181,7 +182,7 @@ def _share(estimate: Estimate) -> str:
     return f"{value} [{low}, {high}]"
 
 
-def _told(numbers: Sequence[float]) -> str:
+def _join_numbers(numbers: Sequence[float]) -> str:
     return " / ".join(f"{v:g}" for v in numbers)
 
 
@@ -292,16 +293,16 @@ def _authors(folder: Path) -> dict[str, Floats]:
         if len(listed) != len(document) or len({len(texts) for texts in listed}) != 1:
             raise InputError(f"replicate: {path.name}: expected a list of texts for each question.")
         name = path.name.removeprefix("judge_full_").partition("_by_")[0]
-        arrays[name] = np.array([[_application_told(text) for text in texts] for texts in listed])
+        arrays[name] = np.array([[_parse_application(text) for text in texts] for texts in listed])
     return arrays
 
 
-def _application_told(text: object) -> float:
+def _parse_application(text: object) -> float:
     """1 where a text holds correct and not incorrect; NaN where it is empty.
 
     Examples
     --------
-    >>> [_told(t) for t in (" correct", "It is incorrect.", "")]
+    >>> [_join_numbers(t) for t in (" correct", "It is incorrect.", "")]
     [1.0, 0.0, nan]
     """
     words = text.lower() if isinstance(text, str) else ""
@@ -362,7 +363,7 @@ def application(folder: Path, options: Options) -> Claim:
         because=_application_because(as_printed, accuracy, one, same, copies=copies),
         results=(
             *(
-                then(f"head_to_tail.then.{j}", f"A_LM, {_short(j)}", _over_replications(x))
+                then(f"head_to_tail.then.{j}", f"A_LM, {_short(j)}", _replication_mean(x))
                 for j, x in as_printed.items()
             ),
             *(
@@ -423,7 +424,7 @@ def _pair(first: Floats, second: Floats) -> tuple[float, float]:
     return float(np.corrcoef(first, second)[0, 1]), float(np.mean(first == second))
 
 
-def _over_replications(verdicts: Floats) -> Estimate:
+def _replication_mean(verdicts: Floats) -> Estimate:
     """The mean as printed; its standard error is over replications, for the same questions."""
     means = verdicts.mean(axis=0)
     return Estimate(

@@ -164,7 +164,7 @@ def cell_of(
     ndarray of object
         Questions in alphabetical order.
     """
-    own = _of_cell(frame, judge, temperature, benchmark)
+    own = _cell_rows(frame, judge, temperature, benchmark)
     own = own.assign(item=own["item"].astype(str))
     wide = own.pivot(index="item", columns="replicate", values="verdict").sort_index()
     return wide.fillna("").to_numpy(object)
@@ -174,11 +174,11 @@ def items_of(
     frame: pd.DataFrame, judge: str, temperature: float, benchmark: str
 ) -> tuple[str, ...]:
     """The questions of a cell, in the order of the rows of `cell_of`."""
-    own = _of_cell(frame, judge, temperature, benchmark)
+    own = _cell_rows(frame, judge, temperature, benchmark)
     return tuple(sorted(set(own["item"].astype(str))))
 
 
-def _of_cell(frame: pd.DataFrame, judge: str, temperature: float, benchmark: str) -> pd.DataFrame:
+def _cell_rows(frame: pd.DataFrame, judge: str, temperature: float, benchmark: str) -> pd.DataFrame:
     return frame[
         (frame["judge"] == judge)
         & (frame["temperature"] == temperature)

@@ -63,7 +63,7 @@ class Cell:
         return abs(self.omega.estimate - self.printed) <= _HALF_DIGIT
 
 
-def above_zero(cells: Sequence[Cell]) -> list[Cell]:
+def sampled_cells(cells: Sequence[Cell]) -> list[Cell]:
     """The cells in which something was drawn."""
     return [c for c in cells if c.temperature > 0]
 
@@ -192,8 +192,8 @@ def table_2(cells: Sequence[Cell]) -> Claim:
     usable = [c for c in cells if not math.isnan(c.printed)]
     wrong = [c for c in usable if not c.matches]
     text = "; ".join(_mismatch(c, usable) for c in wrong)
-    warm = above_zero(cells)
-    verdict, because = _against_the_null(warm)
+    warm = sampled_cells(cells)
+    verdict, because = _compare_null(warm)
     printed = omega_tables().query("table == 2 and temperature > 0")["value"]
     results: list[NamedResult] = [
         then("table2.then.cells", "Table 2, cell by cell", _cell_table(cells, usable, text))
@@ -266,7 +266,7 @@ def _mismatch(cell: Cell, cells: Sequence[Cell]) -> str:
     return f"{head} (few of the judge's other cells match: the verdicts are not the paper's)"
 
 
-def _against_the_null(warm: Sequence[Cell]) -> tuple[str, str]:
+def _compare_null(warm: Sequence[Cell]) -> tuple[str, str]:
     """What becomes of the omegas above T = 0 beside their null: verdict and reason."""
     if not warm:
         return "open", "The folder holds no temperature above 0."
@@ -342,7 +342,7 @@ def _cell_table(cells: Sequence[Cell], printed_cells: Sequence[Cell], text: str)
     )
 
 
-def at_zero(cells: Sequence[Cell]) -> Claim:
+def zero_temperature_claim(cells: Sequence[Cell]) -> Claim:
     """Perfect reliability at T = 0."""
     about = {
         "claim": "At T = 0 reliability is perfect.",
@@ -367,7 +367,8 @@ def at_zero(cells: Sequence[Cell]) -> Claim:
         reproduced=f"omega {span} in {len(cold)} cells",
         verdict="stands in part" if worst <= _STILL else "does not stand",
         because=(
-            f"{_how_still(worst)} But one draw is repeated: this says that sampling was switched "
+            f"{_repeat_sentence(worst)} But one draw is repeated: this says that sampling was "
+            "switched "
             "off, not that the judge would agree with itself if asked differently, or is right."
             if worst <= _STILL
             else f"Repetitions at T = 0 differ in up to {100 * worst:.3g} % of pairs."
@@ -379,7 +380,7 @@ def at_zero(cells: Sequence[Cell]) -> Claim:
     )
 
 
-def _how_still(worst: float) -> str:
+def _repeat_sentence(worst: float) -> str:
     if worst == 0:
         return "No two repetitions differ."
     return (
@@ -425,7 +426,7 @@ def table_1(frame: pd.DataFrame, options: Options) -> Claim:
         f"{width} replications": result.details["five_numbers"],
         f"{len(shared)} questions": result.details["five_numbers_items"],
     }
-    verdict, because = _beside_table_1(result, over, printed)
+    verdict, because = _compare_table_1(result, over, printed)
     return Claim(
         id="table1",
         **about,
@@ -444,7 +445,7 @@ def _printed_five() -> list[float]:
     return [float(rows[f"irr_{name}"]) for name in _FIVE]
 
 
-def _beside_table_1(
+def _compare_table_1(
     result: Estimate, over: Mapping[str, Mapping[str, float]], printed: Sequence[float]
 ) -> tuple[str, str]:
     """Whether the printed five numbers are found, and what the judges share at all."""
@@ -487,10 +488,10 @@ _FEWEST = 3
 """Questions that a paired comparison needs."""
 
 
-def _by(cells: Sequence[Cell]) -> dict[tuple[str, str], dict[float, Cell]]:
+def _index_cells(cells: Sequence[Cell]) -> dict[tuple[str, str], dict[float, Cell]]:
     """Judge and benchmark to temperature to cell, T > 0."""
     out: dict[tuple[str, str], dict[float, Cell]] = {}
-    for c in sorted(above_zero(cells), key=lambda c: c.temperature):
+    for c in sorted(sampled_cells(cells), key=lambda c: c.temperature):
         out.setdefault((c.judge, c.benchmark), {})[c.temperature] = c
     return out
 
@@ -515,7 +516,7 @@ def temperatures(cells: Sequence[Cell], options: Options) -> Claim:
             "pairs, questions as blocks; reliability of one verdict by temperature"
         ),
     }
-    strata = {k: v for k, v in _by(cells).items() if len(v) > 2}
+    strata = {k: v for k, v in _index_cells(cells).items() if len(v) > 2}
     if not strata:
         return not_examined("temperature", missing="fewer than three temperatures above 0", **about)
     results: list[NamedResult] = []
@@ -570,7 +571,7 @@ def judges_ranked(cells: Sequence[Cell], options: Options) -> Claim:
             "better-ranked judge, paired by question"
         ),
     }
-    by = _by(cells)
+    by = _index_cells(cells)
     results: list[NamedResult] = []
     better = worse = 0
     for other in _ARENA:
@@ -619,7 +620,7 @@ def benchmarks_compared(cells: Sequence[Cell]) -> Claim:
         "test_now": "reliability of one verdict with interval over questions, by benchmark",
     }
     by: dict[tuple[str, float], dict[str, Cell]] = {}
-    for c in above_zero(cells):
+    for c in sampled_cells(cells):
         by.setdefault((c.judge, c.temperature), {})[c.benchmark] = c
     pairs = [(v["BBH"], v["SQuAD"]) for v in by.values() if {"BBH", "SQuAD"} <= set(v)]
     if not pairs:
@@ -632,7 +633,7 @@ def benchmarks_compared(cells: Sequence[Cell]) -> Claim:
     )
     lower_now = sum(s.one.estimate < b.one.estimate for b, s in pairs)
     lower, higher = (
-        sum(_apart(*(c.one for c in (pair if way else pair[::-1]))) for pair in pairs)
+        sum(_is_lower(*(c.one for c in (pair if way else pair[::-1]))) for pair in pairs)
         for way in (True, False)
     )
     n = len(pairs)
@@ -666,7 +667,7 @@ def _fewer_questions(pairs: Sequence[tuple[Cell, Cell]]) -> str:
     return f": it has {squad} questions and BBH {bbh}, and fewer questions score less by chance"
 
 
-def _apart(first: Estimate, second: Estimate) -> bool:
+def _is_lower(first: Estimate, second: Estimate) -> bool:
     """Whether the second lies below the first with intervals that do not overlap."""
     a, b = first.interval, second.interval
     return a is not None and b is not None and b.high < a.low

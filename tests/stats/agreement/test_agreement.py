@@ -13,22 +13,23 @@ from hypothesis.extra.numpy import arrays
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.chance_corrected import brennan_prediger, gwet_ac1, gwet_ac2
-from judgestats.stats.agreement.kappa import (
+from judgestats.stats import (
+    brennan_prediger,
     cohen_kappa,
     conger_kappa,
     fleiss_kappa,
-    krippendorff_alpha,
-)
-from judgestats.stats.agreement.raw_agreement import (
     flip_rate,
+    gwet_ac1,
+    gwet_ac2,
+    krippendorff_alpha,
     percent_agreement,
     unanimous_agreement,
     verdict_entropy,
+    vote_share_reliability,
 )
-from judgestats.stats.agreement.vote_share import vote_share_reliability
-from judgestats.stats.designs.count_table import count_table, table_from_counts
-from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.designs import table_from_counts
+from judgestats.stats.designs.count_table import count_table
+from judgestats.stats.inference import Estimate
 
 Coefficient = Callable[..., Estimate]
 

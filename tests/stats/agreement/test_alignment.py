@@ -6,18 +6,17 @@ import pytest
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.human import (
+from judgestats.stats import (
     accuracy,
     alignment_by_category,
-    alignment_credit,
     alignment_score,
-    human_ceiling,
-)
-from judgestats.stats.agreement.human_correlation import (
     disattenuated_correlation,
+    human_ceiling,
     human_correlation,
+    intransitive_triads,
+    pairwise_from_scores,
 )
-from judgestats.stats.agreement.preference import intransitive_triads, pairwise_from_scores
+from judgestats.stats.agreement import alignment_credit
 
 OUTCOMES = ("a", "b", "tie")
 RNG = np.random.default_rng(0)

@@ -8,23 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from judgestats.stats.agreement.chance_corrected import (
+from judgestats.stats import (
     brennan_prediger,
+    cohen_kappa,
+    conger_kappa,
+    fleiss_kappa,
     gwet_ac1,
+    krippendorff_alpha,
+    vote_share_reliability,
+)
+from judgestats.stats.agreement import (
     least_against_even_chance,
     least_conger_kappa,
     least_fleiss_kappa,
     least_krippendorff_alpha,
     least_vote_share,
 )
-from judgestats.stats.agreement.kappa import (
-    cohen_kappa,
-    conger_kappa,
-    fleiss_kappa,
-    krippendorff_alpha,
-)
-from judgestats.stats.agreement.vote_share import vote_share_reliability
-from judgestats.stats.designs.count_table import table_from_counts
+from judgestats.stats.designs import table_from_counts
 
 counts = arrays(
     np.int8, st.tuples(st.integers(2, 9), st.integers(2, 4)), elements=st.integers(0, 5)

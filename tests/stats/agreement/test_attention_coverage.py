@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.human import attention_coverage
+from judgestats.stats.agreement import attention_coverage
 
 
 def weights(seed: int, heads: int = 3, reading: int = 5, target: int = 7) -> Any:

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.human_correlation import correlation_by_level
-from judgestats.stats.agreement.order_effects import accuracy_by_slot, pair_accuracy
-from judgestats.stats.agreement.preference import win_rates
+from judgestats.stats import accuracy_by_slot, correlation_by_level, pair_accuracy, win_rates
 
 
 def test_levels_tell_a_judge_of_systems_from_a_judge_of_answers() -> None:

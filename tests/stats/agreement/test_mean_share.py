@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.human import alignment_score
-from judgestats.stats.agreement.raw_agreement import mean_of_groups, mean_share
+from judgestats.stats import alignment_score
+from judgestats.stats.agreement import mean_of_groups, mean_share
 
 
 def test_credits_give_the_alignment_score_and_its_interval():

@@ -10,19 +10,20 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.grade_score import (
-    chance_grade_score,
-    exceeds_grade_score_bound,
+from judgestats.stats import (
+    first_position_preference,
     grade_score,
     grade_score_difference,
-    grade_score_items,
-)
-from judgestats.stats.agreement.order_effects import option_win_rate, position_test
-from judgestats.stats.agreement.position import (
-    clopper_pearson,
-    first_position_preference,
+    option_win_rate,
     position_and_noise,
+    position_test,
     swap_consistency,
+)
+from judgestats.stats.agreement import (
+    chance_grade_score,
+    clopper_pearson,
+    exceeds_grade_score_bound,
+    grade_score_items,
 )
 
 NAN = float("nan")

@@ -7,7 +7,7 @@ import pytest
 import statsmodels.api as sm
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.preference import equivalence_of_effects, preference_effects
+from judgestats.stats.agreement import equivalence_of_effects, preference_effects
 
 
 def made(seed=3, n=400, *, length=0.05, own=0.1):

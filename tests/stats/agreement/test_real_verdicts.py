@@ -7,14 +7,17 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from judgestats.stats.agreement.human import accuracy, alignment_score, human_ceiling
-from judgestats.stats.agreement.kappa import cohen_kappa, fleiss_kappa
-from judgestats.stats.agreement.position import (
+from judgestats.stats import (
+    accuracy,
+    alignment_score,
+    cohen_kappa,
     first_position_preference,
+    fleiss_kappa,
+    human_ceiling,
     position_and_noise,
     swap_consistency,
+    vote_share_reliability,
 )
-from judgestats.stats.agreement.vote_share import vote_share_reliability
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT.parent / "shared" / "data"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.preference import round_robin
+from judgestats.stats import round_robin
 
 judgments = st.lists(
     st.tuples(

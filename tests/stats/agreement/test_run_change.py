@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.run_change import run_change
+from judgestats.stats import run_change
 
 
 def verdicts(rng: np.random.Generator, p: np.ndarray, r: int = 3) -> np.ndarray:

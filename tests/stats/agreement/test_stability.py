@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.across_orders import agreement_across_judges
-from judgestats.stats.agreement.raw_agreement import percent_agreement
-from judgestats.stats.agreement.vote_share import _drawn, majority_stability, panel_agreement
+from judgestats.stats import agreement_across_judges, majority_stability, percent_agreement
+from judgestats.stats.agreement import panel_agreement
+from judgestats.stats.agreement.vote_share import _sampled_stability
 
 
 def brute_force(labels: str, k: int, ties: str) -> float:
@@ -42,7 +42,7 @@ def test_exact_stability_is_the_enumeration_of_all_draws(labels: str, ties: str)
 
 def test_drawn_panels_come_near_the_exact_value() -> None:
     counts = np.array([6, 3, 1])
-    drawn = _drawn(counts, 3, "random", 20_000, np.random.default_rng(0))
+    drawn = _sampled_stability(counts, 3, "random", 20_000, np.random.default_rng(0))
     assert drawn == pytest.approx(panel_agreement(counts, k=3), abs=0.02)
 
 

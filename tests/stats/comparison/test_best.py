@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.comparison.best import comparisons_with_best
+from judgestats.stats import comparisons_with_best
 
 
 def test_seven_equal_judges_are_all_kept_at_the_level() -> None:

@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.comparison.blocked_f import blocked_f_test
+from judgestats.stats.comparison import blocked_f_test
 
 
 @pytest.fixture

@@ -11,15 +11,17 @@ from scipy import stats
 from statsmodels.stats import contingency_tables
 
 from judgestats.errors import InputError
-from judgestats.stats.comparison.effects import cohens_d, hedges_correction, hedges_g
-from judgestats.stats.comparison.friedman import friedman_test
-from judgestats.stats.comparison.paired_categories import (
+from judgestats.stats import (
     cochran_q_test,
+    cohens_d,
+    friedman_test,
+    hedges_g,
     mcnemar_test,
     stuart_maxwell_test,
 )
-from judgestats.stats.designs.count_table import square_table
-from judgestats.stats.inference.distributions import proportion, proportion_limits
+from judgestats.stats.comparison import hedges_correction
+from judgestats.stats.designs import square_table
+from judgestats.stats.inference import proportion, proportion_limits
 
 TABLE = np.array([[20, 5, 3], [9, 15, 4], [1, 8, 12]])
 

@@ -12,8 +12,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.comparison.friedman import friedman_test, kendalls_w
-from judgestats.stats.comparison.trend import page_trend_test
+from judgestats.stats import friedman_test, kendalls_w, page_trend_test
 
 SCORES = arrays(
     np.int64, st.tuples(st.integers(3, 8), st.integers(3, 5)), elements=st.integers(1, 6)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.comparison.rank_correlation import kendall_correlation, spearman_correlation
-from judgestats.stats.comparison.trend import page_trend_test
+from judgestats.stats import kendall_correlation, page_trend_test, spearman_correlation
 
 
 def temperatures(n: int = 12, slope: float = 0.0, seed: int = 1) -> pd.DataFrame:

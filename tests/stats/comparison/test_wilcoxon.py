@@ -11,9 +11,8 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.comparison.groups import kruskal_test
-from judgestats.stats.comparison.paired import wilcoxon_signed_rank
-from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats import kruskal_test, wilcoxon_signed_rank
+from judgestats.stats.inference import Estimate
 
 
 def matched_effect(d: object, **options: object) -> Estimate:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from judgestats.errors import InputError
-from judgestats.stats.designs.cells import cell_statistics
+from judgestats.stats.designs import cell_statistics
 
 SCORES = hnp.arrays(
     np.float64,

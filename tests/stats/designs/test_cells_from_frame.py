@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.designs.cells import cell_statistics, scores_from_frame
-from judgestats.stats.dispersion.dispersion_test import spread_test
-from judgestats.stats.dispersion.ratios import variance_ratio
+from judgestats.stats import spread_test, variance_ratio
+from judgestats.stats.designs import cell_statistics, scores_from_frame
 
 
 @pytest.fixture

@@ -3,13 +3,9 @@ import pandas as pd
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement.chance_corrected import agreement_weights, weights_for
-from judgestats.stats.designs.count_table import (
-    count_table,
-    encode_verdicts,
-    rare_category_notes,
-    table_from_counts,
-)
+from judgestats.stats.agreement import agreement_weights, weights_for
+from judgestats.stats.designs import encode_verdicts, rare_category_notes, table_from_counts
+from judgestats.stats.designs.count_table import count_table
 
 
 def test_missing_values_of_every_kind_are_counted_nowhere() -> None:

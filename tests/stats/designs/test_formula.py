@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.designs.blocks import as_paired, read_blocks
-from judgestats.stats.designs.groups import Formula, parse_formula, read_groups
+from judgestats.stats.designs import Formula, as_paired, parse_formula, read_blocks, read_groups
 
 LONG = pd.DataFrame(
     {

@@ -11,15 +11,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.comparison.effects import cliffs_delta, vargha_delaney_a
-from judgestats.stats.comparison.groups import (
+from judgestats.stats import (
+    brown_forsythe_test,
+    cliffs_delta,
     epsilon_squared,
     kruskal_test,
+    levene_test,
     mann_whitney_test,
     pairwise_mann_whitney,
+    vargha_delaney_a,
 )
-from judgestats.stats.designs.groups import read_groups
-from judgestats.stats.dispersion.published import brown_forsythe_test, levene_test
+from judgestats.stats.designs import read_groups
 
 SAMPLE = st.lists(st.integers(1, 8), min_size=2, max_size=8)
 

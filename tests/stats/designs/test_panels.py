@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.designs.score_matrix import AGGREGATES, aggregate_replications
+from judgestats.stats.designs import AGGREGATES, aggregate_replications
 
 
 @pytest.mark.parametrize("how", AGGREGATES)

@@ -10,8 +10,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.dispersion.condition_summary import condition_summary, mean_shift
-from judgestats.stats.dispersion.equivalence import equivalence_of_means
+from judgestats.stats import condition_summary, equivalence_of_means, mean_shift
 
 
 @pytest.fixture

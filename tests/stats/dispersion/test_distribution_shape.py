@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.dispersion.condition_summary import kurtosis_change, normality_test
+from judgestats.stats import normality_test
+from judgestats.stats.dispersion import kurtosis_change
 
 
 def test_agrees_with_scipy_on_the_centred_scores():

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.weightstats import ttost_paired
 
 from judgestats.errors import InputError
-from judgestats.stats.dispersion.equivalence import equivalence_of_means, equivalence_of_spread
-from judgestats.stats.dispersion.ratios import variance_ratio
+from judgestats.stats import equivalence_of_means, equivalence_of_spread, variance_ratio
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.dispersion.ratios import ratio_of_ratios, variance_ratio
+from judgestats.stats import ratio_of_ratios, variance_ratio
 
 
 def scores(seed, factors, n=60, r=8):

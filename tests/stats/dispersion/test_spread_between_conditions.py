@@ -13,10 +13,9 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.comparison.friedman import friedman_test
-from judgestats.stats.designs.cells import cell_statistics
-from judgestats.stats.dispersion.dispersion_test import spread_test
-from judgestats.stats.dispersion.trend import spread_trend, trend_over_cells
+from judgestats.stats import friedman_test, spread_test, spread_trend
+from judgestats.stats.designs import cell_statistics
+from judgestats.stats.dispersion import trend_over_cells
 
 
 @pytest.fixture
@@ -117,7 +116,7 @@ def test_size_is_kept_where_spread_varies_by_item_and_judgments_exchange_fails(r
 
 
 def spread_test_p(x: np.ndarray) -> float:
-    from judgestats.stats.comparison.blocked_f import blocked_f_test
+    from judgestats.stats.comparison import blocked_f_test
 
     return blocked_f_test(cell_statistics(x).from_mean, n_permutations=199).p_value
 

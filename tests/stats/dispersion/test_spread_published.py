@@ -9,11 +9,8 @@ import pytest
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.dispersion.published import (
-    centred_scores,
-    levene_of_variances,
-    spread_published,
-)
+from judgestats.stats import levene_of_variances, spread_published
+from judgestats.stats.dispersion import centred_scores
 
 
 @pytest.fixture

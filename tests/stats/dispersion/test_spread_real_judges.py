@@ -13,11 +13,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.stats.dispersion.condition_summary import condition_summary
-from judgestats.stats.dispersion.dispersion_test import spread_test
-from judgestats.stats.dispersion.equivalence import equivalence_of_spread
-from judgestats.stats.dispersion.published import levene_of_variances, spread_published
-from judgestats.stats.dispersion.ratios import variance_ratio
+from judgestats.stats import (
+    condition_summary,
+    equivalence_of_spread,
+    levene_of_variances,
+    spread_published,
+    spread_test,
+    variance_ratio,
+)
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "llmasjudge"
 JUDGES = ("gpt-3.5-turbo", "gpt-4o-mini", "gpt-4o")

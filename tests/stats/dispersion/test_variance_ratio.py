@@ -12,9 +12,9 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.designs.cells import cell_statistics
-from judgestats.stats.dispersion.ratios import variance_ratio
-from judgestats.stats.inference.jackknife import log_ratio_of_sums, mean_over_clusters
+from judgestats.stats import variance_ratio
+from judgestats.stats.designs import cell_statistics
+from judgestats.stats.inference import log_ratio_of_sums, mean_over_clusters
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.stats.comparison.paired import wilcoxon_signed_rank
-from judgestats.stats.inference.multiplicity import ADJUSTMENTS, adjust_family, p_adjust
+from judgestats.stats import adjust_family, p_adjust, wilcoxon_signed_rank
+from judgestats.stats.inference import ADJUSTMENTS
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

@@ -14,13 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgestats import stats
-from judgestats.results import estimand_of
-from judgestats.results.numbers import apa_number, apa_p
-from judgestats.stats.comparison.friedman import friedman_test
-from judgestats.stats.dispersion.dispersion_test import spread_test
-from judgestats.stats.inference.estimate import Estimate, Interval, Result, Sample
-from judgestats.stats.inference.multiplicity import adjust_family
-from judgestats.stats.inference.result import TestResult
+from judgestats.results import apa_number, apa_p, quantity_of
+from judgestats.stats import adjust_family, friedman_test, spread_test
+from judgestats.stats.inference import Estimate, Interval, Result, Sample, TestResult
 
 
 def subclasses(kind: type) -> set[type]:
@@ -100,10 +96,10 @@ def test_families_and_composites_speak_too() -> None:
 def test_what_cannot_exceed_one_has_no_leading_zero() -> None:
     for name in ("icc_1_1", "omega_total", "fleiss_kappa", "vote_share_reliability", "gwet_ac1",
                  "kendalls_w", "cliffs_delta", "grade_score"):  # fmt: skip
-        assert estimand_of(name).bounded, name
+        assert quantity_of(name).bounded, name
     for name in ("mean_difference", "variance_ratio", "odds_ratio_discordant", "sem", "cohens_d",
                  "verdict_entropy", "hedges_g"):  # fmt: skip
-        assert not estimand_of(name).bounded, name
+        assert not quantity_of(name).bounded, name
     assert apa_number(0.0, bounded=True) == ".00"
     assert apa_number(-0.001) == "−0.001"
     assert apa_number(math.inf) == "∞"

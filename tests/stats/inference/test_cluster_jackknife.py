@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 
 from judgestats.stats import alignment_score, icc, mean_shift
-from judgestats.stats.inference.jackknife import (
-    effective_clusters,
-    jackknife_error,
-    mean_over_clusters,
-)
+from judgestats.stats.inference import effective_clusters, jackknife_error, mean_over_clusters
 
 SIZES = np.array([20, 8, 4, 3, 2, 1, 1, 1])
 UNEQUAL = np.repeat(np.arange(8), SIZES)

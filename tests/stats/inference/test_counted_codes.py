@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judgestats.stats.agreement.across_orders import repetition_over_orders
-from judgestats.stats.inference import sum_statistics
-from judgestats.stats.inference.sum_statistics import CountedCodes
+from judgestats.stats.agreement import repetition_over_orders
+from judgestats.stats.inference import CountedCodes, sum_statistics
 
 
 def test_a_drawn_shuffle_keeps_what_every_column_holds():

@@ -11,7 +11,7 @@ import pytest
 
 from judgestats import stats
 from judgestats.errors import InputError
-from judgestats.stats.inference.keywords import DEFAULTS, NULL, ON_DEMAND, P_VALUE
+from judgestats.stats.inference import DEFAULTS, NULL, ON_DEMAND, P_VALUE
 
 STATS = Path(stats.__file__).parent
 SHARED = ("cluster", "level", "n_resamples", "n_permutations", "seed")

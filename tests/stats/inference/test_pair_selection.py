@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgestats.stats.comparison.groups import mann_whitney_test
-from judgestats.stats.comparison.paired import walsh_averages, wilcoxon_signed_rank
-from judgestats.stats.inference import rank_distributions as pair_selection
-from judgestats.stats.inference.rank_distributions import (
+from judgestats.stats import mann_whitney_test, wilcoxon_signed_rank
+from judgestats.stats.comparison import walsh_averages
+from judgestats.stats.inference import (
     kth_average,
     kth_difference,
     median_average,
@@ -21,6 +20,7 @@ from judgestats.stats.inference.rank_distributions import (
     noise_free_difference,
     signed_rank_null,
 )
+from judgestats.stats.inference import rank_distributions as pair_selection
 
 VALUES = st.lists(
     st.one_of(st.integers(-9, 9).map(float), st.floats(-1e6, 1e6)), min_size=1, max_size=6

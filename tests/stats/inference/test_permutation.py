@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.comparison.blocked_f import blocked_f_test
-from judgestats.stats.inference.permutation import permutation_distribution, permutations_needed
+from judgestats.stats.comparison import blocked_f_test
+from judgestats.stats.inference import permutation_distribution, permutations_needed
 
 GRID = np.arange(24.0).reshape(6, 4)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.inference.rank_distributions import (
+from judgestats.stats.inference import (
     friedman_null,
     page_null,
     rank_difference_null,

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats import alignment_score
-from judgestats.stats.inference.permutation import relation_null
+from judgestats.stats import alignment_score, relation_null
 
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:

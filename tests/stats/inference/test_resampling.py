@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.stats.inference.bootstrap import cluster_bootstrap, cluster_codes
+from judgestats.stats import cluster_bootstrap
+from judgestats.stats.inference import cluster_codes
 
 X = np.random.default_rng(5).normal(size=60)
 QUESTIONS = np.repeat([f"q{i}" for i in range(15)], 4)

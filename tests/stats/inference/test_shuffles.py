@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgestats.stats.comparison.rank_correlation import kendall_of_stack
-from judgestats.stats.designs.score_matrix import mean_squares
-from judgestats.stats.inference import permutation
-from judgestats.stats.inference.permutation import draw_permutations, permutation_distribution
-from judgestats.stats.reliability.intraclass import icc, icc_value
-from judgestats.stats.reliability.omega import omega_total
+from judgestats.stats import icc, omega_total
+from judgestats.stats.comparison import kendall_of_stack
+from judgestats.stats.designs import mean_squares
+from judgestats.stats.inference import draw_permutations, permutation, permutation_distribution
+from judgestats.stats.reliability import icc_value
 
 GROUPS = [np.arange(12)]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judgestats.stats import p_adjust, probe_shift
-from judgestats.stats.inference.multiplicity import signed_step_down
+from judgestats.stats.inference import signed_step_down
 
 SIZES = (20, 8, 4, 3, 2, 1, 1, 1)
 ITEMS = np.array([f"q{i:02d}" for i in range(24)], dtype=object)

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.comparison.friedman import friedman_test
-from judgestats.stats.inference.distributions import studentized_range_isf, studentized_range_sf
+from judgestats.stats import friedman_test
+from judgestats.stats.inference import studentized_range_isf, studentized_range_sf
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference"
 EXACT = json.loads((REFERENCE / "tukey_exact_mpmath.json").read_text(encoding="utf-8"))

@@ -10,7 +10,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.stats import levels_used
-from judgestats.stats.robustness.levels import BETWEEN, merged_levels
+from judgestats.stats.robustness import BETWEEN, merged_levels
 
 
 def test_shares_are_those_of_r_for_every_judge_and_temperature(reference):

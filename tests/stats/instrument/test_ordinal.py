@@ -8,7 +8,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.stats import cumulative_logit, dif_test
-from judgestats.stats.robustness.source_dif import REST_SCORE
+from judgestats.stats.robustness import REST_SCORE
 
 CRITERIA = ("c1", "c2", "c3", "c4")
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.robustness.wording import scale_agreement
+from judgestats.stats import scale_agreement
 
 
 def drawn(rng, n=60, *, moved=0.0, noise=0.6):

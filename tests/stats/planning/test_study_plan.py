@@ -12,9 +12,9 @@ import pytest
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.planning.design import Design, _draw, _icc_widths, plan_study
-from judgestats.stats.planning.price import PilotComponents, pilot_components
-from judgestats.stats.reliability.intraclass import icc
+from judgestats.stats import icc, plan_study
+from judgestats.stats.planning import Design, PilotComponents, pilot_components
+from judgestats.stats.planning.design import _draw, _icc_widths
 
 
 def noncentral_t_power(delta: float, n: int) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.utils import check_array
 
-from judgestats.stats.reliability.published_omega import (
+from judgestats.stats.reliability import (
     MODULES,
     accepts_argument,
     factor_analysis,

@@ -7,16 +7,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from judgestats.errors import InputError
-from judgestats.stats.designs.score_matrix import (
+from judgestats.stats import cronbach_alpha, guttman_lambda2, icc
+from judgestats.stats.designs import (
     em_covariance,
     pairwise_correlation,
     pairwise_covariance,
     prepare_scores,
     resampled_covariances,
-    score_matrix,
 )
-from judgestats.stats.reliability.internal_consistency import cronbach_alpha, guttman_lambda2
-from judgestats.stats.reliability.intraclass import icc
+from judgestats.stats.designs.score_matrix import score_matrix
 
 BARE = {"interval": "none", "n_permutations": 0}
 COEFFICIENTS = (cronbach_alpha, guttman_lambda2)

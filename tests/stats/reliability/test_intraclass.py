@@ -7,22 +7,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from judgestats.errors import InputError
-from judgestats.stats.designs.score_matrix import (
-    mean_squares,
-    one_way_mean_squares,
-    resampled_mean_squares,
-)
-from judgestats.stats.reliability.intraclass import (
-    FORMS,
+from judgestats.stats import (
     icc,
     icc_forms,
-    replications_needed,
-    spearman_brown,
-)
-from judgestats.stats.reliability.measurement_error import (
     smallest_detectable_change,
+    spearman_brown,
     standard_error_of_measurement,
 )
+from judgestats.stats.designs import mean_squares, one_way_mean_squares, resampled_mean_squares
+from judgestats.stats.reliability import FORMS
+from judgestats.stats.reliability.intraclass import replications_needed
 
 BARE = {"interval": "none", "n_permutations": 0}
 scores = arrays(np.float64, (9, 3), elements=st.integers(1, 10).map(float))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from judgestats.stats import icc
-from judgestats.stats.designs.score_matrix import mean_squares, one_way_mean_squares
-from judgestats.stats.reliability.coefficient_intervals import MeanSquareRatio
+from judgestats.stats.designs import mean_squares, one_way_mean_squares
+from judgestats.stats.reliability import MeanSquareRatio
 
 CODES = np.array([0, 0, 0, 0, 1, 1, 2, 3, 3, 4, 5, 6])
 
@@ -26,8 +26,8 @@ def _scores(seed: int, *, holes: bool = False) -> np.ndarray:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_without_a_cluster_are_the_mean_squares_of_the_others(seed: int, codes) -> None:
     x = _scores(seed)
-    one_way = MeanSquareRatio.of_scores(x, codes, residual=False)
-    two_way = MeanSquareRatio.of_scores(x, codes, residual=True)
+    one_way = MeanSquareRatio.from_scores(x, codes, residual=False)
+    two_way = MeanSquareRatio.from_scores(x, codes, residual=True)
     left = [mean_squares(x[codes != c]) for c in np.unique(codes)]
     assert one_way.between == pytest.approx(float(mean_squares(x).items))
     assert one_way.between_left == pytest.approx([float(ms.items) for ms in left])
@@ -40,7 +40,7 @@ def test_without_a_cluster_are_the_mean_squares_of_the_others(seed: int, codes) 
 
 def test_unequal_numbers_of_judgments() -> None:
     x = _scores(3, holes=True)
-    ratio = MeanSquareRatio.of_scores(x, CODES, residual=False)
+    ratio = MeanSquareRatio.from_scores(x, CODES, residual=False)
     left = [one_way_mean_squares(x[c != CODES]) for c in np.unique(CODES)]
     assert ratio.k == pytest.approx(one_way_mean_squares(x).k)
     assert ratio.between_left == pytest.approx([float(ms.items) for ms in left])
@@ -49,7 +49,7 @@ def test_unequal_numbers_of_judgments() -> None:
 
 def test_where_there_is_none_it_says_why() -> None:
     def why(x: np.ndarray, codes: np.ndarray | None = None) -> str:
-        bounds, notes = MeanSquareRatio.of_scores(x, codes, residual=False).icc_interval(
+        bounds, notes = MeanSquareRatio.from_scores(x, codes, residual=False).icc_interval(
             single=True
         )
         assert bounds is None

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.stats.inference.estimate import to_plain
-from judgestats.stats.reliability.intraclass import icc
-from judgestats.stats.reliability.omega import omega_total, replications_needed
-from judgestats.stats.reliability.omega_fit import weighted_covariances
+from judgestats.stats import icc, omega_total
+from judgestats.stats.inference import to_plain
+from judgestats.stats.reliability import weighted_covariances
+from judgestats.stats.reliability.omega import replications_needed
 
 MODELS = ("parallel", "tau-equivalent", "congeneric")
 

@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from judgestats.stats.inference.keywords import one_blas_thread
-from judgestats.stats.reliability.one_factor import (
+from judgestats.stats.inference import one_blas_thread
+from judgestats.stats.reliability import (
+    factor_analysis,
     fit_stack,
     minres_one_factor,
     ml_discrepancy,
     ml_one_factor,
     singular_reason,
 )
-from judgestats.stats.reliability.published_omega import factor_analysis
 
 
 def sample(seed, n=80, p=5, spread=0.3):

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.reliability.published_omega import (
+from judgestats.stats import published_omega_2412_12509
+from judgestats.stats.reliability import (
     factor_analysis,
     minres_factors,
     oblimin,
-    published_omega_2412_12509,
     published_verdict_codes,
 )
 

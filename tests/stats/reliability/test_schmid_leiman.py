@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.stats.reliability.published_omega import factor_analysis, minres_factors, oblimin
-from judgestats.stats.reliability.schmid_leiman import omega_hierarchical, schmid_leiman
+from judgestats.stats import omega_hierarchical, schmid_leiman
+from judgestats.stats.reliability import factor_analysis, minres_factors, oblimin
 
 
 def symmetric(lower):

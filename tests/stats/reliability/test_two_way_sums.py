@@ -6,13 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.stats.reliability.internal_consistency import (
-    TwoWaySums,
-    cronbach_alpha,
-    guttman_lambda2,
-)
-from judgestats.stats.reliability.intraclass import FORMS, icc
-from judgestats.stats.reliability.omega import omega_total
+from judgestats.stats import cronbach_alpha, guttman_lambda2, icc, omega_total
+from judgestats.stats.reliability import FORMS, TwoWaySums
 
 
 def _scores(seed: int, n: int, k: int, *, missing: float = 0.0, step: float = 1.0) -> np.ndarray:

@@ -8,17 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.stats.designs.crossed_layout import DESIGNS, array_layout, long_layout, strata_of
-from judgestats.stats.planning.price import priced_plan
-from judgestats.stats.reliability.generalizability import d_study, error_variances, generalizability
-from judgestats.stats.reliability.intraclass import icc
-from judgestats.stats.reliability.reml import (
+from judgestats.stats import d_study, generalizability, icc, priced_plan, variance_components
+from judgestats.stats.designs import DESIGNS, array_layout, long_layout, strata_of
+from judgestats.stats.reliability import (
     BalancedCriterion,
     ItemOnlyCriterion,
     UnbalancedCriterion,
+    component_null,
+    error_variances,
     minimise,
 )
-from judgestats.stats.reliability.variance_components import component_null, variance_components
 
 PARTS = {"item": 0.8, "judge": 0.1, "item:judge": 0.2, "residual": 0.6}
 

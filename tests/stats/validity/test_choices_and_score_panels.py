@@ -97,7 +97,7 @@ DATA = Path(__file__).parents[3].parent / "shared" / "data" / "rewardbench2_k8"
 
 @pytest.mark.skipif(not DATA.exists(), reason="the shared data are not here")
 def test_eight_scores_of_a_real_judge_are_right_in_833_where_one_is_in_796():
-    from judgestats.data.readers.preference_logs import read_rewardbench2_k8
+    from judgestats.data import read_rewardbench2_k8
 
     frame = read_rewardbench2_k8(DATA / "base_both_k8.jsonl.gz")
     own = frame[frame["condition"] == "gpt-5.4, T=1"]

@@ -11,9 +11,14 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats import corrected_by_rates, corrected_mean, corrected_rate
-from judgestats.stats.validity.inputs import labelled_items
-from judgestats.stats.validity.poststratified import lang_reiczigel_limits, poststratified_rate
-from judgestats.stats.validity.regression import greg_mean, ppi_mean, stratified_mean
+from judgestats.stats.validity import (
+    greg_mean,
+    labelled_items,
+    lang_reiczigel_limits,
+    poststratified_rate,
+    ppi_mean,
+    stratified_mean,
+)
 
 BINARY = ("bin1000", "bin_rare", "bin_few20", "bin_perfect", "bin_useless", "bin_inverted")
 

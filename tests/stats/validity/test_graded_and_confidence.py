@@ -9,7 +9,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.stats import confidence_calibration, graded_agreement
-from judgestats.stats.validity.calibration import isotonic_steps
+from judgestats.stats.validity import isotonic_steps
 
 
 def test_bias_and_correlation_are_those_of_r(reference):

@@ -9,7 +9,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.stats import anchored_change, confidence_sequence
-from judgestats.stats.validity.sequential import RunningAverage
+from judgestats.stats.validity import RunningAverage
 
 
 @pytest.mark.parametrize("column", ["binary", "bounded"])
@@ -98,7 +98,7 @@ def test_without_anchors_the_two_are_not_told_apart():
 
 def test_the_fixed_interval_of_a_stream_without_a_failure_has_a_width():
     from judgestats.stats import confidence_sequence
-    from judgestats.stats.validity.sequential import RunningAverage
+    from judgestats.stats.validity import RunningAverage
 
     state = RunningAverage()
     for _ in range(40):

@@ -13,8 +13,7 @@ from judgestats.stats import (
     corrected_win_rate,
     error_rates_by_slice,
 )
-from judgestats.stats.validity.inputs import labelled_items
-from judgestats.stats.validity.regression import ppi_mean
+from judgestats.stats.validity import labelled_items, ppi_mean
 
 
 def test_the_difference_is_that_of_r_and_ppi_python(reference):

@@ -1,0 +1,26 @@
+"""Public names of `judgestats.commands`."""
+
+from judgestats.commands.arguments import Args as Args
+from judgestats.commands.arguments import Option as Option
+from judgestats.commands.arguments import argument_texts as argument_texts
+from judgestats.commands.check import depends_on_sampling as depends_on_sampling
+from judgestats.commands.check import evaluate_thresholds as evaluate_thresholds
+from judgestats.commands.check import judge_run as judge_run
+from judgestats.commands.check import read_demands as read_demands
+from judgestats.commands.check import select_conditions as select_conditions
+from judgestats.commands.check import unknown_name as unknown_name
+from judgestats.commands.check import with_row as with_row
+from judgestats.commands.declarations import COMMANDS as COMMANDS
+from judgestats.commands.declarations import FRONT as FRONT
+from judgestats.commands.declarations import PROGRAMS as PROGRAMS
+from judgestats.commands.declarations import TRAINING as TRAINING
+from judgestats.commands.file_lock import lock_file as lock_file
+from judgestats.commands.help import COMMON as COMMON
+from judgestats.commands.help import GROUPS as GROUPS
+from judgestats.commands.help import overview as overview
+from judgestats.commands.label_page import LabelFile as LabelFile
+from judgestats.commands.label_page import label_server as label_server
+from judgestats.commands.label_page import read_table as read_table
+from judgestats.commands.label_page import write_table as write_table
+from judgestats.commands.parsing import Program as Program
+from judgestats.commands.table_words import word_values as word_values

@@ -1,0 +1,213 @@
+"""Arguments of commands: how they are declared, what was given, how a table is to be read.
+
+The commands themselves are declared in `judgestats.commands.declarations`, words are parsed by
+`judgestats.commands.parsing` and explained by `judgestats.commands.help`.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType, SimpleNamespace
+from typing import Any, Literal, NamedTuple
+
+from judgestats.errors import InputError
+
+Kind = Literal["text", "whole", "number", "switch", "file", "folder"]
+
+
+class Option(NamedTuple):
+    """One ``--option``; the help lists it under its `group`, common ones first.
+
+    One that is `repeated` comes as a list; `alone` is its value where it is given without one.
+    `metavar` stands for its value in the help.
+    """
+
+    flag: str
+    group: str
+    help: str
+    kind: Kind = "text"
+    default: Any = ""
+    choices: tuple[str, ...] = ()
+    repeated: bool = False
+    required: bool = False
+    alone: str = ""
+    metavar: str = ""
+    common: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its name in `Args`."""
+        return self.flag.removeprefix("--").replace("-", "_")
+
+
+class Argument(NamedTuple):
+    """One word by its place; how many of it there may be is `many`."""
+
+    name: str
+    help: str
+    kind: Kind = "text"
+    many: Literal["one", "optional", "any", "some"] = "one"
+    default: Any = ""
+    metavar: str = ""
+
+
+class Command(NamedTuple):
+    """What a command takes, and the function (``module:function``) that does it.
+
+    One with `actions` takes the name of one of them, and then what that action takes. One that is
+    `open` takes words of no declaration too, as `Args.words`; `completes` names the function that
+    knows them when a shell asks. One that `explains` itself is given ``--help`` too. `examples`
+    are whole commands; `details` are lines between the options and the examples.
+    """
+
+    about: str
+    runs: str = ""
+    words: tuple[Option | Argument, ...] = ()
+    examples: tuple[str, ...] = ()
+    details: str = ""
+    actions: Mapping[str, Command] = MappingProxyType({})
+    open: str = ""
+    completes: str = ""
+    explains: bool = False
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        """The words that go by their place."""
+        return tuple(word for word in self.words if isinstance(word, Argument))
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """The words that go by their flag."""
+        return tuple(word for word in self.words if isinstance(word, Option))
+
+
+class Args(SimpleNamespace):
+    """What was given to a command: the value of every declared word, by its name."""
+
+
+def argument_texts(command: Command, args: Args) -> dict[str, str]:
+    """Every word of a command as a text, by its name: what a run records, and is compared by.
+
+    Parameters
+    ----------
+    command : Command
+    args : Args
+
+    Returns
+    -------
+    dict of name to str
+        ``default`` where nothing was given; of a file that is there its name without the folder.
+
+    Examples
+    --------
+    >>> words = Argument("file", "A file", kind="file"), Option("--seed", "Statistics", "A seed")
+    >>> argument_texts(Command("Do", "x:y", words), Args(file="/data/my.csv", seed=7))
+    {'file': 'my.csv', 'seed': '7'}
+    """
+    out = {}
+    for word in command.words:
+        value = getattr(args, word.name)
+        parts = [str(v) for v in (value if isinstance(value, (list, tuple)) else [value])]
+        if word.kind == "file":
+            parts = [Path(part).name if Path(part).is_absolute() else part for part in parts]
+        text = ", ".join(parts)
+        out[word.name] = (text.lower() if isinstance(value, bool) else text) or "default"
+    return out
+
+
+def table_options(args: Args) -> dict[str, Any]:
+    """How a table is read, as `judgestats.read_judgments` takes it; wrong values are refused here.
+
+    Raises
+    ------
+    InputError
+    """
+    from judgestats.data.readers.options import TableOptions, scale_of
+
+    options: dict[str, Any] = {
+        "mapping": _pairs("--map", args.map),
+        "item": _names(args.item),
+        "factors": _names(args.factor),
+        "ignore": _names(args.ignore),
+        "passes": _names(getattr(args, "pass")),
+        "explode": _names(args.explode),
+        "kind": args.kind,
+        "fails": _names(args.fail),
+        "values": word_values(args.values),
+        "scale": scale_of(args.scale or None),
+        "wide": tuple(args.wide),
+        "parse": args.parse,
+        "labels": args.labels or None,
+        "table": args.table,
+        "as_shown": args.as_shown,
+        "judge": args.judge,
+        "human": args.human,
+        "judge_rows": args.judge_rows,
+    }
+    TableOptions(**options)  # refuses what does not go together, before any data are read
+    return options
+
+
+_LISTS = ("map", "item", "factor", "ignore", "values", "pass", "fail", "explode", "wide")
+_SINGLE = ("kind", "scale", "parse", "labels", "table", "judge", "human", "judge_rows")
+
+
+def repeated_options(args: Args) -> list[str]:
+    """The options on how a table is read, as they were given, for another command."""
+    given = [] if args.reader == "auto" else [("reader", args.reader)]
+    given += [(name, value) for name in _LISTS for value in getattr(args, name)]
+    given += [(name, value) for name in _SINGLE if (value := getattr(args, name))]
+    words = [f"--{name.replace('_', '-')} {shlex.quote(value)}" for name, value in given]
+    return [*words, *(["--as-shown"] if args.as_shown else [])]
+
+
+def word_values(given: list[str]) -> dict[str, str]:
+    """The meanings that ``--values`` gives to words: WORD=MEANING, or a JSON object.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> word_values(["P=pass,F=fail", '{"yes, but": "fail"}'])
+    {'P': 'pass', 'F': 'fail', 'yes, but': 'fail'}
+    """
+    from judgestats.data.vocabulary import check_values
+
+    out: dict[str, str] = {}
+    for text in given:
+        try:
+            own = json.loads(text) if text.lstrip().startswith("{") else _pairs("--values", [text])
+        except ValueError as error:
+            raise InputError(f"--values: {text[:60]!r} is not JSON ({error}).") from None
+        twice = next((w for w in own if w in out), "")
+        if twice:
+            raise InputError(f"--values: {twice!r} is given twice.")
+        out |= {str(word): str(meaning) for word, meaning in own.items()}
+    check_values(out)
+    return out
+
+
+def _names(given: list[str]) -> tuple[str, ...]:
+    return tuple(n.strip() for text in given for n in text.split(",") if n.strip())
+
+
+def _pairs(option: str, given: list[str]) -> dict[str, str]:
+    out: dict[str, str] = {}
+    example = "--values 'P=pass,F=fail'"
+    for text in given:
+        for part in text.split(","):
+            ours, mark, theirs = part.partition("=")
+            if not mark or not ours.strip() or not theirs.strip():
+                raise InputError(
+                    f"{option}: expected OURS=THEIRS, got {part[:60]!r}. Write for example "
+                    f"{'--map score=rating' if option == '--map' else example}."
+                )
+            if ours.strip() in out:
+                raise InputError(f"{option}: {ours.strip()!r} is given twice.")
+            out[ours.strip()] = theirs.strip()
+    return out

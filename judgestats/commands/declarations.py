@@ -1,0 +1,563 @@
+"""Every command as data: what it takes, how its help describes it, which function does it.
+
+The first six commands are those that ``judgestats --help`` explains; it names the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from judgestats.commands.arguments import Argument, Command, Option
+
+FRONT = ("analyze", "run", "drift", "check", "labels", "report")
+"""Commands that ``judgestats --help`` explains."""
+
+# fmt: off
+# A table: an option in one line where it fits.
+_RUN = "MLflow run id (or its beginning), or folder of a run"
+
+SHOWN = (
+    Option("--all", "Output", "Every result instead of one screen", kind="switch"),
+    Option("--json", "Output", "One JSON document (summary and results), nothing else",
+        kind="switch"),
+)
+"""How results are shown."""
+
+REQUIRE = Option(
+    "--require", "Statistics", "Threshold of a metric, e.g. 'reliability>=.8' or 'sem<=1' (in "
+    "quotes, for the shell)", repeated=True, metavar="'NAME>=NUMBER'", common=True,
+)
+"""A threshold of a metric."""
+
+RESULTS = (REQUIRE, *SHOWN)
+"""Thresholds, and how results are shown."""
+
+_RESAMPLING = (
+    Option("--resamples", "Statistics", "Bootstrap resamples and permutations", kind="whole",
+        default=999),
+    Option("--seed", "Statistics", "Seed of resampling", kind="whole", default=0),
+    Option("--omega-model", "Statistics", "Factor model of omega, next to Cronbach's alpha",
+        default="parallel", choices=("parallel", "tau-equivalent", "congeneric")),
+)
+
+_VALUES = Option(
+    "--values", "Labels", "Meaning of words, e.g. 'P=pass,F=fail,U=unparsed'; meanings are pass, "
+    "fail, a, b, tie, skip, unparsed, error, missing, or a number; label:P and verdict:P are words "
+    "of one side", repeated=True, metavar="WORD=MEANING,...", common=True,
+)
+
+_ROWS = (
+    Option("--human", "Labels", "Rows by human raters, e.g. source=ANNOTATION",
+        metavar="COLUMN=VALUE,..."),
+    Option("--judge-rows", "Labels", "Rows by the judge (others are left out), e.g. source=EVAL",
+        metavar="COLUMN=VALUE,..."),
+)
+
+_TABLE = (
+    Option("--reader", "Input", "Format of the file, e.g. table or promptfoo", default="auto"),
+    Option("--kind", "Input", "Kind of verdicts: score, pass-fail, preference, choice, or "
+        "category", common=True),
+    Option("--scale", "Input", "Lowest and highest score, e.g. 1-10", metavar="LOW-HIGH",
+        common=True),
+    Option("--wide", "Input", "Columns that hold one judge each, e.g. 'gpt*,claude*'; or "
+        "ROLE=PATTERNS (judge, run, criterion, system, order, person)", repeated=True,
+        metavar="PATTERNS", common=True),
+    Option("--parse", "Input", "Parser of verdicts in replies: pointwise, pairwise, or a "
+        "regular expression with one group, e.g. 'Score: ([0-9]+)'", metavar="PROTOCOL|REGEX",
+        common=True),
+    Option("--table", "Input", "Table (SQLite) or sheet (Excel) to read, e.g. Sheet1",
+        metavar="NAME"),
+    Option("--explode", "Input", "Columns with a list in each cell, e.g. scores", repeated=True,
+        metavar="COLUMNS"),
+    Option("--as-shown", "Input", "Preferences name the position (first or second), not the "
+        "response", kind="switch"),
+    Option("--map", "Columns", "Name of a column, or path into nested JSON, e.g. "
+        "score=rating,item_id=meta.id", repeated=True, metavar="OURS=THEIRS,...", common=True),
+    Option("--item", "Columns", "Columns that together name an item, e.g. question_id,turn",
+        repeated=True, metavar="COLUMNS", common=True),
+    Option("--factor", "Columns", "Columns whose values are conditions, e.g. prompt_version",
+        repeated=True, metavar="COLUMNS"),
+    Option("--ignore", "Columns", "Columns to leave out, e.g. id,time", repeated=True,
+        metavar="COLUMNS"),
+    Option("--judge", "Columns", "Name of the judge, where no column holds it, e.g. gpt-4o",
+        metavar="NAME"),
+    Option("--labels", "Labels", "File with human labels per item, e.g. labels.csv", kind="file",
+        common=True),
+    _VALUES,
+    Option("--pass", "Labels", "Words that mean pass, e.g. ship", repeated=True, metavar="WORDS"),
+    Option("--fail", "Labels", "Words that mean fail, e.g. hold; rest stands for all that "
+        "--pass does not name", repeated=True, metavar="WORDS"),
+    *_ROWS,
+)
+"""How a table is read."""
+
+_ANALYZE = Command(
+    "Analyse judgments you already have", "audit:analyze_command",
+    (
+        Argument("file", "Log, table (CSV, TSV, JSON, JSON lines, Parquet, Excel, SQLite), "
+            "folder of logs or of Parquet files, MLflow run id, or experiments:/NAME", kind="file"),
+        Argument("further", "More MLflow runs, as repeats of the first", many="any", metavar="RUN"),
+        *_TABLE,
+        Option("--labels-drawn", "Labels", "Sampling of the labelled items; by default "
+            "that of the labels' column chance, else random",
+            choices=("random", "stratified", "by-verdict", "convenience")),
+        Option("--mix", "Statistics", "Shares of categories in production, for "
+            "corrected rates, e.g. chat=.8,code=.2", metavar="CATEGORY=SHARE,..."),
+        Option("--sensitivity", "Statistics", "TPR of another study and its number of "
+            "labels, e.g. 137/149 or .92/149, to correct the pass rate without labels",
+            metavar="RIGHT/LABELS"),
+        Option("--specificity", "Statistics", "TNR of another study, e.g. 43/51 or .84/51",
+            metavar="RIGHT/LABELS"),
+        Option("--beside", "Statistics", "Scores of the same systems, to compare their "
+            "ranking with that by pairwise preferences, e.g. scores.csv", kind="file"),
+        *_RESAMPLING,
+        *RESULTS,
+        Option("--report", "Output", "Formats of the report, e.g. html,docx, or none",
+            default="html,pdf", metavar="FORMATS", common=True),
+        Option("--detail", "Output", "Length of the report", default="brief",
+            choices=("brief", "full")),
+        Option("--texts", "Output", "Replies in the list of disagreements with labels",
+            default="on", choices=("on", "off")),
+        Option("--crosscheck", "Output", "Recompute headline numbers with other packages "
+            "(auto: where results are kept)", default="auto", choices=("auto", "yes", "no")),
+        Option("--run-name", "Output", "Name of the MLflow run, e.g. release-7",
+            metavar="NAME"),
+        Option("--track", "Advanced", "Where results are kept; none writes reports to "
+            "judgestats-reports/", default="mlflow", choices=("mlflow", "none")),
+        Option("--stream", "Advanced", "One pass over Parquet instead of loading it; "
+            "auto does so for folders and large files", default="auto",
+            choices=("auto", "yes", "no"), alone="yes"),
+    ),
+    examples=(
+        "judgestats analyze my.csv",
+        "judgestats analyze logs/",
+        "judgestats analyze my.csv --map score=rating,item_id=prompt_id --scale 1-10",
+        "judgestats analyze my.csv --values 'ship=pass,hold=fail' --labels people.csv",
+        "judgestats analyze my.csv --sensitivity 137/149 --specificity 43/51",
+        "judgestats analyze wide.xlsx --wide 'gpt*,claude*'",
+        "judgestats analyze 0123456789abcdef0123456789abcdef",
+    ),
+    details="""\
+Formats that are recognised (docs/readers.md):
+  Inspect logs (.eval, .json)          MLflow traces, eval_results_table.json
+  promptfoo results (JSON, database)   lm-evaluation-harness samples_*.jsonl
+  AlpacaEval annotations.json          FastChat *_single.jsonl, *_pair.jsonl
+  judgekeeper run-NN.jsonl             DeepEval test runs, ragas results
+  JudgeBench outputs, RewardBench      Label Studio's JSON export
+  any other table with one row per judgment
+""",
+)
+
+_EXPERIMENT = "EXPERIMENT [--PARAMETER VALUE]..."
+
+_RUN_COMMAND = Command(
+    "Run an experiment on a judge", "run:run_command",
+    RESULTS,
+    examples=(
+        "judgestats run temperature",
+        "judgestats run temperature --judges gpt-4o-mini --items my.jsonl --dry-run",
+    ),
+    open=_EXPERIMENT,
+    completes="run:completions",
+    explains=True,
+)
+
+_DRIFT = Command(
+    "Compare two runs and test for drift", "drift:drift_command",
+    (
+        Argument("first", "MLflow run id, folder of a run, or file of judgments", kind="file"),
+        Argument("second", "The later run or file", kind="file"),
+        *_TABLE,
+        Option("--pair", "Input", "Conditions to compare, e.g. 'T=0 -> T=1'; by default "
+            "those of the same name", repeated=True, metavar="'FIRST -> SECOND'"),
+        Option("--baseline", "Input", "Repeat of the first run with nothing changed; "
+            "only larger changes count", kind="file", metavar="RUN"),
+        Option("--anchors", "Input", "Unchanged answers of the first run, judged again "
+            "today; separates a change of the judge from one of the system", kind="file",
+            metavar="RUN"),
+        Option("--relabels", "Labels", "Today's labels of the anchors, to test whether "
+            "the raters have changed", kind="file"),
+        *_RESAMPLING,
+        *RESULTS,
+        Option("--fail-if-changed", "Output", "Exit code 1 if a change is found, for CI",
+            kind="switch", common=True),
+        Option("--out", "Output", "JSON file for the results, or folder that also gets "
+            "the judgments, e.g. drift.json", metavar="FILE|DIR"),
+    ),
+    examples=(
+        "judgestats drift before.csv after.csv",
+        "judgestats drift FIRST_RUN SECOND_RUN --fail-if-changed",
+    ),
+)
+
+_CHECK = Command(
+    "Check a run against thresholds, for CI", "check:check_command",
+    (
+        Argument("run", _RUN, kind="file"),
+        REQUIRE._replace(
+            help=("Metric of the screen (reliability), its key (icc_1_1), or its name in MLflow, "
+                 "and its threshold, e.g. 'reliability>=.8' (in quotes, for the shell)"),
+        ),
+        Option("--condition", "Input", "Only this condition, judge, or level of a factor, e.g. T=0",
+            repeated=True, metavar="NAME"),
+        *SHOWN,
+    ),
+    examples=(
+        "judgestats check RUN --require 'reliability>=.8'",
+        "judgestats check RUN --require 'sem<=0.5' --require 'unparsed<=.02' --condition T=0",
+    ),
+    details="""\
+Exit code 0 if every threshold is met, 1 if one is not, 2 if the input is wrong.
+""",
+)
+
+_LABELS = Command(
+    "Plan, split, and collect human labels",
+    examples=("judgestats labels plan my.csv --labels 200",),
+    actions={
+        "plan": Command(
+            "Plan how many items to label, or draw them", "labels:plan_command",
+            (
+                Argument("file", "Table of judgments", kind="file", many="optional"),
+                Option("--items", "Input", "Number of judged items, e.g. 5000", kind="whole",
+                    default=None),
+                Option("--item", "Input", "Column that names the item, e.g. id", metavar="COLUMN"),
+                _VALUES,
+                *_ROWS,
+                Option("--labels", "Labels", "Number of items to draw, e.g. 200", kind="whole",
+                    default=None),
+                Option("--by", "Labels", "Column of verdicts to stratify the draw by, e.g. verdict",
+                    metavar="COLUMN"),
+                Option("--pilot", "Labels", "File of labels whose rates the plan uses, with "
+                    "--by, e.g. pilot.csv", metavar="FILE"),
+                Option("--text", "Labels", "Column to show to raters, e.g. answer", repeated=True,
+                    metavar="COLUMN"),
+                Option("--half-width", "Statistics", "Half width of the 95% CI to reach, e.g. .05",
+                    kind="number", default=None),
+                Option("--rates", "Statistics", "Expected rates, e.g. "
+                    "prevalence=.7,sensitivity=.9,specificity=.8, or sd and correlation",
+                    metavar="NAME=VALUE,..."),
+                Option("--price", "Statistics", "Price per label, e.g. 0.50", kind="number",
+                    default=float("nan")),
+                Option("--seed", "Statistics", "Seed of the draw", kind="whole", default=0),
+                Option("--out", "Output", "File to write (default: labels.csv)", metavar="FILE"),
+            ),
+            examples=(
+                "judgestats labels plan my.csv --labels 200 --text answer",
+                "judgestats labels plan my.csv --half-width .05 --rates sd=1.2,correlation=.7",
+            ),
+        ),
+        "split": Command(
+            "Split labels into a part to tune on and one to validate on", "labels:split_command",
+            (
+                Argument("file", "Table of labels", kind="file"),
+                Option("--item", "Columns", "Column that names the item, e.g. id",
+                    metavar="COLUMN"),
+                Option("--cluster", "Columns", "Column whose items stay together, e.g. question_id",
+                    metavar="COLUMN"),
+                Option("--validation", "Statistics", "Share to validate on", kind="number",
+                    default=0.5),
+                Option("--seed", "Statistics", "Seed of the split", kind="whole", default=0),
+            ),
+            examples=("judgestats labels split labels.csv --cluster question_id",),
+        ),
+        "collect": Command(
+            "Collect labels on a local web page", "labels:collect_command",
+            (
+                Argument("file", "Labels file, as labels plan writes it", kind="file"),
+                Option("--annotator", "Labels", "Pseudonym of the rater", default="a1",
+                    metavar="NAME"),
+                Option("--choices", "Labels", "Words of a label", default="pass,fail",
+                    metavar="WORD,..."),
+                Option("--port", "Advanced", "Port of the page; 0 is a free one", kind="whole",
+                    default=0),
+            ),
+            examples=("judgestats labels collect labels.csv --annotator ann",),
+        ),
+    },
+)
+
+_REPORT = Command(
+    "Render the report of a run, or compare several runs", "report:report_command",
+    (
+        Argument("run", f"{_RUN}; several are compared", kind="file", many="some"),
+        Option("--document", "Input", "Name of a bundled document (brief, experiment, audit, "
+            "compare, replication), or your own .qmd file, e.g. mine.qmd; a copy to edit is "
+            "written there if it is not found", metavar="NAME|FILE.qmd"),
+        REQUIRE,
+        Option("--to", "Output", "Formats: html, pdf, docx, md, tex (default: html,pdf)",
+            default=None, metavar="FORMATS"),
+        Option("--out", "Output", "Folder, or one file, e.g. report.html (default: .)",
+            kind="file"),
+        Option("--detail", "Output", "Summary with its evidence, or all results", default="brief",
+            choices=("brief", "full")),
+        Option("--methods", "Output", "Methods section and reporting checklist instead of the "
+            "report: printed, or written to FILE, e.g. methods.md (.md, .tex, .docx)", alone="-",
+            metavar="[FILE]"),
+        *SHOWN,
+    ),
+    examples=(
+        "judgestats report RUN",
+        "judgestats report RUN --to docx --detail full --out reports",
+        "judgestats report FIRST_RUN SECOND_RUN --out comparison.html",
+        "judgestats report RUN --methods methods.md",
+    ),
+)
+
+_DOCTOR = Command(
+    "Check the installation, a file of judgments, or a journal", "doctor:doctor_command",
+    (
+        Argument("file", "File of judgments or journal; none: the installation", kind="file",
+            many="optional"),
+        Option("--judges", "Installation", "Judges to call once, e.g. gpt-4o-mini,sim-typical"),
+        Option("--base-url", "Installation", "Address of the server, e.g. "
+            "http://localhost:8000/v1"),
+        Option("--timeout", "Installation", "Seconds per call", kind="number", default=30.0),
+        Option("--drop", "Journal", "Remove damaged answers", kind="switch"),
+        *_TABLE,
+    ),
+    examples=(
+        "judgestats doctor",
+        "judgestats doctor my.csv",
+        "judgestats doctor .judgestats/journal.sqlite",
+    ),
+)
+
+_ITEMS = Command(
+    "List, fetch, and show published item sets",
+    examples=("judgestats items list",),
+    actions={
+        "list": Command(
+            "List the published sets, or the files of one", "demo:list_command",
+            (
+                Argument("name", "Name of a set, e.g. mtbench", many="optional"),
+            ),
+            examples=("judgestats items list",),
+        ),
+        "fetch": Command(
+            "Download a published set and verify it", "demo:fetch_command",
+            (
+                Argument("name", "Name of a set, e.g. mtbench"),
+                Option("--out", "Output", "Folder (default: data/NAME)", kind="folder"),
+                Option("--overwrite", "Output", "Replace files that differ", kind="switch"),
+            ),
+            examples=("judgestats items fetch mtbench",),
+        ),
+        "show": Command(
+            "Describe the items of a set or a file", "demo:show_command",
+            (
+                Argument("name", "File, name of a set, or bank", kind="file"),
+                Option("--map", "Columns", "Column of a field, e.g. question=prompt", repeated=True,
+                    metavar="FIELD=COLUMN"),
+                Option("--options", "Columns", "Options of a published set, e.g. ties=drop,turn=1",
+                    metavar="NAME=VALUE,..."),
+            ),
+            examples=("judgestats items show my.jsonl --map question=prompt",),
+        ),
+    },
+)
+
+_REQUESTS = Command(
+    "Write requests for a batch runner, and read its answers",
+    examples=("judgestats requests export temperature --items my.jsonl",),
+    actions={
+        "export": Command(
+            "Write the requests that a run still needs", "requests:export_command",
+            (
+                Option("--to", "Output", "File to write; several judges or parts extend its name",
+                    default="requests.jsonl", kind="file"),
+                Option("--parts", "Output", "Number of files, for a cluster", kind="whole",
+                    default=1),
+            ),
+            details="""\
+EXPERIMENT is one of `judgestats run`, with its parameters, or the id of a run,
+with the parameters that change. `judgestats run EXPERIMENT --help` lists them.
+""",
+            examples=(
+                "judgestats requests export temperature --judges my-model@http://gpus/v1",
+                "judgestats requests export RUN --parts 8",
+                "vllm run-batch -i requests.jsonl -o results.jsonl --model my-model",
+                "judgestats requests import results.jsonl",
+                "judgestats run temperature --judges my-model@http://gpus/v1 --mode offline",
+            ),
+            open=_EXPERIMENT,
+            completes="run:completions",
+        ),
+        "import": Command(
+            "Read a batch runner's answers into the journal", "requests:import_command",
+            (
+                Argument("results", "Files of answers (JSON lines in OpenAI's form), or folders "
+                    "of them", kind="file", many="some", metavar="FILE"),
+                Option("--journal", "Output", "Journal of the run",
+                    default=".judgestats/journal.sqlite", kind="file"),
+            ),
+            examples=("judgestats requests import results.jsonl",),
+        ),
+    },
+)
+
+_EXPORT = Command(
+    "Export judgments as training data, or with an R script", "export:export_command",
+    (
+        Argument("runs", _RUN, kind="file", many="some", metavar="RUN"),
+        Option("--out", "Output", "Folder for the files, e.g. export", kind="folder",
+            required=True),
+        Option("--overwrite", "Output", "Replace files that exist", kind="switch"),
+        Option("--r", "Output", "Judgments and an R script that recomputes the numbers, instead "
+            "of training data", kind="switch"),
+        Option("--mode", "Training data", "Strategies to include: vanilla, crowd comparative "
+            "(cce), both, or any", default="mixed", choices=("vanilla", "cce", "mixed", "any")),
+        Option("--correct", "Training data", "Only judgments that agree with the label",
+            kind="switch"),
+        Option("--consistent", "Training data", "Only judgments equal in both orders",
+            kind="switch"),
+        Option("--verdict-only", "Training data", "Verdicts without reasoning", kind="switch"),
+        Option("--ties", "Training data", "Judgments that are ties", default="drop",
+            choices=("drop", "keep")),
+        Option("--condition", "Training data", "Only this condition, judge, or level of a "
+            "factor, e.g. T=0", repeated=True, metavar="NAME"),
+        Option("--balance", "Training data", "Equal numbers per strategy", kind="switch"),
+        Option("--prompt", "Training data", "Prompt of the student: name of a bundled one, or "
+            "file, e.g. mine.txt", metavar="NAME|FILE"),
+        Option("--validation", "Training data", "Share of questions held out", kind="number",
+            default=0.1),
+        Option("--seed", "Training data", "Seed of the split", kind="whole", default=0),
+    ),
+    examples=(
+        "judgestats export RUN --out training --correct",
+        "judgestats export RUN --out checked --r",
+    ),
+)
+
+_MONITOR = Command(
+    "Track rates of a stream with anytime-valid limits", "monitor:monitor_command",
+    (
+        Argument("file", "Table of new judgments", kind="file"),
+        Option("--state", "Input", "File that keeps the totals, e.g. state.json", kind="file",
+            required=True),
+        Option("--rate", "Input", "Rate to track: share of a word, e.g. pass=verdict:pass; "
+            "NAME=COLUMN: is the unparsed rate, NAME=COLUMN:=OTHER the agreement of two columns",
+            repeated=True, metavar="NAME=COLUMN:WORD"),
+        Option("--cluster", "Input", "Column whose rows belong together, e.g. user",
+            metavar="COLUMN"),
+        REQUIRE._replace(help="Threshold of a rate, e.g. 'pass>=.8' (in quotes, for the shell)"),
+        Option("--level", "Statistics", "Confidence level over all updates", kind="number",
+            default=0.95),
+    ),
+    examples=(
+        "judgestats monitor today.csv --state state.json --rate pass=verdict:pass",
+    ),
+)
+
+_ENDPOINT = Command(
+    "Test what a model's endpoint supports", "endpoint:endpoint_command",
+    (
+        Argument("model", "Model, e.g. gpt-4o-mini or llama3@http://host:8000/v1, or judges.yaml"),
+        Option("--base-url", "Input", "Address of the server, e.g. http://localhost:8000/v1"),
+        Option("--timeout", "Input", "Seconds per call", kind="number", default=60.0),
+        Option("--prices", "Input", "Price file (YAML), e.g. prices.yaml", metavar="FILE"),
+        Option("--against", "Input", "Earlier card to compare: file or run id", metavar="FILE|RUN"),
+        Option("--out", "Output", "JSON file for the card, e.g. card.json", metavar="FILE"),
+        Option("--track", "Output", "Where the card is kept", default="mlflow",
+            choices=("mlflow", "none")),
+    ),
+    examples=("judgestats endpoint llama3 --base-url http://localhost:8000/v1",),
+)
+
+COMMANDS: Mapping[str, Command] = MappingProxyType(
+    {
+        "analyze": _ANALYZE,
+        "run": _RUN_COMMAND,
+        "drift": _DRIFT,
+        "check": _CHECK,
+        "labels": _LABELS,
+        "report": _REPORT,
+        "doctor": _DOCTOR,
+        "show": Command(
+            "Show a run again, or one of its results", "show:show_command",
+            (
+                Argument("run", _RUN, kind="file"),
+                Argument("result", "Id of a result, or its beginning", many="any", metavar="ID"),
+                Option("--out", "Output", "CSV file for a table, e.g. crosscheck.csv",
+                    metavar="FILE"),
+                *RESULTS,
+            ),
+            examples=("judgestats show RUN", "judgestats show RUN crosscheck"),
+        ),
+        "demo": Command(
+            "Analyse recorded judgments of real judges", "demo:demo_command",
+            RESULTS,
+            examples=("judgestats demo",),
+        ),
+        "items": _ITEMS,
+        "endpoint": _ENDPOINT,
+        "export": _EXPORT,
+        "requests": _REQUESTS,
+        "monitor": _MONITOR,
+        "reparse": Command(
+            "Parse the stored replies of a run again, without calls", "requests:reparse_command",
+            (
+                Argument("run", _RUN, kind="file"),
+                Option("--out", "Output", "CSV file for all differences, e.g. changed.csv",
+                    metavar="FILE"),
+            ),
+            examples=("judgestats reparse RUN",),
+        ),
+        "simulate": Command(
+            "Serve the simulated judges over HTTP", "endpoint:simulate_command",
+            (
+                Option("--port", "Advanced", "Port of the server", kind="whole", default=8099),
+                Option("--host", "Advanced", "Address to listen on", default="127.0.0.1"),
+                Option("--faults", "Advanced", "Faults to simulate, e.g. "
+                    "latency_s=.2,rate_limited=.05", metavar="NAME=VALUE,..."),
+            ),
+            examples=("judgestats simulate --port 8099",),
+        ),
+    },
+)
+"""Commands of ``judgestats``, those in front first."""
+
+TRAINING: Mapping[str, Command] = MappingProxyType(
+    {
+        "train": Command(
+            "Fine-tune a judge on exported judgments (extra: train)", "export:train_command",
+            (
+                Argument("data", "Folder that `judgestats export` wrote, or file of chats",
+                    kind="file"),
+                Option("--model", "Input", "Folder of a model, or its name on the hub",
+                    required=True),
+                Option("--max-length", "Input", "Longest example in tokens; longer ones are "
+                    "left out", kind="whole", default=4096),
+                Option("--epochs", "Training", "Passes over the examples", kind="number",
+                    default=1.0),
+                Option("--learning-rate", "Training", "Learning rate", kind="number",
+                    default=2e-05),
+                Option("--batch-size", "Training", "Examples per step", kind="whole", default=1),
+                Option("--accumulate", "Training", "Steps per update", kind="whole", default=8),
+                Option("--seed", "Training", "Seed of training", kind="whole", default=0),
+                Option("--out", "Output", "New folder for the judge, e.g. judge", kind="folder",
+                    required=True),
+            ),
+            examples=("python -m judgestats.training train training --model NAME --out judge",),
+        ),
+        "coverage": Command(
+            "Measure what explanations attend to (extra: coverage)", "export:coverage_command",
+            (
+                Argument("run", _RUN, kind="file"),
+                Option("--model", "Input", "Folder or name of an encoder-decoder", required=True),
+                Option("--threshold", "Statistics", "Attention that counts as covered",
+                    kind="number", default=0.1),
+                Option("--seed", "Statistics", "Seed of the comparison", kind="whole", default=0),
+                Option("--out", "Output", "CSV file with one row per judgment", metavar="FILE"),
+            ),
+            examples=("python -m judgestats.training coverage RUN --model NAME",),
+        ),
+    },
+)
+"""Commands of ``python -m judgestats.training``."""
+
+PROGRAMS: Mapping[str, Mapping[str, Command]] = MappingProxyType(
+    {'judgestats': COMMANDS, 'python -m judgestats.training': TRAINING},
+)
+"""Programs by the words that start them."""

@@ -1,1 +1,0 @@
-"""The words that each command takes, one file a command."""

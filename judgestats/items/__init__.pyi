@@ -1,0 +1,36 @@
+"""Public names of `judgestats.items`."""
+
+from judgestats.items.answers import best_response as best_response
+from judgestats.items.answers import draw_candidates as draw_candidates
+from judgestats.items.answers import holds_target as holds_target
+from judgestats.items.answers import labelled_shares as labelled_shares
+from judgestats.items.answers import with_answers as with_answers
+from judgestats.items.bank import load_bank as load_bank
+from judgestats.items.bank.personas import PERSONAS as PERSONAS
+from judgestats.items.bank.personas import annotate as annotate
+from judgestats.items.bank.personas import label_lines as label_lines
+from judgestats.items.files import read_source as read_source
+from judgestats.items.preference_sets import draw_labelled_pairs as draw_labelled_pairs
+from judgestats.items.preference_sets import label_table as label_table
+from judgestats.items.published import PUBLISHED as PUBLISHED
+from judgestats.items.published import Fetched as Fetched
+from judgestats.items.published import PublishedFile as PublishedFile
+from judgestats.items.published import PublishedSet as PublishedSet
+from judgestats.items.published import fetch as fetch
+from judgestats.items.published import fetch_path as fetch_path
+from judgestats.items.readers import LAYOUTS as LAYOUTS
+from judgestats.items.readers import read_items as read_items
+from judgestats.items.readers import write_items as write_items
+from judgestats.items.records import WINNERS as WINNERS
+from judgestats.items.records import HumanLabel as HumanLabel
+from judgestats.items.records import Item as Item
+from judgestats.items.records import Response as Response
+from judgestats.items.records import item_from_record as item_from_record
+from judgestats.items.records import item_to_record as item_to_record
+from judgestats.items.sets import describe_items as describe_items
+from judgestats.items.sets import item_set_sha as item_set_sha
+from judgestats.items.sets import load_items as load_items
+from judgestats.items.sets import parse_options as parse_options
+from judgestats.items.sets import select_items as select_items
+from judgestats.items.sets import sets as sets
+from judgestats.items.tables import parse_mapping as parse_mapping

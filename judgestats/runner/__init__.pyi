@@ -1,0 +1,33 @@
+"""Public names of `judgestats.runner`."""
+
+from judgestats.lazy import public_names as public_names
+from judgestats.runner.common_parameters import CommonParameters as CommonParameters
+from judgestats.runner.common_parameters import parse_parameters as parse_parameters
+from judgestats.runner.common_parameters import settings_of as settings_of
+from judgestats.runner.common_parameters import split_arguments as split_arguments
+from judgestats.runner.design import Design as Design
+from judgestats.runner.design import experiment_names as experiment_names
+from judgestats.runner.design import load_design as load_design
+from judgestats.runner.design import project_folder as project_folder
+from judgestats.runner.display import Links as Links
+from judgestats.runner.display import account_lines as account_lines
+from judgestats.runner.display import announce_progress as announce_progress
+from judgestats.runner.display import finish as finish
+from judgestats.runner.display import show as show
+from judgestats.runner.display import show_brief as show_brief
+from judgestats.runner.pair_parameters import BestOfParameters as BestOfParameters
+from judgestats.runner.parameter_types import Parameter as Parameter
+from judgestats.runner.parameter_types import parameters_of as parameters_of
+from judgestats.runner.prepare import draw_units as draw_units
+from judgestats.runner.prepare import tasks_of as tasks_of
+from judgestats.runner.prompts import rendered as rendered
+from judgestats.runner.record import session as session
+from judgestats.runner.record import write_json as write_json
+from judgestats.runner.record import write_results as write_results
+from judgestats.runner.record import write_tables as write_tables
+from judgestats.runner.replication import run_replication as run_replication
+from judgestats.runner.run import run_experiment as run_experiment
+from judgestats.runner.run import write_requests as write_requests
+from judgestats.runner.sources import benchmarks as benchmarks
+from judgestats.runner.sources import source_name as source_name
+from judgestats.runner.traces import rendering as rendering

@@ -1,0 +1,30 @@
+"""Public names of `judgestats.stats.designs`."""
+
+from judgestats.lazy import public_names as public_names
+from judgestats.stats.designs.blocks import as_paired as as_paired
+from judgestats.stats.designs.blocks import read_blocks as read_blocks
+from judgestats.stats.designs.cells import cell_statistics as cell_statistics
+from judgestats.stats.designs.cells import cells_from_counts as cells_from_counts
+from judgestats.stats.designs.cells import scores_from_frame as scores_from_frame
+from judgestats.stats.designs.count_table import CountTable as CountTable
+from judgestats.stats.designs.count_table import encode_verdicts as encode_verdicts
+from judgestats.stats.designs.count_table import rare_category_notes as rare_category_notes
+from judgestats.stats.designs.count_table import square_table as square_table
+from judgestats.stats.designs.count_table import table_from_counts as table_from_counts
+from judgestats.stats.designs.crossed_layout import DESIGNS as DESIGNS
+from judgestats.stats.designs.crossed_layout import array_layout as array_layout
+from judgestats.stats.designs.crossed_layout import long_layout as long_layout
+from judgestats.stats.designs.crossed_layout import strata_of as strata_of
+from judgestats.stats.designs.groups import Formula as Formula
+from judgestats.stats.designs.groups import parse_formula as parse_formula
+from judgestats.stats.designs.groups import read_groups as read_groups
+from judgestats.stats.designs.score_matrix import AGGREGATES as AGGREGATES
+from judgestats.stats.designs.score_matrix import aggregate_replications as aggregate_replications
+from judgestats.stats.designs.score_matrix import em_covariance as em_covariance
+from judgestats.stats.designs.score_matrix import mean_squares as mean_squares
+from judgestats.stats.designs.score_matrix import one_way_mean_squares as one_way_mean_squares
+from judgestats.stats.designs.score_matrix import pairwise_correlation as pairwise_correlation
+from judgestats.stats.designs.score_matrix import pairwise_covariance as pairwise_covariance
+from judgestats.stats.designs.score_matrix import prepare_scores as prepare_scores
+from judgestats.stats.designs.score_matrix import resampled_covariances as resampled_covariances
+from judgestats.stats.designs.score_matrix import resampled_mean_squares as resampled_mean_squares

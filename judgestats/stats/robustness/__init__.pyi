@@ -1,0 +1,5 @@
+"""Public names of `judgestats.stats.robustness`."""
+
+from judgestats.stats.robustness.levels import BETWEEN as BETWEEN
+from judgestats.stats.robustness.levels import merged_levels as merged_levels
+from judgestats.stats.robustness.source_dif import REST_SCORE as REST_SCORE
