@@ -89,7 +89,7 @@ STEPS = {
     "created": (BatchStore, "created"),
     "id stored": (BatchClient, "state"),
     "ended": (BatchClient, "content"),
-    "downloaded": (Journal, "fetched"),
+    "downloaded": (Journal, "store_batch"),
 }
 """Where a batch's process is killed: before it does this."""
 
