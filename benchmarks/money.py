@@ -1,6 +1,6 @@
 """What ``max_cost`` lets through at servers that misbehave: docs/simulations/money.md.
 
-python benchmarks/money.py    # print the table
+python -m benchmarks.money    # print the table
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from judgestats.collection.single_answers import collect_judgments
 from judgestats.data.columns import Condition, Task
 from judgestats.items.records import Item, Response
 from judgestats.protocols.pointwise import Pointwise
-from judgestats.simulated.app import SimulatedServer
+from tests.batch_server import BatchServer
 
 CAP = 1.0
 PRICES = PriceTable(
@@ -29,7 +29,7 @@ PRICES = PriceTable(
 BOUND = 100
 
 
-class Adversary(SimulatedServer):
+class Adversary(BatchServer):
     """Answers as the simulated judge does, and reports the tokens that `lie` makes of it."""
 
     def __init__(self, lie: Callable[[Turn], Bill]) -> None:

@@ -34,7 +34,7 @@ SPELLED = [
     ("journal verify j.sqlite --drop", "doctor j.sqlite --drop"),
     ("journal --help", "doctor --help"),
     ("reread RUN --out d.csv", "reparse RUN --out d.csv"),
-    ("second-opinion RUN", "show RUN crosscheck"),
+    ("second-opinion RUN --out d.csv", "show RUN --out d.csv crosscheck"),
     ("train data --model m --out o", "train data --model m --out o"),
     ("coverage RUN --model m", "coverage RUN --model m"),
 ]

@@ -1,7 +1,7 @@
 """Cross-check of a run: its headline numbers recomputed by independent packages.
 
-Every row of `CHECKS` takes the numbers of one quantity from the records, prepares the data of
-another package from the judgments themselves, and calls that package. Packages are imported by the
+Every row of `CHECKS` takes one quantity's numbers from the records. It prepares the data of another
+package from the judgments themselves, and calls that package. Packages are imported by the
 calls only. They want complete tables: a record whose data are incomplete has no row.
 """
 
@@ -11,7 +11,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module, metadata
 from typing import Any, Literal, NamedTuple
@@ -26,7 +26,8 @@ from judgestats.stats.inference.keywords import one_blas_thread
 
 CROSSCHECK = "crosscheck"
 """Id of the record that holds the table, and name of its file."""
-_POSITIVE = frozenset({"pass", "correct"})
+_MOST_BLOCKED = 300
+"""Cells of a repeated-measures design, whose matrix grows with their square."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,14 @@ class RunData:
     results : Results
     standings : DataFrame, optional
         Every candidate with its labelled share and whether it was chosen.
+    tables : dict
+        What `table` made so far.
     """
 
     frame: pd.DataFrame
     results: Results
     standings: pd.DataFrame | None = None
+    tables: dict[tuple[str, str], pd.DataFrame] = field(default_factory=dict)
 
     @cached_property
     def rows(self) -> dict[str, pd.DataFrame]:
@@ -79,13 +83,13 @@ class RunData:
 
     def table(self, condition: str, column: str = "score") -> pd.DataFrame:
         """(Item, order) x repeats; repeats in which nothing was read are left out."""
-        own = self.rows[condition]
-        if column not in own:
-            return pd.DataFrame()
-        read = own[column].where((own["status"] == "ok") & (own[column].astype(str) != ""))
-        keys = ["item_id", "order"]
-        wide = own.assign(read=read).pivot(index=keys, columns="replicate", values="read")
-        return wide.dropna(axis="columns", how="all")
+        own, kept = self.rows[condition], self.tables
+        if column in own and (condition, column) not in kept:
+            read = own[column].where((own["status"] == "ok") & (own[column].astype(str) != ""))
+            keys = ["item_id", "order"]
+            wide = own.assign(read=read).pivot(index=keys, columns="replicate", values="read")
+            kept[condition, column] = wide.dropna(axis="columns", how="all")
+        return kept.get((condition, column), pd.DataFrame())
 
     def equal_clusters(self, condition: str, index: pd.Index) -> Any:
         """Codes of the clusters; None where there are fewer than three, or of unequal size."""
@@ -127,9 +131,9 @@ class Check(NamedTuple):
     """One quantity that another package computes too.
 
     `records` matches a record's id and test, `number` names our number in it. `call` is
-    ``module:function`` of `package`, or a function that calls it; `arguments` gives what it takes
-    (None: nothing to compare) for a record and its conditions, `value` takes the number from what
-    it returns. A difference is relative to numbers above 1.
+    ``module:function`` of `package`, or a function that calls it. `arguments` gives what it takes
+    for a record and its conditions, None where there is nothing to compare. `value` takes the
+    number from what it returns. A difference is relative to numbers above 1.
     """
 
     quantity: str
@@ -271,11 +275,8 @@ def with_crosscheck(results: Results, rows: Sequence[Recomputed]) -> Results:
     """
     if not rows:
         return results
-    title = "Cross-check by other packages"
-    table = table_record(
-        crosscheck_table(rows), id=CROSSCHECK, hypothesis=CROSSCHECK, role="descriptive",
-        title=title,
-    )  # fmt: skip
+    about = {"id": CROSSCHECK, "hypothesis": CROSSCHECK, "role": "descriptive"}
+    table = table_record(crosscheck_table(rows), title="Cross-check by other packages", **about)
     differ = [row for row in rows if not row.agrees]
     notes = results.limitations
     if differ:
@@ -414,8 +415,9 @@ def _blocked(_: Any, names: tuple[str, ...], data: RunData) -> tuple[Any, ...] |
     if len(cells) < 3 or np.ptp(cells, axis=1).max() <= 1e-12:
         return None
     clusters = data.clusters(names[0], cells.index).to_numpy(dtype=str)
-    wide = cells.groupby(clusters, sort=False).mean().rename_axis("block").reset_index()
-    return wide.melt("block", var_name="condition"), "value", "block", ["condition"]
+    wide = cells.groupby(clusters, sort=False).mean().rename_axis("block")
+    long = wide.reset_index().melt("block", var_name="condition")
+    return (long, "value", "block", ["condition"]) if len(long) <= _MOST_BLOCKED else None
 
 
 def _paired_choices(record: Any, _: tuple[str, ...], data: RunData) -> tuple[Any, ...] | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import math
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,11 @@ from judgestats.collection.journal import Journal
 from judgestats.collection.journal_file import Answer
 from judgestats.collection.ledger import Budget, LedgerLine
 from judgestats.collection.progress import reader_notes
-from judgestats.collection.request import Encoded, judgment_keys
 from judgestats.collection.response import Abilities
 from judgestats.collection.single_answers import collect_judgments
 from judgestats.data.columns import Task
 from judgestats.engine import Engine
 from judgestats.errors import InputError
-from judgestats.protocols.base import prompted_in
 from judgestats.protocols.replies import READER_VERSION
 
 MARK = "folder-of-shards"
@@ -58,12 +57,7 @@ class ShardResult:
 
     name: str
     lost: bool = False
-    frame: pd.DataFrame | None = None
-    account: Account = field(default_factory=Account)
-    stopped: Stop = Stop.COMPLETE
-    message: str = ""
-    notes: tuple[str, ...] = ()
-    reply_modes: dict[str, str] = field(default_factory=dict)
+    collected: Collected | None = None
     answers: tuple[tuple[bytes, Answer], ...] = ()
     abilities: tuple[tuple[str, str, Abilities], ...] = ()
     ledger: tuple[LedgerLine, ...] = ()
@@ -132,20 +126,13 @@ def work_off(shard: Shard) -> ShardResult:
         for url, model, abilities in shard.abilities:
             journal.learn(url, model, abilities)
         collected = collect_judgments(shard.tasks, shard.ask, journal=journal)
-        answers, learned = tuple(journal.entries()), tuple(journal.all_abilities())
-        ledger = tuple(journal.ledger.lines())
-    return ShardResult(
-        name=shard.name,
-        frame=collected.read(),
-        account=collected.account,
-        stopped=collected.stopped_because,
-        message=collected.message,
-        notes=collected.notes,
-        reply_modes=collected.reply_modes,
-        answers=answers,
-        abilities=learned,
-        ledger=ledger,
-    )
+        return ShardResult(
+            name=shard.name,
+            collected=replace(collected, frame=collected.read()),
+            answers=tuple(journal.entries()),
+            abilities=tuple(journal.all_abilities()),
+            ledger=tuple(journal.ledger.lines()),
+        )
 
 
 def added(accounts: Iterable[Account]) -> Account:
@@ -158,16 +145,14 @@ def added(accounts: Iterable[Account]) -> Account:
     """
     total = Account()
     for account in accounts:
+        failures = dict(Counter(total.failures) + Counter(account.failures))
         for name, value in vars(account).items():
-            if name == "failures":
-                for kind, count in value.items():
-                    total.failures[kind] = total.failures.get(kind, 0) + count
-            else:
-                setattr(total, name, getattr(total, name) + value)
+            setattr(total, name, failures if name == "failures" else getattr(total, name) + value)
     return total
 
 
 _LIMITS = (Stop.MAX_COST, Stop.MAX_REQUESTS)
+_SUMS = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "cost_usd")
 _KEY = ["condition", "item_id", "order", "stage", "replicate"]
 
 
@@ -227,12 +212,7 @@ def collect_distributed(
 class _Job:
     """One distributed collection."""
 
-    def __init__(
-        self,
-        tasks: Sequence[Task],
-        journal: Journal,
-        ask: CollectionRequest,
-    ) -> None:
+    def __init__(self, tasks: Sequence[Task], journal: Journal, ask: CollectionRequest) -> None:
         path = Path(str(journal.path)).absolute()
         self.folder = path.with_name(path.name + ".shards")
         self.tasks = tasks
@@ -295,31 +275,22 @@ class _Job:
 
     def shares(self, parts: list[tuple[Task, ...]]) -> list[Shard]:
         """Shards with their shares of what is left of the budget; those without one stay here."""
-        total = sum(len(p) for p in parts)
-        requests, cost = self.left.max_requests, self.left.max_cost
-        out = []
-        learned = tuple(self.journal.all_abilities())
+        total = sum(map(len, parts))
+        most, cost = self.left.max_requests, self.left.max_cost
+        requests = most
+        learned, out = tuple(self.journal.all_abilities()), []
         for part in parts:
+            share = len(part) / total
             own = None
-            if requests is not None and self.left.max_requests is not None:
-                own = min(requests, math.ceil(self.left.max_requests * len(part) / total))
-                if own == 0:
-                    continue
+            if most is not None and requests is not None:
+                own = min(requests, math.ceil(most * len(part) / total))
                 requests -= own
-            out.append(
-                Shard(
-                    name=uuid.uuid4().hex,
-                    folder=str(self.folder),
-                    tasks=part,
-                    abilities=learned,
-                    ask=self.ask.for_worker(
-                        Budget(
-                            max_requests=own,
-                            max_cost=None if cost is None else cost * len(part) / total,
-                        )
-                    ),
-                )
-            )
+            if own == 0:
+                continue
+            budget = Budget(max_requests=own, max_cost=None if cost is None else cost * share)
+            ask = self.ask.for_worker(budget)
+            name, folder = uuid.uuid4().hex, str(self.folder)
+            out.append(Shard(name=name, folder=folder, tasks=part, abilities=learned, ask=ask))
         return out
 
     def results(self, shards: list[Shard]) -> Iterator[tuple[Shard, ShardResult]]:
@@ -350,26 +321,22 @@ class _Job:
             held = self.absorb(shard.file)
             shard.claim.unlink(missing_ok=True)
             return self.recovered(shard, held)
-        if result.frame is None:
+        if result.collected is None:
             return set()
-        for url, model, abilities in result.abilities:
-            self.journal.learn(url, model, abilities)
-        self.journal.keep(result.answers)
-        self.journal.ledger.keep(result.ledger)
-        for file in (shard.claim, *_with_sidecars(shard.file)):
-            file.unlink(missing_ok=True)
-        account = result.account
-        self.spend(account.requests, account.charged_usd)
-        self.accounts.append(account)
-        self.frames.append(result.frame)
-        self.notes |= dict.fromkeys(result.notes)
-        self.reply_modes |= result.reply_modes
-        if result.stopped is not Stop.COMPLETE:
-            self.stopped, self.message = result.stopped, result.message
+        self.keep(shard.file, result.answers, result.abilities, result.ledger)
+        shard.claim.unlink(missing_ok=True)
+        own = result.collected
+        self.spend(own.account.requests, own.account.charged_usd)
+        self.accounts.append(own.account)
+        self.frames.append(own.read())
+        self.notes |= dict.fromkeys(own.notes)
+        self.reply_modes |= own.reply_modes
+        if own.stopped_because is not Stop.COMPLETE:
+            self.stopped, self.message = own.stopped_because, own.message
         again = self.lost.intersection(key for key, _ in result.answers)
-        account.possibly_billed_twice += len(again)
+        own.account.possibly_billed_twice += len(again)
         self.lost -= again
-        return set(result.frame[_KEY].itertuples(index=False, name=None))
+        return set(self.frames[-1][_KEY].itertuples(index=False, name=None))
 
     def spend(self, requests: int, cost: float) -> None:
         self.left = self.left.less(requests=requests, cost=cost)
@@ -383,14 +350,24 @@ class _Job:
         with Journal(file) as journal:
             held = dict(journal.entries())
             self.lost |= journal.lost_judgments()
-            lines = journal.ledger.lines()
-            for url, model, abilities in journal.all_abilities():
-                self.journal.learn(url, model, abilities)
-        self.journal.keep(held.items())
-        self.journal.ledger.keep(lines)
-        for one in _with_sidecars(file):
-            one.unlink(missing_ok=True)
+            abilities, ledger = journal.all_abilities(), tuple(journal.ledger.lines())
+        self.keep(file, held.items(), abilities, ledger)
         return held
+
+    def keep(
+        self,
+        file: Path,
+        answers: Iterable[tuple[bytes, Answer]],
+        abilities: Iterable[tuple[str, str, Abilities]],
+        ledger: Iterable[LedgerLine],
+    ) -> None:
+        """Store what a shard's journal holds, and remove its file."""
+        for learned in abilities:
+            self.journal.learn(*learned)
+        self.journal.keep(answers)
+        self.journal.ledger.keep(ledger)
+        for ending in ("", "-wal", "-shm", ".owner"):
+            file.with_name(file.name + ending).unlink(missing_ok=True)
 
     def recovered(self, shard: Shard, held: Mapping[bytes, Answer]) -> set[tuple[Any, ...]]:
         """Rows of what a dead worker had stored, counted as answers of this run."""
@@ -404,41 +381,24 @@ class _Job:
             self.frames[place] = frame.assign(cached=False)
             account.answered = account.asked = account.cached
             account.cached = 0
-            account.requests = math.ceil(
-                float((frame["attempts"] / frame["choices_in_request"]).sum())
-            )
-            account.tokens_in = float(frame["tokens_in"].sum())
-            account.tokens_out = float(frame["tokens_out"].sum())
-            account.tokens_cached = float(frame["tokens_cached"].sum())
-            account.tokens_reasoning = float(frame["tokens_reasoning"].sum())
-            account.cost_usd = float(frame["cost_usd"].sum())
+            requests = float((frame["attempts"] / frame["choices_in_request"]).sum())
+            account.requests = math.ceil(requests)
+            for name in _SUMS:
+                setattr(account, name, float(frame[name].sum()))
             account.cost_unknown = int(frame["cost_usd"].isna().sum())
         return done
 
     def from_journal(self, tasks: Sequence[Task]) -> list[Task]:
         """Emit the rows that the journal holds; returns the tasks that it does not."""
-        held: list[Task] = []
-        missing: list[Task] = []
-        learned: dict[tuple[str, str], Abilities] = {}
-        for url, model, abilities in self.journal.all_abilities():
-            learned[url, model] = abilities
-        for task in tasks:
-            spec = self.ask.judge(task.condition.judge)
-            forced = self.ask.reply_mode or spec.reply_mode
-            mode = forced or learned.get(spec.capability_key, Abilities()).mode
-            encoded = Encoded(prompted_in(mode, task.build))
-            (key,) = judgment_keys(spec, [task], encoded, self.ask.sampling)
-            (missing if self.journal.get(key) is None else held).append(task)
-        if held:
-            local = collect_judgments(
-                held,
-                self.ask,
-                budget=Budget(max_requests=0),  # all of it is there: nothing may be sent
-                progress=False,
-            )
-            self.frames.append(local.read())
-            self.accounts.append(local.account)
-        return missing
+        nothing = Budget(max_requests=0)  # what is there needs no request
+        local = collect_judgments(tasks, self.ask, budget=nothing, progress=False)
+        frame = local.read()
+        if not len(frame):
+            return list(tasks)
+        self.frames.append(frame)
+        self.accounts.append(local.account)
+        held = set(frame[_KEY].itertuples(index=False, name=None))
+        return [task for task in tasks if task.key not in held]
 
     # ------------------------------------------------------------------ the end
 
@@ -476,7 +436,3 @@ class _Job:
             reply_modes=self.reply_modes,
             notes=tuple(self.notes),
         )
-
-
-def _with_sidecars(file: Path) -> tuple[Path, ...]:
-    return tuple(file.with_name(file.name + e) for e in ("", "-wal", "-shm", ".owner"))

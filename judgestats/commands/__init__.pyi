@@ -3,6 +3,7 @@
 from judgestats.commands.arguments import Args as Args
 from judgestats.commands.arguments import Option as Option
 from judgestats.commands.arguments import argument_texts as argument_texts
+from judgestats.commands.arguments import word_values as word_values
 from judgestats.commands.check import depends_on_sampling as depends_on_sampling
 from judgestats.commands.check import evaluate_thresholds as evaluate_thresholds
 from judgestats.commands.check import judge_run as judge_run
@@ -23,4 +24,3 @@ from judgestats.commands.label_page import label_server as label_server
 from judgestats.commands.label_page import read_table as read_table
 from judgestats.commands.label_page import write_table as write_table
 from judgestats.commands.parsing import Program as Program
-from judgestats.commands.table_words import word_values as word_values

@@ -125,8 +125,8 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
     with run_files() as folder, ExitStack() as running:
         _write(folder, judged, facts, name)
         show(results)
-        if judged.whole is not None and arguments.crosscheck != "no":
-            results = record_crosscheck(folder, judged.whole, results)
+        if (checked := _to_check(arguments, judged, kept=True)) is not None:
+            results = record_crosscheck(folder, checked, results)
         store = open_audit_store(judged.experiment)
         run = running.enter_context(
             RunWriter(store, name=name, tags=tags, run_id=store.adopted_run, started=began)
@@ -198,6 +198,13 @@ def _write(
     write_json(folder / "session.json", kept)
 
 
+def _to_check(arguments: Args, judged: _AuditInput, *, kept: bool) -> pd.DataFrame | None:
+    """The judgments that other packages take; None where nothing is to be recomputed."""
+    small = judged.whole is not None and len(judged.whole) <= CHECKED_ROWS
+    wanted = kept and small if arguments.crosscheck == "auto" else arguments.crosscheck == "yes"
+    return judged.whole if wanted else None
+
+
 def _untracked(
     arguments: Args,
     judged: _AuditInput,
@@ -207,9 +214,7 @@ def _untracked(
 ) -> int:
     """Without MLflow: the screen; with a report, the audit's files in a folder beside it."""
     results = judged.analysis.records(facts)
-    wanted = "yes" if formats else "no"
-    wanted = wanted if arguments.crosscheck == "auto" else arguments.crosscheck
-    checked = judged.whole if wanted == "yes" else None
+    checked = _to_check(arguments, judged, kept=bool(formats))
     if not formats:
         show(results)
         if checked is not None:
@@ -244,6 +249,8 @@ _NOT_STREAMED = (
     "as_shown",
 )
 _STREAMED = ("mapping", "factors", "judge", "passes", "fails", "values", "human", "judge_rows")
+CHECKED_ROWS = 500_000
+"""Judgments up to which other packages recompute numbers without being asked: some 15 seconds."""
 STREAM_ROWS = 5_000_000
 """Rows of a Parquet file from which it is streamed without being asked: some 5 GiB as a frame."""
 

@@ -77,7 +77,7 @@ def export_command(arguments: Args) -> int:
         f"{len(split.train)} to train ({split.train_questions} questions), "
         f"{len(split.validation)} to validate ({split.validation_questions} questions).",
         *(f"  left out, {why}: {n}" for why, n in chosen.left_out.items()),
-        f"Written to {written.folder}: {', '.join(sorted(written.sha256))}. Read the card "
+        f"Written to {arguments.out}: {', '.join(sorted(written))}. Read the card "
         "(README.md) before you train or share: it says what the licences ask of you.",
     )
     if uneven := imbalance(chosen):

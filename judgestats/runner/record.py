@@ -161,7 +161,7 @@ def with_costs(prepared: Prepared, analysis: Analysis, account: Mapping[str, Any
 
 
 def record_crosscheck(folder: Path, frame: pd.DataFrame, results: Results) -> Results:
-    """Recompute headline numbers by other packages, and write the outcome beside the results.
+    """Recompute headline numbers by other packages, and add the outcome to the results.
 
     Comes after the screen: importing the packages takes some seconds.
 
@@ -202,7 +202,9 @@ def record_crosscheck(folder: Path, frame: pd.DataFrame, results: Results) -> Re
             before = json.loads(kept.read_text(encoding="utf-8"))
             write_json(made / "session.json", before | session(run_id=before.get("run_id", "")))
         shutil.copytree(made, folder, dirs_exist_ok=True)
-    print_result(*(f"WARNING: {n.message}" for n in results.limitations if n.code == CROSSCHECK))
+    for note in results.limitations:
+        if note.code == CROSSCHECK:
+            print_result(f"WARNING: {note.message}")
     return results
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import re
 import socket
 import time
 from collections import OrderedDict
@@ -19,9 +18,7 @@ from typing import Any
 import uvicorn
 
 from judgestats.errors import InputError, JudgeError
-from judgestats.simulated.batch_api import BatchApi
 from judgestats.simulated.faults import (
-    MAX_FILE_BYTES,
     Faults,
     Receive,
     RefusedError,
@@ -270,7 +267,6 @@ def _choice(index: int, text: str, tool: str, fault: str) -> dict[str, Any]:
 
 
 _COUNTED = 1_000_000
-_OF_BATCHES = re.compile(r"/(?:files|batches)(?:/|$)")
 _DRAW = b"x-judgestats-draw"
 _FAULTS = b"x-judgestats-faults"
 
@@ -297,7 +293,6 @@ class SimulatedServer:
         self.answered = 0
         self.billed_tokens = 0
         self.in_flight = 0
-        self.batch_api = BatchApi(self._answered_in_batch)
         self.peak_in_flight = 0
         self._completions = Completions()
         self._times: OrderedDict[bytes, int] = OrderedDict()
@@ -320,8 +315,6 @@ class SimulatedServer:
             ]
             await send_json(send, 200, {"object": "list", "data": data})
             return
-        if await self._answers_batches(scope, path, receive, send):
-            return
         if method != "POST" or not path.endswith("/chat/completions"):
             message = f"unknown path: {method} {path[:60]}; there is POST /v1/chat/completions"
             await send_json(send, 404, error(message, code="not_found"))
@@ -336,46 +329,6 @@ class SimulatedServer:
             await send_json(send, refused.status, value)
         finally:
             self.in_flight -= 1
-
-    # ------------------------------------------------------------------ files and batches
-
-    async def _answers_batches(
-        self, scope: MutableMapping[str, Any], path: str, receive: Receive, send: Send
-    ) -> bool:
-        headers = dict(scope["headers"])
-        if self.faults.no_batches or not _OF_BATCHES.search(path):
-            return False
-        if not _key_accepted(self.faults, headers):
-            await send_json(send, 401, error("Incorrect API key provided."))
-            return True
-        try:
-            body = await read_body(receive, most=MAX_FILE_BYTES)
-            query = scope.get("query_string", b"")
-            return await self.batch_api.handle(
-                scope["method"], path, query, headers, body, self.faults, send
-            )
-        except RefusedError as refused:
-            value = error(refused.message, param=refused.param, code=refused.code)
-            await send_json(send, refused.status, value)
-            return True
-
-    async def _answered_in_batch(self, body: bytes, draw: bytes) -> tuple[int, bytes]:
-        """One request of a batch: what befalls online requests by chance does not befall it."""
-        got: list[MutableMapping[str, Any]] = []
-
-        async def receive() -> MutableMapping[str, Any]:
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        async def send(message: MutableMapping[str, Any]) -> None:
-            got.append(message)
-
-        headers = [(_DRAW, draw)] if draw else []
-        try:
-            await self._complete({"headers": headers}, receive, send, self.faults.limitations)
-        except RefusedError as refused:
-            value = error(refused.message, param=refused.param, code=refused.code)
-            await send_json(send, refused.status, value)
-        return int(got[0]["status"]), bytes(got[1]["body"])
 
     # ------------------------------------------------------------------ one request
 

@@ -28,9 +28,6 @@ _RATES = (
 """In this order a single uniform number decides which fault, if any, befalls a request."""
 
 
-_LINES = ("batch_error", "batch_missing", "batch_malformed", "batch_repeated", "batch_foreign")
-
-
 @dataclass(frozen=True, kw_only=True)
 class Faults:
     """Rates of faults (each a probability per request) and standing limitations.
@@ -63,17 +60,6 @@ class Faults:
     refuse_schema, ignore_schema, refuse_tools, refuse_seed : bool
     refuse_field : str
         A field of the request, such as ``top_k``, that is refused as unknown.
-    no_batches, batch_invalid : bool
-        Know nothing of files and batches; or refuse every batch when it is validated.
-    batch_looks : int
-        How often a batch is looked at before it has ended.
-    batch_token_limit : int
-        Requests beyond which a batch is refused as too many tokens; 0 = no limit.
-    batch_expired : float
-        Share of a batch's requests (its last ones) that are left unrun.
-    batch_error, batch_missing, batch_malformed, batch_repeated, batch_foreign : float
-        Rates of results that are an error of status 500; that are missing; that are half a line;
-        that stand twice; that are followed by one of a request that nobody sent.
     require_key : str
         The only accepted key; empty = any.
     seed : int
@@ -113,24 +99,12 @@ class Faults:
     refuse_tools: bool = False
     refuse_seed: bool = False
     refuse_field: str = ""
-    no_batches: bool = False
-    batch_invalid: bool = False
-    batch_looks: int = 1
-    batch_token_limit: int = 0
-    batch_expired: float = 0.0
-    batch_error: float = 0.0
-    batch_missing: float = 0.0
-    batch_malformed: float = 0.0
-    batch_repeated: float = 0.0
-    batch_foreign: float = 0.0
     require_key: str = ""
     seed: int = 0
 
     def __post_init__(self) -> None:
         rates = [getattr(self, name) for name in _RATES]
-        lines = [getattr(self, name) for name in _LINES]
-        wrong = any(not 0 <= r <= 1 for r in (*rates, *lines, self.batch_expired))
-        if wrong or max(sum(rates), sum(lines)) > 1 + 1e-9:
+        if any(not 0 <= r <= 1 for r in rates) or sum(rates) > 1 + 1e-9:
             raise InputError(
                 "faults: every rate must lie in 0-1, and all rates together must not exceed 1."
             )
@@ -190,7 +164,6 @@ class Faults:
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 _MAX_REQUEST_BYTES = 16 * 1024 * 1024
-MAX_FILE_BYTES = 210 * 1000 * 1000
 
 
 class RefusedError(Exception):

@@ -23,5 +23,4 @@ from judgestats.training.train import load as load
 from judgestats.training.train import need as need
 from judgestats.training.train import read_chats as read_chats
 from judgestats.training.train import train_judge as train_judge
-from judgestats.training.write import WrittenFiles as WrittenFiles
 from judgestats.training.write import write_training_data as write_training_data

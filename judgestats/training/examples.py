@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -98,7 +98,7 @@ class Example:
 
 @dataclass(frozen=True, kw_only=True)
 class ExampleSet:
-    """The examples, and how many judgments were left out for which reason, in the order applied."""
+    """The examples, and how many judgments were left out for which reason, most frequent first."""
 
     examples: tuple[Example, ...]
     judgments: int
@@ -190,33 +190,8 @@ def training_examples(
                     examples[key] = made
             if why:
                 left[why] += 1
-    order = {why: left[why] for why in sorted(left, key=_reason_rank)}
+    order = dict(sorted(left.items(), key=lambda reason: (-reason[1], reason[0])))
     return ExampleSet(examples=tuple(examples.values()), judgments=total, left_out=order)
-
-
-_REASONS = (
-    "no verdict on a pair",
-    "unread",
-    "another stage",
-    "another condition",
-    "another strategy",
-    "a pair that the items do not have",
-    "a tie",
-    "no label",
-    "not correct",
-    "not the same in both orders",
-    "no reasoning",
-    "a control character",
-    "a chat template's control token",
-    "too long",
-    "another verdict in the reasoning",
-    "a repetition",
-)
-
-
-def _reason_rank(why: str) -> int:
-    """Where a reason stands in the order in which reasons are looked for."""
-    return _REASONS.index(why.partition(": ")[0])
 
 
 _STAGES = {
@@ -304,33 +279,23 @@ def _rejection_reason(
     wanted = {"vanilla": {"vanilla"}, "cce": {"cce"}, "mixed": {"vanilla", "cce"}, "any": {kind}}
     label = labels.get(row["item_id"], "")
     stage = stage_kind(str(row["stage"]))
-    checks: tuple[tuple[str, Callable[[], bool]], ...] = (
-        (f"another stage: {_STAGES.get(stage, stage)}", lambda: row["stage"] != "final"),
-        ("no verdict on a pair", lambda: row["order"] not in {"ab", "ba"}),
-        (
-            "another condition",
-            lambda: (
-                bool(filters.conditions)
-                and not any(text in row["condition"] for text in filters.conditions)
-            ),
-        ),
-        (f"another strategy: {kind}", lambda: kind not in wanted[filters.kind]),
-        ("unread", lambda: row["status"] != Status.OK.value),
-        ("no verdict on a pair", lambda: row["choice"] not in {"a", "b", "tie"}),
-        ("a pair that the items do not have", lambda: unit is None),
-        ("a tie", lambda: row["choice"] == "tie" and not filters.ties),
-        ("no label", lambda: filters.correct and not label),
-        ("not correct", lambda: filters.correct and row["choice"] != label),
-        (
-            "not the same in both orders",
-            lambda: (
-                filters.consistent
-                and (row["condition"], row["item_id"], row["replicate"]) not in agreed
-            ),
-        ),
-        ("no reasoning", lambda: filters.reasoning and not str(row["explanation"]).strip()),
+    verdict, place = row["choice"], (row["condition"], row["item_id"], row["replicate"])
+    named = not filters.conditions or any(text in row["condition"] for text in filters.conditions)
+    checks = (
+        (f"another stage: {_STAGES.get(stage, stage)}", row["stage"] != "final"),
+        ("no verdict on a pair", row["order"] not in {"ab", "ba"}),
+        ("another condition", not named),
+        (f"another strategy: {kind}", kind not in wanted[filters.kind]),
+        ("unread", row["status"] != Status.OK.value),
+        ("no verdict on a pair", verdict not in {"a", "b", "tie"}),
+        ("a pair that the items do not have", unit is None),
+        ("a tie", verdict == "tie" and not filters.ties),
+        ("no label", filters.correct and not label),
+        ("not correct", filters.correct and verdict != label),
+        ("not the same in both orders", filters.consistent and place not in agreed),
+        ("no reasoning", filters.reasoning and not str(row["explanation"]).strip()),
     )
-    return next((why for why, holds in checks if holds()), "")
+    return next((why for why, holds in checks if holds), "")
 
 
 def _example(

@@ -143,15 +143,8 @@ class TrainingSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        positive = {
-            "epochs": self.epochs,
-            "learning_rate": self.learning_rate,
-            "batch_size": self.batch_size,
-            "accumulate": self.accumulate,
-            "max_length": self.max_length,
-        }
-        for name, value in positive.items():
-            if not (math.isfinite(value) and value > 0):
+        for name, value in asdict(self).items():
+            if name != "seed" and not (math.isfinite(value) and value > 0):
                 raise InputError(f"train: {name} must be a number above 0, got {value}.")
 
 
@@ -361,9 +354,6 @@ def _curve(history: list[dict[str, Any]], key: str) -> tuple[tuple[int, float], 
     return tuple((int(row["step"]), float(row[key])) for row in history if key in row)
 
 
-JUDGE_EXTRA = "train"
-
-
 class LocalJudge:
     """A causal language model, asked in plain text.
 
@@ -378,8 +368,8 @@ class LocalJudge:
     def __init__(self, model: str, *, max_tokens: int = 512) -> None:
         if max_tokens < 1:
             raise InputError(f"LocalJudge: max_tokens must be at least 1, got {max_tokens}.")
-        (self._torch,) = need(JUDGE_EXTRA, "torch")
-        self._model, self._tokenizer = load(model, kind="AutoModelForCausalLM", extra=JUDGE_EXTRA)
+        (self._torch,) = need(EXTRA, "torch")
+        self._model, self._tokenizer = load(model, kind="AutoModelForCausalLM", extra=EXTRA)
         if not self._tokenizer.chat_template:
             self._tokenizer.chat_template = CHAT_TEMPLATE
         self._model.eval()

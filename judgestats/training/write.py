@@ -8,21 +8,13 @@ import io
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from judgestats.errors import InputError, StoreError
 from judgestats.training.examples import DataSplit, Example, ExampleSet, Filters, imbalance
 
 _OPENAI_LEAST = 10
-
-
-@dataclass(frozen=True, kw_only=True)
-class WrittenFiles:
-    """The files that were written, with their SHA-256."""
-
-    folder: Path
-    sha256: Mapping[str, str]
 
 
 def write_training_data(
@@ -35,7 +27,7 @@ def write_training_data(
     runs: Sequence[Mapping[str, str]],
     prompt_sha: str = "",
     overwrite: bool = False,
-) -> WrittenFiles:
+) -> dict[str, str]:
     """Write ``train.jsonl``, ``validation.jsonl``, ``provenance.csv`` and the card ``README.md``.
 
     Parameters
@@ -56,7 +48,8 @@ def write_training_data(
 
     Returns
     -------
-    WrittenFiles
+    dict of file to str
+        SHA-256 of what was written.
 
     Raises
     ------
@@ -97,7 +90,7 @@ def write_training_data(
             (target / name).write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise StoreError(f"export: {str(target)!r} cannot be written ({error}).") from error
-    return WrittenFiles(folder=target, sha256=digests)
+    return digests
 
 
 def _lines(examples: Sequence[Example]) -> str:

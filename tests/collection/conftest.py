@@ -11,7 +11,8 @@ from judgestats.collection import RetryPolicy
 from judgestats.data import Condition, Task
 from judgestats.items import Item, Response
 from judgestats.protocols import Pointwise
-from judgestats.simulated import Faults, SimulatedServer, run_server
+from judgestats.simulated import run_server
+from tests.batch_server import BatchFaults, BatchServer
 from tests.collection.forge import Forge, forging
 
 PlanMaker = Callable[..., list[Task]]
@@ -74,12 +75,12 @@ def quick() -> RetryPolicy:
 
 
 @pytest.fixture
-def server() -> Iterator[Callable[..., tuple[str, SimulatedServer]]]:
+def server() -> Iterator[Callable[..., tuple[str, BatchServer]]]:
     """Starts simulated servers on free loopback ports; gives URL and application."""
     with ExitStack() as stack:
 
-        def start(**faults: object) -> tuple[str, SimulatedServer]:
-            app = SimulatedServer(Faults(**faults))  # type: ignore[arg-type]
+        def start(**faults: object) -> tuple[str, BatchServer]:
+            app = BatchServer(BatchFaults(**faults))  # type: ignore[arg-type]
             return stack.enter_context(run_server(app)), app
 
         yield start

@@ -2,10 +2,11 @@
 
 import json
 
-from judgestats.simulated import SimulatedServer, error, read_body, send_json
+from judgestats.simulated import error, read_body, send_json
+from tests.batch_server import BatchServer
 
 
-class Picky(SimulatedServer):
+class Picky(BatchServer):
     """Refuses what a function of the request names, in words of your choice."""
 
     def __init__(self, refuses, *, status=400, words="Bad request"):

@@ -17,7 +17,8 @@ from judgestats.collection import (
     collect_in_batches,
 )
 from judgestats.data import validate_raw
-from judgestats.simulated import Faults, SimulatedServer
+from tests.batch_server import BatchFaults as Faults
+from tests.batch_server import BatchServer as SimulatedServer
 
 TEN = PriceTable(
     as_of="2026-01-01",

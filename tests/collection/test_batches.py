@@ -21,8 +21,10 @@ from judgestats.collection import (
 )
 from judgestats.data import setting_sent, validate_raw
 from judgestats.errors import BudgetError, InputError, JudgeError
-from judgestats.simulated import Faults, SimulatedServer, run_server, send_json
-from judgestats.simulated.batch_api import _Batch
+from judgestats.simulated import run_server, send_json
+from tests.batch_server import BatchFaults as Faults
+from tests.batch_server import BatchServer as SimulatedServer
+from tests.batch_server import _Batch
 
 TEN = PriceTable(
     as_of="2026-01-01",
@@ -38,7 +40,7 @@ async def at_once(seconds):
 
 
 def in_batches(tasks, path, **options):
-    options = {"sleep": at_once, **options}
+    options = {"sleep": at_once, "simulated_app": SimulatedServer(), **options}
     return asyncio.run(collect_in_batches(tasks, journal=path, **options))
 
 
@@ -512,7 +514,8 @@ def test_wrong_parameters_are_named(plan, tmp_path):
 
 
 def test_it_can_be_asked_for_where_judgments_are_collected(plan, tmp_path, capsys):
-    done = collect_judgments(plan(), mode="batch", journal=tmp_path / "j.db", progress=True)
+    options = {"journal": tmp_path / "j.db", "progress": True, "simulated_app": SimulatedServer()}
+    done = collect_judgments(plan(), mode="batch", **options)
     assert done.account.answered == 20
     said = capsys.readouterr().err
     assert "sim-typical: batch batch_000001 handed in with 20 requests" in said

@@ -19,6 +19,7 @@ from judgestats.protocols import ReplyMode, prompted_in
 from judgestats.runner import load_design
 from judgestats.runner.prepare import prepare
 from judgestats.simulated import SimulatedServer, read_body, run_server
+from tests.batch_server import BatchServer
 
 ENV = {"AZURE_KEY": "azure-key-0815", "OPENAI_API_KEY": "sk-openai-0815", "TENANT": "t-4711-tenant"}
 FILE = """
@@ -41,7 +42,7 @@ judges:
 """
 
 
-class Listening(SimulatedServer):
+class Listening(BatchServer):
     """Keeps what it was asked."""
 
     def __init__(self):

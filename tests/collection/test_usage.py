@@ -20,7 +20,8 @@ from judgestats.collection import (
     collect_judgments,
     read_reply,
 )
-from judgestats.simulated import SimulatedServer, run_server
+from judgestats.simulated import run_server
+from tests.batch_server import BatchServer
 
 CAP = 1.0
 PRICES = PriceTable(
@@ -41,7 +42,7 @@ LIES = {
 }
 
 
-class Liar(SimulatedServer):
+class Liar(BatchServer):
     """Replies of 5,000 characters, and the same usage for each."""
 
     def __init__(self, usage, text=WORDS):

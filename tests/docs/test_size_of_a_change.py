@@ -23,7 +23,7 @@ from judgestats.runner.prepare import prepare
 from judgestats.collection.single_answers import collect_judgments
 from judgestats.simulated.app import SimulatedServer
 from judgestats.simulated.faults import Faults
-from judgestats.simulated.app import serving
+from judgestats.simulated.app import run_server
 
 def asked(journal, **given):
     base = {"judges": "sim-typical,sim-null", "temperatures": "1", "limit": "2", "repeats": "2"}
@@ -41,7 +41,7 @@ labels = [c.label for c in varied.conditions]
 assert labels[:2] == [f"sim-typical, T=1, repetition_penalty={v}" for v in ("1", "1.2")], labels
 assert set(found.read()["factor_repetition_penalty"]) == {"1", "1.2"}
 assert "vary.repetition_penalty" in {h.id for h in varied.plan.hypotheses}
-with serving(SimulatedServer(Faults(refuse_field="repetition_penalty"))) as url:
+with run_server(SimulatedServer(Faults(refuse_field="repetition_penalty"))) as url:
     judges = f"sim-typical@{url},sim-null@{url}"
     _, found = asked("k.sqlite", judges=judges, repetition_penalty="1.1")
     assert set(found.read()["sent"]) == {'{"temperature":1.0}'}

@@ -13,6 +13,7 @@ from judgestats.errors import BudgetError, InputError, JudgeError
 from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
 from judgestats.simulated import Faults, SimulatedServer, run_server, simulated_answerer
+from tests.batch_server import BatchFaults, BatchServer
 from tests.runner.report_cells import shown_by, words_of
 
 FIVE = ",".join(f"sim-answerer-{n}" for n in (2, 4, 6, 8, 10))
@@ -121,7 +122,7 @@ def test_answers_and_judgments_go_through_batches_without_what_the_server_refuse
     monkeypatch.setattr(
         "judgestats.collection.batches.collect.Limits", partial(Limits, first_s=0.01)
     )
-    server = SimulatedServer(Faults(refuse_field="top_k", batch_looks=1))
+    server = BatchServer(BatchFaults(refuse_field="top_k", batch_looks=1))
     with run_server(server) as url:
         outcome = run_experiment(
             load_design("omega"),

@@ -6,6 +6,8 @@ from judgestats.collection import Journal
 from judgestats.runner import load_design
 from judgestats.runner.prepare import prepare
 from judgestats.runner.run import _collect
+from judgestats.simulated import run_server
+from tests.batch_server import BatchServer
 
 CROWD = {
     "judges": "sim-crowd",
@@ -29,11 +31,16 @@ SMALL = {"limit": "3", "judges": "sim-typical", "report": "none"}
 )
 def test_in_batches_as_online(tmp_path, name, own):
     def frame(mode):
-        prepared = prepare(load_design(name), {**SMALL, **own, "mode": mode})
-        with Journal(tmp_path / f"{mode}.sqlite") as journal:
+        given = {**SMALL, **own}
+        with run_server(BatchServer()) as url, Journal(tmp_path / f"{mode}.sqlite") as journal:
+            given |= {"judges": f"{given['judges']}@{url}", "mode": mode}
+            prepared = prepare(load_design(name), given)
             collected = _collect(prepared, journal, run=None)  # only traces need one
-        assert collected.complete
-        return collected.read().drop(columns=["latency_s", "asked_at", "cost_usd"])
+            assert collected.complete
+            named = collected.read()
+        named["condition"] = named["condition"].str.replace(url, "", regex=False)
+        named["judge"] = named["judge"].str.replace(url, "", regex=False)
+        return named.drop(columns=["latency_s", "asked_at", "cost_usd"])
 
     online = frame("online")
     assert len(online) > 0

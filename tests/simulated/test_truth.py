@@ -234,7 +234,7 @@ def test_unknown_judges_are_named():
 
 
 def test_magnitudes_stay_matched_to_the_real_judges():
-    data = Path(__file__).parents[4] / "shared/data/llmasjudge"
+    data = Path(__file__).parents[3] / "shared/data/llmasjudge"
     if not data.exists():
         pytest.skip("../shared/data/llmasjudge is absent")
     real = pd.read_csv(data / "temperature_variances.csv.gz")

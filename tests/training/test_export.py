@@ -304,9 +304,10 @@ RUNS = [{"name": "run", "judges": "j | k", "items": "bank", "simulated": "true"}
 
 def written(folder: Path, made: ExampleSet, **more: Any) -> Path:
     split = split_by_question(made.examples, share=more.pop("share", 0.2))
-    return write_training_data(
+    write_training_data(
         folder, chosen=made, split=split, filters=Filters(), seed=0, runs=RUNS, **more
-    ).folder
+    )
+    return folder
 
 
 def many(said: str = "Because of it.") -> ExampleSet:

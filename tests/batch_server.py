@@ -1,4 +1,4 @@
-"""The simulated server's files and batches, as the Batch API has them.
+"""A simulated server with files and batches, as the Batch API has them.
 
 A batch moves on each time it is looked at, so that a rehearsal needs no clock. Its requests are
 answered as chat completions are; a request's ``custom_id`` may end in ``|seed:group:replicates``,
@@ -11,12 +11,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs
 
-from judgestats.simulated.faults import Faults, RefusedError, Send, error, send_bytes, send_json
+from judgestats.simulated import Faults, SimulatedServer, error, read_body, send_bytes, send_json
+from judgestats.simulated.app import _key_accepted
+from judgestats.simulated.faults import Receive, RefusedError, Send
 from judgestats.simulated.judges import uniform_of
 
 Completer = Callable[[bytes, bytes], Awaitable[tuple[int, bytes]]]
@@ -27,6 +29,39 @@ _NAME = re.compile(rb'\bname="([^"]*)"')
 _FILE_NAME = re.compile(rb'filename="([^"]*)"')
 _MOST_REQUESTS = 50_000
 _CREATED = 1_700_000_000
+_OF_BATCHES = re.compile(r"/(?:files|batches)(?:/|$)")
+_MAX_FILE_BYTES = 210 * 1000 * 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchFaults(Faults):
+    """Faults of a server that has batches too.
+
+    Attributes
+    ----------
+    no_batches, batch_invalid : bool
+        Know nothing of files and batches; or refuse every batch when it is validated.
+    batch_looks : int
+        How often a batch is looked at before it has ended.
+    batch_token_limit : int
+        Requests beyond which a batch is refused as too many tokens; 0 = no limit.
+    batch_expired : float
+        Share of a batch's requests (its last ones) that are left unrun.
+    batch_error, batch_missing, batch_malformed, batch_repeated, batch_foreign : float
+        Rates of results that are an error of status 500; that are missing; that are half a line;
+        that stand twice; that are followed by one of a request that nobody sent.
+    """
+
+    no_batches: bool = False
+    batch_invalid: bool = False
+    batch_looks: int = 1
+    batch_token_limit: int = 0
+    batch_expired: float = 0.0
+    batch_error: float = 0.0
+    batch_missing: float = 0.0
+    batch_malformed: float = 0.0
+    batch_repeated: float = 0.0
+    batch_foreign: float = 0.0
 
 
 @dataclass
@@ -111,7 +146,7 @@ class BatchApi:
 
     async def handle(
         self, method: str, path: str, query: bytes, headers: Mapping[bytes, bytes], body: bytes,
-        faults: Faults, send: Send,
+        faults: BatchFaults, send: Send,
     ) -> bool:  # fmt: skip
         """Answer a request about files or batches; False if it is about neither."""
         parts = path.strip("/").split("/")
@@ -158,7 +193,13 @@ class BatchApi:
     # ------------------------------------------------------------------ batches
 
     async def _about_batches(
-        self, method: str, rest: list[str], query: bytes, body: bytes, faults: Faults, send: Send
+        self,
+        method: str,
+        rest: list[str],
+        query: bytes,
+        body: bytes,
+        faults: BatchFaults,
+        send: Send,
     ) -> None:
         if method == "POST" and not rest:
             await send_json(send, 200, self._create(body, faults).about())
@@ -185,7 +226,7 @@ class BatchApi:
         data = [self._batches[i].about() for i in ids[start : start + limit]]
         return {"object": "list", "data": data, "has_more": start + limit < len(ids)}
 
-    def _create(self, body: bytes, faults: Faults) -> _Batch:
+    def _create(self, body: bytes, faults: BatchFaults) -> _Batch:
         try:
             asked = json.loads(body)
             file = self._files[asked["input_file_id"]]
@@ -205,7 +246,7 @@ class BatchApi:
             batch.errors = [_wrong("token_limit_exceeded", message, None)]
         return batch
 
-    async def _move_on(self, batch: _Batch, faults: Faults) -> None:
+    async def _move_on(self, batch: _Batch, faults: BatchFaults) -> None:
         if batch.status == "cancelling":
             await self._run(batch, faults, share=0.5)
             batch.status = "cancelled"
@@ -222,7 +263,7 @@ class BatchApi:
             expired = await self._run(batch, faults, share=1.0 - faults.batch_expired)
             batch.status = "expired" if expired else "completed"
 
-    async def _run(self, batch: _Batch, faults: Faults, *, share: float) -> bool:
+    async def _run(self, batch: _Batch, faults: BatchFaults, *, share: float) -> bool:
         """Answer a batch's requests into its files; True if some were left unrun."""
         output: list[bytes] = []
         errors: list[bytes] = []
@@ -308,7 +349,7 @@ def _wrong(code: str, message: str, line: int | None) -> dict[str, Any]:
     return {"code": code, "message": message, "line": line, "param": None}
 
 
-def _befalling(faults: Faults, custom_id: str, times: int) -> str:
+def _befalling(faults: BatchFaults, custom_id: str, times: int) -> str:
     point = uniform_of("batch", faults.seed, custom_id, times)
     for name in ("error", "missing", "malformed", "repeated", "foreign"):
         point -= getattr(faults, f"batch_{name}")
@@ -346,3 +387,61 @@ def _result(batch: str, number: int, custom_id: str, status: int, body: bytes) -
 
 def _json(value: object) -> bytes:
     return json.dumps(value).encode() + b"\n"
+
+
+class BatchServer(SimulatedServer):
+    """The simulated server, with files and batches.
+
+    Parameters
+    ----------
+    faults : BatchFaults, optional
+    """
+
+    def __init__(self, faults: Faults | None = None) -> None:
+        super().__init__(faults or BatchFaults())
+        self.batch_api = BatchApi(self._answered_in_batch)
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        path = str(scope.get("path", "")).rstrip("/")
+        if scope["type"] == "http" and await self._answers_batches(scope, path, receive, send):
+            return
+        await super().__call__(scope, receive, send)
+
+    async def _answers_batches(
+        self, scope: MutableMapping[str, Any], path: str, receive: Receive, send: Send
+    ) -> bool:
+        headers = dict(scope["headers"])
+        if self.faults.no_batches or not _OF_BATCHES.search(path):
+            return False
+        if not _key_accepted(self.faults, headers):
+            await send_json(send, 401, error("Incorrect API key provided."))
+            return True
+        try:
+            body = await read_body(receive, most=_MAX_FILE_BYTES)
+            query = scope.get("query_string", b"")
+            return await self.batch_api.handle(
+                scope["method"], path, query, headers, body, self.faults, send
+            )
+        except RefusedError as refused:
+            value = error(refused.message, param=refused.param, code=refused.code)
+            await send_json(send, refused.status, value)
+            return True
+
+    async def _answered_in_batch(self, body: bytes, draw: bytes) -> tuple[int, bytes]:
+        """One request of a batch: what befalls online requests by chance does not befall it."""
+        got: list[MutableMapping[str, Any]] = []
+
+        async def receive() -> MutableMapping[str, Any]:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            got.append(message)
+
+        headers = [(b"x-judgestats-draw", draw)] if draw else []
+        try:
+            await self._complete({"headers": headers}, receive, send, self.faults.limitations)
+        except RefusedError as refused:
+            value = error(refused.message, param=refused.param, code=refused.code)
+            await send_json(send, refused.status, value)
+        return int(got[0]["status"]), bytes(got[1]["body"])
