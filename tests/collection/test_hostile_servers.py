@@ -32,7 +32,8 @@ from judgestats.collection import (
     read_reply,
 )
 from judgestats.errors import JudgeError
-from judgestats.simulated import Faults, SimulatedServer, run_server
+from judgestats.simulated import SimulatedServer, run_server
+from tests.batch_server import BatchFaults
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
@@ -291,7 +292,7 @@ def test_a_failing_judge_does_not_end_the_others(plan, server, tmp_path):
     assert collected.account.answered == 60  # all of the good one
     assert 20 <= collected.account.failed <= 24
     assert collected.account.asked == 60 + collected.account.failed == len(collected.frame)
-    broken.faults = Faults()  # mended: the same command asks only what is missing
+    broken.faults = BatchFaults()  # mended: the same command asks only what is missing
     again = collect_judgments(tasks, **kept)
     assert again.complete
     assert (again.account.cached, again.account.asked) == (60, 60)
@@ -304,7 +305,7 @@ def test_what_the_journal_holds_of_a_failing_judge_is_handed_over(plan, server, 
     kept = {"journal": tmp_path / "j.db", "retry": once, "concurrency": 2}
     tasks = plan(items=60, url=url)
     collect_judgments(tasks[120:], **kept)
-    app.faults = Faults(server_error=1.0)
+    app.faults = BatchFaults(server_error=1.0)
     collected = collect_judgments(tasks, **kept)
     assert collected.stopped_because is Stop.FAILING
     assert collected.account.cached == 120
