@@ -1,5 +1,6 @@
 """Public names of `judgestats.data`."""
 
+from judgestats.data.columns import KEY_COLUMNS as KEY_COLUMNS
 from judgestats.data.columns import PARSED_COLUMNS as PARSED_COLUMNS
 from judgestats.data.columns import RAW_COLUMNS as RAW_COLUMNS
 from judgestats.data.columns import Condition as Condition

@@ -3,6 +3,7 @@
 import pytest
 
 from judgestats.collection import Journal
+from judgestats.data import KEY_COLUMNS
 from judgestats.runner import load_design
 from judgestats.runner.prepare import prepare
 from judgestats.runner.run import _collect
@@ -40,7 +41,8 @@ def test_in_batches_as_online(tmp_path, name, own):
             named = collected.read()
         named["condition"] = named["condition"].str.replace(url, "", regex=False)
         named["judge"] = named["judge"].str.replace(url, "", regex=False)
-        return named.drop(columns=["latency_s", "asked_at", "cost_usd"])
+        named = named.drop(columns=["latency_s", "asked_at", "cost_usd"])
+        return named.sort_values(list(KEY_COLUMNS), ignore_index=True)  # replies come as they come
 
     online = frame("online")
     assert len(online) > 0
