@@ -353,7 +353,8 @@ def _traces(prepared: Prepared, run: RunWriter | None) -> CallTraces | None:
         return None
     from judgestats.runner.traces import CallTraces
 
-    assert run is not None  # traces have the store opened first
+    if run is None:
+        raise ValueError("traces=on: the run of MLflow is started before the first call.")
     return CallTraces(prepared.tasks, *_readers(prepared), run.store, run.run_id)
 
 
