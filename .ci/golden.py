@@ -40,7 +40,8 @@ TEXTS = re.compile(
     r"reading|packages|rows|figures|drawing|facts|recommendation)(/|$)"
 )
 VOLATILE = re.compile(
-    r"run_id|latency|seconds|created|started|time|path|folder|uri|commit|source|session"
+    r"run_id|latency|seconds|asked_at|created|started|time|path|folder|uri|commit|source|session|"
+    r"parameter/items"
 )
 SMALL = 1e-10
 QUERIES = {
