@@ -180,7 +180,7 @@ class Words:
         scores = sum(
             n
             for w, n in self.unknown.items()
-            if _NUMBER.fullmatch(normalised(w)) and normalised(w) not in {"-1", "0", "1"}
+            if _is_number(normalised(w)) and normalised(w) not in {"-1", "0", "1"}
         )
         return self.n_verdicts > scores
 
@@ -229,7 +229,7 @@ def _is_pair_among(words: Set[str], pair: tuple[str, str]) -> bool:
     return (
         set(pair) <= words
         and len(others) <= _FEW
-        and all(1 < len(w) <= _SHORT and not _NUMBER.fullmatch(w) for w in others)
+        and all(1 < len(w) <= _SHORT and not _is_number(w) for w in others)
         and not others & _OUTCOMES
     )
 

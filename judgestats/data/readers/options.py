@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from judgestats.data.verdict_kinds import KINDS
@@ -139,6 +139,11 @@ class TableOptions:
             self.mapping or self.factors or self.item or self.ignore or self.wide or self.explode
             or self.parse or self.table or self.human or self.judge_rows
         )  # fmt: skip
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether something was said of columns, which a tool's layout knows."""
+        return replace(self, human="", judge_rows="").has_table_options
 
     def set_options(self) -> dict[str, Any]:
         """What is not left to be decided from the table, by the name of its attribute.

@@ -13,10 +13,12 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.readers.columns import clean_cells
+from judgestats.data.readers.exports import Layout, find_layout, read_export
 from judgestats.data.readers.frame import bare, passes_and_failures
 from judgestats.data.readers.guarded import NoTableError
 from judgestats.data.readers.json_paths import suggested_columns, suggested_options, tree_of
 from judgestats.data.readers.labels import with_labels, with_stated_words
+from judgestats.data.readers.layouts import LAYOUTS
 from judgestats.data.readers.logs import Log, Reader, open_log, read_folder, understood_log
 from judgestats.data.readers.options import TableOptions, scale_of
 from judgestats.data.readers.row_checks import OpenQuestionError
@@ -41,6 +43,9 @@ def _declared() -> dict[str, Reader]:
 LOGS: Mapping[str, Reader] = _declared()
 """Readers of other tools' logs; each is recognised by what the file holds."""
 
+EXPORTS: Mapping[str, Layout] = {layout.name: layout for layout in LAYOUTS}
+"""Layouts of other tools' exports; likewise."""
+
 
 def reader_names() -> tuple[str, ...]:
     """The readers that can be named.
@@ -50,7 +55,7 @@ def reader_names() -> tuple[str, ...]:
     >>> reader_names()[:4]
     ('table', 'alpaca-eval', 'deepeval', 'fastchat')
     """
-    return ("table", *LOGS)
+    return ("table", *LOGS, *EXPORTS)
 
 
 def recognised(log: Log) -> str:
@@ -176,7 +181,7 @@ def read_judgments(
     )
     if reader not in {"auto", *reader_names()}:
         raise InputError(f"unknown reader {reader!r}. There are: {', '.join(reader_names())}.")
-    if options.has_table_options:
+    if options.has_table_options and (options.has_columns or reader in LOGS):
         if reader not in {"auto", "table"}:
             raise InputError(
                 f"reader {reader!r} knows its own columns: leave mapping and factors out."
@@ -189,13 +194,35 @@ def read_judgments(
         reader, frame = _read_path(path, reader, options)
         what, source = str(path), path.name
     else:
-        reader, frame = "table", read_frame(as_frame(path), options)
+        given = as_frame(path)
+        layout = _export_layout(given.head(_SEEN).to_dict("records"), reader, options)
+        if layout is None:
+            reader, frame = "table", read_frame(given, options)
+        else:
+            records = given.to_dict("records")
+            reader, frame = layout.name, read_export(records, layout, options, source="the frame")
         what = source = "the frame"
     attrs = {str(k): v for k, v in frame.attrs.items()}
     ends = options.scale or attrs.get("scale")
     frame = validate_parsed(frame, what=what, scale=ends)
     frame.attrs.update({"notes": [], **attrs, "source": source, "scale": ends, "reader": reader})
     return frame
+
+
+_SEEN = 200
+
+
+def _export_layout(document: Any, reader: str, options: TableOptions) -> Layout | None:
+    """The layout of another tool's export that fits, where the user names no columns."""
+    if reader == "table" or options.has_columns:
+        return None
+    layout = find_layout(document, [EXPORTS[reader]] if reader in EXPORTS else LAYOUTS)
+    if layout is None and reader in EXPORTS:
+        raise InputError(
+            f"This does not look like {EXPORTS[reader].about}. Leave --reader out to have the file "
+            "recognised."
+        )
+    return layout
 
 
 def as_frame(data: Any) -> pd.DataFrame:
@@ -242,9 +269,9 @@ def _read_path(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
         frame.attrs["understood"] = [f"{understood_log(frame, LOGS[reader])}."]
         if options.scale is None and options.kind != "score":
             frame = passes_and_failures(frame)
-    if reader != "table" and options.values:
+    if reader in LOGS and options.values:
         frame = with_stated_words(frame, options.values)
-    if reader != "table" and options.labels is not None:
+    if reader in LOGS and options.labels is not None:
         frame = with_labels(path, frame, options.labels, values=options.values)
     return reader, frame
 
@@ -260,16 +287,21 @@ def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
     if reader == "table":
         return reader, read_table(path, options)
     log = open_log(path, judge=options.judge)
-    if reader != "auto":
+    if reader in LOGS:
         if not LOGS[reader].fits(log):
             raise InputError(
                 f"{path} does not look like what the reader {reader} reads ({LOGS[reader].about}). "
                 "Leave --reader out to have the file recognised."
             )
         return reader, LOGS[reader].read(log)
-    name = recognised(log)
+    name = "" if reader in EXPORTS or options.has_table_options else recognised(log)
     if name:
         return name, LOGS[name].read(log)
+    document = _document(log, _SEEN)
+    layout = _export_layout(document, reader, options)
+    if layout is not None:
+        document = _document(log, None) if log.kind != "json" else document
+        return layout.name, read_export(document, layout, options, source=path)
     try:
         return "table", read_table(path, options)
     except NoTableError as error:
@@ -279,6 +311,16 @@ def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
         shown = tree_of(document) if document is not None else ""
         ways = [] if options.has_table_options else _suggested(path, document)
         raise NoTableError("\n".join(filter(None, [str(error), shown, *ways]))) from error
+
+
+def _document(log: Log, most: int | None) -> Any:
+    """What a file holds: a JSON document, or the first records of lines or of a table."""
+    if log.kind == "json":
+        return log.document
+    if log.kind == "jsonl":
+        return [record for _, record in islice(log.records(), most)]
+    table = table_of(log.path, lambda _: ())
+    return table.head(len(table) if most is None else most).to_dict("records")
 
 
 def _suggested(path: Path, document: Any) -> list[str]:

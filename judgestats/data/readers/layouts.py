@@ -1,0 +1,176 @@
+"""Layouts of other tools' exports: where each holds items, criteria, verdicts and raters."""
+
+from __future__ import annotations
+
+import re
+
+from judgestats.data.readers.exports import Layout
+
+_EVENTS = "resourceLogs[].scopeLogs[].logRecords[]"
+_EVALUATION = f"{_EVENTS}.attributes.gen_ai.evaluation"
+
+LAYOUTS: tuple[Layout, ...] = (
+    Layout(
+        name="langfuse-scores", about="Langfuse scores",
+        signature=("traceId", "source", "name", "dataType", "value"),
+        document="data", item=("traceId", "observationId"), criterion="name", rater="source",
+        verdict=("stringValue", "value"), explanation="comment",
+    ),
+    Layout(
+        name="langsmith-feedback", about="LangSmith feedback",
+        signature=("key", "run_id", r"feedback_source\.type"),
+        item=("run_id",), criterion="key", rater="feedback_source.type",
+        verdict=("score", "value"), explanation="comment",
+    ),
+    Layout(
+        name="langsmith-experiment", about="a LangSmith experiment",
+        signature=("example_id", r"feedback\..+"),
+        item=("id",), cluster="example_id", verdict=(r"feedback\.(.+)",),
+    ),
+    Layout(
+        name="braintrust-experiment", about="a Braintrust experiment",
+        signature=(r"span_attributes\.type", r"scores\..+", "root_span_id"),
+        drop=("span_attributes.type", ("score",)), item=("root_span_id",),
+        verdict=(r"scores\.(?!human_)(.+)",), label=(r"scores\.human_(.+)",),
+    ),
+    Layout(
+        name="phoenix-annotations", about="Phoenix span annotations",
+        signature=("annotator_kind", "annotation_name", r"result\.(?:label|score)"),
+        item=("span_id",), criterion="annotation_name", rater="annotator_kind",
+        verdict=(r"result\.label", r"result\.score"), explanation="result.explanation",
+    ),
+    Layout(
+        name="phoenix-evals", about="Phoenix evaluations",
+        signature=(r".+_score\.(?:label|score)", r".+_score\.kind", r".+_score\.direction"),
+        item=("context.span_id",), verdict=(r"(.+)_score\.label", r"(.+)_score\.score"),
+    ),
+    Layout(
+        name="opik-traces", about="Opik traces",
+        signature=(r"feedback_scores\[\]\.name", r"feedback_scores\[\]\.value",
+                   r"feedback_scores\[\]\.source"),
+        each="feedback_scores", item=("id",), criterion="feedback_scores[].name",
+        rater="feedback_scores[].source", verdict=(r"feedback_scores\[\]\.value",),
+        explanation="feedback_scores[].reason",
+    ),
+    Layout(
+        name="opik-experiment", about="an Opik experiment",
+        signature=(r"dataset\..+", r"feedback_scores\..+"),
+        item=("dataset.id",), verdict=(r"feedback_scores\.((?!.*_reason$).+)",),
+    ),
+    Layout(
+        name="weave-feedback", about="Weave feedback",
+        signature=("feedback_type", "weave_ref", r"payload\..+"),
+        item=("weave_ref",), criterion="feedback_type", rater="feedback_type",
+        within={"criterion": r"wandb\.annotation\.(.+)", "rater": r"wandb\.(\w+)\..+"},
+        verdict=(r"payload\.output\.(.+)", r"payload\.value"),
+    ),
+    Layout(
+        name="weave-evaluation", about="a Weave evaluation",
+        signature=("op_name", r"output\.scores\..+", r"inputs\.example.*"),
+        item=("inputs.example.id", "inputs.example"), system="inputs.model",
+        verdict=(r"output\.scores\.[^.]+\.(.+)",),
+    ),
+    Layout(
+        name="otel-genai-evaluation", about="OpenTelemetry evaluation events",
+        signature=(re.escape(f"{_EVALUATION}.name"),), each=_EVENTS.removesuffix("[]"),
+        keep=(f"{_EVENTS}.eventName", ("gen_ai.evaluation.result",)),
+        item=(f"{_EVENTS}.attributes.gen_ai.response.id", f"{_EVENTS}.spanId"),
+        criterion=f"{_EVALUATION}.name", error=f"{_EVENTS}.attributes.error.type",
+        verdict=(re.escape(f"{_EVALUATION}.score.label"), re.escape(f"{_EVALUATION}.score.value")),
+        explanation=f"{_EVALUATION}.explanation",
+    ),
+    Layout(
+        name="openai-evals-events", about="an OpenAI Evals log",
+        signature=("sample_id", "type", r"data\.(?:score|correct|choice)"),
+        keep=("type", ("metrics", "match")), item=("sample_id",),
+        verdict=(r"data\.score", r"data\.correct", r"data\.choice"),
+    ),
+    Layout(
+        name="openai-eval-output-items", about="output items of an OpenAI eval",
+        signature=("object", "datasource_item_id", r"results\[\]\.passed"),
+        among={"object": ("eval.run.output_item",)}, document="data", each="results",
+        item=("datasource_item_id",), system="sample.model", criterion="results[].name",
+        verdict=(r"results\[\]\.passed", r"results\[\]\.score"),
+        label=(r"datasource_item\.(?:human\w*|label|gold\w*|expected_label)",),
+    ),
+    Layout(
+        name="trulens", about="TruLens records",
+        signature=("record_id", "app_version", r".+_calls"),
+        item=("record_id",), cluster="input", system="app_version", verdict=("(.+)",),
+        suffix="_calls",
+    ),
+    Layout(
+        name="helm", about="a HELM scenario state",
+        signature=(r"instance\.id", r"annotations\..+", r"request\.model"),
+        document="request_states", item=("instance.id",), system="request.model",
+        verdict=(r"annotations\.[^.]+\.((?!.*_explanation$).+)",),
+    ),
+    Layout(
+        name="arena-hard", about="Arena-Hard judgments",
+        signature=(r"games\[\]\.score", "judge", "model"),
+        each="games", item=("uid", "question_id"), judge="judge", pair=("model", "baseline"),
+        verdict=(r"games\[\]\.score",), empty="error", orders=("ba", "ab"), shown=True,
+    ),
+    Layout(
+        name="wildbench", about="WildBench comparisons",
+        signature=("session_id", r"assignment\.A", r"parsed_result\.choice"),
+        item=("session_id",), judge="eval_config.gpt", pair=("generator", "ref_generator"),
+        first=("assignment.A", "generator"), verdict=("winner",), empty="error",
+    ),
+    Layout(
+        name="healthbench", about="HealthBench results",
+        signature=("completion_id", r"rubric_items\[\]\.criteria_met", r"rubric_items\[\]\.points"),
+        document="metadata.example_level_metadata", each="rubric_items",
+        item=("completion_id", "rubric_items[].criterion"), cluster="completion_id",
+        verdict=(r"rubric_items\[\]\.criteria_met",), explanation="rubric_items[].explanation",
+    ),
+    Layout(
+        name="biggen", about="BiGGen evaluations",
+        signature=("id", "eval_model_name", "response_model_name", "score"),
+        item=("id",), judge="eval_model_name", system="response_model_name", verdict=("score",),
+        explanation="feedback",
+    ),
+    Layout(
+        name="prometheus", about="Prometheus scores",
+        signature=("instruction", r"gpt4_score\[\]"), each="gpt4_score", item=("idx",),
+        verdict=(r"gpt4_score\[\]",),
+    ),
+    Layout(
+        name="argilla", about="Argilla records",
+        signature=(r".+\.suggestion", r".+\.responses", r".+\.suggestion\.agent"),
+        item=("id",), verdict=(r"(.+)\.suggestion",), label=(r"(.+)\.responses",),
+    ),
+    Layout(
+        name="giskard-rag", about="a Giskard RAG report",
+        signature=("correctness", "correctness_reason", "assistant_answer"),
+        item=("id",), verdict=("correctness",), explanation="correctness_reason",
+    ),
+    Layout(
+        name="evidently", about="an Evidently dataset",
+        signature=(".+ category", ".+ score", ".+ reasoning"),
+        item=("id", "question", "answer"), verdict=("(.+) category",),
+        values={"UNKNOWN": "unparsed"},
+    ),
+    Layout(
+        name="autoevals", about="autoevals scores",
+        signature=(r"scores\[\]\.name", r"scores\[\]\.score"), each="scores", item=("id",),
+        criterion="scores[].name", verdict=(r"scores\[\]\.score",), empty="skip",
+    ),
+    Layout(
+        name="azure-ai-evaluation", about="an Azure AI evaluation",
+        signature=(r"outputs\.([^.]+)\.\1", "line_number"), document="rows",
+        item=("line_number",), verdict=(r"outputs\.([^.]+)\.\1",),
+    ),
+    Layout(
+        name="bedrock-evaluation", about="a Bedrock evaluation",
+        signature=(r"inputRecord\.prompt",
+                   r"automatedEvaluationResult\.scores\[\]\.metricName"),
+        each="automatedEvaluationResult.scores", item=("inputRecord.prompt",),
+        criterion="automatedEvaluationResult.scores[].metricName",
+        judge="automatedEvaluationResult.scores[].evaluatorDetails[].modelIdentifier",
+        system="modelResponses[].modelIdentifier",
+        verdict=(r"automatedEvaluationResult\.scores\[\]\.result",),
+        explanation="automatedEvaluationResult.scores[].evaluatorDetails[].explanation",
+    ),
+)  # fmt: skip
+"""The declared layouts; a file that fits one is read without options."""
