@@ -295,7 +295,9 @@ def export_table(
             stated = answers[0][1]
         out, dropped = out[~rules].reset_index(drop=True), dropped + int(rules.sum())
     notes = [f"{count_noun(dropped, 'row', 'rows')} of other events left out."] if dropped else []
-    cluster = "" if layout.cluster in layout.item else layout.cluster
+    cluster = layout.cluster
+    if cluster in layout.item:  # one column has one part
+        out["cluster"], cluster = out[cluster], "cluster"
     roles = [("cluster", cluster), ("judge", layout.judge), ("order", "order"),
              ("explanation", layout.explanation), ("label", "label"), ("category", "")]  # fmt: skip
     mapping = {ours: theirs for ours, theirs in roles if theirs and theirs in out}
