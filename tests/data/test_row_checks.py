@@ -90,7 +90,7 @@ def plain(rows, path):
 
 def lines(rows, path):
     records = [
-        {"id": r["id"], "run_id": r["traceId"], "key": r["name"], "score": r["value"],
+        {"id": r["id"], "call_id": r["traceId"], "key": r["name"], "score": r["value"],
          "feedback_source": {"type": r["source"], "user": None}}
         for r in rows
     ]  # fmt: skip
@@ -306,7 +306,7 @@ def test_two_games_of_a_pair_are_two_orders(tmp_path, capsys) -> None:
         wins = i % 5 > 1
         return [{"score": "B>A" if wins else "A>>B"}, {"score": "A>B" if wins else "B>A"}]
 
-    rows = [{"uid": f"u{i}", "judge": "j", "model": "m", "games": games(i)} for i in range(30)]
+    rows = [{"uid": f"u{i}", "grader": "j", "model": "m", "games": games(i)} for i in range(30)]
     path = written(tmp_path / "a.jsonl", rows)
     (frame,) = readings(path, capsys)
     by_order = frame.pivot(index="item_id", columns="order", values="choice")
@@ -320,13 +320,13 @@ def test_scores_in_a_list_are_repeats_by_the_printed_command(tmp_path, capsys) -
     scores = np.random.default_rng(2).integers(1, 6, (20, 3)).tolist()
     path = written(tmp_path / "a.json", [
         {"idx": i, "instruction": f"a longer text of task {i} of this set of tasks",
-         "gpt4_score": s, "feedback": ["some text", "more text", "other text"]}
+         "llm_score": s, "feedback": ["some text", "more text", "other text"]}
         for i, s in enumerate(scores)
     ])  # fmt: skip
     (frame,) = readings(path, capsys)
     wide = frame.pivot(index="item_id", columns="replicate", values="score")
     assert wide.loc[[str(i) for i in range(20)]].to_numpy().tolist() == scores
-    exploded = js.read_judgments(path, explode="gpt4_score")
+    exploded = js.read_judgments(path, explode="llm_score")
     assert exploded["score"].tolist() == frame["score"].tolist()
 
 
