@@ -20,6 +20,7 @@ EXPECTED = {
     for f in json.loads((FOLDER / "expected.json").read_text())["files"]
     if (FOLDER / f["file"]).exists()
 }
+LABELS = ("human_label", "scores", "human_Factuality", "quality.responses.status")
 MEASURES = {
     "pass_rate": lambda rows: (rows["choice"] == "pass").mean(),
     "mean": lambda rows: rows["score"].mean(),
@@ -71,7 +72,7 @@ def test_a_frame_is_read_as_its_file_in_any_order_of_rows_and_columns(name):
     )
 
 
-def test_rows_of_nobody_known_are_asked_for_with_a_command_that_works(workplace, capsys):
+def test_rows_of_unknown_raters_are_asked_for_with_a_command_that_works(workplace, capsys):
     text = (FOLDER / "langfuse_scores.csv").read_text().replace(",EVAL,", ",API,")
     Path("scores.csv").write_text(text)
     assert main(["analyze", "scores.csv", "--track", "none", "--report", "none"]) == 2
@@ -87,20 +88,146 @@ def test_rows_of_nobody_known_are_asked_for_with_a_command_that_works(workplace,
     )
 
 
-def test_an_export_of_people_alone_is_refused(tmp_path):
+def test_an_export_of_human_rows_alone_is_refused(tmp_path):
     records = [
         {"key": "k", "run_id": f"r{i}", "score": i % 2, "feedback_source": {"type": "app"}}
         for i in range(6)
     ]
     path = tmp_path / "feedback.jsonl"
     path.write_text("".join(json.dumps(r) + "\n" for r in records))
-    with pytest.raises(InputError, match="no judge's rows"):
+    with pytest.raises(InputError, match="no judge rows"):
         read_judgments(path)
 
 
 def test_a_named_layout_that_does_not_fit_is_refused():
     with pytest.raises(InputError, match="does not look like Langfuse scores"):
         read_judgments(FOLDER / "giskard_rag_report.jsonl", reader="langfuse-scores")
+
+
+def paths(value, path=()):
+    """Every key of nested records, as a path; lists are walked through."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield (*path, key)
+            yield from paths(inner, (*path, key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from paths(inner, path)
+
+
+def without(value, path):
+    """A copy of nested records without one key."""
+    if isinstance(value, list):
+        return [without(v, path) for v in value]
+    if not isinstance(value, dict):
+        return value
+    if len(path) == 1:
+        return {k: v for k, v in value.items() if k != path[0]}
+    return {k: without(v, path[1:]) if k == path[0] else v for k, v in value.items()}
+
+
+def measured(frame):
+    """Items, and of each criterion the verdicts, pass rate, and mean; labels apart."""
+    rows = frame[frame["status"] == "ok"]
+    by = rows.groupby(rows.get("factor_criterion", lambda _: ""))
+    shares = {c: (len(g), (g["choice"] == "pass").mean(), g["score"].sum()) for c, g in by}
+    labels = int((rows["label"] != "").sum()) if "label" in rows else 0
+    return frame["item_id"].nunique(), shares, labels
+
+
+def load(name):
+    if name.endswith(".csv"):
+        with (FOLDER / name).open(newline="") as stream:
+            return list(csv.DictReader(stream))
+    text = (FOLDER / name).read_text()
+    return list(map(json.loads, text.splitlines())) if name.endswith("l") else json.loads(text)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_an_export_without_one_column_is_read_alike_or_refused(name, tmp_path):
+    document = load(name)
+    if name.startswith("biggen"):  # an object of records
+        document = list(document.values())
+    items, shares, labels = measured(read_judgments(FOLDER / name))
+    known = set(shares.values())
+    for path in dict.fromkeys(paths(document)):
+        rest = without(document, path)
+        if name.endswith(".csv"):
+            file = tmp_path / "rest.csv"
+            pd.DataFrame(rest).to_csv(file, index=False)
+        else:
+            file = tmp_path / ("rest.jsonl" if name.endswith("l") else "rest.json")
+            lines = "\n".join(map(json.dumps, rest)) if name.endswith("l") else json.dumps(rest)
+            file.write_text(lines)
+        try:
+            got = measured(read_judgments(file))
+        except InputError:
+            continue
+        assert got[0] == items, path
+        assert set(got[1].values()) <= known, path
+        of_labels = {"datasource_item", "quality.responses", *LABELS} & set(path)
+        assert got[2] == labels or of_labels or len(got[1]) < len(shares), path
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_scores_of_which_a_low_one_is_good_need_words(tmp_path, direction):
+    records = [
+        {"context.span_id": f"s{i}",
+         "toxicity_score": {"kind": "llm", "direction": direction, "score": i % 2}}
+        for i in range(12)
+    ]  # fmt: skip
+    path = tmp_path / "evals.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)))
+    if direction == "maximize":
+        assert read_judgments(path)["choice"].eq("pass").sum() == 6
+        return
+    with pytest.raises(InputError, match="a low score is good"):
+        read_judgments(path)
+    stated = read_judgments(path, values={"0": "pass", "1": "fail"}).sort_values("item_id")
+    assert stated.set_index("item_id")["choice"].to_dict()["s1"] == "fail"
+
+
+def test_a_criterion_with_the_name_of_a_human_is_a_label():
+    rows = [
+        {"example_id": f"e{i}", "id": f"r{i}", "feedback.tone": i % 2, "feedback.expert_tone": 1}
+        for i in range(10)
+    ]
+    frame = read_judgments(rows)
+    assert len(frame) == 10
+    assert set(frame["label"]) == {"pass"}
+    rows = [{**row, "feedback.human_style": 0, "feedback.depth": 1} for row in rows]
+    with pytest.raises(InputError, match="human_style"):
+        read_judgments(rows)
+
+
+def test_columns_of_several_names_are_no_export():
+    rows = [
+        {"item": f"i{k}", "product category": "a", "total score": k % 5, "model reasoning": "long",
+         "verdict": "pass" if k % 3 else "fail"}
+        for k in range(12)
+    ]  # fmt: skip
+    frame = read_judgments(rows)
+    assert frame.attrs["reader"] == "table"
+    assert set(frame["choice"]) == {"pass", "fail"}
+
+
+def test_ids_of_a_table_stay_as_they_are_written(tmp_path):
+    path = tmp_path / "scores.csv"
+    pd.DataFrame({
+        "traceId": ["007", "008", "009"], "source": "EVAL", "name": "c", "dataType": "NUMERIC",
+        "value": [1, 3, 5],
+    }).to_csv(path, index=False)  # fmt: skip
+    assert read_judgments(path)["item_id"].tolist() == ["007", "008", "009"]
+
+
+def test_rows_without_a_rater_are_refused():
+    rows = [
+        {"traceId": f"t{i}", "source": "EVAL" if i else "", "name": "c", "dataType": "NUMERIC",
+         "value": i}
+        for i in range(8)
+    ]  # fmt: skip
+    with pytest.raises(InputError, match="no source"):
+        read_judgments(rows)
 
 
 @pytest.mark.parametrize("levels", [(0, 0.25, 0.5, 0.75, 1), ("0", "0.5", "1")])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -13,35 +14,25 @@ import pandas as pd
 
 from judgestats.data.readers.guarded import shorten_text, text
 from judgestats.data.readers.options import TableOptions
+from judgestats.data.readers.roles import kind_of_rater
 from judgestats.data.readers.row_checks import open_question
-from judgestats.data.readers.tables import read_frame
+from judgestats.data.readers.tables import MAX_COLUMNS, read_frame
 from judgestats.errors import InputError
 from judgestats.results.numbers import count_noun
 
-_SEEN = 200
+SEEN = 200
+"""Rows by which an export is recognised."""
 _DEPTH = 12
 _NO_VERDICT = re.compile(
     r"(?:^|[._ ])(?:reason|reasons|reasoning|explanation|comment|rationale|justification|"
     r"threshold|result|metadata)$"
 )
 """Last words of names that stand next to a verdict and hold none."""
-
-JUDGE, HUMAN, RULE = "judge", "human", "rule"
-RATERS: Mapping[str, str] = {
-    **dict.fromkeys(
-        ("llm", "llm_judge", "ai", "ai_judge", "model", "eval", "evaluator", "auto", "auto_eval",
-         "automatic", "automated", "online_scoring", "judge", "machine", "runnable"), JUDGE
-    ),
-    **dict.fromkeys(
-        ("human", "annotation", "annotator", "ui", "app", "user", "person", "people", "expert",
-         "physician", "reviewer", "review", "manual", "labeler", "crowd", "gold"), HUMAN
-    ),
-    **dict.fromkeys(
-        ("code", "heuristic", "programmatic", "rule", "regex", "exact_match", "reaction", "note"),
-        RULE,
-    ),
-}  # fmt: skip
-"""Who gave a row, by the word for it; any other word is asked for."""
+_HUMAN = "human|expert|annotator|reviewer|gold|manual"
+_BY_HUMANS = re.compile(rf"(?:{_HUMAN})[_ .-]+(.+)|(.+?)[_ .-]+(?:{_HUMAN})", re.IGNORECASE)
+"""Names of criteria that hold human labels: their first or last word says so."""
+_RECORD = "record"
+"""The number of the record, which is the item where the export names none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +47,8 @@ class Layout:
     ----------
     name, about : str
     signature : tuple of str
-        Patterns that a flattened record must have a column for.
+        Patterns that a flattened record must have a column for. Groups of several patterns must
+        find a common name, and only criteria of common names are read.
     among : mapping of path to words
         Values of which one must occur.
     document : str
@@ -66,20 +58,22 @@ class Layout:
     keep, drop : (path, words)
         Rows that are read; rows that are left out.
     item : tuple of str
-        Paths that together name an item; rows are numbered where there is none.
+        Paths that together name an item; where there is none, the item is the record.
     cluster, judge, system, criterion, rater, error, explanation : str
         Paths of these roles.
-    verdict : tuple of str
-        Paths or patterns, the first that is not empty.
+    raters : mapping of word to kind
+        Words of the tool for a rater: ``judge``, ``human``, or ``rule``.
     within : mapping of role to pattern
         The pattern's group is the word in the cells of that role's path.
+    verdict : tuple of str
+        Paths or patterns, the first that is not empty.
     label : tuple of str
-        Patterns of people's labels; the group is the criterion.
-    suffix : str
-        A column holds verdicts where another one has its name and this ending.
+        Patterns of human labels; the group is the criterion.
     empty : str
         What an empty verdict means.
     values : mapping of word to meaning
+    inverted : (pattern, word)
+        Cells that say that a low score is good: the user has to say what is a pass.
     orders : tuple of str
         The order of each entry of `each`.
     first : (path, path)
@@ -87,9 +81,7 @@ class Layout:
     pair : (path, path)
         The two systems that are compared.
     shown : bool
-        Verdicts name a place, not a response.
-    scale : str
-        The scale that the tool states.
+        Verdicts name a position, not a response.
     """
 
     name: str
@@ -108,59 +100,98 @@ class Layout:
     rater: str = ""
     error: str = ""
     explanation: str = ""
-    verdict: tuple[str, ...] = ()
+    raters: Mapping[str, str] = field(default_factory=dict)
     within: Mapping[str, str] = field(default_factory=dict)
+    verdict: tuple[str, ...] = ()
     label: tuple[str, ...] = ()
-    suffix: str = ""
     empty: str = ""
     values: Mapping[str, str] = field(default_factory=dict)
+    inverted: tuple[str, str] = ("", "")
     orders: tuple[str, ...] = ()
     first: tuple[str, str] = ("", "")
     pair: tuple[str, str] = ("", "")
     shown: bool = False
-    scale: str = ""
+
+    @property
+    def names(self) -> set[str]:
+        """The paths of columns that are kept next to the verdicts."""
+        own = (self.cluster, self.judge, self.system, self.criterion, self.rater, self.explanation)
+        return {p for p in (*self.item, *own, *self.pair) if p}
+
+    def serves(self, column: str) -> bool:
+        """Whether the layout reads a column."""
+        paths = {self.keep[0], self.drop[0], self.error, f"{self.each}[]", *self.first}
+        if column in self.names | paths:
+            return True
+        base = re.sub(r"\.(?:status|users)$", "", column)
+        patterns = (*self.verdict, *self.label, self.inverted[0])
+        return any(re.fullmatch(p, c) for p in patterns if p for c in (column, base))
+
+    def stems(self, columns: Collection[str]) -> set[str] | None:
+        """The names that the groups of the signature share; None where it does not fit."""
+        shared: set[str] = set()
+        grouped = False
+        for pattern in self.signature:
+            found = [m for c in columns if (m := re.fullmatch(pattern, c))]
+            if not found:
+                return None
+            if found[0].groups():
+                own = {m[1] for m in found}
+                shared, grouped = shared & own if grouped else own, True
+        return shared if shared or not grouped else None
 
 
-def flatten_record(record: Mapping[str, Any], each: str = "") -> Iterator[dict[str, Any]]:
-    """The rows of a record: one, or one an entry of a list, with every leaf by its path.
+def flatten_record(
+    record: Mapping[str, Any],
+    each: str = "",
+    *,
+    wanted: Callable[[str], bool] = lambda _: True,
+    at: str = "",
+) -> Iterator[dict[str, Any]]:
+    """The rows of a record: one, or one per entry of a list, with every leaf by its path.
 
     Parameters
     ----------
     record : mapping
     each : str
-        The list whose entries are the rows (``a.b``, ``a[].b``); the column ``a.b[]`` holds the
-        places of objects, and numbers and words themselves.
+        The list whose entries are the rows (``a.b``, ``a[].b``). The column ``a.b[]`` holds the
+        positions of objects, or numbers and words themselves.
+    wanted : callable
+        Which paths are kept.
+    at : str
+        What paths begin with.
 
     Yields
     ------
     dict
-        Leaves of outer levels stand in every row. A list of one object is that object, a list of
-        ``{key, value}`` an object; other lists stay whole.
+        Leaves of outer levels are in every row. A list of one object is that object, a list of
+        ``{key, value}`` an object. Other lists are one leaf.
 
     Examples
     --------
     >>> list(flatten_record({"id": 1, "runs": [{"score": 2}, {"score": 3}]}, "runs"))
     [{'id': 1, 'runs[]': 0, 'runs[].score': 2}, {'id': 1, 'runs[]': 1, 'runs[].score': 3}]
     """
-    leaves = dict(_leaves(record, "", each))
     listed, _, deeper = each.partition("[].")
+    leaves = dict(_leaves(record, "", listed))
     entries = leaves.pop(listed, None) if each else None
-    if not each or not isinstance(entries, list):
+    leaves = {at + k: v for k, v in leaves.items() if wanted(at + k)}
+    if not isinstance(entries, list):
         yield leaves
         return
+    inner = f"{at}{listed}[]"
     objects = any(isinstance(entry, Mapping) for entry in entries)
-    for place, entry in enumerate(entries):
+    for position, entry in enumerate(entries):
         if not objects:
-            yield {**leaves, f"{listed}[]": entry}
+            yield {**leaves, inner: entry}
             continue
-        for row in flatten_record(entry if isinstance(entry, Mapping) else {}, deeper):
-            own = {f"{listed}[].{k}": v for k, v in row.items()}
-            yield {**leaves, f"{listed}[]": place, **own}
+        own = entry if isinstance(entry, Mapping) else {}
+        for row in flatten_record(own, deeper, wanted=wanted, at=f"{inner}."):
+            yield {**leaves, inner: position, **row}
 
 
-def _leaves(value: Any, path: str, each: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Every leaf with its path; the list at `each` stays whole."""
-    listed = each.partition("[].")[0]
+def _leaves(value: Any, path: str, listed: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Every leaf with its path; the list at `listed` is one leaf."""
     if isinstance(value, list) and path and path != listed and depth < _DEPTH:
         pairs = _pairs(value)
         if pairs is not None:
@@ -169,7 +200,7 @@ def _leaves(value: Any, path: str, each: str, depth: int = 0) -> Iterator[tuple[
             value, path = value[0], f"{path}[]"
     if isinstance(value, Mapping) and depth < _DEPTH:
         for key, inner in value.items():
-            yield from _leaves(inner, f"{path}.{key}" if path else str(key), each, depth + 1)
+            yield from _leaves(inner, f"{path}.{key}" if path else str(key), listed, depth + 1)
     else:
         yield path, value
 
@@ -202,19 +233,24 @@ def find_layout(document: Any, layouts: Iterable[Layout]) -> Layout | None:
     Raises
     ------
     InputError
-        Two fit equally well.
+        Two fit equally well, or only the column is missing that says who gave a row.
     """
     fits: list[tuple[int, Layout]] = []
     flat: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    blind = ""
     for layout in layouts:
         key = layout.document, layout.each
         if key not in flat:
-            rows = (flatten_record(r, layout.each) for r in records_of(document, layout)[:_SEEN])
-            flat[key] = [row for own in rows for row in islice(own, _SEEN)]
-        columns = dict.fromkeys(c for row in flat[key] for c in row)
-        if not all(any(re.fullmatch(s, c) for c in columns) for s in layout.signature):
+            records = records_of(document, layout)[:SEEN]
+            flat[key] = list(islice(
+                chain.from_iterable(flatten_record(r, layout.each) for r in records), SEEN
+            ))  # fmt: skip
+        columns = list(dict.fromkeys(c for row in flat[key] for c in row))
+        if len(columns) > MAX_COLUMNS:
             continue
-        if all(
+        if layout.stems(columns) is None:
+            blind = blind or _without_rater(layout, columns)
+        elif all(
             {text(row.get(path)) for row in flat[key]} & set(words)
             for path, words in layout.among.items()
         ):
@@ -223,7 +259,23 @@ def find_layout(document: Any, layouts: Iterable[Layout]) -> Layout | None:
     if len(best) > 1:
         names = " or ".join(layout.about for layout in best)
         raise InputError(f"This may be an export of {names}. Name the columns with --map.")
+    if not best and blind:
+        raise InputError(blind)
     return best[0] if best else None
+
+
+def _without_rater(layout: Layout, columns: Collection[str]) -> str:
+    """Why an export is not read that has all columns but the one with the raters."""
+    if not layout.rater or layout.rater in columns:
+        return ""
+    others = [p for p in layout.signature if not re.fullmatch(p, layout.rater)]
+    needed = [*others, *layout.verdict, re.escape(layout.criterion)]
+    if not all(any(re.fullmatch(p, c) for c in columns) for p in needed):
+        return ""
+    return (
+        f"This looks like {layout.about} without {layout.rater!r}, which says who gave each row. "
+        "Add it, or name the columns with --map."
+    )
 
 
 def read_export(
@@ -237,6 +289,7 @@ def read_export(
         A JSON document, or a list of records.
     layout : Layout
     options : TableOptions
+        What the user says; the layout says the rest.
     source : Path or str
         For messages.
 
@@ -244,28 +297,6 @@ def read_export(
     -------
     DataFrame
         As `judgestats.data.readers.tables.read_frame` gives it.
-    """
-    table, named, notes = export_table(document, layout, options, source=source)
-    frame = read_frame(table, named, source=source)
-    frame.attrs["notes"] = [*notes, *frame.attrs["notes"]]
-    frame.attrs["understood"] = [f"Read as {layout.about}.", *frame.attrs["understood"]]
-    return frame
-
-
-def export_table(
-    document: Any, layout: Layout, options: TableOptions, *, source: Path | str
-) -> tuple[pd.DataFrame, TableOptions, list[str]]:
-    """An export as a table with one row a verdict, the options that read it, and what was left out.
-
-    Parameters
-    ----------
-    document : object
-        A JSON document, or a list of records.
-    layout : Layout
-    options : TableOptions
-        What the user says; the layout says the rest.
-    source : Path or str
-        For messages.
 
     Raises
     ------
@@ -273,53 +304,78 @@ def export_table(
         The export does not tell who gave a row, or holds no verdict of a judge.
     """
     records = records_of(document, layout)
-    rows = [row for record in records for row in flatten_record(record, layout.each)]
+    serves = functools.cache(layout.serves)  # paths repeat from record to record
+    rows = [
+        {_RECORD: str(number), **row}
+        for number, record in enumerate(records, start=1)
+        for row in flatten_record(record, layout.each, wanted=serves)
+    ]
     table = pd.DataFrame(rows).astype(object)
     table = table.where(table.notna(), None)
     n = len(table)
-    for (path, words), wanted in ((layout.keep, True), (layout.drop, False)):
+    for (path, words), kept in ((layout.keep, True), (layout.drop, False)):
         if path and path in table:
             cells = table[path].map(text)
             word = next((w for w in words if (cells == w).any()), "")
-            table = table[(cells == word) == wanted] if word else table
-    out = _verdict_rows(table.reset_index(drop=True), layout)
+            table = table[(cells == word) == kept] if word else table
+    dropped = n - len(table)
+    _check_direction(table, layout, options, source)
+    out = _verdict_rows(table.reset_index(drop=True), layout, source)
     if out.empty:
         raise InputError(f"{source}: this export of {layout.about} holds no verdict.")
-    dropped = n - len(table)
     stated: dict[str, Any] = {}
     if layout.rater:
-        rules, word, answers = _raters(out, layout)
+        rules, unclear, answers = _raters(out, layout)
         if not (options.human or options.judge_rows):
-            if word or not answers:
-                raise _question(document, layout, options, source, out, word, answers)
+            if unclear is not None or not answers:
+                raise _question(document, layout, options, source, out, unclear, answers)
             stated = answers[0][1]
         out, dropped = out[~rules].reset_index(drop=True), dropped + int(rules.sum())
+    frame = read_frame(out, _stated_options(out, layout, options, stated), source=source)
     notes = [f"{count_noun(dropped, 'row', 'rows')} of other events left out."] if dropped else []
-    cluster = layout.cluster
-    if cluster in layout.item:  # one column has one part
-        out["cluster"], cluster = out[cluster], "cluster"
-    roles = [("cluster", cluster), ("judge", layout.judge), ("order", "order"),
-             ("explanation", layout.explanation), ("label", "label"), ("category", "")]  # fmt: skip
-    mapping = {ours: theirs for ours, theirs in roles if theirs and theirs in out}
-    items = [p for p in layout.item if p in out]
-    if not items:
-        out["row"] = [str(i) for i in range(1, len(out) + 1)] if "row" not in out else out["row"]
-        items = ["row"]
-    several = "criterion" in out and len(set(out["criterion"])) > 1
-    people = [str(c) for c in out if str(c).startswith("person ")]
-    values = {w: m for w, m in layout.values.items() if (out["verdict"].map(text) == w).any()}
-    changes = {
-        "mapping": {"item_id": items[0], "verdict": "verdict", **mapping},
+    frame.attrs["notes"] = [*notes, *frame.attrs["notes"]]
+    frame.attrs["understood"] = [f"Read as {layout.about}.", *frame.attrs["understood"]]
+    return frame
+
+
+def _stated_options(
+    table: pd.DataFrame, layout: Layout, options: TableOptions, stated: Mapping[str, str]
+) -> TableOptions:
+    """The options that read the table: what the layout knows, and what the user says."""
+    items = [p for p in layout.item if p in table] or [_RECORD]
+    # A column has one part, so a cluster that is part of the item is a copy of its own.
+    cluster = "cluster" if "cluster" in table else layout.cluster
+    roles = {"item_id": items[0], "verdict": "verdict", "cluster": cluster, "judge": layout.judge,
+             "order": "order", "explanation": layout.explanation, "label": "label"}  # fmt: skip
+    raters = [str(c) for c in table if str(c).startswith("rater ")]
+    words = set(table["verdict"].map(text))
+    changes: dict[str, Any] = {
+        "mapping": {ours: theirs for ours, theirs in roles.items() if theirs in table},
         "item": tuple(items) if len(items) > 1 else (),
-        "factors": ("criterion",) if several else (),
-        "wide": (f"label={','.join(people)}",) if people else (),
-        "values": {**values, **options.values},
+        "factors": ("criterion",)
+        if "criterion" in table and len(set(table["criterion"])) > 1
+        else (),
+        "wide": (f"label={','.join(raters)}",) if raters else (),
+        "values": {w: m for w, m in layout.values.items() if w in words} | dict(options.values),
         "as_shown": layout.shown or options.as_shown,
         **stated,
     }
-    given = {k: v for k, v in options.set_options().items() if k not in changes}
-    named = TableOptions(**{**changes, **given, **{k: v for k, v in stated.items() if v}})
-    return out, named, notes
+    return replace(options, **changes)
+
+
+def _check_direction(
+    table: pd.DataFrame, layout: Layout, options: TableOptions, source: Path | str
+) -> None:
+    """Refuse scores of which a low one is good, unless the user says what is a pass."""
+    pattern, word = layout.inverted
+    if not pattern or options.values or options.passes or options.fails or options.kind:
+        return
+    for column in table:
+        if re.fullmatch(pattern, str(column)) and (table[column].map(text) == word).any():
+            raise InputError(
+                f"{source}: {column} is {word!r}: a low score is good. Say what is a pass: "
+                "--values WORD=pass,WORD=fail."
+            )
 
 
 def _question(
@@ -328,19 +384,25 @@ def _question(
     options: TableOptions,
     source: Path | str,
     table: pd.DataFrame,
-    word: str,
+    word: str | None,
     answers: Sequence[tuple[str, dict[str, str]]],
 ) -> InputError:
     """The refusal of rows of which the export does not tell who gave them."""
-    if not answers:
+    if word == "":
+        empty = int((table[layout.rater].map(text) == "").sum())
+        return InputError(
+            f"{source}: {count_noun(empty, 'row has', 'rows have')} no {layout.rater}, so nobody "
+            "knows who gave them. Fill the column, or leave these rows out."
+        )
+    if word is None or not answers:
         words = ", ".join(sorted(set(table[layout.rater].map(text)))[:5])
         return InputError(
-            f"{source}: this export of {layout.about} holds no judge's rows ({layout.rater} is "
+            f"{source}: this export of {layout.about} holds no judge rows ({layout.rater} is "
             f"{shorten_text(words, 80)})."
         )
     return open_question(
         source,
-        f"{layout.rater} = {shorten_text(word, 40)!r} names neither a judge nor a person. Whose "
+        f"{layout.rater} = {shorten_text(word, 40)!r} names neither a judge nor a human. Whose "
         "rows are these?",
         [
             (meaning, replace(options, human=o.get("human", ""), judge_rows=o["judge_rows"]))
@@ -350,57 +412,69 @@ def _question(
     )
 
 
-def _verdict_rows(table: pd.DataFrame, layout: Layout) -> pd.DataFrame:
-    """One row a verdict: columns by criterion are stacked, the first of several verdicts counts."""
-    columns = [str(c) for c in table.columns]
-    by_criterion: dict[str, list[str]] = {}
-    for pattern in layout.verdict:
-        for column in columns:
-            match = re.fullmatch(pattern, column)
-            if match is None or (match.groups() and _NO_VERDICT.search(column)):
-                continue
-            if layout.suffix and f"{column}{layout.suffix}" not in columns:
-                continue
-            by_criterion.setdefault(match[1] if match.groups() else "", []).append(column)
-    plain = by_criterion.get("", [])
-    labels = {
-        (match[1] if match.groups() else ""): column
-        for pattern in layout.label
-        for column in columns
-        if (match := re.fullmatch(pattern, column))
-    }
-    kept = {*layout.item, layout.cluster, layout.judge, layout.system, layout.rater,
-            layout.explanation, *layout.pair}  # fmt: skip
-    base = table[[c for c in columns if c in kept]].copy()
-    if layout.system in base and layout.system:
+def _columns_by_criterion(
+    columns: Sequence[str], layout: Layout, source: Path | str
+) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """The verdict columns of each criterion (the empty name where none is named), and the labels.
+
+    Raises
+    ------
+    InputError
+        A column of human labels names a criterion that no judge's column has.
+    """
+    stems = layout.stems(columns)
+    verdicts: dict[str, list[str]] = {}
+    labels: dict[str, str] = {}
+    for pattern, column in ((p, c) for p in layout.verdict for c in columns):
+        match = re.fullmatch(pattern, column)
+        name = match[1] if match and match.groups() else ""
+        other = bool(_NO_VERDICT.search(column)) or bool(stems and name not in stems)
+        if match is None or (name and other):
+            continue
+        if by_humans := _BY_HUMANS.fullmatch(name):
+            labels[by_humans[1] or by_humans[2]] = column
+        else:
+            verdicts.setdefault(name, []).append(column)
+    for pattern, column in ((p, c) for p in layout.label for c in columns):
+        if match := re.fullmatch(pattern, column):
+            labels[match[1] if match.groups() else ""] = column
+    if len(verdicts) == 1 and len(labels) == 1:
+        labels = dict(zip(verdicts, labels.values(), strict=True))
+    if lost := [c for name, c in labels.items() if name not in verdicts and verdicts]:
+        raise InputError(
+            f"{source}: {lost[0]!r} seems to hold human labels, and no criterion of the judge has "
+            "its name. Name the columns with --map."
+        )
+    return verdicts, labels
+
+
+def _verdict_rows(table: pd.DataFrame, layout: Layout, source: Path | str) -> pd.DataFrame:
+    """One row per verdict: columns by criterion are stacked, the first of several counts."""
+    by_criterion, labels = _columns_by_criterion([str(c) for c in table], layout, source)
+    plain = by_criterion.pop("", []) if len(by_criterion) > 1 else []
+    base = table[[_RECORD, *(c for c in table if c in layout.names)]].copy()
+    if layout.cluster and layout.cluster in layout.item and layout.cluster in base:
+        base["cluster"] = base[layout.cluster]
+    if layout.system and layout.system in base:
         base["system"] = base.pop(layout.system).map(lambda v: text(v).rsplit("/", 1)[-1])
-    if not any(p in base for p in layout.item):
-        base["row"] = [str(i) for i in range(1, len(table) + 1)]
     if layout.pair[0]:
         base = base.rename(columns=dict(zip(layout.pair, ("model_a", "model_b"), strict=True)))
-    order = _orders(table, layout)
-    if order is not None:
-        base["order"] = order
+    base = base.assign(**_orders(table, layout))
     parts = []
     for criterion, own in by_criterion.items():
-        if not criterion and len(by_criterion) > 1:
-            continue
-        verdict = _first(table, [*own, *(plain if criterion else [])])
+        verdict = _first(table, [*own, *plain])
         if layout.error and layout.error in table:
             verdict = verdict.mask(verdict.isna() & table[layout.error].notna(), "error")
         part = base.assign(verdict=verdict)
         if layout.criterion and layout.criterion in table:
             named = _within(table[layout.criterion], layout.within.get("criterion", ""))
-            part["criterion"] = named
-            if criterion:
-                part["criterion"] = named.mask(_first(table, own).notna(), criterion)
+            part["criterion"] = named.mask(_first(table, own).notna(), criterion or named)
         elif criterion:
             part["criterion"] = criterion
-        label = labels.get(criterion) or (labels.get("") if len(by_criterion) == 1 else None)
-        if label is not None:
-            part = _with_labels(part, table, label)
-        wide = bool(criterion) and len(by_criterion) > 1
-        parts.append(part[verdict.notna()] if wide and layout.rater else part)
+        if criterion in labels:
+            part = _with_labels(part, table, labels[criterion])
+        stacked = len(by_criterion) > 1 and layout.rater
+        parts.append(part[verdict.notna()] if stacked else part)
     out = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
     if layout.empty and len(out):
         out["verdict"] = out["verdict"].mask(out["verdict"].isna(), layout.empty)
@@ -425,57 +499,58 @@ def _within(cells: pd.Series, pattern: str) -> pd.Series:
 
 
 def _with_labels(part: pd.DataFrame, table: pd.DataFrame, column: str) -> pd.DataFrame:
-    """People's labels beside the verdicts; a list holds one a person, of those that submitted."""
+    """The verdicts with human labels; a list holds one per rater, of those that were submitted."""
     cells = table[column]
     if not cells.map(lambda v: isinstance(v, list)).any():
         return part.assign(label=cells.map(text))
-    status = table.get(f"{column}.status")
-    names = table.get(f"{column}.users")
-    listed: list[dict[str, Any]] = []
-    for i, cell in enumerate(cells):
+    none: list[Any] = [None] * len(cells)
+    states, names = (list(table.get(f"{column}.{k}", none)) for k in ("status", "users"))
+    listed = []
+    for cell, state, users in zip(cells, states, names, strict=True):
         answers = cell if isinstance(cell, list) else []
-        states = status.iloc[i] if status is not None else None
-        people = names.iloc[i] if names is not None else None
+        by = dict(enumerate(users)) if isinstance(users, list) else {}
+        sent = dict(enumerate(state)) if isinstance(state, list) else {}
         listed.append({
-            f"person {people[k] if isinstance(people, list) and k < len(people) else k + 1}": answer
+            f"rater {by.get(k, k + 1)}": answer
             for k, answer in enumerate(answers)
-            if not isinstance(states, list) or k >= len(states) or states[k] == "submitted"
+            if sent.get(k, "submitted") == "submitted"
         })  # fmt: skip
     return pd.concat([part, pd.DataFrame(listed, index=part.index)], axis=1)
 
 
-def _orders(table: pd.DataFrame, layout: Layout) -> pd.Series | None:
-    """The order in which the two responses were shown."""
+def _orders(table: pd.DataFrame, layout: Layout) -> dict[str, pd.Series]:
+    """The order in which the two responses were shown, where the export tells it."""
     if layout.orders:
-        places = table[f"{layout.each}[]"]
-        return places.map(lambda p: layout.orders[int(p)] if int(p) < len(layout.orders) else "")
+        known = dict(enumerate(layout.orders))
+        return {"order": table[f"{layout.each}[]"].map(lambda p: known.get(p, ""))}
     shown, called = layout.first
     if not shown or shown not in table or called not in table:
-        return None
+        return {}
     same = table[shown].map(text) == table[called].map(text)
-    return same.map({True: "ab", False: "ba"})
+    return {"order": same.map({True: "ab", False: "ba"})}
 
 
 def _raters(
     table: pd.DataFrame, layout: Layout
-) -> tuple[pd.Series, str, list[tuple[str, dict[str, str]]]]:
-    """Which rows rules gave, a word that names nobody known, and who gave the others, by options.
+) -> tuple[pd.Series, str | None, list[tuple[str, dict[str, str]]]]:
+    """Rows of rules, a word that names no rater that is known, and the options that tell raters.
 
-    There are two answers where a word names neither a judge nor a person.
+    There are two answers where a word names neither a judge nor a human.
     """
     written = table[layout.rater].map(text)
     words = _within(written, layout.within.get("rater", ""))
-    kinds = words.map(lambda w: RATERS.get(w.casefold(), ""))
-    unclear = kinds == ""
+    kinds = words.map(lambda w: layout.raters.get(w) or kind_of_rater(w))
+    unclear = ~kinds.isin(["judge", "human", "rule"])
     answers = []
-    for meaning, kind in (("judge's rows", JUDGE), ("people's labels", HUMAN)):
+    for meaning, kind in (("judge rows", "judge"), ("human labels", "human")):
         own = kinds.mask(unclear, kind)
         option = {
             flag: f"{layout.rater}={','.join(sorted(set(written[own == rater])))}"
-            for flag, rater in (("judge_rows", JUDGE), ("human", HUMAN))
+            for flag, rater in (("judge_rows", "judge"), ("human", "human"))
             if (own == rater).any()
         }
         if "judge_rows" in option:
             answers.append((meaning, option))
-    word = words[unclear].iloc[0] if unclear.any() else ""
-    return kinds == RULE, word, answers if word else answers[:1]
+    if not unclear.any():
+        return kinds == "rule", None, answers[:1]
+    return kinds == "rule", str(words[unclear].min()), answers

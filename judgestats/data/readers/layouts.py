@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from judgestats.data.readers.exports import Layout
 
@@ -31,7 +32,7 @@ LAYOUTS: tuple[Layout, ...] = (
         name="braintrust-experiment", about="a Braintrust experiment",
         signature=(r"span_attributes\.type", r"scores\..+", "root_span_id"),
         drop=("span_attributes.type", ("score",)), item=("root_span_id",),
-        verdict=(r"scores\.(?!human_)(.+)",), label=(r"scores\.human_(.+)",),
+        verdict=(r"scores\.(.+)",),
     ),
     Layout(
         name="phoenix-annotations", about="Phoenix span annotations",
@@ -41,7 +42,8 @@ LAYOUTS: tuple[Layout, ...] = (
     ),
     Layout(
         name="phoenix-evals", about="Phoenix evaluations",
-        signature=(r".+_score\.(?:label|score)", r".+_score\.kind", r".+_score\.direction"),
+        signature=(r"(.+)_score\.(?:label|score)", r"(.+)_score\.kind", r"(.+)_score\.direction"),
+        inverted=(r".+_score\.direction", "minimize"),
         item=("context.span_id",), verdict=(r"(.+)_score\.label", r"(.+)_score\.score"),
     ),
     Layout(
@@ -61,6 +63,7 @@ LAYOUTS: tuple[Layout, ...] = (
         name="weave-feedback", about="Weave feedback",
         signature=("feedback_type", "weave_ref", r"payload\..+"),
         item=("weave_ref",), criterion="feedback_type", rater="feedback_type",
+        raters={"runnable": "judge", "reaction": "rule", "note": "rule"},
         within={"criterion": r"wandb\.annotation\.(.+)", "rater": r"wandb\.(\w+)\..+"},
         verdict=(r"payload\.output\.(.+)", r"payload\.value"),
     ),
@@ -95,9 +98,8 @@ LAYOUTS: tuple[Layout, ...] = (
     ),
     Layout(
         name="trulens", about="TruLens records",
-        signature=("record_id", "app_version", r".+_calls"),
+        signature=("record_id", "app_version", r"(.+)_calls"),
         item=("record_id",), cluster="input", system="app_version", verdict=("(.+)",),
-        suffix="_calls",
     ),
     Layout(
         name="helm", about="a HELM scenario state",
@@ -119,7 +121,8 @@ LAYOUTS: tuple[Layout, ...] = (
     ),
     Layout(
         name="healthbench", about="HealthBench results",
-        signature=("completion_id", r"rubric_items\[\]\.criteria_met", r"rubric_items\[\]\.points"),
+        signature=("completion_id", r"rubric_items\[\]\.criterion",
+                   r"rubric_items\[\]\.criteria_met", r"rubric_items\[\]\.points"),
         document="metadata.example_level_metadata", each="rubric_items",
         item=("completion_id", "rubric_items[].criterion"), cluster="completion_id",
         verdict=(r"rubric_items\[\]\.criteria_met",), explanation="rubric_items[].explanation",
@@ -137,7 +140,7 @@ LAYOUTS: tuple[Layout, ...] = (
     ),
     Layout(
         name="argilla", about="Argilla records",
-        signature=(r".+\.suggestion", r".+\.responses", r".+\.suggestion\.agent"),
+        signature=(r"(.+)\.suggestion", r"(.+)\.responses", r"(.+)\.suggestion\.agent"),
         item=("id",), verdict=(r"(.+)\.suggestion",), label=(r"(.+)\.responses",),
     ),
     Layout(
@@ -147,8 +150,7 @@ LAYOUTS: tuple[Layout, ...] = (
     ),
     Layout(
         name="evidently", about="an Evidently dataset",
-        signature=(".+ category", ".+ score", ".+ reasoning"),
-        item=("id", "question", "answer"), verdict=("(.+) category",),
+        signature=("(.+) category", "(.+) score", "(.+) reasoning"), verdict=("(.+) category",),
         values={"UNKNOWN": "unparsed"},
     ),
     Layout(
@@ -174,3 +176,11 @@ LAYOUTS: tuple[Layout, ...] = (
     ),
 )  # fmt: skip
 """The declared layouts; a file that fits one is read without options."""
+
+
+def layout_columns(columns: Collection[str]) -> tuple[set[str], set[str]]:
+    """Of a table's columns those that are names, and those that hold verdicts, by the layouts."""
+    fitting = [layout for layout in LAYOUTS if layout.stems(columns) is not None]
+    served = {c for layout in fitting for c in columns if layout.serves(c)}
+    names = {c for layout in fitting for c in columns if c in layout.names}
+    return names, served - names

@@ -13,17 +13,17 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.readers.columns import clean_cells
-from judgestats.data.readers.exports import Layout, find_layout, read_export
+from judgestats.data.readers.exports import SEEN, Layout, find_layout, read_export
 from judgestats.data.readers.frame import bare, passes_and_failures
 from judgestats.data.readers.guarded import NoTableError
 from judgestats.data.readers.json_paths import suggested_columns, suggested_options, tree_of
 from judgestats.data.readers.labels import with_labels, with_stated_words
-from judgestats.data.readers.layouts import LAYOUTS
+from judgestats.data.readers.layouts import LAYOUTS, layout_columns
 from judgestats.data.readers.logs import Log, Reader, open_log, read_folder, understood_log
 from judgestats.data.readers.options import TableOptions, scale_of
 from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.data.readers.table_files import table_of
-from judgestats.data.readers.tables import read_frame, read_table
+from judgestats.data.readers.tables import load_table, read_frame, read_table
 from judgestats.data.schema import validate_parsed
 from judgestats.errors import InputError
 from judgestats.json_text import clean_json
@@ -194,13 +194,7 @@ def read_judgments(
         reader, frame = _read_path(path, reader, options)
         what, source = str(path), path.name
     else:
-        given = as_frame(path)
-        layout = _export_layout(given.head(_SEEN).to_dict("records"), reader, options)
-        if layout is None:
-            reader, frame = "table", read_frame(given, options)
-        else:
-            records = given.to_dict("records")
-            reader, frame = layout.name, read_export(records, layout, options, source="the frame")
+        reader, frame = _read_table(as_frame(path), reader, options, "the frame")
         what = source = "the frame"
     attrs = {str(k): v for k, v in frame.attrs.items()}
     ends = options.scale or attrs.get("scale")
@@ -209,7 +203,14 @@ def read_judgments(
     return frame
 
 
-_SEEN = 200
+def _read_table(
+    table: pd.DataFrame, reader: str, options: TableOptions, source: Path | str
+) -> tuple[str, pd.DataFrame]:
+    """A table as the export that it is, or as a table of nobody known."""
+    if layout := _export_layout(table.head(SEEN).to_dict("records"), reader, options):
+        records = table.to_dict("records")
+        return layout.name, read_export(records, layout, options, source=source)
+    return "table", read_frame(table, options, source=source)
 
 
 def _export_layout(document: Any, reader: str, options: TableOptions) -> Layout | None:
@@ -297,13 +298,14 @@ def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
     name = "" if reader in EXPORTS or options.has_table_options else recognised(log)
     if name:
         return name, LOGS[name].read(log)
-    document = _document(log, _SEEN)
-    layout = _export_layout(document, reader, options)
-    if layout is not None:
-        document = _document(log, None) if log.kind != "json" else document
-        return layout.name, read_export(document, layout, options, source=path)
+    if log.kind in {"json", "jsonl"}:
+        first = [r for _, r in islice(log.records(), SEEN)] if log.kind == "jsonl" else log.document
+        if layout := _export_layout(first, reader, options):
+            whole = [r for _, r in log.records()] if log.kind == "jsonl" else first
+            return layout.name, read_export(whole, layout, options, source=path)
     try:
-        return "table", read_table(path, options)
+        table = load_table(path, options, further=layout_columns)
+        return _read_table(table, reader, options, path)
     except NoTableError as error:
         listed = [r for _, r in islice(log.records(), 50)] if log.kind == "jsonl" else None
         nested = any(isinstance(v, (dict, list)) for r in listed or [] for v in r.values())
@@ -311,16 +313,6 @@ def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
         shown = tree_of(document) if document is not None else ""
         ways = [] if options.has_table_options else _suggested(path, document)
         raise NoTableError("\n".join(filter(None, [str(error), shown, *ways]))) from error
-
-
-def _document(log: Log, most: int | None) -> Any:
-    """What a file holds: a JSON document, or the first records of lines or of a table."""
-    if log.kind == "json":
-        return log.document
-    if log.kind == "jsonl":
-        return [record for _, record in islice(log.records(), most)]
-    table = table_of(log.path, lambda _: ())
-    return table.head(len(table) if most is None else most).to_dict("records")
 
 
 def _suggested(path: Path, document: Any) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -157,6 +157,49 @@ _CHANCES = ("confidence", "pass_probability")
 MAX_COLUMNS = 5_000
 
 
+def load_table(
+    path: Path,
+    options: TableOptions,
+    *,
+    further: Callable[[Collection[str]], tuple[set[str], set[str]]] = lambda _: (set(), set()),
+) -> pd.DataFrame:
+    """The table that a file holds, with names and verdicts as they are written.
+
+    Parameters
+    ----------
+    path : Path
+    options : TableOptions
+    further : callable
+        Given the columns, which more of them are names, and which may hold verdicts.
+
+    Raises
+    ------
+    InputError
+        The file is damaged, too large, not UTF-8, or no table.
+    """
+
+    def text_columns(header: pd.DataFrame) -> Collection[str]:
+        by_name = {o: c for o, c in options.mapping.items() if column_named(header.columns, c)}
+        names = resolve_columns(path, header, by_name, needs_item=False, needs_verdict=False)
+        stated = [s.partition("=")[0].strip() for s in (options.human, options.judge_rows) if s]
+        given = (*options.factors, *options.item, *options.explode, *stated)
+        kept = [column_named(header.columns, c) for c in given]
+        parts = [str(c) for c in header.columns if folded(c) in PARTS]
+        usual = (names[n] for n in (*_NAMES, *_FREE) if n in names)
+        more, _ = further([str(c) for c in header.columns])
+        return {c for c in (*kept, *parts, *usual, *more) if c}
+
+    return table_of(
+        path,
+        text_columns,
+        table=options.table,
+        paths=_paths(options),
+        verdicts=lambda header: (
+            _verdict_columns(header, options) | further([str(c) for c in header.columns])[1]
+        ),
+    )
+
+
 def read_table(path: Path, options: TableOptions | None = None) -> pd.DataFrame:
     """Read a table's file into the parsed frame.
 
@@ -176,27 +219,7 @@ def read_table(path: Path, options: TableOptions | None = None) -> pd.DataFrame:
         A missing column, no verdict, a column whose part is not clear, or an empty file.
     """
     options = options or TableOptions()
-
-    def text_columns(header: pd.DataFrame) -> Collection[str]:
-        by_name = {o: c for o, c in options.mapping.items() if column_named(header.columns, c)}
-        names = resolve_columns(path, header, by_name, needs_item=False, needs_verdict=False)
-        stated = [s.partition("=")[0].strip() for s in (options.human, options.judge_rows) if s]
-        given = (*options.factors, *options.item, *options.explode, *stated)
-        kept = [column_named(header.columns, c) for c in given]
-        parts = [str(c) for c in header.columns if folded(c) in PARTS]
-        return {c for c in kept if c} | {
-            *parts,
-            *(names[n] for n in (*_NAMES, *_FREE) if n in names),
-        }
-
-    table = table_of(
-        path,
-        text_columns,
-        table=options.table,
-        paths=_paths(options),
-        verdicts=lambda header: _verdict_columns(header, options),
-    )
-    return read_frame(table, options, source=path)
+    return read_frame(load_table(path, options), options, source=path)
 
 
 def _verdict_columns(header: pd.DataFrame, options: TableOptions) -> set[str]:
