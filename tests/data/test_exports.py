@@ -200,6 +200,18 @@ def test_a_criterion_with_the_name_of_a_human_is_a_label():
         read_judgments(rows)
 
 
+def test_letters_of_an_evals_log_are_choices_and_no_preferences(tmp_path):
+    path = tmp_path / "events.jsonl"
+    events = [
+        {"run_id": "r", "sample_id": f"s{i}", "type": "metrics", "data": {"choice": "ABC"[i % 3]}}
+        for i in range(30)
+    ]
+    path.write_text("\n".join(map(json.dumps, events)))
+    frame = read_judgments(path)
+    assert set(frame["verdict_kind"]) == {"choice"}
+    assert frame["choice"].str.lower().value_counts().to_dict() == {"a": 10, "b": 10, "c": 10}
+
+
 def test_columns_of_several_names_are_no_export():
     rows = [
         {"item": f"i{k}", "product category": "a", "total score": k % 5, "model reasoning": "long",

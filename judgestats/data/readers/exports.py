@@ -72,6 +72,8 @@ class Layout:
     empty : str
         What an empty verdict means.
     values : mapping of word to meaning
+    letters : str
+        What letters from A to E are, where they are no preference.
     inverted : (pattern, word)
         Cells that say that a low score is good: the user has to say what is a pass.
     orders : tuple of str
@@ -106,6 +108,7 @@ class Layout:
     label: tuple[str, ...] = ()
     empty: str = ""
     values: Mapping[str, str] = field(default_factory=dict)
+    letters: str = ""
     inverted: tuple[str, str] = ("", "")
     orders: tuple[str, ...] = ()
     first: tuple[str, str] = ("", "")
@@ -357,6 +360,7 @@ def _stated_options(
         else (),
         "wide": (f"label={','.join(raters)}",) if raters else (),
         "values": {w: m for w, m in layout.values.items() if w in words} | dict(options.values),
+        "kind": options.kind or (layout.letters if words - {""} <= set("ABCDE") else ""),
         "as_shown": layout.shown or options.as_shown,
         **stated,
     }
@@ -452,7 +456,8 @@ def _verdict_rows(table: pd.DataFrame, layout: Layout, source: Path | str) -> pd
     """One row per verdict: columns by criterion are stacked, the first of several counts."""
     by_criterion, labels = _columns_by_criterion([str(c) for c in table], layout, source)
     plain = by_criterion.pop("", []) if len(by_criterion) > 1 else []
-    base = table[[_RECORD, *(c for c in table if c in layout.names)]].copy()
+    item = [c for c in table if c in layout.item] or [_RECORD]
+    base = table[[c for c in table if c in layout.names or c in item]].copy()
     if layout.cluster and layout.cluster in layout.item and layout.cluster in base:
         base["cluster"] = base[layout.cluster]
     if layout.system and layout.system in base:
@@ -519,7 +524,7 @@ def _with_labels(part: pd.DataFrame, table: pd.DataFrame, column: str) -> pd.Dat
 
 
 def _orders(table: pd.DataFrame, layout: Layout) -> dict[str, pd.Series]:
-    """The order in which the two responses were shown, where the export tells it."""
+    """The order in which the two responses were shown, where the export names it."""
     if layout.orders:
         known = dict(enumerate(layout.orders))
         return {"order": table[f"{layout.each}[]"].map(lambda p: known.get(p, ""))}

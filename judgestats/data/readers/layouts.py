@@ -86,7 +86,7 @@ LAYOUTS: tuple[Layout, ...] = (
         name="openai-evals-events", about="an OpenAI Evals log",
         signature=("sample_id", "type", r"data\.(?:score|correct|choice)"),
         keep=("type", ("metrics", "match")), item=("sample_id",),
-        verdict=(r"data\.score", r"data\.correct", r"data\.choice"),
+        verdict=(r"data\.score", r"data\.correct", r"data\.choice"), letters="choice",
     ),
     Layout(
         name="openai-eval-output-items", about="output items of an OpenAI eval",
