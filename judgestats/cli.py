@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from judgestats.commands.declarations import PROGRAMS
 from judgestats.commands.help import overview
-from judgestats.deprecated import current_command, current_options
+from judgestats.deprecated import current_command, current_options, removed_option
 from judgestats.errors import InputError, JudgestatsError, printable
 from judgestats.style import as_typed
 from judgestats.terminal import emit, own_streams
@@ -73,6 +73,8 @@ def _run(words: list[str], program: str) -> int:
         emit(overview(program))
         return 0
     program, words, notes = current_command(program, words)
+    if advice := removed_option(words):
+        raise InputError(advice)
     command = PROGRAMS[program].get(words[0])
     words, further = current_options(words, {o.flag for o in command.options} if command else ())
     for note in [*notes, *further]:

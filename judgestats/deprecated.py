@@ -142,6 +142,13 @@ RENAMED_OPTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 """Options by their new flag, and the sign that their value has instead of ``=``."""
 
+REMOVED_OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
+    {
+        ("export", "--r"): "judgestats show RUN crosscheck, or read data/judgments.parquet of the "
+        "run in R (arrow::read_parquet)",
+    }
+)
+"""Options of commands that this version does not have, with what to use instead."""
 
 RENAMED_PARAMETERS: Mapping[str, str] = MappingProxyType(
     {
@@ -240,6 +247,20 @@ def current_options(words: Sequence[str], flags: Collection[str]) -> tuple[list[
         else:
             out.append(word)
     return out, list(notes)
+
+
+def removed_option(words: Sequence[str]) -> str:
+    """What to use instead of an option that this version does not have; empty where none is given.
+
+    Examples
+    --------
+    >>> removed_option(["export", "RUN", "--r"])[:36]
+    'export: --r was removed in 0.3.0. Us'
+    """
+    for (command, flag), advice in REMOVED_OPTIONS.items():
+        if words[:1] == [command] and flag in words:
+            return f"{command}: {flag} was removed in 0.3.0. Use {advice}."
+    return ""
 
 
 def current_parameters(given: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:

@@ -151,3 +151,8 @@ def test_runs_of_an_earlier_version_differ_in_no_renamed_parameter():
     assert differing_parameters([{"parameters": old}, {"parameters": new}]) == {}
     more = [{"parameters": {**old, "max": "b=2"}}, {"parameters": new}]
     assert [*differing_parameters(more)] == ["require"]
+
+
+def test_a_removed_option_is_refused_with_what_to_use(capsys):
+    assert main(["export", "RUN", "--r", "--out", "checked"]) == 2
+    assert "--r was removed in 0.3.0. Use judgestats show RUN crosscheck" in capsys.readouterr().err

@@ -37,8 +37,6 @@ from judgestats.analysis.leaderboard import leaderboards as leaderboards
 from judgestats.analysis.pair_methods import credit_by_pair as credit_by_pair
 from judgestats.analysis.pair_methods import fewer_pairs as fewer_pairs
 from judgestats.analysis.pair_methods import method_pairs as method_pairs
-from judgestats.analysis.r_script import r_numbers as r_numbers
-from judgestats.analysis.r_script import write_r as write_r
 from judgestats.analysis.recommendation import Costs as Costs
 from judgestats.analysis.recommendation import recommend_best as recommend_best
 from judgestats.analysis.records import Analysis as Analysis

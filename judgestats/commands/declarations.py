@@ -398,14 +398,12 @@ with the parameters that change. `judgestats run EXPERIMENT --help` lists them.
 )
 
 _EXPORT = Command(
-    "Export judgments as training data, or with an R script", "export:export_command",
+    "Export judgments as training data", "export:export_command",
     (
         Argument("runs", _RUN, kind="file", many="some", metavar="RUN"),
         Option("--out", "Output", "Folder for the files, e.g. export", kind="folder",
             required=True),
         Option("--overwrite", "Output", "Replace files that exist", kind="switch"),
-        Option("--r", "Output", "Judgments and an R script that recomputes the numbers, instead "
-            "of training data", kind="switch"),
         Option("--mode", "Training data", "Strategies to include: vanilla, crowd comparative "
             "(cce), both, or any", default="mixed", choices=("vanilla", "cce", "mixed", "any")),
         Option("--correct", "Training data", "Only judgments that agree with the label",
@@ -426,7 +424,6 @@ _EXPORT = Command(
     ),
     examples=(
         "judgestats export RUN --out training --correct",
-        "judgestats export RUN --out checked --r",
     ),
 )
 

@@ -33,7 +33,7 @@ def export_command(arguments: Args) -> int:
     Parameters
     ----------
     arguments : Args
-        ``runs``, ``out``, ``r``, ``mode``, ``correct``, ``consistent``, ``verdict_only``, ``ties``,
+        ``runs``, ``out``, ``mode``, ``correct``, ``consistent``, ``verdict_only``, ``ties``,
         ``condition``, ``balance``, ``prompt``, ``validation``, ``seed`` and ``overwrite``.
 
     Returns
@@ -41,8 +41,6 @@ def export_command(arguments: Args) -> int:
     int
         0.
     """
-    if arguments.r:
-        return _for_r(arguments)
     filters = Filters(
         kind=arguments.mode,
         correct=arguments.correct,
@@ -84,29 +82,6 @@ def export_command(arguments: Args) -> int:
         console.print_result(uneven)
     if any(facts["simulated"] == "true" for facts in about):
         console.print_result("The judges were SIMULATED: good for a rehearsal, not for training.")
-    return 0
-
-
-def _for_r(arguments: Args) -> int:
-    """Write a run's judgments and the R script that recomputes its numbers."""
-    from judgestats.analysis.r_script import write_r
-    from judgestats.tracking.fetch import results_of_run, run_judgments
-
-    if len(arguments.runs) != 1:
-        raise InputError("export: --r takes one run.")
-    [run] = arguments.runs
-    out = Path(arguments.out)
-    if (out / "recompute.R").exists() and not arguments.overwrite:
-        raise InputError(f"export: {out} has a recompute.R already. Add --overwrite.")
-    numbers = write_r(out, run_judgments(run), results_of_run(run))
-    if not numbers:
-        console.print_result(
-            "No number of this run can be recomputed by R: only its judgments are there."
-        )
-    console.print_result(
-        f"Written to {out}: judgments.csv, recompute.R ({len(numbers)} numbers). "
-        f"Run: cd {out} && Rscript recompute.R (psych and lme4 must be installed)."
-    )
     return 0
 
 
