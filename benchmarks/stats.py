@@ -1,7 +1,7 @@
 """Every statistic's speed beside its peers, in one run: python benchmarks/stats.py [--write]
 
-Rows of the files stats_*.py beside this one, and the variance components and intraclass
-correlations of this file. ``--write`` puts the table into docs/benchmarks/stats.md, with the
+Rows of the files stats_*.py beside this one, and the intraclass correlations of
+this file. ``--write`` puts the table into docs/benchmarks/stats.md, with the
 load before and after.
 """
 
@@ -22,20 +22,14 @@ import stats_omega
 import stats_ranks
 import stats_spread
 import stats_verdicts
-from statsmodels.regression.mixed_linear_model import MixedLM
 from timing import Row, compare, peer_text, print_rows, ratio_text, with_r
 
 from judgestats.stats.inference.keywords import one_blas_thread
 from judgestats.stats.reliability.intraclass import icc, icc_forms
-from judgestats.stats.reliability.variance_components import variance_components
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "stats.md"
 PEERS = ("numpy", "scipy", "statsmodels", "pingouin", "factor_analyzer", "krippendorff")
 OPTIONAL = ("scikit-posthocs", "irrCAC", "reliabilipy")
-LME4 = (
-    "{s <- stack(d); s$item <- rep(seq_len(nrow(d)), ncol(d)); "
-    "lme4::lmer(values ~ 1 + (1 | item) + (1 | ind), s)}"
-)
 
 
 def crossed(n: int = 1_000, r: int = 20) -> np.ndarray:
@@ -45,19 +39,9 @@ def crossed(n: int = 1_000, r: int = 20) -> np.ndarray:
     return items + rng.normal(size=(1, r)) * np.sqrt(0.3) + rng.normal(size=(n, r))
 
 
-def one_way_mixed_lm(x: np.ndarray) -> float:
-    """Item variance of scores in items by statsmodels' MixedLM (REML)."""
-    n, r = x.shape
-    groups = np.repeat(np.arange(n), r)
-    fit = MixedLM(x.ravel(), np.ones((n * r, 1)), groups=groups).fit(reml=True)
-    return float(np.asarray(fit.cov_re)[0, 0])
-
-
 def rows() -> list[Row]:
-    """Variance components and intraclass correlations, 1,000 items x 20 judgments."""
+    """Intraclass correlations, 1,000 items x 20 judgments."""
     x = crossed()
-    gaps = x.copy()
-    gaps[np.random.default_rng(1).random(x.shape) < 0.05] = np.nan
     n, r = x.shape
     frame = pd.DataFrame(
         {
@@ -66,31 +50,17 @@ def rows() -> list[Row]:
             "score": x.ravel(),
         }
     )
-    out = compare("two-way REML, 1,000 x 20", lambda: variance_components(x))
-    with_r(out, "R lme4", x, LME4, quoted=0.26)
-    out = out[1:]
-    out += compare(
-        "two-way REML, 1,000 x 20 with 5 % missing",
-        lambda: variance_components(gaps),
-    )
-    out += compare(
-        "one-way REML, 1,000 x 20",
-        lambda: variance_components(x, design="replicate in item"),
-        {"statsmodels MixedLM": lambda: one_way_mixed_lm(x)},
-        gap=lambda a, b: abs(a["item"] - b),
-    )
 
     def pingouin_icc() -> pd.DataFrame:
         return pingouin.intraclass_corr(data=frame, targets="item", raters="judge", ratings="score")
 
-    part = compare(
+    out = compare(
         "six ICCs with intervals, 1,000 x 20",
         lambda: icc_forms(x, interval="f", n_permutations=0),
         {"pingouin": pingouin_icc},
         gap=lambda a, b: abs(a.terms[0].estimate - float(b["ICC"].iloc[0])),
     )
-    with_r(part, "R irr", x, 'irr::icc(d, model = "twoway")', quoted=0.019)
-    out += part
+    with_r(out, "R irr", x, 'irr::icc(d, model = "twoway")', quoted=0.019)
     out += compare(
         "one ICC with interval and 999 permutations, 1,000 x 20",
         lambda: icc(x, n_permutations=999),
@@ -140,11 +110,9 @@ The run took {took:.0f} s. Python {platform.python_version()}, {versions}.
 
 Where a peer is not installed, a time that `tests/reference/README.md` gives for it is quoted: taken
 on another machine of the same kind, without this run's load, hence the brackets round its ratio. A
-peer's bootstrap loop is timed on 50 resamples and scaled to 1,000. statsmodels fits crossed effects
-only as variance components of one group that holds all 20,000 judgments; that was not tried at this
-size, and its row is the one-way model. reliabilipy 0.0.36 by itself fails with
-scikit-learn 1.9 (through factor_analyzer); a time stands here only where judgestats has mended
-factor_analyzer in the same process.
+peer's bootstrap loop is timed on 50 resamples and scaled to 1,000. reliabilipy 0.0.36 by
+itself fails with scikit-learn 1.9 (through factor_analyzer); a time stands here only where
+judgestats has mended factor_analyzer in the same process.
 
 {chr(10).join(lines)}
 

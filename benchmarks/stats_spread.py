@@ -20,7 +20,7 @@ from judgestats.stats.designs.cells import cell_statistics
 from judgestats.stats.dispersion.dispersion_test import spread_test
 from judgestats.stats.dispersion.ratios import variance_ratio
 from judgestats.stats.planning.design import plan_study
-from judgestats.stats.planning.price import PilotComponents
+from judgestats.stats.planning.pilot import PilotComponents
 
 ITEMS, CONDITIONS, REPLICATIONS = 80, 11, 10
 PERMUTATIONS = 10_000

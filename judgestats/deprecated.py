@@ -13,8 +13,10 @@ REMOVED_STATISTICS: Mapping[str, str] = MappingProxyType(
         "bowker_test": "statsmodels.stats.contingency_tables.SquareTable(table).symmetry()",
         "cohens_dz": 'pingouin.compute_effsize(x, y, paired=True, eftype="cohen_dz")',
         "cohens_h": "statsmodels.stats.proportion.proportion_effectsize",
+        "d_study": "stats.spearman_brown, or gtheory::dstudy in R",
         "eta_squared_ranks": "stats.kruskal_test(groups).effects[1]",
         "fligner_test": "scipy.stats.fligner",
+        "generalizability": "stats.icc_forms: ICC(2,k) is Phi, ICC(3,k) is E rho squared",
         "glass_delta": "(mean(x) - mean(y)) / numpy.std(y, ddof=1)",
         "graded_response": "girth.grm_mml",
         "greatest_lower_bound": "psych::glb.algebraic in R",
@@ -31,6 +33,7 @@ REMOVED_STATISTICS: Mapping[str, str] = MappingProxyType(
         "permutation_null": "scipy.stats.permutation_test",
         "polychoric": "psych::polychoric in R",
         "pooled_variance": "numpy.var(scores, axis=-1, ddof=1).mean(axis=0)",
+        "priced_plan": "stats.plan_study",
         "quade_test": "stats.friedman_test, or quade.test in R",
         "rank_biserial": "stats.cliffs_delta, the same number",
         "rank_biserial_paired": "stats.wilcoxon_signed_rank(x, y).effect",
@@ -38,6 +41,7 @@ REMOVED_STATISTICS: Mapping[str, str] = MappingProxyType(
         "skillings_mack_test": "stats.friedman_test, or PMCMRplus::skillingsMackTest in R",
         "split_halves": "psych::splitHalf in R",
         "ten_berge_mu": "psych::tenberge in R",
+        "variance_components": "stats.crossed_components, or lme4::lmer in R",
     }
 )
 """What `judgestats.stats` no longer has, with what takes its place."""

@@ -21,7 +21,7 @@ import numpy as np
 from tables import write_rows
 
 from judgestats.stats.planning.design import blocked_f_p, plan_study
-from judgestats.stats.planning.price import pilot_components
+from judgestats.stats.planning.pilot import pilot_components
 
 PILOTS, STUDIES = 20, 4000
 ITEMS, REPLICATIONS = 40, 5

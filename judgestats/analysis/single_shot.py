@@ -42,7 +42,7 @@ from judgestats.stats.agreement.kappa import cohen_kappa, krippendorff_alpha
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.estimate import Estimate, Result
 from judgestats.stats.planning.design import plan_study
-from judgestats.stats.planning.price import PilotComponents
+from judgestats.stats.planning.pilot import PilotComponents
 from judgestats.stats.validity.scores import AccuracyByK
 
 _OF_SEVERAL = frozenset({"spread", "ratio", "shift"})

@@ -228,15 +228,6 @@ from judgestats.stats.models.ordinal import (
 from judgestats.stats.planning.design import (
     plan_study as plan_study,
 )
-from judgestats.stats.planning.price import (
-    priced_plan as priced_plan,
-)
-from judgestats.stats.reliability.generalizability import (
-    d_study as d_study,
-)
-from judgestats.stats.reliability.generalizability import (
-    generalizability as generalizability,
-)
 from judgestats.stats.reliability.internal_consistency import (
     cronbach_alpha as cronbach_alpha,
 )
@@ -272,9 +263,6 @@ from judgestats.stats.reliability.schmid_leiman import (
 )
 from judgestats.stats.reliability.schmid_leiman import (
     schmid_leiman as schmid_leiman,
-)
-from judgestats.stats.reliability.variance_components import (
-    variance_components as variance_components,
 )
 from judgestats.stats.robustness.levels import (
     levels_used as levels_used,

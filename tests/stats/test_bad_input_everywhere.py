@@ -152,17 +152,6 @@ def table(x: np.ndarray) -> np.ndarray:
     return np.floor(x[:2, :2])
 
 
-COMPONENTS = ("variance_components", "generalizability", "d_study", "priced_plan")
-
-
-def from_components(name: str, **options: Any) -> Caller:
-    def run(x: np.ndarray) -> Any:
-        components = call("variance_components", x)
-        return call(name, components, **options)
-
-    return run
-
-
 CALLS: dict[str, Caller] = {
     "accuracy": on_two("accuracy", outcomes),
     "agreement_across_judges": lambda x: call(
@@ -177,9 +166,7 @@ CALLS: dict[str, Caller] = {
     "alignment_score": on_two("alignment_score", outcomes, n_permutations=19),
     "cochran_q_test": on("cochran_q_test", binary),
     "cohen_kappa": on_two("cohen_kappa", verdicts),
-    "d_study": from_components("d_study", n={"replicate": [1, 5]}),
     "disattenuated_correlation": lambda x: call("disattenuated_correlation", x, x[:, ::-1]),
-    "generalizability": from_components("generalizability"),
     "gwet_ac2": on("gwet_ac2", integers),
     "grade_score": on("grade_score", positions),
     "grade_score_difference": lambda x: call(
@@ -206,7 +193,6 @@ CALLS: dict[str, Caller] = {
     "cluster_bootstrap": lambda x: call("cluster_bootstrap", x, np.sum),
     "plan_study": lambda x: None,
     "position_test": on("position_test", positions, n_options=4),
-    "priced_plan": from_components("priced_plan", cost_per_call=1.0, target=0.8),
     "ratio_of_ratios": lambda x: call("ratio_of_ratios", cells(x), cells(x[::-1])),
     "replications_needed": lambda x: call(
         "replications_needed", float(x.flat[0]) / 10 if x.size else NAN, target=0.8

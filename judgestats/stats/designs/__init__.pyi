@@ -11,10 +11,6 @@ from judgestats.stats.designs.count_table import encode_verdicts as encode_verdi
 from judgestats.stats.designs.count_table import rare_category_notes as rare_category_notes
 from judgestats.stats.designs.count_table import square_table as square_table
 from judgestats.stats.designs.count_table import table_from_counts as table_from_counts
-from judgestats.stats.designs.crossed_layout import DESIGNS as DESIGNS
-from judgestats.stats.designs.crossed_layout import array_layout as array_layout
-from judgestats.stats.designs.crossed_layout import long_layout as long_layout
-from judgestats.stats.designs.crossed_layout import strata_of as strata_of
 from judgestats.stats.designs.groups import Formula as Formula
 from judgestats.stats.designs.groups import parse_formula as parse_formula
 from judgestats.stats.designs.groups import read_groups as read_groups

@@ -24,7 +24,7 @@ from judgestats.stats.inference.keywords import (
     with_keywords,
 )
 
-Scheme = Literal["replications", "questions", "cells", "positions", "labels", "levels"]
+Scheme = Literal["replications", "questions", "cells", "positions", "labels"]
 Alternative = Literal["greater", "less", "two-sided"]
 
 ENOUGH = 20
@@ -39,7 +39,6 @@ SCHEMES: dict[str, tuple[str, str]] = {
     "cells": ("the condition does not matter", "whole item x condition cells within items"),
     "positions": ("order does not matter", "positions within items"),
     "labels": ("no relation", "labels over items within strata"),
-    "levels": ("the component is 0", "levels of the facet within the other facets"),
 }
 """Scheme -> (null hypothesis, what is permuted)."""
 
@@ -201,34 +200,30 @@ def _shuffle_groups(
     return np.moveaxis(out, -1, 1)
 
 
-def _permute_axis(
+def _permute_cells(
     x: AnyArray,
     rng: np.random.Generator,
     size: int,
-    *,
-    axis: int,
-    together: tuple[int, ...] = (),
-    cluster: Ints | None = None,
+    cluster: Ints | None,
 ) -> AnyArray:
-    """`size` copies of x, permuted along `axis` independently for every level of the other axes.
+    """`size` copies of x, each item's cells (axis 1) permuted; further axes move along.
 
-    Levels of the axes in `together` move as one block; items of one cluster (axis 0) share their
-    permutation.
+    Items of one cluster share their permutation.
     """
-    shape = [1 if k in together else n for k, n in enumerate(x.shape)]
+    shape = [*x.shape[:2], *(1,) * (x.ndim - 2)]
     if cluster is not None:
         shape[0] = int(cluster.max()) + 1
     drawn = rng.random((size, *shape))
-    if x.shape[axis] == 2:  # two cells are exchanged or not: no sorting
-        swap = np.less(*reversed(np.split(drawn, 2, axis=axis + 1)))
+    if x.shape[1] == 2:  # two cells are exchanged or not: no sorting
+        swap = np.less(*reversed(np.split(drawn, 2, axis=2)))
         if cluster is not None:
             swap = swap[:, cluster]
-        return np.where(swap, np.flip(x, axis), x)
-    order = np.argsort(drawn, axis=axis + 1)
+        return np.where(swap, np.flip(x, 1), x)
+    order = np.argsort(drawn, axis=2)
     if cluster is not None:
         order = order[:, cluster]
     full = np.broadcast_to(order, (size, *x.shape))
-    return np.take_along_axis(np.broadcast_to(x, (size, *x.shape)), full, axis=axis + 1)
+    return np.take_along_axis(np.broadcast_to(x, (size, *x.shape)), full, axis=2)
 
 
 def _shuffle_labels(
@@ -248,15 +243,13 @@ def draw_permutations(
     scheme: str,
     groups: list[Ints],
     cluster: Ints | None,
-    axis: int,
-    together: tuple[int, ...],
 ) -> AnyArray:
     """`size` permuted copies of x, stacked on a new first axis."""
     if scheme == "replications":
         return _shuffle_groups(x, rng, size, groups)
     if scheme == "labels":
         return _shuffle_labels(x, rng, size, groups)
-    return _permute_axis(x, rng, size, axis=axis, together=together, cluster=cluster)
+    return _permute_cells(x, rng, size, cluster)
 
 
 CHUNK = 50
@@ -273,7 +266,7 @@ def _chunk(
     size: int,
     seed: np.random.SeedSequence,
     vectorized: bool,
-    drawing: tuple[str, list[Ints], Ints | None, int, tuple[int, ...]],
+    drawing: tuple[str, list[Ints], Ints | None],
 ) -> tuple[Floats, str]:
     """The statistic on `size` permutations, and the first refusal's message."""
     rng = np.random.default_rng(seed)
@@ -308,8 +301,6 @@ def permutation_distribution(
     scheme: Scheme,
     n_comparisons: int = 1,
     strata: ArrayLike | None = None,
-    axis: int = 1,
-    together: tuple[int, ...] | None = None,
     n_jobs: int = 1,
     alternative: Alternative = "greater",
     vectorized: bool = False,
@@ -335,10 +326,7 @@ def permutation_distribution(
           hold moves along (the condition does not matter); a `cluster`'s items share a shuffle;
         - ``positions``: X (items, positions, ...): as ``cells`` (order does not matter);
         - ``labels``: labels (items, ...): over items within `strata` (no relation; where items
-          share clusters see `relation_null`);
-        - ``levels``: X with one axis per facet: levels of the facet on `axis`, independently for
-          every combination of the other facets, axes in `together` moving as a block (the facet's
-          component is 0).
+          share clusters see `relation_null`).
     n_permutations : int
         B to begin with.
     n_comparisons : int
@@ -346,11 +334,6 @@ def permutation_distribution(
         observed value, drawing goes on up to `permutations_needed`, so that a p that matters is
         resolved at the adjusted level.
     strata : array-like, shape (n_items,), optional
-    axis : int
-        The facet's axis for ``levels`` (not negative).
-    together : tuple of int, optional
-        Axes that move as one block for ``levels``; default every axis after the first two that is
-        not `axis` (replicates stay in their cell).
     n_jobs : int
         joblib workers; the result does not depend on it.
     alternative : {"greater", "less", "two-sided"}
@@ -426,13 +409,7 @@ def permutation_distribution(
     if strata is not None:
         stratum = cluster_codes(strata, n_items, where=where)
         groups = [np.flatnonzero(stratum == s) for s in range(int(stratum.max()) + 1)]
-    drawing = (
-        scheme,
-        groups,
-        codes,
-        _axis(where, scheme, x, axis),
-        _together(scheme, x, axis, together),
-    )
+    drawing = (scheme, groups, codes)
 
     with np.errstate(divide="ignore", invalid="ignore"):
         if vectorized:
@@ -478,29 +455,6 @@ def _reached(observed: float, distribution: Floats, alternative: str) -> int:
     above = int(np.sum(~(distribution < observed)))
     below = int(np.sum(~(distribution > observed)))
     return {"greater": above, "less": below, "two-sided": min(above, below)}[alternative]
-
-
-def _axis(where: str, scheme: str, x: AnyArray, axis: int) -> int:
-    """The axis along which a scheme permutes."""
-    if scheme != "levels":
-        return 1
-    if not 0 <= axis < x.ndim:
-        raise InputError(
-            f"{where}: axis must be one of the array's axes 0 to {x.ndim - 1}, got {axis}. Give "
-            "the axis of the facet whose component is tested."
-        )
-    return axis
-
-
-def _together(
-    scheme: str, x: AnyArray, axis: int, together: tuple[int, ...] | None
-) -> tuple[int, ...]:
-    """The axes that move as one block."""
-    if scheme in {"cells", "positions"}:
-        return tuple(range(2, x.ndim))
-    if scheme == "levels":
-        return tuple(k for k in range(2, x.ndim) if k != axis) if together is None else together
-    return ()
 
 
 @with_keywords(permutations=NULL)

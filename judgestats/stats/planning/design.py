@@ -18,7 +18,7 @@ from judgestats.results.numbers import format_number
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import BEYOND, NEARLY_ALL
 from judgestats.stats.inference.estimate import Note, Result
-from judgestats.stats.planning.price import PilotComponents
+from judgestats.stats.planning.pilot import PilotComponents
 
 BATCH_SCORES = 2_000_000
 """Scores drawn at once; bounds memory."""

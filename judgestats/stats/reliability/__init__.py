@@ -1,4 +1,4 @@
-"""How far can a score be repeated: alpha, omega, intraclass correlation, generalizability."""
+"""How far can a score be repeated: alpha, omega, intraclass correlation."""
 
 from __future__ import annotations
 

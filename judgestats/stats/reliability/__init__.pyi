@@ -2,7 +2,6 @@
 
 from judgestats.lazy import public_names as public_names
 from judgestats.stats.reliability.coefficient_intervals import MeanSquareRatio as MeanSquareRatio
-from judgestats.stats.reliability.generalizability import error_variances as error_variances
 from judgestats.stats.reliability.internal_consistency import TwoWaySums as TwoWaySums
 from judgestats.stats.reliability.intraclass import FORMS as FORMS
 from judgestats.stats.reliability.intraclass import icc_value as icc_value
@@ -26,11 +25,3 @@ from judgestats.stats.reliability.published_omega import (
 from judgestats.stats.reliability.published_omega import (
     translate_finite_argument as translate_finite_argument,
 )
-from judgestats.stats.reliability.reml import BalancedCriterion as BalancedCriterion
-from judgestats.stats.reliability.reml import ItemOnlyCriterion as ItemOnlyCriterion
-from judgestats.stats.reliability.reml import UnbalancedCriterion as UnbalancedCriterion
-from judgestats.stats.reliability.reml import minimise as minimise
-from judgestats.stats.reliability.variance_components import (
-    VarianceComponents as VarianceComponents,
-)
-from judgestats.stats.reliability.variance_components import component_null as component_null

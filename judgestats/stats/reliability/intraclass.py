@@ -282,7 +282,7 @@ def icc(
         if not one_way and "missing judgment" in reason:
             reason = (
                 f"{reason.split(';', maxsplit=1)[0]}; a two-way form needs complete rows: choose "
-                "missing='listwise', ICC(1,1), or variance_components"
+                "missing='listwise' or ICC(1,1)"
             )
         return Estimate(estimate=math.nan, reason=reason, **common)
 

@@ -105,16 +105,6 @@ def test_labels_of_clustered_items_are_refused_with_the_way_out():
         permutation_distribution(np.arange(4.0), np.sum, scheme="labels", cluster=[0, 0, 1, 1])
 
 
-def test_levels_permutes_a_facet_within_the_others_and_keeps_replicates_in_their_cell():
-    x = np.arange(4 * 3 * 2.0).reshape(4, 3, 2)
-    for a in capture(x, scheme="levels", axis=1):
-        for item in range(4):
-            assert {tuple(r) for r in a[item]} == {tuple(r) for r in x[item]}
-    for a in capture(x, scheme="levels", axis=0):
-        for judge in range(3):
-            assert {tuple(r) for r in a[:, judge]} == {tuple(r) for r in x[:, judge]}
-
-
 def test_p_counts_the_observed_arrangement():
     x = np.arange(10.0)[:, None] + np.array([0.0, 0.1])
     out = permutation_distribution(
@@ -209,7 +199,6 @@ def test_the_labels_scheme_agrees_with_an_exact_test():
         ({"scheme": "replications", "cluster": [1] * 6}, "cluster has no meaning"),
         ({"scheme": "cells", "alternative": "both"}, "alternative must be"),
         ({"scheme": "cells", "n_permutations": 0}, "n_permutations must be"),
-        ({"scheme": "levels", "axis": 2}, "axis must be one of"),
     ],
 )
 def test_unusable_options_are_refused_by_name(change, words):

@@ -23,7 +23,7 @@ def scores(n=12, k=4, seed=0):
 @pytest.mark.parametrize("groups", [GROUPS, [np.arange(0, 12, 2), np.arange(1, 12, 2)]])
 def test_columns_are_shuffled_as_numpy_shuffles_them(groups):
     x = scores()
-    drawn = draw_permutations(x, np.random.default_rng(3), 20, "replications", groups, None, 1, ())
+    drawn = draw_permutations(x, np.random.default_rng(3), 20, "replications", groups, None)
     plain, rng = np.repeat(x[None], 20, axis=0), np.random.default_rng(3)
     for rows in groups:
         plain[:, rows] = rng.permuted(plain[:, rows], axis=1)
@@ -33,7 +33,7 @@ def test_columns_are_shuffled_as_numpy_shuffles_them(groups):
 @pytest.mark.parametrize("cluster", [None, np.repeat(np.arange(4), 3)])
 def test_two_cells_are_exchanged_as_sorting_would(cluster):
     x = np.arange(24.0).reshape(12, 2)
-    drawn = draw_permutations(x, np.random.default_rng(3), 20, "cells", GROUPS, cluster, 1, ())
+    drawn = draw_permutations(x, np.random.default_rng(3), 20, "cells", GROUPS, cluster)
     order = np.argsort(np.random.default_rng(3).random((20, 12 if cluster is None else 4, 2)))
     if cluster is not None:
         order = order[:, cluster]

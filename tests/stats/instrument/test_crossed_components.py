@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.formula.api import ols
+from statsmodels.stats.anova import anova_lm
 
 from judgestats.errors import InputError
-from judgestats.stats import crossed_components, variance_components
+from judgestats.stats import crossed_components
 
 REFERENCE = Path(__file__).parents[2] / "reference"
 OURS = {"Residual": "repeat"}
@@ -49,13 +53,21 @@ def test_components_and_errors_are_those_of_lme4(judged):
 def test_negative_components_stay_so_and_count_as_nothing(judged):
     scores = drawn(np.random.default_rng(3), deviations=(1, 0, 0, 0, 0, 0, 0, 0.7))
     out = crossed_components(scores)
-    anova = variance_components(scores, design="replicate in item x judge x prompt", method="anova")
-    assert out["variance_of_judge"].estimate == pytest.approx(anova["judge"])
-    assert out["variance_of_item_judge_prompt"].estimate == pytest.approx(
-        anova["item:judge:prompt"]
-    )
-    assert min(anova.variances.values()) < 0
-    assert out["error_of_two_prompts"].estimate >= np.sqrt(anova["residual"] / 2) - 1e-12
+    sizes = dict(zip(("item", "judge", "prompt"), scores.shape, strict=False))
+    levels = dict(zip(sizes, (m.ravel() for m in np.indices(scores.shape)), strict=False))
+    frame = pd.DataFrame({"y": scores.ravel(), **levels})
+    table = anova_lm(ols("y ~ C(item) * C(judge) * C(prompt)", frame).fit())["mean_sq"]
+    squares = {frozenset(re.findall(r"C\((\w+)\)", k)): v for k, v in table.items()}
+    repeat = squares.pop(frozenset())
+    found = {}
+    for term in squares:
+        signed = sum((-1) ** len(s - term) * v for s, v in squares.items() if s >= term)
+        signed -= repeat * (len(term) == 3)
+        per = scores.shape[3] * math.prod(n for facet, n in sizes.items() if facet not in term)
+        found[term] = out["variance_of_" + "_".join(f for f in sizes if f in term)].estimate
+        assert found[term] == pytest.approx(signed / per)
+    assert min(found.values()) < 0
+    assert out["error_of_two_prompts"].estimate >= np.sqrt(repeat / 2) - 1e-12
 
 
 def test_intervals_over_items_cover_what_items_carry():

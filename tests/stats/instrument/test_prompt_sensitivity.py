@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
+from statsmodels.formula.api import ols
+from statsmodels.stats.anova import anova_lm
 
 from judgestats.errors import InputError
-from judgestats.stats import prompt_sensitivity, variance_components
+from judgestats.stats import prompt_sensitivity
 
 
 def judged(rng, *, wording, items=60, prompts=8, repeats=3, repeat=0.5):
@@ -20,13 +23,16 @@ def judged(rng, *, wording, items=60, prompts=8, repeats=3, repeat=0.5):
 def test_in_a_balanced_table_it_is_the_anova():
     x = judged(np.random.default_rng(1), wording=0.7)
     out = prompt_sensitivity(x, n_permutations=99, seed=0)
-    nested = variance_components(x, design=("item", "prompt", "item:prompt"), method="anova")
-    wording = nested["prompt"] + nested["item:prompt"]
+    items, _, repeats = x.shape
+    item, prompt = (m.ravel() for m in np.indices(x.shape)[:2])
+    frame = pd.DataFrame({"score": x.ravel(), "item": item, "prompt": prompt})
+    squares = anova_lm(ols("score ~ C(item) * C(prompt)", frame).fit())["mean_sq"]
+    repeat, crossed = squares["Residual"], squares["C(item):C(prompt)"]
+    wording = (squares["C(prompt)"] - crossed) / (items * repeats) + (crossed - repeat) / repeats
     assert out.details["wording_variance"] == pytest.approx(wording)
-    assert out.details["repeat_variance"] == pytest.approx(nested["residual"])
-    share = wording / (wording + nested["residual"])
+    assert out.details["repeat_variance"] == pytest.approx(repeat)
     assert [e.estimate for e in out.effects[:3]] == pytest.approx(
-        [share, math.sqrt(nested["residual"]), math.sqrt(wording + nested["residual"])]
+        [wording / (wording + repeat), math.sqrt(repeat), math.sqrt(wording + repeat)]
     )
 
 
