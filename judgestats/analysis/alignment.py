@@ -36,7 +36,7 @@ from judgestats.analysis.pair_methods import (
 from judgestats.analysis.records import Analysis, NamedResult, conditions_of
 from judgestats.analysis.score_audit import weighted_limitations
 from judgestats.analysis.selections import metrics_of, selection_limits
-from judgestats.analysis.summary_rows import aligned_rows, ranked, results_row
+from judgestats.analysis.summary_rows import aligned_rows, declared_row, ranked, results_row
 from judgestats.data.columns import Condition
 from judgestats.items.records import Item
 from judgestats.results import Row
@@ -276,14 +276,7 @@ def _rows(methods: Sequence[Method], rows: Sequence[Mapping[str, Any]]) -> tuple
             "consistency.repeated.{}",
             called,
         ),
-        results_row(
-            "swap",
-            "same when shown swapped",
-            "same if swapped",
-            "swap_consistency",
-            "consistency.orders.{}",
-            called,
-        ),
+        declared_row("swap_consistency", called, ids="consistency.orders.{}"),
     )
 
 

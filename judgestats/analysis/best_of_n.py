@@ -35,6 +35,7 @@ from judgestats.analysis.selections import (
 )
 from judgestats.analysis.summary_rows import (
     choice_rows,
+    declared_row,
     described,
     format_coefficient,
     ranked,
@@ -485,13 +486,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
                 "right.target.{}",
                 table["condition"],
             ),
-            results_row(
-                "preferred",
-                "chooses as people prefer",
-                "preferred",
-                "choices_of_the_preferred_answer",
-                "right.preferred.{}",
-                table["condition"],
+            declared_row(
+                "choices_of_the_preferred_answer", table["condition"], ids="right.preferred.{}"
             ),
         ),
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},

@@ -22,7 +22,7 @@ from judgestats.analysis.probe_tests import (
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.scores import score_conditions
 from judgestats.analysis.selections import add_estimate, metrics_of, name_result, sort_results
-from judgestats.analysis.summary_rows import results_row
+from judgestats.analysis.summary_rows import declared_row, results_row
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array
@@ -410,20 +410,14 @@ def _rows(where: Sequence[str], probed: Sequence[Row]) -> tuple[Row, ...]:
             "instrument.position.{}/preference_shift", where,
         )  # fmt: skip
     else:
-        place = results_row(
-            "position", "first place preferred", "first place", "first_position_share",
-            "position.{}/first_position_share", where, note="(.50: no preference)",
-        )  # fmt: skip
+        place = declared_row("first_position_share", where, ids="position.{}/first_position_share")
     own = (
         results_row(
             "padding", "empty words add", "empty words", "probe_shift",
             "instrument.padding.{}/probe_shift", where,
         ),
         place,
-        results_row(
-            "swap", "same when shown swapped", "same if swapped", "swap_consistency",
-            "position.swap.{}", where,
-        ),
+        declared_row("swap_consistency", where, ids="position.swap.{}"),
         results_row(
             "own", "its own answers gain", "own answers", "preference_shift",
             "instrument.own answer.{}/preference_shift", where,

@@ -39,7 +39,7 @@ from judgestats.analysis.families import (
 )
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.selections import metrics_of, name_result
-from judgestats.analysis.summary_rows import ranked, results_row
+from judgestats.analysis.summary_rows import declared_row, ranked, results_row
 from judgestats.errors import InputError
 from judgestats.items.records import Item
 from judgestats.results import About, Claim, Headline, Row
@@ -178,16 +178,9 @@ def _rows(table: pd.DataFrame, gains: Mapping[str, Comparisons]) -> tuple[Row, .
         if name == f"{pair.a}, {judge}"
     }
     return (
-        results_row("accuracy", "agrees with people", "people", "accuracy", "accuracy.{}", called),
+        declared_row("accuracy", called, ids="accuracy.{}"),
         results_row("gain", "more than the plain prompt", "gain", "rate_difference", "{}", better),
-        results_row(
-            "swap",
-            "same when shown swapped",
-            "same if swapped",
-            "swap_consistency",
-            "order.{}",
-            called,
-        ),
+        declared_row("swap_consistency", called, ids="order.{}"),
     )
 
 

@@ -27,7 +27,7 @@ from judgestats.analysis.drift_tests import (
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.scores import score_conditions
-from judgestats.analysis.summary_rows import results_row
+from judgestats.analysis.summary_rows import declared_row
 from judgestats.analysis.verdict_audit import audit_verdicts
 from judgestats.analysis.verdict_consistency import outcomes
 from judgestats.data.matrices import score_array
@@ -195,32 +195,9 @@ def _drawing(names: Sequence[str], *, scored: bool) -> Drawing:
 def _rows(names: Mapping[str, str]) -> tuple[Row, ...]:
     """What changed of each condition, with the interval that says what is ruled out."""
     return (
-        results_row(
-            "shift",
-            "mean score moved by",
-            "mean moved",
-            "change_of_scores",
-            "shift.{}/change_of_scores",
-            names,
-        ),
-        results_row(
-            "spread",
-            "ratio of mean distances",
-            "distance ratio",
-            "distance_ratio_mean",
-            "distance.{}/second run:first run",
-            names,
-            note="(of scores from their item's mean)",
-        ),
-        results_row(
-            "verdicts",
-            "verdicts changed",
-            "changed",
-            "change_of_verdicts",
-            "flips.{}/change_of_verdicts",
-            names,
-            note="(beyond repetition)",
-        ),
+        declared_row("change_of_scores", names, ids="shift.{}/change_of_scores"),
+        declared_row("distance_ratio_mean", names, ids="distance.{}/second run:first run"),
+        declared_row("change_of_verdicts", names, ids="flips.{}/change_of_verdicts"),
     )
 
 

@@ -36,7 +36,7 @@ from judgestats.analysis.selections import (
     sort_results,
     unanswered,
 )
-from judgestats.analysis.summary_rows import format_coefficient, ranked, results_row
+from judgestats.analysis.summary_rows import declared_row, format_coefficient, ranked
 from judgestats.data.columns import Condition
 from judgestats.protocols.selection import UNRELATED
 from judgestats.results import About, Headline, Row
@@ -232,19 +232,9 @@ def _rows(names: Iterable[str]) -> tuple[Row, ...]:
     """Whether choices follow the option, and change when asked again."""
     names = list(names)
     return (
-        results_row(
-            "grade",
-            "choices follow the option",
-            "Grade Score",
-            "grade_score",
-            "grade.{}",
-            names,
-            note="(1: never the place)",
-        ),
-        results_row("flips", "asked again it changes", "changes", "flip_rate", "noise.{}", names),
-        results_row(
-            "wins", "an unrelated option wins", "unrelated", "option_win_rate", "wins.{}", names
-        ),
+        declared_row("grade_score", names, ids="grade.{}"),
+        declared_row("flip_rate", names, ids="noise.{}", note=""),
+        declared_row("option_win_rate", names, ids="wins.{}"),
     )
 
 

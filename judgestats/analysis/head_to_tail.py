@@ -39,10 +39,10 @@ from judgestats.analysis.selections import (
 )
 from judgestats.analysis.summary_rows import (
     choice_rows,
+    declared_row,
     described,
     format_coefficient,
     ranked,
-    results_row,
 )
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat
@@ -200,14 +200,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         ),
         recommendation=recommended,
         rows=(
-            results_row(
-                "called_right",
-                "answers called right",
-                "called right",
-                "accuracy_as_judged",
-                "accuracy.{}",
-                table["condition"],
-            ),
+            declared_row("accuracy_as_judged", table["condition"], ids="accuracy.{}"),
             *choice_rows(table["condition"], one="verdict"),
         ),
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},

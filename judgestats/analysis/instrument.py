@@ -12,7 +12,7 @@ import pandas as pd
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import NamedResult
-from judgestats.analysis.summary_rows import results_row
+from judgestats.analysis.summary_rows import declared_row, results_row
 from judgestats.data.matrices import ScoreArray
 from judgestats.data.readers.frame import condition_labels
 from judgestats.errors import InputError
@@ -268,18 +268,11 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
         )  # fmt: skip
     elif sources:
         rows.append(
-            results_row(
-                "fair_source", "sources differ at equal quality", "sources differ", "r2_change",
-                "instrument.dif_test.{}/r2_change", raters, note="(R² beyond quality)",
-            )
+            declared_row("r2_change", raters, ids="instrument.dif_test.{}/r2_change")
         )  # fmt: skip
     if source.startswith("factor_"):
         rows.append(
-            results_row(
-                "fair_quality", "the system, severity taken out", "system", "quality_points",
-                "instrument.quality_points.{}", sources_of,
-                note="(points beside the mean system)",
-            )
+            declared_row("quality_points", sources_of, ids="instrument.quality_points.{}")
         )  # fmt: skip
     return tuple(rows)
 

@@ -13,7 +13,7 @@ from judgestats.analysis.audit_answer import FEWEST_SYSTEMS
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.summary_rows import results_row
+from judgestats.analysis.summary_rows import declared_row, results_row
 from judgestats.analysis.supplements import Rows
 from judgestats.errors import InputError
 from judgestats.results import About, Headline, Row
@@ -434,10 +434,7 @@ def _rows(systems: Sequence[str], names: Sequence[str]) -> tuple[Row, ...]:
             )
             for system in systems
         ),
-        results_row(
-            "order_in_common", "both orders agree", "orders agree", "order_in_common",
-            "order_in_common.{}", names, note="(tau-b)",
-        ),
+        declared_row("order_in_common", names, ids="order_in_common.{}"),
         *(
             results_row(
                 f"points_{system}", f"points of {system}", f"{system}'s points", "quality_points",

@@ -16,14 +16,13 @@ from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult, Recommendation
 from judgestats.analysis.scores import cell_arrays, score_conditions
 from judgestats.analysis.selections import name_result
-from judgestats.analysis.summary_rows import results_row
+from judgestats.analysis.summary_rows import declared_row
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array
 from judgestats.data.pairs import scores_of
 from judgestats.data.request_fields import heat
 from judgestats.results import About, Claim, Drawing, Headline, Row
 from judgestats.results.numbers import apa_number
-from judgestats.results.quantities import name_of
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.multiplicity import Family, adjust_family
 from judgestats.stats.inference.result import Estimates, TestResult
@@ -302,31 +301,16 @@ def _as_numbers(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rows(where: Sequence[str], beside: Mapping[str, str], *, pairs: bool) -> tuple[Row, ...]:
-    share = results_row(
-        "fair_wording", "share of that due to the wording", "the wording's share",
-        "wording_share", "wording.{}/wording_share", where, beside=beside,
-    )  # fmt: skip
+    share = declared_row("wording_share", where, ids="wording.{}/wording_share", beside=beside)
     flips = (
-        results_row(
-            "flips", "asked again it changes", "changes", "flips_repeated",
-            "wording.{}/flips_repeated", where,
-        ),
-        results_row(
-            "fair_flips", "in other words it changes", "reworded", "flips_reworded",
-            "wording.{}/flips_reworded", where,
-        ),
+        declared_row("flips_repeated", where, ids="wording.{}/flips_repeated"),
+        declared_row("flips_reworded", where, ids="wording.{}/flips_reworded"),
     )  # fmt: skip
     if pairs:
         return (*flips, share)
     return (
-        results_row(
-            "sem", name_of("sem"), "SEM", "sd_repeated",
-            "wording.{}/sd_repeated", where,
-        ),
-        results_row(
-            "sem_reworded", "SD of scores in other words", "SD, reworded", "sd_reworded",
-            "wording.{}/sd_reworded", where,
-        ),
+        declared_row("sd_repeated", where, ids="wording.{}/sd_repeated"),
+        declared_row("sd_reworded", where, ids="wording.{}/sd_reworded"),
         share,
         *flips,
     )  # fmt: skip

@@ -38,7 +38,7 @@ from judgestats.analysis.selections import (
     selection_limits,
     spent_on_a_verdict,
 )
-from judgestats.analysis.summary_rows import format_coefficient, ranked, results_row
+from judgestats.analysis.summary_rows import declared_row, format_coefficient, ranked, results_row
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat
@@ -323,14 +323,7 @@ def analyse(
         ),
         recommendation=recommend(table, compared, level=declared.level),
         rows=(
-            results_row(
-                "best",
-                "chooses the preferred one",
-                "best chosen",
-                "best_chosen",
-                "best.{}",
-                table["condition"],
-            ),
+            declared_row("best_chosen", table["condition"], ids="best.{}"),
             results_row(
                 "gain",
                 "wins more than one drawn",
@@ -339,14 +332,7 @@ def analyse(
                 "gain/chosen ({}):drawn at random",
                 table["condition"],
             ),
-            results_row(
-                "circles",
-                "circles of preferences",
-                "circles",
-                "intransitive_triads",
-                "circles.{}",
-                table["condition"],
-            ),
+            declared_row("intransitive_triads", table["condition"], ids="circles.{}"),
         ),
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
         files=files,

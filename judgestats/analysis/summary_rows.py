@@ -66,15 +66,49 @@ def results_row(
     )
 
 
+def declared_row(
+    key: str,
+    names: Iterable[str] | Mapping[str, str],
+    *,
+    ids: str = "",
+    note: str | None = None,
+    beside: Mapping[str, str] | None = None,
+) -> ResultsRow:
+    """The row that a quantity declares; see `results_row`.
+
+    Parameters
+    ----------
+    key : str
+        Of a quantity with a screen.
+    names : sequence of str, or mapping
+    ids : str
+        Empty: its record's.
+    note : str, optional
+        In place of the declared one.
+    beside : mapping of words to str
+
+    Returns
+    -------
+    Row
+
+    Examples
+    --------
+    >>> declared_row("mean", ["a"]).ask
+    'mean score'
+    """
+    quantity = quantity_of(key)
+    screen = quantity.screen
+    assert screen is not None, key
+    return results_row(
+        screen.key, screen.ask, screen.short, key, ids or f"{quantity.record}.{_ALL}", names,
+        note=screen.note if note is None else note, beside=beside,
+    )  # fmt: skip
+
+
 def declared_rows(keys: Iterable[str], names: Iterable[str]) -> tuple[ResultsRow, ...]:
-    """The rows that the quantities with these keys declare, of all conditions."""
+    """The rows of those of these quantities that declare one, of all conditions."""
     names = list(names)
-    declared = [q for key in keys if (q := quantity_of(key)).screen]
-    return tuple(
-        results_row(s.key, s.ask, s.short, q.key, f"{q.record}.{{}}", names, note=s.note)
-        for q in declared
-        if (s := q.screen)
-    )
+    return tuple(declared_row(key, names) for key in keys if quantity_of(key).screen)
 
 
 def _computed(*kinds: str) -> list[str]:
@@ -135,18 +169,8 @@ def choice_rows(names: Iterable[str], *, one: str = "choice") -> tuple[ResultsRo
             "reliability.one.{}",
             names,
         ),
-        results_row(
-            "repeats", "repeats for .90", "repeats", "k_needed", "repeats.needed.{}", names
-        ),
-        results_row(
-            "flips",
-            "asked again it changes",
-            "changes",
-            "flip_rate",
-            "repetition.flips.{}",
-            names,
-            note=f"(share of {one}s)",
-        ),
+        declared_row("k_needed", names),
+        declared_row("flip_rate", names, ids="repetition.flips.{}", note=f"(share of {one}s)"),
     )
 
 
@@ -166,118 +190,42 @@ def people_rows(
     voted = "of the majority" if repeats > 1 else ""
     picked = "of items picked by hand" if labels_drawn == "convenience" else ""
     alone = f"({picked})" if picked else ""
+
+    def row(key: str, record: str, note: str = alone, **beside: str) -> ResultsRow:
+        named = {words.replace("_", " "): f"people.{i}.{first}" for words, i in beside.items()}
+        return declared_row(key, names, ids=f"people.{record}.{{}}", note=note, beside=named)
+
+    rates = f"({', '.join(filter(None, (voted, picked)))})" if voted else alone
+    between = f", {picked}" if picked else ""
     return (
-        results_row(
-            "people",
-            "agrees with people",
-            "people",
-            "pearson_with_human",
-            "people.pearson.{}",
-            names,
-            note=f"r, {picked}" if picked else "r",
-        ),
-        results_row(
-            "accuracy",
-            "agrees with people",
-            "people",
-            "accuracy",
-            "people.accuracy.{}",
-            names,
-            note=alone,
-            beside={
-                "always the same": f"people.always_same.{first}",
-                "two people": f"people.among_themselves.{first}",
-            },
-        ),
-        results_row(
-            "separation",
-            "passed scored above failed",
-            "above",
-            "separation",
-            "people.separation.{}",
-            names,
-            note=f"(of pairs, {picked})" if picked else "(of pairs)",
-        ),
-        results_row(
-            "best",
-            "best scored is the right one",
-            "right",
-            "chosen_answers_that_are_right",
-            "people.best_scored.{}",
-            names,
-            note="(of questions)",
-            beside={"a random choice": f"people.random_choice.{first}"},
+        row("pearson_with_human", "pearson", f"r{between}"),
+        row("accuracy", "accuracy", always_the_same="always_same", two_people="among_themselves"),
+        row("separation", "separation", f"(of pairs{between})"),
+        row(
+            "chosen_answers_that_are_right", "best_scored", "(of questions)",
+            a_random_choice="random_choice",
         ),
         *truth,
-        results_row("bias", "lenient by", "lenient", "bias", "people.bias.{}", names, note=alone),
-        results_row(
-            "kappa",
-            "beyond chance",
-            "kappa",
-            "cohen_kappa",
-            "people.kappa.{}",
-            names,
-            note=f"(kappa, {picked})" if picked else "(kappa)",
-            beside={"two people": f"people.among_kappa.{first}"},
+        row("bias", "bias"),
+        row("cohen_kappa", "kappa", f"(kappa{between})", two_people="among_kappa"),
+        row("sensitivity", "sensitivity", rates),
+        row("specificity", "specificity", rates),
+        row("judge_person_agreement", "with_one", two_people="among_themselves"),
+        row("judge_person_distance", "apart", two_people="among_themselves"),
+        row(
+            "winning_rate", "replaces", "(of people; .50 passes)",
+            always_the_same="constant_replaces",
         ),
-        results_row(
-            "sensitivity",
-            "passes what people pass",
-            "sensitivity",
-            "sensitivity",
-            "people.sensitivity.{}",
-            names,
-            note=f"({', '.join(filter(None, (voted, picked)))})" if voted else alone,
-        ),
-        results_row(
-            "specificity",
-            "fails what people fail",
-            "specificity",
-            "specificity",
-            "people.specificity.{}",
-            names,
-            note=f"({', '.join(filter(None, (voted, picked)))})" if voted else alone,
-        ),
-        *(
-            results_row(
-                kind,
-                ask,
-                short,
-                estimand,
-                f"people.{kind}.{{}}",
-                names,
-                note=alone,
-                beside={"two people": f"people.among_themselves.{first}"},
-            )
-            for kind, ask, short, estimand in (
-                ("with_one", "agrees with one person", "one person", "judge_person_agreement"),
-                ("apart", "apart from one person", "apart", "judge_person_distance"),
-            )
-        ),
-        results_row(
-            "replaces",
-            "may stand for",
-            "stands for",
-            "winning_rate",
-            "people.replaces.{}",
-            names,
-            note="(of people; .50 passes)",
-            beside={"always the same": f"people.constant_replaces.{first}"},
-        ),
-    )
+    )  # fmt: skip
 
 
 def aligned_rows(names: Iterable[str] | Mapping[str, str]) -> tuple[ResultsRow, ResultsRow]:
     """Agreement with people's labels of pairs, where a tie counts half and where neither ties."""
     return (
-        results_row(
-            "people",
-            "agrees with people",
-            "people",
+        declared_row(
             "alignment_score",
-            "alignment.{}",
             names,
-            note="(tie half)",
+            ids="alignment.{}",
             beside={
                 "people among themselves": "alignment.people",
                 "always tie": "alignment.always_tie",
@@ -316,15 +264,7 @@ def true_rows(
             note=note,
             beside=alone,
         ),
-        results_row(
-            "worth",
-            "the judge is worth",
-            "worth (labels)",
-            "labels_worth",
-            "people.worth.{}",
-            names,
-            note="(labels)",
-        ),
+        declared_row("labels_worth", names, ids="people.worth.{}"),
     )
 
 

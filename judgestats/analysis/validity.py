@@ -17,7 +17,7 @@ from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.ratings import passes_of_items
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.summary_rows import results_row
+from judgestats.analysis.summary_rows import declared_row
 from judgestats.analysis.supplements import Rows
 from judgestats.analysis.validity_raters import PERSON, drawing
 from judgestats.analysis.validity_rates import corrected_results, rate_corrections
@@ -566,13 +566,8 @@ def steady_rows(results: Iterable[NamedResult]) -> tuple[Row, Row]:
 
     flips, sem = "reliability.flip_rate.", "condition.sem."
     return (
-        results_row(
-            "flips", "asked again it changes", "changes", "flip_rate", f"{flips}{{}}",
-            names(flips), note="(share of verdicts)",
-        ),
-        results_row(
-            "sem", name_of("sem"), "SEM", "sem", f"{sem}{{}}", names(sem),
-        ),
+        declared_row("flip_rate", names(flips), ids=f"{flips}{{}}"),
+        declared_row("sem", names(sem), ids=f"{sem}{{}}"),
     )  # fmt: skip
 
 

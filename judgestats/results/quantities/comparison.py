@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from judgestats.results.quantities.entry import Quantity, TestKind
+from judgestats.results.quantities.entry import Quantity, Screen, TestKind
 
 _unit = partial(Quantity, unit="coefficient", low=0.0, high=1.0, nothing=0.0, better="none")
 _r = partial(Quantity, unit="coefficient", low=-1.0, high=1.0, nothing=0.0, better="none")
@@ -63,11 +63,13 @@ ENTRIES: tuple[Quantity, ...] = (
         function="mean_shift", nothing=0.0, better="none"),
     Quantity("change_of_scores", "shift of the mean", unit="points",
         glossary="mean score of the second run less that of the first, paired by item",
-        function="run_change", nothing=0.0, better="nothing"),
+        function="run_change", nothing=0.0, better="nothing",
+        screen=Screen("shift", "mean score moved by", "mean moved")),
     Quantity("change_of_verdicts", "verdicts changed beyond repetition",
         unit="probability difference",
         glossary="how much more often verdicts differ between the runs than within them",
-        function="run_change", low=-1.0, high=1.0, nothing=0.0, better="lower"),
+        function="run_change", low=-1.0, high=1.0, nothing=0.0, better="lower",
+        screen=Screen("verdicts", "verdicts changed", "changed", "(beyond repetition)")),
     Quantity("difference_from_best", "difference from the best of the others", unit="points",
         function="comparisons_with_best", glossary="mean of one less the largest of the others",
         nothing=0.0, better="none"),

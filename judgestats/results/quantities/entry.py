@@ -60,7 +60,7 @@ class Needs:
     size: Literal["any", "memory", "counts"] = "any"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Screen:
     """The row of a screen that shows a quantity: its key, wording, short heading, and note."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from judgestats.results.quantities.entry import Quantity
+from judgestats.results.quantities.entry import Quantity, Screen
 
 _count = partial(Quantity, unit="count", low=0.0, function="probe_shift")
 _rho = partial(
@@ -32,7 +32,8 @@ ENTRIES: tuple[Quantity, ...] = (
         glossary="place among the systems; the intervals of all hold at once"),
     Quantity("order_in_common", "agreement of two orders", unit="coefficient", low=-1.0, high=1.0,
         nothing=0.0, better="higher", function="kendall_correlation", symbol="τb",
-        glossary="Kendall's tau-b of the systems by pairwise verdicts and by scores"),
+        glossary="Kendall's tau-b of the systems by pairwise verdicts and by scores",
+        screen=Screen("order_in_common", "both orders agree", "orders agree", "(tau-b)")),
     Quantity("strength_difference", "difference of strengths", unit="logits", nothing=0.0,
         function="bradley_terry", glossary="log odds that one system is preferred to the other",
         better="none"),
@@ -55,7 +56,9 @@ ENTRIES: tuple[Quantity, ...] = (
         glossary="how much a source is favoured among outputs of equal quality"),
     Quantity("r2_change", "change of Nagelkerke's R²", unit="coefficient", low=0.0, high=1.0,
         nothing=0.0, better="lower", function="dif_test",
-        glossary="what the source adds to quality in telling the score"),
+        glossary="what the source adds to quality in telling the score",
+        screen=Screen("fair_source", "sources differ at equal quality", "sources differ",
+                      "(R² beyond quality)")),
     Quantity("severity", "severity in logits", unit="logits", nothing=0.0, function="many_facet",
         glossary="how much stricter than the mean of its facet, on the same answers",
         better="none"),
@@ -67,7 +70,9 @@ ENTRIES: tuple[Quantity, ...] = (
         glossary="mean quality of its answers, severity of raters taken out"),
     Quantity("quality_points", "quality of a system in points", unit="points", nothing=0.0,
         better="higher", function="many_facet",
-        glossary="mean score from the same judges less the mean of the systems"),
+        glossary="mean score from the same judges less the mean of the systems",
+        screen=Screen("fair_quality", "the system, severity taken out", "system",
+                      "(points beside the mean system)")),
     Quantity("infit", "infit", unit="ratio", low=0.0, nothing=1.0, function="many_facet",
         glossary="squared residuals over their expectation, weighted by information",
         better="none"),

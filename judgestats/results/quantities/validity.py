@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from judgestats.results.quantities.entry import Quantity
+from judgestats.results.quantities.entry import Quantity, Screen
 
 _rate = partial(
     Quantity, unit="probability", low=0.0, high=1.0, better="higher", function="error_rates"
@@ -21,9 +21,11 @@ _apart = partial(Quantity, unit="points", better="lower", function="agreement_ce
 
 ENTRIES: tuple[Quantity, ...] = (
     _rate("sensitivity", "sensitivity", glossary="share of what people pass that the judge passes",
-        metric="people/sensitivity", aliases=("tpr", "recall"), says="sensitivity {}"),
+        metric="people/sensitivity", aliases=("tpr", "recall"), says="sensitivity {}",
+        screen=Screen("sensitivity", "passes what people pass", "sensitivity")),
     _rate("specificity", "specificity", glossary="share of what people fail that the judge fails",
-        metric="people/specificity", aliases=("tnr",), says="specificity {}"),
+        metric="people/specificity", aliases=("tnr",), says="specificity {}",
+        screen=Screen("specificity", "fails what people fail", "specificity")),
     _rate("precision", "precision", glossary="share of what the judge passes that people pass",
         aliases=("ppv",)),
     _rate("negative_predictive_value", "negative predictive value",
@@ -35,7 +37,8 @@ ENTRIES: tuple[Quantity, ...] = (
         high=1.0, nothing=0.0, better="higher", function="error_rates",
         glossary="correlation of the judge's verdict and people's"),
     Quantity("bias", "bias (judge - people)", unit="points", nothing=0.0, better="nothing",
-        function="graded_agreement", glossary="how much higher the judge scores than people"),
+        function="graded_agreement", glossary="how much higher the judge scores than people",
+        screen=Screen("bias", "lenient by", "lenient")),
     Quantity("lower_limit", "lower limit of agreement", unit="points",
         function="graded_agreement", glossary="below it lie few differences of judge and people",
         better="none"),
@@ -50,7 +53,8 @@ ENTRIES: tuple[Quantity, ...] = (
         glossary="linear relation of the judge's scores and people's"),
     Quantity("separation", "passed scored above failed", unit="probability", low=0.0, high=1.0,
         nothing=0.5, better="higher", function="separation",
-        glossary="how often an item that people pass is scored above one that they fail"),
+        glossary="how often an item that people pass is scored above one that they fail",
+        screen=Screen("separation", "passed scored above failed", "above")),
     Quantity("slope", "slope of people's score on the judge's", unit="number",
         function="graded_agreement", glossary="points of people's for one of the judge's",
         better="none"),
@@ -66,7 +70,8 @@ ENTRIES: tuple[Quantity, ...] = (
         glossary="pass rate of the labelled items alone"),
     Quantity("labels_worth", "labels that the judge is worth", unit="count", low=0.0,
         better="higher", function="corrected_rate",
-        glossary="labels that people alone would need more for an interval as narrow"),
+        glossary="labels that people alone would need more for an interval as narrow",
+        screen=Screen("worth", "the judge is worth", "worth (labels)", "(labels)")),
     _average("greg", "corrected mean (regression)",
         glossary="the judge's mean, corrected by the labels' regression on its scores"),
     _average("ppi", "PPI", glossary="the judge's mean less its mean error on the labelled items"),
@@ -118,16 +123,19 @@ ENTRIES: tuple[Quantity, ...] = (
         glossary="change between two times, the judge's own told apart by anchors", better="none"),
     Quantity("winning_rate", "people that the judge may stand for", unit="probability", low=0.0,
         high=1.0, better="higher", function="alternative_annotator_test",
-        glossary="share of people to whom the judge is shown not to be inferior by epsilon"),
+        glossary="share of people to whom the judge is shown not to be inferior by epsilon",
+        screen=Screen("replaces", "may stand for", "stands for", "(of people; .50 passes)")),
     _agreed("judge_person_agreement", "judge agrees with one person",
-        glossary="how often the judge says what a person says"),
+        glossary="how often the judge says what a person says",
+        screen=Screen("with_one", "agrees with one person", "one person")),
     _agreed("person_agreement", "people among themselves",
         glossary="how often two people say the same of an item"),
     Quantity("agreement_gap", "judge's agreement less people's", unit="probability difference",
         low=-1.0, high=1.0, nothing=0.0, better="higher", function="agreement_ceiling",
         glossary="how much more often the judge agrees with a person than people among themselves"),
     _apart("judge_person_distance", "distance of judge and person", low=0.0,
-        glossary="mean distance of the judge's score from a person's"),
+        glossary="mean distance of the judge's score from a person's",
+        screen=Screen("apart", "apart from one person", "apart")),
     _apart("person_distance", "distance of two people", low=0.0,
         glossary="mean distance of two people's scores of an item"),
     _apart("distance_gap", "judge's distance less people's", nothing=0.0,
