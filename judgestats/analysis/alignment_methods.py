@@ -76,8 +76,8 @@ def describe(
         row, method.verdicts, pairs, name=label, level=declared.level
     )
     kappa = kappa_with_people(
-        method.verdicts, pairs, level=declared.level, n_permutations=declared.n_resamples,
-        seed=declared.seed,
+        method.verdicts, pairs,
+        **declared.drawn,
     )  # fmt: skip
     add_estimate(row, "kappa", kappa)
     results.append(
@@ -170,9 +170,7 @@ class Compared:
         with_floor = np.column_stack([*floor.values(), credit])  # a method less a baseline
         clusters = pairs.table.clusters
         draws: dict[str, Any] = {
-            "level": declared.level,
-            "n_permutations": declared.n_resamples,
-            "seed": declared.seed,
+            **declared.drawn,
         }
         self.test: TestResult = _credit_test(credit, names, clusters, declared, tests=tests)
         self.shifts: Comparisons = label_shares(mean_shift(
@@ -219,8 +217,8 @@ def _credit_test(
     credit: Floats, names: Sequence[str], clusters: Any, declared: AnalysisPlan, *, tests: int
 ) -> TestResult:
     return blocked_f_test(
-        credit, conditions=names, cluster=clusters, n_permutations=declared.n_resamples,
-        n_comparisons=tests, level=declared.level, seed=declared.seed,
+        credit, conditions=names, cluster=clusters,
+        n_comparisons=tests, **declared.drawn,
     ).replace(
         name="credit_blocked_f",
         method="Blocked F test of credit, conditions exchanged within questions",

@@ -161,9 +161,7 @@ def omega_of_hits(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> lis
         cluster = clusters.loc[wide.index].to_numpy(object)
         common: dict[str, Any] = {
             "cluster": cluster if len(set(cluster)) < len(cluster) else None,
-            "level": declared.level,
-            "n_permutations": declared.n_resamples,
-            "seed": declared.seed,
+            **declared.drawn,
         }
         scores = wide.to_numpy(float)
         model = str(declared.options.get("omega_model", "parallel"))

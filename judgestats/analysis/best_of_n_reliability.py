@@ -116,9 +116,7 @@ def benchmark_reliability(
             continue
         common: dict[str, Any] = {
             "cluster": choices.cluster[own],
-            "level": declared.level,
-            "n_permutations": declared.n_resamples,
-            "seed": declared.seed,
+            **declared.drawn,
         }
         one = vote_share_reliability(choices.values[own], **common)
         many = vote_share_reliability(choices.values[own], k=None, **common)
@@ -221,9 +219,7 @@ def across_temperatures(
                 data[kept],
                 names=names,
                 cluster=clusters[kept],
-                level=declared.level,
-                n_permutations=declared.n_resamples,
-                seed=declared.seed,
+                **declared.drawn,
             )
             rises[str(judge)] = page_trend_test(
                 data[kept],
@@ -296,9 +292,7 @@ def across_judges(
         result = agreement_across_judges(
             np.stack([f.values[:, :width] for f in judged]),
             cluster=judged[0].cluster,
-            level=declared.level,
-            n_permutations=declared.n_resamples,
-            seed=declared.seed,
+            **declared.drawn,
         )
         numbers = result.details["five_numbers"].values()
         five = " / ".join(apa_number(float(v), digits=3, bounded=True) for v in numbers)

@@ -145,8 +145,8 @@ def scales_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> lis
         )
         clusters = judge.cluster["scores"]
         spread = spread_test(
-            table, conditions=names, cluster=clusters, level=declared.level,
-            n_permutations=declared.n_resamples, seed=declared.seed,
+            table, conditions=names, cluster=clusters,
+            **declared.drawn,
         )  # fmt: skip
         tests[judge.where], ratios[judge.where] = spread.blocked_f, spread.ratios
         if spread.shifts is not None:
@@ -212,8 +212,8 @@ def scales_described(frame: pd.DataFrame, declared: AnalysisPlan) -> Described:
     ]
     scored = pd.concat(points).loc[own.index]
     described = score_conditions(
-        scored, score_array(scored), level=declared.level, n_permutations=declared.n_resamples,
-        seed=declared.seed, omega_model=declared.options.get("omega_model", "parallel"),
+        scored, score_array(scored),
+        **declared.drawn, omega_model=declared.options.get("omega_model", "parallel"),
     )  # fmt: skip
     rows = {str(r["condition"]): {str(k): v for k, v in r.items()}
             for r in described.table.to_dict("records")}  # fmt: skip

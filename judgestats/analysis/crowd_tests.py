@@ -72,9 +72,7 @@ def _cochran(
         wide.to_numpy(float),
         names=list(names),
         cluster=judged.clusters_of(wide.index),
-        level=declared.level,
-        n_permutations=declared.n_resamples,
-        seed=declared.seed,
+        **declared.drawn,
     )
 
 
@@ -135,9 +133,7 @@ def scaling_results(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[Na
     common: dict[str, Any] = {
         "names": labels,
         "cluster": judged.cluster,
-        "level": declared.level,
-        "n_permutations": declared.n_resamples,
-        "seed": declared.seed,
+        **declared.drawn,
         "alternative": "two-sided",
     }
     accuracy = page_trend_test(judged.pair_means("right", names), **common)

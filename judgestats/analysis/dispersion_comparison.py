@@ -38,9 +38,7 @@ def described_scores(
     described = score_conditions(
         frame,
         array,
-        level=declared.level,
-        n_permutations=declared.n_resamples,
-        seed=declared.seed,
+        **declared.drawn,
         omega_model=declared.options.get("omega_model", "parallel"),
     )
     return frame, array, described
@@ -175,11 +173,9 @@ def compare_spread(
                 cluster=array.clusters,
                 ordered=list(s.at) if s.at is not None else False,
                 reference=reference if reference in s.labels else None,
-                level=declared.level,
-                n_permutations=declared.n_resamples,
                 n_comparisons=max(tests or len(strata), 1),
                 n_resamples=declared.n_resamples,
-                seed=declared.seed,
+                **declared.drawn,
             ),
             array.items,
         )

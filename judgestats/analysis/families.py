@@ -88,6 +88,11 @@ class AnalysisPlan:
     margins: Mapping[str, float] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """Level, permutations, and seed, as tests and estimates with a null take them."""
+        return {"level": self.level, "n_permutations": self.n_resamples, "seed": self.seed}
+
     def drop_hypotheses(self, *hypotheses: str) -> AnalysisPlan:
         """The plan without the hypotheses of these ids, which the conditions cannot answer."""
         kept = tuple(h for h in self.hypotheses if h.id not in hypotheses)

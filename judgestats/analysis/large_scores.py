@@ -245,10 +245,8 @@ def _compared(
     if sampled.mean.size <= MOST_CELLS:
         comparison = spread_test(
             sampled,
-            level=declared.level,
-            n_permutations=declared.n_resamples,
             n_resamples=declared.n_resamples,
-            seed=declared.seed,
+            **declared.drawn,
         )
         return comparison_results(comparison, shifts or comparison.shifts), []
     blocked = blocked_f_test(

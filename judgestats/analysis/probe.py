@@ -454,7 +454,7 @@ def _score_conditions(
         return None, None
     array = score_array(own)
     return score_conditions(
-        own, array, level=declared.level, n_permutations=declared.n_resamples, seed=declared.seed,
+        own, array, **declared.drawn,
         omega_model=declared.options.get("omega_model", "parallel"),
     ), array  # fmt: skip
 

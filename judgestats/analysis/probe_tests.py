@@ -621,7 +621,7 @@ def flip_results(
                 continue
             test = run_change(
                 sides.before, sides.after, kind="verdicts", cluster=sides.cluster,
-                level=declared.level, n_permutations=declared.n_resamples, seed=declared.seed,
+                **declared.drawn,
             )  # fmt: skip
             title = f"Verdicts changed beyond repetition, {probe.name}, {judge.where}"
             results.append(

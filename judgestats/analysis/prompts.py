@@ -225,8 +225,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             varied="wording",
         )
         tests[where] = prompt_sensitivity(
-            table, cluster=cluster, level=declared.level,
-            n_permutations=declared.n_resamples, seed=declared.seed,
+            table, cluster=cluster,
+            **declared.drawn,
         )  # fmt: skip
         shift = mean_shift(
             table, conditions=list(parts), reference=next(iter(parts)), cluster=cluster,
@@ -261,8 +261,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     headlines = tuple(_headline(where, test, family, about[where]) for where, test in tests.items())
     array = score_array(frame)
     described = score_conditions(
-        frame, array, level=declared.level, n_permutations=declared.n_resamples,
-        seed=declared.seed, omega_model=declared.options.get("omega_model", "parallel"),
+        frame, array,
+        **declared.drawn, omega_model=declared.options.get("omega_model", "parallel"),
     )  # fmt: skip
     wordings = frame["factor_wording"].nunique()
     return Analysis(

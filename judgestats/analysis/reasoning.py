@@ -179,10 +179,8 @@ def _interaction_by_differences(
             change[complete],
             conditions=treated.labels,
             cluster=more.cluster[complete],
-            n_permutations=declared.n_resamples,
             n_comparisons=len(paired),
-            level=declared.level,
-            seed=declared.seed,
+            **declared.drawn,
         ).replace(
             name="interaction_blocked_f",
             null_hypothesis="reasoning changes the mean distance of all judges alike",

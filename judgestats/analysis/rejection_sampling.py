@@ -464,9 +464,7 @@ def _compare(
             right[kept],
             names=names,
             cluster=clusters[kept],
-            level=declared.level,
-            n_permutations=declared.n_resamples,
-            seed=declared.seed,
+            **declared.drawn,
         )
         out[judge_at(judge, temperature)] = test.mcnemar(level=declared.level)
     return out

@@ -237,10 +237,8 @@ def _compare(
                 array.scores[:, warm],
                 conditions=[array.conditions[i] for i in warm],
                 cluster=array.clusters,
-                level=declared.level,
-                n_permutations=declared.n_resamples,
                 n_resamples=declared.n_resamples,
-                seed=declared.seed,
+                **declared.drawn,
             ),
             array.items,
         )

@@ -421,10 +421,8 @@ def _averaged_scores(
                 judgments=k,
                 cost=each * k,
                 tokens=tokens * k,
-                level=declared.level,
                 scores=scores[:, :k] if how == "mean" else None,
-                n_permutations=declared.n_resamples,
-                seed=declared.seed,
+                **declared.drawn,
             )  # fmt: skip
     temperature = float(base["temperature"])
     expected = first_weighted(own, answers.names)
@@ -442,8 +440,8 @@ def _omega(one: Averaged, answers: Answers, declared: AnalysisPlan) -> Iterator[
     """Omega of the judgments' mean under the declared model, where that is not the parallel one."""
     model = declared.options.get("omega_model", "parallel")
     for value in omega_declared(
-        one.scores, model, cluster=answers.clusters, level=declared.level,
-        n_permutations=declared.n_resamples, seed=declared.seed,
+        one.scores, model, cluster=answers.clusters,
+        **declared.drawn,
     ):  # fmt: skip
         yield name_result(
             f"reliability.omega_{model}.{one.base['condition']}",
@@ -542,8 +540,7 @@ def _panels(
             name=f"panel of {size}, {label}", how="panel", judgments=size,
             cost=sum(float(one.made["mean", 1].row["cost_usd"]) for one in judges),
             tokens=sum(float(one.made["mean", 1].row["tokens_per_pair"]) for one in judges),
-            level=declared.level,
-            n_permutations=declared.n_resamples, seed=declared.seed,
+            **declared.drawn,
         )  # fmt: skip
         panels.append(panel)
         columns = {"panel": panel.credit}

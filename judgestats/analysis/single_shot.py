@@ -520,9 +520,7 @@ def judges_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Found:
     clusters = first.groupby("item_id")["cluster"].first().loc[table.index]
     common: dict[str, Any] = {
         "cluster": clusters.to_numpy(object) if clusters.nunique() < len(table) else None,
-        "level": declared.level,
-        "n_permutations": declared.n_resamples,
-        "seed": declared.seed,
+        **declared.drawn,
     }
     verdicts = table.to_numpy(object)
     options = sorted({*verdicts.ravel()} - {""})

@@ -215,9 +215,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     strengths, boards, unordered = strength_results(frame, declared)
     results += strengths
     described_results += boards
-    results += slot_results(
-        frame, level=declared.level, n_permutations=declared.n_resamples, seed=declared.seed
-    )
+    results += slot_results(frame, **declared.drawn)
     table = pd.DataFrame(rows)
     advice = recommend_by_labels(results, frame)
     if all(once.values()):
@@ -294,17 +292,13 @@ def _compare(
             table.to_numpy(float),
             names=names,
             cluster=cluster,
-            level=declared.level,
-            n_permutations=declared.n_resamples,
-            seed=declared.seed,
+            **declared.drawn,
         )
     credit = blocked_f_test(
         table.to_numpy(float),
         conditions=names,
         cluster=cluster,
-        n_permutations=declared.n_resamples,
-        level=declared.level,
-        seed=declared.seed,
+        **declared.drawn,
     ).replace(
         name="credit_blocked_f",
         method="Blocked F test of credit, conditions exchanged within items",

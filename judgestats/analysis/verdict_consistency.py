@@ -357,8 +357,8 @@ def _order_results(
     first, second = by_order[ab], by_order[ba]
     return [
         (q.record, q.title or q.heading, computed(
-            q, first, second, cluster=cluster, level=declared.level,
-            n_permutations=declared.n_resamples, seed=declared.seed,
+            q, first, second, cluster=cluster,
+            **declared.drawn,
         ))
         for q in declared_for("pairs", repeats=min(first.shape[1], second.shape[1]))
     ]  # fmt: skip
