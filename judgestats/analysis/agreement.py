@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.ratings import ratings_of
-from judgestats.analysis.records import NamedResult
+from judgestats.analysis.records import NamedResult, condition_result
 from judgestats.arrays import Floats, Objects
 from judgestats.data.readers.columns import each_distinct
 from judgestats.data.request_fields import heat
@@ -166,21 +166,15 @@ def label_agreement_results(frame: pd.DataFrame, *, level: float) -> list[NamedR
         return []
     out = []
     for condition, own in frame.groupby("condition", sort=False):
-        about = About(conditions=(str(condition),))
-        for kind, title, result in (
-            *_pair_accuracies(own, level),
-            *_rating_correlations(own, level),
-        ):
-            out.append(
-                NamedResult(
-                    id=f"{kind}.{condition}",
-                    title=f"{title} ({condition})",
-                    role="descriptive",
-                    result=result,
-                    about=about,
-                    hypothesis="people",
-                )
+        out += [
+            condition_result(
+                kind, title, str(condition), result, role="descriptive", hypothesis="people"
             )
+            for kind, title, result in (
+                *_pair_accuracies(own, level),
+                *_rating_correlations(own, level),
+            )
+        ]
     return out
 
 
@@ -356,14 +350,7 @@ def _name_results(
     if "choice" not in frame:
         return []
     return [
-        NamedResult(
-            id=f"{kind}.{condition}",
-            title=f"{title} ({condition})",
-            role=role,
-            result=result,
-            hypothesis=hypothesis,
-            about=About(conditions=(str(condition),)),
-        )
+        condition_result(kind, title, str(condition), result, role=role, hypothesis=hypothesis)
         for condition, own in frame.groupby("condition", sort=False)
         for kind, title, result in compute(own)
     ]

@@ -33,7 +33,7 @@ from judgestats.analysis.pair_methods import (
     reference_results,
     weighted_methods,
 )
-from judgestats.analysis.records import Analysis, NamedResult, conditions_of
+from judgestats.analysis.records import Analysis, NamedResult, by_role, conditions_of
 from judgestats.analysis.score_audit import weighted_limitations
 from judgestats.analysis.selections import metrics_of, selection_limits
 from judgestats.analysis.summary_rows import aligned_rows, declared_row, ranked, results_row
@@ -221,8 +221,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     headlines = alignment_headlines(compared, table, at)
     recommended, best = recommend_method(methods, rows, pairs.table.clusters, at, declared.level)
     results += best
-    order = {"primary": 0, "secondary": 1, "descriptive": 2, "replicated": 3}
-    results.sort(key=lambda r: order[r.role])
     return Analysis(
         experiment="alignment",
         question=declared.question,
@@ -238,7 +236,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         headlines=(*headlines, *temperature_described(methods, results)),
         conditions=shown,
         condition_records=tuple(conditions_of(shown, judged=set(frame["condition"]))),
-        results=tuple(results),
+        results=tuple(by_role(results)),
         limitations=(
             *_limits(frame, table, items),
             *weighted_limitations(frame),

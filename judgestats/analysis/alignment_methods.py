@@ -27,8 +27,8 @@ from judgestats.analysis.pair_methods import (
     kappa_with_people,
 )
 from judgestats.analysis.recommendation import Costs, recommend_best
-from judgestats.analysis.records import NamedResult, Recommendation
-from judgestats.analysis.selections import add_estimate, condition_row, label_shares, name_result
+from judgestats.analysis.records import NamedResult, Recommendation, named_results
+from judgestats.analysis.selections import add_estimate, condition_row, label_shares
 from judgestats.analysis.summary_rows import described, format_coefficient
 from judgestats.arrays import Floats
 from judgestats.data.request_fields import heat
@@ -42,7 +42,7 @@ from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.rank_correlation import spearman_correlation
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.dispersion.equivalence import EquivalenceResult, equivalence_of_means
-from judgestats.stats.inference.estimate import Estimate, Note
+from judgestats.stats.inference.estimate import Estimate, Note, Result
 from judgestats.stats.inference.multiplicity import Family, adjust_family, p_adjust, p_bounds
 from judgestats.stats.inference.result import Comparisons, TestResult
 
@@ -75,23 +75,16 @@ def describe(
     credit, results = describe_verdicts(
         row, method.verdicts, pairs, name=label, level=declared.level
     )
-    kappa = kappa_with_people(
-        method.verdicts, pairs,
-        **declared.drawn,
-    )  # fmt: skip
+    kappa = kappa_with_people(method.verdicts, pairs, **declared.drawn)
     add_estimate(row, "kappa", kappa)
-    results.append(
-        name_result(f"agreement.kappa.{label}", f"Kappa with people, {label}", "descriptive", kappa)
-    )
+    results += named_results(label, "descriptive", ("agreement.kappa", "Kappa with people", kappa))
     if np.isclose(method.temperature, float(declared.options["methods_at"]), equal_nan=True):
         results += _category_results(method, pairs, label, declared.level)
     if method.verdicts.shape[1] > 1:
         again = percent_agreement(method.verdicts, **common)
         add_estimate(row, "self_agreement", again)
-        results.append(
-            name_result(f"consistency.repeated.{label}", f"Agreement of replications, {label}",
-                  "descriptive", again)
-        )  # fmt: skip
+        repeated = ("consistency.repeated", "Agreement of replications", again)
+        results += named_results(label, "descriptive", repeated)
         row["same_and_wrong"] = _same_and_wrong(method, credit)
     if method.orders is not None:
         swap = swap_consistency(*method.orders, **common)
@@ -99,12 +92,12 @@ def describe(
         add_estimate(row, "swap_consistency", swap)
         if lean.effect is not None:
             add_estimate(row, "first_preference", lean.effect)
-        results += [
-            name_result(f"consistency.orders.{label}", f"Both orders agree, {label}", "secondary",
-                swap),
-            name_result(f"consistency.position.{label}", f"Preference for the first place, {label}",
-                  "secondary", lean),
-        ]  # fmt: skip
+        results += named_results(
+            label,
+            "secondary",
+            ("consistency.orders", "Both orders agree", swap),
+            ("consistency.position", "Preference for the first place", lean),
+        )
     return row, results
 
 
@@ -130,10 +123,8 @@ def _category_results(
         cluster=np.repeat(table.clusters, deep * wide),
         level=level,
     )
-    return [
-        name_result(f"alignment.in.{c}.{label}", f"Alignment on {c}, {label}", "descriptive", part)
-        for c, part in parts.items()
-    ]
+    rows = ((f"alignment.in.{c}", f"Alignment on {c}", part) for c, part in parts.items())
+    return named_results(label, "descriptive", *rows)
 
 
 def _label_equivalence(equivalence: EquivalenceResult) -> EquivalenceResult:
@@ -169,9 +160,6 @@ class Compared:
         credit = np.column_stack([m.credit for m in methods])
         with_floor = np.column_stack([*floor.values(), credit])  # a method less a baseline
         clusters = pairs.table.clusters
-        draws: dict[str, Any] = {
-            **declared.drawn,
-        }
         self.test: TestResult = _credit_test(credit, names, clusters, declared, tests=tests)
         self.shifts: Comparisons = label_shares(mean_shift(
             with_floor, conditions=all_names, cluster=clusters, level=declared.level
@@ -180,29 +168,11 @@ class Compared:
             credit, conditions=names, cluster=clusters,
             margin=declared.margins["alignment_score"],
         )))  # fmt: skip
-        ranked = friedman_test(with_floor, names=all_names, cluster=clusters, **draws)
+        ranked = friedman_test(with_floor, names=all_names, cluster=clusters, **declared.drawn)
         plain = friedman_test(with_floor, names=all_names, level=declared.level)
         pairs_of_ranks = ranked.permutation_pairs(
             n_permutations=declared.n_resamples, seed=declared.seed
         )
-        results = [
-            name_result(f"methods.{judge}", f"Agreement with people by method, {judge}", "primary",
-                  self.test, headline=True),
-            name_result(f"difference.{judge}", f"Differences of alignment scores, {judge}",
-                "secondary",
-                  self.shifts, headline=True),
-            name_result(f"equivalence.methods.{judge}", f"Do the methods agree alike, {judge}",
-                  "secondary", self.equal),
-            name_result(f"ranks_of_credit.{judge}", f"Friedman, questions kept together, {judge}",
-                  "secondary", ranked),
-            name_result(f"ranks_of_credit.pairs.{judge}",
-                  f"Nemenyi's comparisons, questions kept together, {judge}", "secondary",
-                  pairs_of_ranks),
-            name_result(f"published.friedman.{judge}", f"Friedman, pairs as independent, {judge}",
-                  "replicated", plain),
-            name_result(f"published.nemenyi.{judge}", f"Nemenyi, pairs as independent, {judge}",
-                  "replicated", plain.nemenyi()),
-        ]  # fmt: skip
         levels = {m.method: m.described for m in methods}
         about = About(
             judge=judge,
@@ -210,7 +180,27 @@ class Compared:
             conditions=tuple(levels.values()),
             varied="method",
         )
-        self.results = [replace(r, about=about, levels=levels) for r in results]
+        test = ("methods", "Agreement with people by method", self.test)
+        shifts = ("difference", "Differences of alignment scores", self.shifts)
+        together, independent = "questions kept together", "pairs as independent"
+        of: dict[str, Any] = {"about": about, "levels": levels}
+        self.results = [
+            *named_results(judge, "primary", test, headline=True, **of),
+            *named_results(judge, "secondary", shifts, headline=True, **of),
+            *named_results(
+                judge, "secondary",
+                ("equivalence.methods", "Do the methods agree alike", self.equal),
+                ("ranks_of_credit", f"Friedman, {together}", ranked),
+                ("ranks_of_credit.pairs", f"Nemenyi's comparisons, {together}", pairs_of_ranks),
+                **of,
+            ),
+            *named_results(
+                judge, "replicated",
+                ("published.friedman", f"Friedman, {independent}", plain),
+                ("published.nemenyi", f"Nemenyi, {independent}", plain.nemenyi()),
+                **of,
+            ),
+        ]  # fmt: skip
 
 
 def _credit_test(
@@ -257,11 +247,8 @@ def compare_methods(
                 results[i] = replace(result, result=held)
                 one.shifts = held if result.id.startswith("difference.") else one.shifts
     if len(by_judge) > 1:
-        results.append(
-            name_result("methods.family", "Agreement with people by method, adjusted", "primary",
-                family,
-                  headline=True)
-        )  # fmt: skip
+        title = "Agreement with people by method, adjusted"
+        results.append(NamedResult("methods.family", title, "primary", family, headline=True))
     return by_judge, results
 
 
@@ -300,30 +287,27 @@ def compare_temperatures(
             equivalence_of_means(credit, margin=declared.margins["alignment_score"], **common)
         ))  # fmt: skip
         if len(own) > 2:
-            printed.append(
-                name_result(f"published.temperature.{where}",
-                    f"Friedman over temperatures, {where}",
-                      "replicated",
-                      friedman_test(credit, names=labels, level=declared.level))
-            )  # fmt: skip
+            plain = friedman_test(credit, names=labels, level=declared.level)
+            title = "Friedman over temperatures"
+            printed += named_results(where, "replicated", ("published.temperature", title, plain))
     if not tests:
         return []
     family = "temperature: methods and judges"
+
+    def each(key: str, title: str, of: Mapping[str, Result]) -> list[NamedResult]:
+        return [
+            named
+            for where, result in of.items()
+            for named in named_results(where, "secondary", (key, title, result))
+        ]
+
     return [
-        *(
-            name_result(f"temperature.{where}", f"Agreement by temperature, {where}", "secondary",
-                t)
-            for where, t in tests.items()
-        ),
-        name_result("temperature.family", "Agreement by temperature, adjusted", "secondary",
+        *each("temperature", "Agreement by temperature", tests),
+        NamedResult("temperature.family", "Agreement by temperature, adjusted", "secondary",
               adjust_family(tests, family=family), headline=True),
-        name_result("temperature.shift", "Differences between temperatures", "secondary",
+        NamedResult("temperature.shift", "Differences between temperatures", "secondary",
               one_family(shifts, family=family)),
-        *(
-            name_result(f"equivalence.temperature.{where}", f"Equivalence of temperatures, {where}",
-                  "secondary", e)
-            for where, e in equal.items()
-        ),
+        *each("equivalence.temperature", "Equivalence of temperatures", equal),
         *printed,
     ]  # fmt: skip
 
@@ -338,11 +322,9 @@ def consistency_of(table: pd.DataFrame) -> list[NamedResult]:
     test = spearman_correlation(
         rows["self_agreement"].to_numpy(float), rows["alignment"].to_numpy(float), interval="none"
     )
-    return [
-        name_result("consistency.over_conditions",
-              "Agreement with itself and with people, over conditions", "secondary",
-              test.effects[0].replace(notes=(_DEPENDENT,)))
-    ]  # fmt: skip
+    title = "Agreement with itself and with people, over conditions"
+    correlation = test.effects[0].replace(notes=(_DEPENDENT,))
+    return [NamedResult("consistency.over_conditions", title, "secondary", correlation)]
 
 
 MARGIN = 0.05

@@ -19,7 +19,7 @@ from judgestats.analysis.best_of_n_reliability import (
 )
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.recommendation import MARGIN_ICC, recommend_votes
-from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.records import Analysis, NamedResult, named_results
 from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.selections import (
     Choices,
@@ -27,7 +27,6 @@ from judgestats.analysis.selections import (
     choices_of,
     condition_row,
     metrics_of,
-    name_result,
     selection_limits,
     share_result,
     sort_results,
@@ -110,15 +109,8 @@ def choices_right(
             chance = float((1 / (1 + rows["options"].str.count(r"\|"))).mean())
             add_estimate(row, "chosen_preferred", share)
             row["chosen_preferred_by_chance"] = chance
-            results.append(
-                share_result(
-                    f"right.preferred.{name}",
-                    "Choices of the preferred answer",
-                    name,
-                    share,
-                    chance,
-                )
-            )
+            title = "Choices of the preferred answer"
+            results.append(share_result(f"right.preferred.{name}", title, name, share, chance))
     return results
 
 
@@ -172,15 +164,12 @@ def omega_of_hits(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> lis
             (f"omega_{model}", f" under the {model} model", value)
             for value in omega_declared(scores, model, **common)
         ]
-        return [
-            name_result(
-                f"repetition.{key}.{name}",
-                f"Omega of choosing the {kind} answer{under}, {name}",
-                "descriptive",
-                value,
-            )
-            for key, under, value in omegas
-        ]
+        what = f"Omega of choosing the {kind} answer"
+        return named_results(
+            name,
+            "descriptive",
+            *((f"repetition.{key}", f"{what}{under}", value) for key, under, value in omegas),
+        )
     return []
 
 
@@ -232,7 +221,7 @@ def answers_right(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResu
             hit = right[had].map(lambda listed, a=author: float(a in listed))
             shares[f"author.{author}"] = (f"answers of {author}", hit)
     return [
-        name_result(
+        NamedResult(
             f"right.answers.{key}",
             f"Accuracy of {what}",
             "secondary",
@@ -295,14 +284,11 @@ def accuracy_relation(
             level=declared.level,
             seed=declared.seed,
         )
+    title = "Disagreement of repetitions with the share of right answers"
     results = [
-        name_result(
-            f"accuracy.{condition}",
-            f"Disagreement of repetitions with the share of right answers, {condition}",
-            "secondary",
-            test,
-        )
+        named
         for condition, test in tests.items()
+        for named in named_results(condition, "secondary", ("accuracy", title, test))
     ]
     by_name = {c: t for c, t in tests.items() if not np.isnan(t.p_value)}
     if len(by_name) > 1:
@@ -310,7 +296,7 @@ def accuracy_relation(
             by_name, family="disagreement with accuracy, one test per condition", method="holm"
         )
         results.append(
-            name_result(
+            NamedResult(
                 "accuracy.family", "Disagreement with accuracy, adjusted", "secondary", family
             )
         )

@@ -18,12 +18,11 @@ from judgestats.analysis.families import (
     headline_of_test,
 )
 from judgestats.analysis.recommendation import repeats_needed
-from judgestats.analysis.records import NamedResult
-from judgestats.analysis.selections import Choices, add_estimate, name_result
+from judgestats.analysis.records import NamedResult, named_results
+from judgestats.analysis.selections import Choices, add_estimate
 from judgestats.data.request_fields import heat
 from judgestats.results import About, Headline
 from judgestats.results.numbers import apa_number
-from judgestats.results.records import Role
 from judgestats.stats.agreement.across_orders import agreement_across_judges
 from judgestats.stats.agreement.chance_corrected import gwet_ac1
 from judgestats.stats.agreement.raw_agreement import flip_rate
@@ -31,7 +30,6 @@ from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.comparison.trend import page_trend_test
-from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.result import TestResult
 
 FEWEST = 5
@@ -77,19 +75,21 @@ def reliability(
         add_estimate(row, key, result)
     row["judgments_for_80"] = one.details.get("k_for_80", math.nan)
     row["judgments_for_90"] = one.details.get("k_for_90", math.nan)
-    listed: tuple[tuple[str, str, Role, Estimate], ...] = (
-        ("reliability.one", "One choice", "primary", one),
-        ("reliability.all", "Shares of all replications", "primary", many),
-        ("repetition.kappa.one", "One choice, kappa estimator", "descriptive", kappa),
-        ("repetition.kappa.all", "Shares of all, kappa estimator", "descriptive", kappa_all),
-        ("repetition.unread", "Unread as a category", "descriptive", category),
-        ("repetition.ac1", "Agreement of repetitions", "descriptive", ac1),
-        ("repetition.flips", "Changed choices", "descriptive", flips),
-        ("repeats.needed", "Choices for a reliability of .90", "descriptive", repeats_needed(one)),
+    return named_results(
+        name,
+        "primary",
+        ("reliability.one", "One choice", one),
+        ("reliability.all", "Shares of all replications", many),
+    ) + named_results(
+        name,
+        "descriptive",
+        ("repetition.kappa.one", "One choice, kappa estimator", kappa),
+        ("repetition.kappa.all", "Shares of all, kappa estimator", kappa_all),
+        ("repetition.unread", "Unread as a category", category),
+        ("repetition.ac1", "Agreement of repetitions", ac1),
+        ("repetition.flips", "Changed choices", flips),
+        ("repeats.needed", "Choices for a reliability of .90", repeats_needed(one)),
     )
-    return [
-        name_result(f"{key}.{name}", f"{title}, {name}", role, r) for key, title, role, r in listed
-    ]
 
 
 def benchmark_reliability(
@@ -110,7 +110,7 @@ def benchmark_reliability(
     groups = {str(c): choices.category == c for c in dict.fromkeys(choices.category)}
     if len(groups) < 2:
         return []
-    results = []
+    results: list[NamedResult] = []
     for benchmark, own in groups.items():
         if int(own.sum()) < FEWEST:
             continue
@@ -122,20 +122,12 @@ def benchmark_reliability(
         many = vote_share_reliability(choices.values[own], k=None, **common)
         row[f"vote_share in {benchmark}"] = one.estimate
         row[f"vote_share_all in {benchmark}"] = many.estimate
-        results += [
-            name_result(
-                f"benchmark.one.{benchmark}.{name}",
-                f"One choice on {benchmark}, {name}",
-                "secondary",
-                one,
-            ),
-            name_result(
-                f"benchmark.all.{benchmark}.{name}",
-                f"Shares of all on {benchmark}, {name}",
-                "secondary",
-                many,
-            ),
-        ]
+        results += named_results(
+            name,
+            "secondary",
+            (f"benchmark.one.{benchmark}", f"One choice on {benchmark}", one),
+            (f"benchmark.all.{benchmark}", f"Shares of all on {benchmark}", many),
+        )
     return results
 
 
@@ -206,45 +198,24 @@ def across_temperatures(
         if kept.sum() < 3:
             continue
         rising[str(judge)] = direction_of(float(np.mean(data[kept, -1] - data[kept, 0])))
+        common: dict[str, Any] = {"names": names, "cluster": clusters[kept]}
         if len(names) == 2:
             tests[str(judge)] = wilcoxon_signed_rank(
-                data[kept, 0],
-                data[kept, 1],
-                names=names,
-                cluster=clusters[kept],
-                level=declared.level,
+                data[kept, 0], data[kept, 1], **common, level=declared.level
             )
         else:
-            tests[str(judge)] = friedman_test(
-                data[kept],
-                names=names,
-                cluster=clusters[kept],
-                **declared.drawn,
-            )
+            tests[str(judge)] = friedman_test(data[kept], **common, **declared.drawn)
             rises[str(judge)] = page_trend_test(
-                data[kept],
-                names=names,
-                cluster=clusters[kept],
-                level=declared.level,
-                seed=declared.seed,
+                data[kept], **common, level=declared.level, seed=declared.seed
             )
     results = [
-        name_result(
-            f"temperature.{judge}",
-            f"Disagreement of repetitions across temperatures, {judge}",
-            "secondary",
-            test,
+        named
+        for key, title, own_tests in (
+            ("temperature", "Disagreement of repetitions across temperatures", tests),
+            ("temperature.rise", "Disagreement rises with temperature", rises),
         )
-        for judge, test in tests.items()
-    ]
-    results += [
-        name_result(
-            f"temperature.rise.{judge}",
-            f"Disagreement rises with temperature, {judge}",
-            "secondary",
-            test,
-        )
-        for judge, test in rises.items()
+        for judge, test in own_tests.items()
+        for named in named_results(judge, "secondary", (key, title, test))
     ]
     family = family_of_tests(
         "temperature.family",
@@ -297,7 +268,7 @@ def across_judges(
         numbers = result.details["five_numbers"].values()
         five = " / ".join(apa_number(float(v), digits=3, bounded=True) for v in numbers)
         results.append(
-            name_result(
+            NamedResult(
                 f"judges.{heat(temperature)}",
                 f"Agreement of {len(own)} judges at {heat(temperature)} (least, quartiles and "
                 f"greatest over replications: {five})",

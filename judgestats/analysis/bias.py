@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,9 @@ from judgestats.analysis.probe_tests import (
     probed_judges,
     variant_scale,
 )
-from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.records import Analysis, NamedResult, named_results
 from judgestats.analysis.scores import score_conditions
-from judgestats.analysis.selections import add_estimate, metrics_of, name_result, sort_results
+from judgestats.analysis.selections import add_estimate, metrics_of, sort_results
 from judgestats.analysis.summary_rows import declared_row, results_row
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
@@ -39,7 +39,7 @@ from judgestats.stats.agreement.preference import equivalence_of_effects, prefer
 from judgestats.stats.dispersion.condition_summary import normality_test
 from judgestats.stats.dispersion.dispersion_test import spread_test
 from judgestats.stats.dispersion.equivalence import equivalence_of_spread
-from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference.estimate import Estimate, Result
 from judgestats.stats.inference.multiplicity import adjust_family
 from judgestats.stats.inference.result import Comparisons, TestResult
 from judgestats.stats.robustness.probes import probe_shift
@@ -59,28 +59,21 @@ def rescale_points(scores: Floats, scale: Scale) -> Floats:
 
 def position_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
     """Leaning to the first place, verdicts that survive a swap, and place apart from repetition."""
-    results = []
+    results: list[NamedResult] = []
     for judge in (j for j in judges if PAIRS in j.verdicts):
         ab, ba = judge.verdicts[PAIRS]
         where = judge.where
         common: dict[str, Any] = {"cluster": judge.cluster["pairs"], "level": declared.level}
-        own = [
-            name_result(f"position.{where}", f"Leaning to the first place, {where}", "secondary",
-                  first_position_preference(ab, ba, **common)),
-            name_result(f"position.swap.{where}", f"Both orders agree, {where}", "secondary",
-                  swap_consistency(ab, ba, **common)),
-        ]  # fmt: skip
-        if ab.shape[1] > 1:
-            apart = position_and_noise(
-                ab, ba, **common, n_permutations=declared.n_resamples, seed=declared.seed
-            )
-            own.append(
-                name_result(f"position.noise.{where}", f"Place and noise apart, {where}",
-                    "secondary",
-                      apart)
-            )  # fmt: skip
         about = About(judge=judge.judge, stratum=where, conditions=(judge.conditions[PAIRS],))
-        results += [replace(result, about=about) for result in own]
+        lean = first_position_preference(ab, ba, **common)
+        own: list[tuple[str, str, Result]] = [
+            ("position", "Leaning to the first place", lean),
+            ("position.swap", "Both orders agree", swap_consistency(ab, ba, **common)),
+        ]
+        if ab.shape[1] > 1:
+            apart = position_and_noise(ab, ba, cluster=common["cluster"], **declared.drawn)
+            own.append(("position.noise", "Place and noise apart", apart))
+        results += named_results(where, "secondary", *own, about=about)
     return results
 
 
@@ -104,10 +97,9 @@ def length_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> lis
     family = one_family(effects, family=f"length: {OF_JUDGES}")
     small = equivalence_of_effects(family, margin=declared.margins["verdicts"])
     return [
-        name_result("length", "A response twice as long, people's preference held constant",
-            "secondary",
-              family, headline=True),
-        name_result("equivalence.length", "Is the effect of length small", "secondary", small),
+        NamedResult("length", "A response twice as long, people's preference held constant",
+              "secondary", family, headline=True),
+        NamedResult("equivalence.length", "Is the effect of length small", "secondary", small),
     ]  # fmt: skip
 
 
@@ -158,22 +150,22 @@ def scales_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> lis
         return []
     family = f"scale: {OF_JUDGES}"
     results = [
-        name_result(
+        NamedResult(
             f"spread.scale.{where}", f"Relative spread by scale, {where}", "secondary", test
         )
         for where, test in tests.items()
     ]
     results += [
-        name_result("spread.family", "Relative spread by scale, adjusted", "secondary",
+        NamedResult("spread.family", "Relative spread by scale, adjusted", "secondary",
               adjust_family(tests, family=family), headline=True),
-        name_result("spread.ratio", "Ratios of relative variances", "secondary",
+        NamedResult("spread.ratio", "Ratios of relative variances", "secondary",
               one_family(ratios, family=family)),
-        name_result("equivalence.spread", "Is the relative spread alike on all scales", "secondary",
+        NamedResult("equivalence.spread", "Is the relative spread alike on all scales", "secondary",
               one_family(small, family=family)),
     ]  # fmt: skip
     if shifts:
         results.append(
-            name_result("shift.scale", "Mean by scale, in points of a 1-10 scale", "secondary",
+            NamedResult("shift.scale", "Mean by scale, in points of a 1-10 scale", "secondary",
                   one_family(shifts, family=family))
         )  # fmt: skip
     return results
@@ -182,7 +174,7 @@ def scales_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> lis
 def shapes_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
     """The shape of repeated scores on every scale, in its own points."""
     return [
-        name_result(f"shape.{_label(s, declared)}, {j.where}",
+        NamedResult(f"shape.{_label(s, declared)}, {j.where}",
               f"Shape of scores on {_label(s, declared)}, {j.where}", "secondary",
               normality_test(x, cluster=j.cluster["scores"], level=declared.level))
         for j in judges
@@ -241,22 +233,17 @@ def unparsed_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> l
                 cluster=judge.cluster["pairs"],
                 level=declared.level,
             )
-    return [
-        *(
-            name_result(f"padding.complete.{where}",
-                  f"Padded minus original, completely read answers only, {where}", "secondary",
-                  test)
-            for where, test in complete.items()
-        ),
-        *(
-            [
-                name_result("position.unread",
-                    "Leaning to the first place, unread verdicts for neither",
-                   "secondary",
-                   adjust_family(signs, family="place, unread verdicts for neither"))]
-            if signs else []
-        ),
-    ]  # fmt: skip
+    title = "Padded minus original, completely read answers only"
+    results = [
+        named
+        for where, test in complete.items()
+        for named in named_results(where, "secondary", ("padding.complete", title, test))
+    ]
+    if signs:
+        of_signs = adjust_family(signs, family="place, unread verdicts for neither")
+        title = "Leaning to the first place, unread verdicts for neither"
+        results.append(NamedResult("position.unread", title, "secondary", of_signs))
+    return results
 
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:

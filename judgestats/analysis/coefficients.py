@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, cast, get_args
 
 from judgestats import stats
-from judgestats.analysis.records import NamedResult
+from judgestats.analysis.records import NamedResult, condition_result
 from judgestats.results import QUANTITIES, About, Quantity, quantity_of
 from judgestats.results.quantities.entry import Kind
 from judgestats.stats.agreement.across_orders import Repetition, repetition_over_orders
@@ -103,9 +103,7 @@ def computed(quantity: Quantity, *data: object, counts: bool = False, **keywords
     return value
 
 
-def named_result(
-    quantity: Quantity, value: Result, about: About, *, where: str = ""
-) -> NamedResult:
+def named_result(quantity: Quantity, value: Result, about: About) -> NamedResult:
     """What an audit found of one condition, under the record of the quantity.
 
     Parameters
@@ -114,18 +112,11 @@ def named_result(
         As `declared_for` yields it.
     value : Result
     about : About
-    where : str
-        Ends the title.
     """
-    name = about.conditions[0]
-    return NamedResult(
-        id=f"{quantity.record}.{name}",
-        title=f"{quantity.title or quantity.heading}{where} ({name})",
-        role="primary" if quantity.primary else "secondary",
-        result=value,
-        about=about,
-        headline=quantity.primary,
-    )
+    return condition_result(
+        quantity.record, quantity.title or quantity.heading, about.conditions[0], value,
+        role="primary" if quantity.primary else "secondary", about=about, headline=quantity.primary,
+    )  # fmt: skip
 
 
 def is_primary(record: str) -> bool:
@@ -181,13 +172,8 @@ def repetition_results(
 def described(value: Estimate, about: About) -> NamedResult:
     """A number of one condition under the id of its quantity, which claims nothing."""
     quantity = quantity_of(value.name)
-    return NamedResult(
-        id=f"{quantity.record}.{about.conditions[0]}",
-        title=quantity.title or value.label,
-        role="descriptive",
-        result=value,
-        about=about,
-    )
+    identity, title = f"{quantity.record}.{about.conditions[0]}", quantity.title or value.label
+    return NamedResult(identity, title, "descriptive", value, about=about)
 
 
 def condition_metrics(row: Mapping[str, Any]) -> dict[str, float]:

@@ -37,8 +37,8 @@ from judgestats.analysis.families import (
     jointly,
     restrict_pairs,
 )
-from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.selections import metrics_of, name_result
+from judgestats.analysis.records import Analysis, NamedResult, by_role, named_results
+from judgestats.analysis.selections import metrics_of
 from judgestats.analysis.summary_rows import declared_row, ranked, results_row
 from judgestats.errors import InputError
 from judgestats.items.records import Item
@@ -126,18 +126,10 @@ def analyse(
     }
     headlines = tuple(_headlines(by_id, judges, tests))
     results = _restrict_strategies(results, headlines)
-    results += [
-        name_result(
-            f"cost.{judged.name}",
-            f"Price of a point of accuracy, {judged.name}",
-            "descriptive",
-            price_table(judged, gains[judged.name], declared),
-        )
-        for judged in judges
-        if judged.name in gains
-    ]
-    order = {"primary": 0, "secondary": 1, "descriptive": 2}
-    results.sort(key=lambda r: order[r.role])
+    for judged in (j for j in judges if j.name in gains):
+        price = price_table(judged, gains[judged.name], declared)
+        title = "Price of a point of accuracy"
+        results += named_results(judged.name, "descriptive", ("cost", title, price))
     table = pd.DataFrame(rows)
     return Analysis(
         experiment="crowd",
@@ -150,7 +142,7 @@ def analyse(
         sentence=sentence_of(judges, table, gains, by_id, headlines, declared),
         headlines=headlines,
         conditions=table,
-        results=tuple(results),
+        results=tuple(by_role(results)),
         limitations=tuple(limits_of(frame, pipelines, table, items)),
         recommendation=recommended(judges, table, gains, declared),
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},

@@ -12,11 +12,10 @@ import pandas as pd
 from judgestats.analysis.crowd_data import StrategyVerdicts
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.limits import designed_labels
-from judgestats.analysis.records import NamedResult, Recommendation
+from judgestats.analysis.records import NamedResult, Recommendation, named_results
 from judgestats.analysis.selections import (
     add_estimate,
     condition_row,
-    name_result,
     selection_limits,
     spent_on_a_verdict,
 )
@@ -30,7 +29,7 @@ from judgestats.results.numbers import adjusted_p
 from judgestats.stats.agreement.kappa import fleiss_kappa
 from judgestats.stats.agreement.position import first_position_preference, swap_consistency
 from judgestats.stats.agreement.raw_agreement import mean_of_groups, mean_share, percent_agreement
-from judgestats.stats.inference.result import Comparison, Comparisons
+from judgestats.stats.inference.result import Comparison, Comparisons, Estimate
 
 _FEWEST = 5
 """Questions of the smallest set for which an accuracy, and so the average, is reported."""
@@ -82,15 +81,16 @@ def _accuracy(
     if np.isnan(right).all():
         row["accuracy"] = math.nan
         return []
-    overall = mean_share(
-        right,
-        cluster=judged.cluster,
-        level=declared.level,
-        name="accuracy",
-        label=f"Accuracy ({label})",
-    )
+
+    def share(own: Any, label: str) -> Estimate:
+        return mean_share(
+            right[own], cluster=judged.cluster[own], level=declared.level, name="accuracy",
+            label=label,
+        )  # fmt: skip
+
+    overall = share(slice(None), f"Accuracy ({label})")
     add_estimate(row, "accuracy", overall)
-    results = [name_result(f"accuracy.{label}", f"Accuracy, {label}", "descriptive", overall)]
+    results = named_results(label, "descriptive", ("accuracy", "Accuracy", overall))
     wrong = judged.pair_means("right", [strategy], unread=0.0)[:, 0]
     row["accuracy_unread_wrong"] = float(np.nanmean(wrong))
     questions = pd.Series(judged.cluster).groupby(judged.category).nunique()
@@ -101,18 +101,10 @@ def _accuracy(
         own = judged.category == name
         if np.isnan(right[own]).all():
             continue
-        part = mean_share(
-            right[own],
-            cluster=judged.cluster[own],
-            level=declared.level,
-            name="accuracy",
-            label=f"Accuracy on {name} ({label})",
-        )
+        part = share(own, f"Accuracy on {name} ({label})")
         add_estimate(row, f"accuracy_in_{name}", part)
-        results.append(
-            name_result(
-                f"accuracy.in.{name}.{label}", f"Accuracy on {name}, {label}", "descriptive", part
-            )
+        results += named_results(
+            label, "descriptive", (f"accuracy.in.{name}", f"Accuracy on {name}", part)
         )
     average = mean_of_groups(
         right,
@@ -123,12 +115,9 @@ def _accuracy(
         label=f"Average accuracy of the sets ({label})",
     )
     add_estimate(row, "average", average)
-    results.append(
-        name_result(
-            f"accuracy.average.{label}", f"Average over sets, {label}", "descriptive", average
-        )
+    return results + named_results(
+        label, "descriptive", ("accuracy.average", "Average over sets", average)
     )
-    return results
 
 
 def _order(
@@ -146,15 +135,12 @@ def _order(
     add_estimate(row, "swap_consistency", swap)
     if lean.effect is not None:
         add_estimate(row, "first_preference", lean.effect)
-    return [
-        name_result(f"order.{label}", f"Both orders agree, {label}", "descriptive", swap),
-        name_result(
-            f"order.position.{label}",
-            f"Preference for the first place, {label}",
-            "descriptive",
-            lean,
-        ),
-    ]
+    return named_results(
+        label,
+        "descriptive",
+        ("order", "Both orders agree", swap),
+        ("order.position", "Preference for the first place", lean),
+    )
 
 
 def _repeat(
@@ -176,12 +162,12 @@ def _repeat(
     kappa = fleiss_kappa(verdicts[present], **common)
     add_estimate(row, "self_agreement", again)
     add_estimate(row, "fleiss_kappa", kappa)
-    return [
-        name_result(f"repeat.{label}", f"Repeated pipelines agree, {label}", "descriptive", again),
-        name_result(
-            f"repeat.kappa.{label}", f"Kappa of repeated pipelines, {label}", "descriptive", kappa
-        ),
-    ]
+    return named_results(
+        label,
+        "descriptive",
+        ("repeat", "Repeated pipelines agree", again),
+        ("repeat.kappa", "Kappa of repeated pipelines", kappa),
+    )
 
 
 MARGIN = 0.05

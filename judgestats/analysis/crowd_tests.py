@@ -13,11 +13,12 @@ import pandas as pd
 from judgestats.analysis.crowd_conclusions import REFERENCE, better_than_vanilla
 from judgestats.analysis.crowd_data import StrategyVerdicts
 from judgestats.analysis.families import AnalysisPlan
-from judgestats.analysis.records import NamedResult
-from judgestats.analysis.selections import label_shares, name_result
+from judgestats.analysis.records import NamedResult, named_results
+from judgestats.analysis.selections import label_shares
 from judgestats.protocols.strategies import strategy
 from judgestats.results import About
 from judgestats.results.numbers import bounds_of, with_bounds
+from judgestats.results.records import Role
 from judgestats.stats.comparison.paired_categories import cochran_q_test
 from judgestats.stats.comparison.trend import page_trend_test
 from judgestats.stats.dispersion.condition_summary import mean_shift
@@ -32,32 +33,34 @@ def strategy_results(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[N
     if len(names) < 2:
         return []
     primary = _cochran(judged, names, declared)
+    pairs = primary.mcnemar(level=declared.level)
     results = [
-        name_result(
-            f"strategies.{judged.name}",
-            f"Right verdicts by strategy, {judged.name}",
-            "primary",
-            primary,
-            headline=True,
-        ),
-        name_result(
-            f"strategies.pairs.{judged.name}",
-            f"Which strategies differ, {judged.name}",
-            "primary",
-            primary.mcnemar(level=declared.level),
-            about=About(stratum=judged.name),
-        ),
+        *_named(judged, "primary", ("strategies", "Right verdicts by strategy", primary)),
+        *_named(judged, "primary", ("strategies.pairs", "Which strategies differ", pairs)),
     ]
     if judged.rows["right"].isna().any():
-        results.append(
-            name_result(
-                f"strategies.unread_wrong.{judged.name}",
-                f"Right verdicts, a missing one counted as wrong, {judged.name}",
-                "secondary",
-                _cochran(judged, names, declared, unread=0.0),
-            )
-        )
+        strict = _cochran(judged, names, declared, unread=0.0)
+        title = "Right verdicts, a missing one counted as wrong"
+        results += _named(judged, "secondary", ("strategies.unread_wrong", title, strict))
     return results
+
+
+def _named(
+    judged: StrategyVerdicts, role: Role, *rows: tuple[str, str, Result]
+) -> list[NamedResult]:
+    """Results of a judge; comparisons are about it, and what the answer rests on is marked."""
+    about = About(stratum=judged.name)
+    return [
+        dataclasses.replace(
+            named,
+            headline=named.id.removesuffix(f".{judged.name}") in _ANSWERS,
+            about=about if isinstance(named.result, Comparisons) else named.about,
+        )
+        for named in named_results(judged.name, role, *rows)
+    ]
+
+
+_ANSWERS = {"strategies", "gain", "scaling.accuracy"}
 
 
 def _cochran(
@@ -97,31 +100,19 @@ def gain_results(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[Named
             level=declared.level,
         )
     )
-    return [
-        name_result(
-            f"gain.{judged.name}",
-            f"Accuracy beyond the vanilla judge's, {judged.name}",
-            "secondary",
-            shifts,
-            headline=True,
-            about=About(stratum=judged.name),
-        ),
-        name_result(
-            f"gain.equivalence.{judged.name}",
-            f"Is no difference from vanilla shown? {judged.name}",
-            "secondary",
-            label_shares(
-                equivalence_of_means(
-                    right,
-                    margin=declared.margins["accuracy"],
-                    conditions=names,
-                    cluster=judged.cluster,
-                    reference=REFERENCE,
-                ).replace(quantity="accuracy, as a share of the pairs")
-            ),
-            about=About(stratum=judged.name),
-        ),
-    ]
+    equal = equivalence_of_means(
+        right,
+        margin=declared.margins["accuracy"],
+        conditions=names,
+        cluster=judged.cluster,
+        reference=REFERENCE,
+    ).replace(quantity="accuracy, as a share of the pairs")
+    return _named(
+        judged,
+        "secondary",
+        ("gain", "Accuracy beyond the vanilla judge's", shifts),
+        ("gain.equivalence", "Is no difference from vanilla shown", label_shares(equal)),
+    )
 
 
 def scaling_results(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[NamedResult]:
@@ -136,27 +127,21 @@ def scaling_results(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[Na
         **declared.drawn,
         "alternative": "two-sided",
     }
-    accuracy = page_trend_test(judged.pair_means("right", names), **common)
-    return [
-        name_result(
-            f"scaling.accuracy.{judged.name}",
-            f"Accuracy against the number of crowd judgments, {judged.name}",
-            "secondary",
-            accuracy,
-            headline=True,
-        ),
-        name_result(
-            f"scaling.length.{judged.name}",
-            f"Length of the explanation against the number of crowd judgments, {judged.name}",
-            "secondary",
-            page_trend_test(judged.pair_means("words", names), **common),
-        ),
-    ]
+    accuracy, length = (
+        page_trend_test(judged.pair_means(column, names), **common) for column in ("right", "words")
+    )
+    against = "against the number of crowd judgments"
+    return _named(
+        judged,
+        "secondary",
+        ("scaling.accuracy", f"Accuracy {against}", accuracy),
+        ("scaling.length", f"Length of the explanation {against}", length),
+    )
 
 
 def selection_results(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[NamedResult]:
     """Selections with and without verdicts, at each k."""
-    results = []
+    results: list[NamedResult] = []
     by_k: dict[int, list[str]] = {}
     for name in conditions_of(declared, "selections", judged):
         by_k.setdefault(strategy(name).k, []).append(name)
@@ -164,28 +149,20 @@ def selection_results(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[
         if len(names) < 2:
             continue
         test = _cochran(judged, names, declared)
-        results += [
-            name_result(
-                f"selection.k{k}.{judged.name}",
-                f"Right verdicts by selection at k = {k}, {judged.name}",
-                "secondary",
-                test,
-            ),
-            name_result(
-                f"selection.pairs.k{k}.{judged.name}",
-                f"Which selections differ at k = {k}, {judged.name}",
-                "secondary",
-                test.mcnemar(level=declared.level),
-                about=About(stratum=judged.name),
-            ),
-        ]
+        pairs = test.mcnemar(level=declared.level)
+        results += _named(
+            judged,
+            "secondary",
+            (f"selection.k{k}", f"Right verdicts by selection at k = {k}", test),
+            (f"selection.pairs.k{k}", f"Which selections differ at k = {k}", pairs),
+        )
     return results
 
 
 def point_results(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[NamedResult]:
     """Key points and words beyond vanilla's."""
     names = conditions_of(declared, "strategies", judged)
-    results = []
+    results: list[NamedResult] = []
     for column, what in (("points", "Key points"), ("words", "Words of the explanation")):
         values = judged.pair_means(column, names)
         if REFERENCE not in names or len(names) < 2 or np.isnan(values).all():
@@ -193,20 +170,15 @@ def point_results(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[Name
         counted = ~np.isnan(values).all(axis=1)
         if counted.sum() < 2:
             continue
-        results.append(
-            name_result(
-                f"points.{column}.{judged.name}",
-                f"{what} beyond the vanilla judge's, {judged.name}",
-                "descriptive",
-                mean_shift(
-                    values[counted],
-                    conditions=names,
-                    cluster=judged.cluster[counted],
-                    reference=REFERENCE,
-                    level=declared.level,
-                ),
-            )
+        shifts = mean_shift(
+            values[counted],
+            conditions=names,
+            cluster=judged.cluster[counted],
+            reference=REFERENCE,
+            level=declared.level,
         )
+        title = f"{what} beyond the vanilla judge's"
+        results += named_results(judged.name, "descriptive", (f"points.{column}", title, shifts))
     return results
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from judgestats.analysis.conversion import with_items
 from judgestats.analysis.families import LEVEL, AnalysisPlan, Stratum, claim_of, restrict_pairs
-from judgestats.analysis.records import NamedResult, smallest_adjusted
+from judgestats.analysis.records import NamedResult, named_results, smallest_adjusted
 from judgestats.analysis.scores import ScoreConditions, score_conditions
 from judgestats.data.matrices import ScoreArray, score_array
 from judgestats.results import About, Claim, Headline
@@ -214,22 +214,15 @@ def secondary(
     result: Result,
     *,
     headline: bool = False,
-    family: str = "",
     hypothesis: str = "",
     stratum: Stratum | None = None,
 ) -> NamedResult:
     """A named result of the role ``secondary``, about a stratum where one is given."""
+    about, levels = (stratum.about, stratum.levels) if stratum else (About(), {})
     return NamedResult(
-        hypothesis=hypothesis,
-        about=stratum.about if stratum else About(),
-        levels=stratum.levels if stratum else {},
-        id=identity,
-        title=title,
-        role="secondary",
-        result=result,
-        headline=headline,
-        family=family,
-    )
+        id=identity, title=title, role="secondary", result=result, headline=headline,
+        hypothesis=hypothesis, about=about, levels=levels,
+    )  # fmt: skip
 
 
 def label_of(question: SpreadQuestion, stratum: str, others: Sequence[SpreadQuestion]) -> str:
@@ -253,20 +246,15 @@ def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
     """
     primary, *others = questions
     across, between = primary.across, primary.spreads
-    family = f"spread across {across}"
     of = {s.name: s for s in primary.strata}
     results = [
-        NamedResult(
-            id=f"spread.{name}",
-            title=f"Spread across {across}, {name}",
-            role="primary",
-            result=result.blocked_f,
-            family=family,
-            headline=True,
-            about=of[name].about,
-        )
+        named
         for name, result in between.items()
-    ]
+        for named in named_results(
+            name, "primary", ("spread", f"Spread across {across}", result.blocked_f),
+            headline=True, about=of[name].about,
+        )
+    ]  # fmt: skip
     if sum(len(q.spreads) for q in questions) > 1:
         results.append(
             NamedResult(
@@ -274,67 +262,39 @@ def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
                 title=f"Spread across {' and '.join(q.across for q in questions)}, adjusted",
                 role="primary",
                 result=spread_family(*questions),
-                family=family,
                 headline=True,
             )
         )
     for name, result in between.items():
-        stratum = of[name]
-        for test in result.trend:
-            results.append(
-                secondary(
-                    f"trend.{test.name}.{name}",
-                    f"Trend of spread, {name}",
-                    test,
-                    headline="page" in test.name,
-                    stratum=stratum,
-                )
-            )
-        ranks = [("ranks", "Ranks of spread", result.rank_test)]
-        if result.iman_davenport is not None:
-            ranks.append(("ranks_f", "Ranks of spread, F", result.iman_davenport))
-        results += [
-            secondary(
-                f"{kind}.{name}", f"{title}, {name}", test, hypothesis="spread", stratum=stratum
-            )
-            for kind, title, test in ranks
-        ]
-        results += [
-            secondary(
-                f"posthoc.{pairs.name}.{name}",
-                f"Which {across}, {name}",
-                pairs,
-                hypothesis="spread",
-                stratum=stratum,
-            )
-            for pairs in result.post_hoc
-        ]
-        if result.distance_ratios is not None:
-            results.append(
-                secondary(
-                    f"distance.{name}",
-                    f"Ratios of mean distances, {name}",
-                    result.distance_ratios,
-                    hypothesis="ratio",
-                    stratum=stratum,
-                )
-            )
-        results.append(
-            secondary(
-                f"ratio.{name}", f"Ratios of variances, {name}", result.ratios, stratum=stratum
-            )
-        )
-        if result.shifts is not None:
-            results.append(
-                secondary(
-                    f"shift.{name}",
-                    f"Shifts of the mean, {name}",
-                    result.shifts,
-                    headline=True,
-                    stratum=stratum,
-                )
-            )
+        results += _secondary_results(primary, of[name], result)
     return results + [r for q in others for r in _further(q)]
+
+
+def _secondary_results(
+    question: SpreadQuestion, stratum: Stratum, spread: SpreadResult
+) -> list[NamedResult]:
+    """What stands beside the test of a stratum: trends, ranks, pairs, ratios and shifts."""
+    ranks: list[tuple[str, str, Result | None]] = [
+        ("ranks", "Ranks of spread", spread.rank_test),
+        ("ranks_f", "Ranks of spread, F", spread.iman_davenport),
+        *((f"posthoc.{p.name}", f"Which {question.across}", p) for p in spread.post_hoc),
+    ]
+    rows: list[tuple[str, str, Result | None, str]] = [
+        *((f"trend.{test.name}", "Trend of spread", test, "") for test in spread.trend),
+        *((*row, "spread") for row in ranks),
+        ("distance", "Ratios of mean distances", spread.distance_ratios, "ratio"),
+        ("ratio", "Ratios of variances", spread.ratios, ""),
+        ("shift", "Shifts of the mean", spread.shifts, ""),
+    ]
+    return [
+        secondary(
+            f"{key}.{stratum.name}", f"{title}, {stratum.name}", result,
+            headline=key == "shift" or (key.startswith("trend.") and "page" in key),
+            hypothesis=hypothesis, stratum=stratum,
+        )
+        for key, title, result, hypothesis in rows
+        if result is not None
+    ]  # fmt: skip
 
 
 def _further(question: SpreadQuestion) -> list[NamedResult]:
@@ -364,11 +324,7 @@ def _further(question: SpreadQuestion) -> list[NamedResult]:
 
 
 def equivalence_in(
-    array: ScoreArray,
-    strata: Sequence[Stratum],
-    declared: AnalysisPlan,
-    *,
-    reference: str | None = None,
+    array: ScoreArray, strata: Sequence[Stratum], declared: AnalysisPlan
 ) -> dict[str, EquivalenceResult]:
     """Two one-sided tests of every pair in every stratum, against the declared margin."""
     return {
@@ -377,7 +333,6 @@ def equivalence_in(
             conditions=s.labels,
             cluster=array.clusters,
             margin=declared.margins["variance_ratio"],
-            reference=reference if reference in s.labels else None,
         )
         for s in strata
     }

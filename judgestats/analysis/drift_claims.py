@@ -446,16 +446,12 @@ def _led(
     """The analysis with these changes before everything else."""
     results = [
         NamedResult(
-            id=f"anchored.{key}.{name}",
-            title=f"{_TITLES[key]} ({about[name].stratum})",
-            role="primary",
-            result=estimate,
-            headline=True,
-            about=about[name],
+            f"anchored.{key}.{name}", f"{_TITLES[key]} ({about[name].stratum})", "primary",
+            estimate, headline=True, about=about[name],
         )
         for name, parts in split.items()
         for key, estimate in parts.items()
-    ]
+    ]  # fmt: skip
     headlines = []
     for named in results:
         estimate = named.result

@@ -17,6 +17,7 @@ from judgestats.data.request_fields import heat, sort_levels
 from judgestats.errors import InputError
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import is_number
+from judgestats.results.records import Role
 from judgestats.stats.dispersion.ratios import with_adjusted
 from judgestats.stats.inference.estimate import Note, Result
 from judgestats.stats.inference.multiplicity import (
@@ -234,7 +235,12 @@ def claim_of(p: float, p_alike: float) -> Claim:
 
 
 def family_of_tests(
-    identity: str, tests: Mapping[str, TestResult], family: str, **of: str
+    identity: str,
+    tests: Mapping[str, TestResult],
+    family: str,
+    *,
+    role: Role = "secondary",
+    hypothesis: str = "",
 ) -> list[NamedResult]:
     """Tests by label as a family (Holm), named; none where fewer than two could be computed.
 
@@ -245,22 +251,18 @@ def family_of_tests(
     tests : mapping of label to TestResult
     family : str
         What all of them answer.
-    **of : str
-        Further fields of the named result: ``hypothesis``, ``role``.
+    role, hypothesis : str
+        Of the named result.
     """
     by_name = {name: t for name, t in tests.items() if not math.isnan(t.p_value)}
     if len(by_name) < 2:
         return []
     return [
         NamedResult(
-            id=identity,
-            title=f"{family[0].upper()}{family[1:]}, adjusted",
-            role="primary" if of.get("role") == "primary" else "secondary",
-            result=adjust_family(by_name, family=family),
-            headline=True,
-            hypothesis=of.get("hypothesis", ""),
+            identity, f"{family[0].upper()}{family[1:]}, adjusted", role,
+            adjust_family(by_name, family=family), headline=True, hypothesis=hypothesis,
         )
-    ]
+    ]  # fmt: skip
 
 
 def jointly(

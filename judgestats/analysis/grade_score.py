@@ -19,7 +19,7 @@ from judgestats.analysis.families import (
     family_of_tests,
     headline_of_test,
 )
-from judgestats.analysis.records import Analysis, NamedResult, Recommendation
+from judgestats.analysis.records import Analysis, NamedResult, Recommendation, named_results
 from judgestats.analysis.selections import (
     OPTION,
     Effect,
@@ -29,7 +29,6 @@ from judgestats.analysis.selections import (
     effect_of_option,
     effect_of_prompt,
     metrics_of,
-    name_result,
     rotations_of,
     selection_limits,
     share_result,
@@ -182,7 +181,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     table = pd.DataFrame(rows)
     effects = [
         Effect(
-            result=name_result(f"position.{name}", f"Places selected, {name}", "secondary", test),
+            result=NamedResult(f"position.{name}", f"Places selected, {name}", "secondary", test),
             about=About(conditions=(name,), varied="place"),
             size=_largest_share_id(f"position.{name}", test),
         )
@@ -257,20 +256,18 @@ def _condition(
     for key in ("llm_score", "choice_score", "chance", "harmonic_of_means"):
         row[key] = float(grade.details[key])
     row["least_if_read"], row["most_if_read"] = (float(grade.details[k]) for k in ("low", "high"))
-    results = [
-        name_result(f"grade.{name}", f"Grade Score, {name}", "primary", grade),
-        name_result(
-            f"grade.corrected.{name}", f"Corrected for chance, {name}", "primary", corrected
-        ),
-    ]
+    results = named_results(
+        name,
+        "primary",
+        ("grade", "Grade Score", grade),
+        ("grade.corrected", "Corrected for chance", corrected),
+    )
     if row["n_replications"] > 1:
         noise = _count_items(
             _noise(rotations, declared), rotations, np.ones(len(rotations.items), dtype=bool)
         )
         add_estimate(row, "noise", noise)
-        results.append(
-            name_result(f"noise.{name}", f"Repetitions that differ, {name}", "secondary", noise)
-        )
+        results += named_results(name, "secondary", ("noise", "Repetitions that differ", noise))
     uniform = float(np.mean(1 / rotations.n_options))
     read = np.asarray((rotations.choices != "").any(axis=1))
     if (rotations.choices == UNRELATED).any() or row.get(OPTION) == "yes":

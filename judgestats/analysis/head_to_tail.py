@@ -25,14 +25,13 @@ from judgestats.analysis.recommendation import (
     repeats_needed,
     verdicts_reach,
 )
-from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.records import Analysis, NamedResult, named_results
 from judgestats.analysis.selections import (
     Choices,
     add_estimate,
     choices_of,
     condition_row,
     metrics_of,
-    name_result,
     selection_limits,
     sort_results,
     unanswered,
@@ -236,28 +235,24 @@ def _condition(
     row["judgments_for_90"] = one.details.get("k_for_90", math.nan)
     printed = _across_replications(choices)
     row["as_judged_se_replications"] = printed.std_error
-    return [
-        name_result(f"accuracy.{name}", f"Accuracy as judged, {name}", "primary", accuracy),
-        name_result(f"reliability.one.{name}", f"One verdict, {name}", "primary", one),
-        name_result(f"reliability.all.{name}", f"All replications, {name}", "primary", many),
-        name_result(
-            f"repetition.ac1.{name}", f"Agreement of repetitions, {name}", "descriptive", ac1
-        ),
-        name_result(f"repetition.flips.{name}", f"Changed verdicts, {name}", "descriptive", flips),
-        name_result(
-            f"repeats.needed.{name}",
-            f"Verdicts for a reliability of .90, {name}",
-            "descriptive",
-            repeats_needed(one),
-        ),
-        name_result(
-            f"repetition.unread.{name}", f"Unread as not correct, {name}", "descriptive", strict
-        ),
-        name_result(
-            f"repetition.category.{name}", f"Unread as a category, {name}", "descriptive", category
-        ),
-        name_result(f"published.{name}", f"Mean over replications, {name}", "replicated", printed),
-    ]
+    primary = named_results(
+        name,
+        "primary",
+        ("accuracy", "Accuracy as judged", accuracy),
+        ("reliability.one", "One verdict", one),
+        ("reliability.all", "All replications", many),
+    )
+    described = named_results(
+        name,
+        "descriptive",
+        ("repetition.ac1", "Agreement of repetitions", ac1),
+        ("repetition.flips", "Changed verdicts", flips),
+        ("repeats.needed", "Verdicts for a reliability of .90", repeats_needed(one)),
+        ("repetition.unread", "Unread as not correct", strict),
+        ("repetition.category", "Unread as a category", category),
+    )
+    published = ("published", "Mean over replications", printed)
+    return [*primary, *described, *named_results(name, "replicated", published)]
 
 
 def _across_replications(choices: Choices) -> Estimate:
@@ -314,7 +309,7 @@ def _judges(
                 less[title] = f"{judges[j]} less {judges[i]} at {heat(temperature)}"
     family = family_of_tests("judges.family", tests, "share correct, pairs of judges")
     results = [
-        name_result(f"judges.{title}", f"Share correct: {title}", "secondary", test)
+        NamedResult(f"judges.{title}", f"Share correct: {title}", "secondary", test)
         for title, test in tests.items()
     ]
     headlines = [

@@ -11,7 +11,7 @@ import pandas as pd
 
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.records import NamedResult
+from judgestats.analysis.records import NamedResult, condition_result
 from judgestats.analysis.summary_rows import declared_row, results_row
 from judgestats.data.matrices import ScoreArray
 from judgestats.data.readers.frame import condition_labels
@@ -278,10 +278,7 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
 
 
 def _name_result(key: str, condition: str, title: str, result: Result) -> NamedResult:
-    return NamedResult(
-        id=f"instrument.{key}.{condition}", title=f"{title} ({condition})", role="secondary",
-        result=result, about=About(conditions=(condition,)),
-    )  # fmt: skip
+    return condition_result(f"instrument.{key}", title, condition, result, role="secondary")
 
 
 def _source(frame: pd.DataFrame) -> str:

@@ -23,7 +23,7 @@ from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.limits import MOST_COMPARED, limits_of_conditions, not_compared
 from judgestats.analysis.ratings import ratings_of, true_score_of
 from judgestats.analysis.recommendation import recommend_reliable
-from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.repeat_limits import lost_metrics
 from judgestats.analysis.score_audit import comparison_results
 from judgestats.analysis.scores import (
@@ -53,7 +53,7 @@ from judgestats.analysis.verdict_audit import estimates_of
 from judgestats.data.large.columns import Column, ReducedJudgments
 from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.errors import InputError
-from judgestats.results import About, quantity_of
+from judgestats.results import quantity_of
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.designs.cells import Cells, cells_from_counts
 from judgestats.stats.dispersion.condition_summary import condition_summary, mean_shift
@@ -390,10 +390,7 @@ def with_labelled(
 def _people(own: Analysis, of_all: dict[str, Found]) -> tuple[NamedResult, ...]:
     """The labelled judgments' results; where all items have a part in one, that of all items."""
     over = {
-        f"{kind}.{name}": NamedResult(
-            id=f"{kind}.{name}", title=f"{title} ({name})", role="primary", result=result,
-            headline=True, about=About(conditions=(name,)),
-        )
+        f"{kind}.{name}": condition_result(kind, title, name, result, headline=True)
         for name, named in of_all.items()
         for kind, title, result in named
     }  # fmt: skip

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from judgestats.analysis.audit_answer import FEWEST_SYSTEMS
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.summary_rows import declared_row, results_row
 from judgestats.analysis.supplements import Rows
 from judgestats.errors import InputError
@@ -73,7 +73,7 @@ def strength_results(
         used = meetings(own)
         if used is None:
             continue
-        condition, about = str(name), About(conditions=(str(name),))
+        condition = str(name)
         if len(used) > _MOST:
             why = f"{len(used)} verdicts take long: use judgestats.stats.bradley_terry on a part"
             refused.setdefault(why, []).append(condition)
@@ -95,11 +95,8 @@ def strength_results(
             refused.setdefault(why, []).append(condition)
             continue
 
-        def name_term(kind: str, title: str, term: Estimate, of: About = about) -> NamedResult:
-            return NamedResult(
-                id=f"{kind}.{of.conditions[0]}", title=f"{title} ({of.conditions[0]})",
-                role="secondary", result=term, about=of,
-            )  # fmt: skip
+        def name_term(kind: str, title: str, term: Estimate, name: str = condition) -> NamedResult:
+            return condition_result(kind, title, name, term, role="secondary")
 
         for system, term, rank in zip(
             strengths.systems,
@@ -117,9 +114,9 @@ def strength_results(
             if term.name in _FURTHER
         ]
         described.append(
-            NamedResult(
-                id=f"leaderboard.{condition}", title=f"Systems by pairwise verdicts ({condition})",
-                role="descriptive", result=Rows(table=strength_table(strengths)), about=about,
+            condition_result(
+                "leaderboard", "Systems by pairwise verdicts", condition,
+                Rows(table=strength_table(strengths)), role="descriptive",
             )
         )  # fmt: skip
     limits += [_refusal_limit(named_conditions, why) for why, named_conditions in refused.items()]
@@ -389,10 +386,7 @@ def add_scores(analysis: Analysis, scores: pd.DataFrame, *, level: float, seed: 
         )  # fmt: skip
         about = About(conditions=(name,))
         described += [
-            NamedResult(
-                id=f"order_in_common.{name}", title=f"{common.label} ({name})",
-                role="descriptive", result=common, about=about,
-            ),
+            condition_result("order_in_common", common.label, name, common, role="descriptive"),
             replace(
                 named, result=Rows(table=board),
                 title=f"Systems by pairwise verdicts and by scores ({name}; {by_scores.how})",

@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.families import AnalysisPlan
-from judgestats.analysis.records import NamedResult
+from judgestats.analysis.records import NamedResult, named_results
 from judgestats.analysis.score_audit import first_weighted
-from judgestats.analysis.selections import add_estimate, name_result
+from judgestats.analysis.selections import add_estimate
 from judgestats.arrays import Floats, Objects
 from judgestats.data.pairs import both_orders, combined, scores_of
 from judgestats.data.request_fields import heat
@@ -284,26 +284,21 @@ def describe_verdicts(
 
     score = share(credit, "alignment_score", "Alignment score")
     add_estimate(row, "alignment", score)
-    results = [name_result(f"alignment.{name}", f"Alignment, {name}", "descriptive", score)]
+    results = [NamedResult(f"alignment.{name}", f"Alignment, {name}", "descriptive", score)]
     if np.any(verdicts == ""):
         wrong = credit_by_pair(verdicts, labels, unread=0.0)
         counted = share(wrong, "alignment_score", "Alignment score, unread as wrong")
         add_estimate(row, "alignment_unread_as_wrong", counted)
-        results.append(
-            name_result(f"alignment.unread_as_wrong.{name}", f"Alignment, unread as wrong, {name}",
-                  "descriptive", counted)
-        )  # fmt: skip
+        unread = ("alignment.unread_as_wrong", "Alignment, unread as wrong", counted)
+        results += named_results(name, "descriptive", unread)
     decided = credit_by_pair(
         np.where(verdicts == "tie", "", verdicts), np.where(labels == "tie", "", labels)
     )
     if not np.isnan(decided).all():
         right = share(decided, "accuracy", "Accuracy without ties")
         add_estimate(row, "accuracy_decided", right)
-        results.append(
-            name_result(f"agreement.accuracy.{name}", f"Accuracy without ties, {name}",
-                "descriptive",
-                  right)
-        )  # fmt: skip
+        without = ("agreement.accuracy", "Accuracy without ties", right)
+        results += named_results(name, "descriptive", without)
     read = verdicts != ""
     row["tie_share"] = float(np.sum(verdicts == "tie") / read.sum()) if read.any() else math.nan
     return credit, results
@@ -377,18 +372,15 @@ def reference_results(pairs: MethodPairs, declared: AnalysisPlan) -> list[NamedR
     ceiling = people_ceiling(pairs, level=declared.level)
     if ceiling is not None:
         results.append(
-            name_result("alignment.people", "People against one another", "secondary", ceiling)
+            NamedResult("alignment.people", "People against one another", "secondary", ceiling)
         )
     for name, credit in baselines(pairs).items():
         score = share_of_pairs(
             credit, pairs, level=declared.level, name="alignment_score",
             label=f"Alignment score ({name})",
         )  # fmt: skip
-        results.append(
-            name_result(
-                f"alignment.{name.replace(' ', '_')}", f"Baseline: {name}", "secondary", score
-            )
-        )
+        key = f"alignment.{name.replace(' ', '_')}"
+        results.append(NamedResult(key, f"Baseline: {name}", "secondary", score))
     return results
 
 
@@ -501,7 +493,7 @@ def described(
         if judgments == 1:
             add_estimate(row, "icc1", reliability)
         results.append(
-            name_result(f"reliability.{name}", f"Reliability, {name}", "descriptive", reliability)
+            NamedResult(f"reliability.{name}", f"Reliability, {name}", "descriptive", reliability)
         )
     return Aggregated(row=row, results=tuple(results), credit=credit)
 

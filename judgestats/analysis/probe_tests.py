@@ -14,7 +14,7 @@ import pandas as pd
 from judgestats.analysis.agreement import position_shares, preference_share
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.records import NamedResult
-from judgestats.analysis.selections import Rotations, label_shares, name_result
+from judgestats.analysis.selections import Rotations, label_shares
 from judgestats.arrays import Floats, Objects
 from judgestats.data.pairs import both_orders, scores_of
 from judgestats.data.request_fields import heat
@@ -506,7 +506,7 @@ def named_tests(tests: Tests, kind: Kind, judges: Sequence[ProbedJudge]) -> list
     family = adjust_family(labels, family=FAMILY)
     return [
         *single,
-        name_result(hypothesis, f"{title}, adjusted", "primary", family, headline=True),
+        NamedResult(hypothesis, f"{title}, adjusted", "primary", family, headline=True),
     ]
 
 
@@ -625,7 +625,7 @@ def flip_results(
             )  # fmt: skip
             title = f"Verdicts changed beyond repetition, {probe.name}, {judge.where}"
             results.append(
-                name_result(f"flips.{probe.name}.{judge.where}", title, "secondary", test)
+                NamedResult(f"flips.{probe.name}.{judge.where}", title, "secondary", test)
             )
     return results
 
@@ -647,7 +647,7 @@ def described_results(
                     )  # fmt: skip
                     results.append(
                         dataclasses.replace(
-                            name_result(identity(probe, judge.where),
+                            NamedResult(identity(probe, judge.where),
                                 f"{probe.name}, {judge.where}",
                                   "descriptive", test),
                             hypothesis="reference",
@@ -675,4 +675,4 @@ def _own_shares(
     shift = label_shares(dataclasses.replace(shift, family=f"own answers, {judge.where}"))
     title = f"Share for its own answers, judge minus people, {judge.where}"
     about = About(judge=judge.judge, stratum=f"share for its own answers, {judge.where}")
-    return [name_result(f"own.{judge.where}", title, "secondary", shift, about=about)]
+    return [NamedResult(f"own.{judge.where}", title, "secondary", shift, about=about)]

@@ -15,7 +15,6 @@ from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_of, unt
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult, Recommendation
 from judgestats.analysis.scores import cell_arrays, score_conditions
-from judgestats.analysis.selections import name_result
 from judgestats.analysis.summary_rows import declared_row
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array
@@ -234,7 +233,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         )  # fmt: skip
         shift = dataclasses.replace(shift, family=f"wordings, {where}")
         results.append(
-            name_result(
+            NamedResult(
                 f"level.{where}",
                 f"Wordings minus the first, {where}",
                 "secondary",
@@ -245,7 +244,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     family = adjust_family(tests, family="the wording of the prompt: judges and temperatures")
     results = [
         *(
-            name_result(
+            NamedResult(
                 f"wording.{where}",
                 f"Wording of the prompt, {where}",
                 "primary",
@@ -254,7 +253,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             )
             for where, test in tests.items()
         ),
-        name_result("wording", "Wording of the prompt, adjusted", "primary", family, headline=True),
+        NamedResult("wording", "Wording of the prompt, adjusted", "primary", family, headline=True),
         *results,
     ]
     crossed = crossed_results(frame, items, cluster, declared)

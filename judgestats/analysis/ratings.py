@@ -116,15 +116,11 @@ def judges_named(found: Found) -> list[NamedResult]:
     """Primary results on judges beside one another, each about its stratum."""
     return [
         NamedResult(
-            id=i,
-            title=title,
-            role="primary",
-            result=result,
-            headline=True,
+            i, title, "primary", result, headline=True,
             about=About(stratum=i.split(".", 2)[2] if i.count(".") > 1 else ""),
         )
         for i, title, result in found
-    ]
+    ]  # fmt: skip
 
 
 def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:

@@ -127,13 +127,9 @@ def recommend_best(
         null=null,
     )  # fmt: skip
     result = NamedResult(
-        id="best",
-        title=f"Which may be the best in {what}",
-        role="secondary",
-        result=best,
-        hypothesis="best",
+        "best", f"Which may be the best in {what}", "secondary", best,
         levels={name: name for name in names},
-    )
+    )  # fmt: skip
     tied = best.candidates
     among = f"The best in {what} {_tied_phrase(tied, names)}" if len(tied) > 1 else (
         f"{tied[0]} is the best in {what}"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 
@@ -39,7 +39,7 @@ from judgestats.stats.inference import multiplicity as adjusting
 from judgestats.stats.inference.estimate import Result
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class NamedResult:
     """A result with its place in the plan.
 
@@ -53,7 +53,6 @@ class NamedResult:
     title: str
     role: Role
     result: Result
-    family: str = ""
     headline: bool = False
     hypothesis: str = ""
     about: About = field(default_factory=About)
@@ -70,6 +69,63 @@ class NamedResult:
             about=self.about,
             levels=self.levels,
         )
+
+
+def named_results(
+    subject: str, role: Role, *rows: tuple[str, str, Result], **more: Any
+) -> list[NamedResult]:
+    """Results of one subject: a condition, or a judge and what it was asked under.
+
+    Parameters
+    ----------
+    subject : str
+        Ends the ids and the titles.
+    role : {"primary", "secondary", "descriptive", "replicated"}
+    *rows : tuple of str, str, Result
+        What the id begins with, the title, and the result.
+    **more
+        Further fields of all of them.
+
+    Returns
+    -------
+    list of NamedResult
+
+    Examples
+    --------
+    >>> from judgestats.stats.inference.estimate import Estimate
+    >>> from judgestats.stats.inference.result import Sample
+    >>> mean = Estimate(name="mean", label="Mean", estimate=7.0, sample=Sample(n_items=3))
+    >>> [(r.id, r.title) for r in named_results("judge 1", "primary", ("mean", "Mean", mean))]
+    [('mean.judge 1', 'Mean, judge 1')]
+    """
+    return [
+        NamedResult(id=f"{key}.{subject}", title=f"{title}, {subject}", role=role, result=result,
+                    **more)
+        for key, title, result in rows
+    ]  # fmt: skip
+
+
+def condition_result(
+    key: str, title: str, condition: str, result: Result, *, role: Role = "primary", **more: Any
+) -> NamedResult:
+    """A result of one condition, which it is about where `more` names no other subject.
+
+    Examples
+    --------
+    >>> from judgestats.stats.inference.estimate import Estimate
+    >>> from judgestats.stats.inference.result import Sample
+    >>> mean = Estimate(name="mean", label="Mean", estimate=7.0, sample=Sample(n_items=3))
+    >>> condition_result("mean", "Mean", "judge 1", mean).title
+    'Mean (judge 1)'
+    """
+    fields = {"about": About(conditions=(condition,)), **more}
+    return NamedResult(f"{key}.{condition}", f"{title} ({condition})", role, result, **fields)
+
+
+def by_role(results: Iterable[NamedResult]) -> list[NamedResult]:
+    """Results with the primary ones first, then the secondary ones, and so on."""
+    roles = list(get_args(Role))
+    return sorted(results, key=lambda r: roles.index(r.role))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,13 +28,18 @@ from judgestats.analysis.families import (
     one_family,
 )
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.records import Analysis, NamedResult, Recommendation
+from judgestats.analysis.records import (
+    Analysis,
+    NamedResult,
+    Recommendation,
+    by_role,
+    named_results,
+)
 from judgestats.analysis.selections import (
     add_estimate,
     condition_row,
     label_shares,
     metrics_of,
-    name_result,
     selection_limits,
     spent_on_a_verdict,
 )
@@ -264,13 +269,12 @@ def analyse(
     table = pd.DataFrame(rows)
     if gains:
         together = one_family(gains, family="gain")
-        results.append(name_result("gain", "Gain over a candidate at random", "primary", together))
+        results.append(NamedResult("gain", "Gain over a candidate at random", "primary", together))
     compared = _compare(chosen, table, items, shares, declared)
-    results += [
-        name_result(f"crowd.{who}", f"Best chosen, strategies compared, {who}", "primary", r,
-              headline=True, about=About(stratum=who, varied="strategy"))
-        for who, r in compared.items()
-    ]  # fmt: skip
+    for who, tested in compared.items():
+        about = About(stratum=who, varied="strategy")
+        between = ("crowd", "Best chosen, strategies compared", tested)
+        results += named_results(who, "primary", between, headline=True, about=about)
     results = jointly(results, {"gain", *(f"crowd.{who}" for who in compared)}, family=_FAMILY)
     by_id = {r.id: r for r in results}
     compared = {
@@ -293,8 +297,6 @@ def analyse(
             by_id[f"crowd.{who}"], what=f"a difference between {{a}} and {{b}}, {who}",
             estimand="best_chosen", about=About(stratum=who, varied="strategy"),
         )  # fmt: skip
-    order = {"primary": 0, "secondary": 1, "descriptive": 2}
-    results.sort(key=lambda r: order.get(r.role, 3))
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
@@ -306,7 +308,7 @@ def analyse(
         sentence=sentence_of(table, compared, level=declared.level),
         headlines=tuple(headlines),
         conditions=table,
-        results=tuple(results),
+        results=tuple(by_role(results)),
         limitations=(
             *selection_limits(frame, table),
             Limit(
@@ -356,7 +358,7 @@ def _describe(
     row |= spent_on_a_verdict(asked)
     cost = row["cost_usd"]
     row["cost_per_chosen"] = cost / row["n_chosen"] if row["n_chosen"] else math.nan
-    results = []
+    results: list[NamedResult] = []
     best = _best(chosen, shares)
     if np.isfinite(best).any():
         share = mean_share(
@@ -368,13 +370,11 @@ def _describe(
         )
         add_estimate(row, "best_share", share)
         row["best_at_random"] = float(np.nanmean(np.where(np.isnan(best), np.nan, _chance(shares))))
-        results.append(name_result(f"best.{name}", f"Best chosen, {name}", "primary", share))
+        results += named_results(name, "primary", ("best", "Best chosen", share))
     circles = _circles(chosen, items, declared)
     if circles is not None:
         add_estimate(row, "circles", circles)
-        results.append(
-            name_result(f"circles.{name}", f"Circular triads, {name}", "secondary", circles)
-        )
+        results += named_results(name, "secondary", ("circles", "Circular triads", circles))
     return results
 
 

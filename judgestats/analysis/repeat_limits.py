@@ -85,11 +85,7 @@ def with_lost_shares(analysis: Analysis, frame: pd.DataFrame, *, level: float) -
     shares = {str(n): _both(part, level) for n, part in frame.groupby("condition", sort=False)}
     described = [
         NamedResult(
-            id=f"{kind}.{name}",
-            title=_TITLES[kind],
-            role="descriptive",
-            result=share,
-            about=About(conditions=(name,)),
+            f"{kind}.{name}", _TITLES[kind], "descriptive", share, about=About(conditions=(name,))
         )
         for name, both in shares.items()
         for kind, share in both.items()

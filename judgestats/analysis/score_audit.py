@@ -274,15 +274,11 @@ def comparison_results(
         listed.append(("shift.all", "Differences of mean scores", shifts))
     return [
         NamedResult(
-            id=identity,
-            title=title,
-            role="secondary",
-            result=result,
-            headline=True,
+            identity, title, "secondary", result, headline=True,
             hypothesis=_ANSWERS.get(identity.partition(".")[0], ""),
         )
         for identity, title, result in listed
-    ]
+    ]  # fmt: skip
 
 
 _ANSWERS = {"ranks": "spread", "posthoc": "spread", "distance": "ratio"}

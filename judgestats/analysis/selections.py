@@ -13,18 +13,17 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.families import AnalysisPlan, direction_of
 from judgestats.analysis.limits import Limit, few_questions, lost_limits, simulated_judges
-from judgestats.analysis.records import NamedResult
+from judgestats.analysis.records import NamedResult, named_results
 from judgestats.arrays import Objects
 from judgestats.data.matrices import lost_shares
 from judgestats.data.request_fields import heat
 from judgestats.items.answers import model_names
 from judgestats.results import About
 from judgestats.results.numbers import apa_number
-from judgestats.results.records import Role
 from judgestats.stats.agreement.grade_score import grade_score_difference, grade_score_items
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
-from judgestats.stats.inference.estimate import Estimate, Result
+from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.result import Comparisons, TestResult
 
 
@@ -84,22 +83,6 @@ def choices_of(frame: pd.DataFrame, *, column: str = "position") -> dict[str, Ch
     }
 
 
-def name_result(
-    identity: str,
-    title: str,
-    role: Role,
-    result: Result,
-    *,
-    headline: bool = False,
-    about: About | None = None,
-) -> NamedResult:
-    """A named result, shortly."""
-    return NamedResult(
-        id=identity, title=title, role=role, result=result, headline=headline,
-        about=about or About(),
-    )  # fmt: skip
-
-
 def share_result(
     identity: str, title: str, name: str, share: Estimate, random_choice: float
 ) -> NamedResult:
@@ -114,7 +97,7 @@ def share_result(
     """
     text = f"{title} (a random choice: {apa_number(random_choice, bounded=True)}), {name}"
     details = {**share.details, "random_choice": random_choice}
-    return name_result(identity, text, "secondary", share.replace(details=details))
+    return NamedResult(identity, text, "secondary", share.replace(details=details))
 
 
 def sort_results(results: Sequence[NamedResult], declared: AnalysisPlan) -> list[NamedResult]:
@@ -404,17 +387,18 @@ def effect_of_option(
     list of NamedResult
     list of Effect
     """
-    results, effects = [], []
+    results: list[NamedResult] = []
+    effects = []
     for name, levels in _strata(table, OPTION):
         for less in _less(rotations, levels, "no", declared).values():
-            title = f"With minus without the unrelated option, {name}"
-            results.append(name_result(f"unrelated.{name}", title, "secondary", less))
+            title = "With minus without the unrelated option"
+            results += named_results(name, "secondary", ("unrelated", title, less))
             scores = _scores(rotations, {k: levels[k] for k in ("no", "yes")})
             if len(scores) >= _FEWEST:
                 test = _compared(scores, rotations[levels["no"]], declared, n_permutations, OPTION)
                 effects.append(
                     Effect(
-                        result=name_result(
+                        result=NamedResult(
                             f"unrelated.test.{name}", f"Unrelated option, {name}", "secondary", test
                         ),
                         about=_about(name, levels, "unrelated option"),
@@ -494,7 +478,7 @@ def effect_of_prompt(
             for other, difference in _less(rotations, levels, base, declared).items()
         }
         own = [
-            name_result(
+            NamedResult(
                 identity, f"Prompt {other} less prompt {base}, {name}", "secondary", difference
             )
             for identity, (other, difference) in less.items()
@@ -503,7 +487,7 @@ def effect_of_prompt(
         test = _compared(scores, rotations[levels[base]], declared, n_permutations, _PROMPT)
         effects.append(
             Effect(
-                result=name_result(
+                result=NamedResult(
                     f"prompt.{name}", f"Prompts compared, {name}", "secondary", test
                 ),
                 about=_about(name, levels, "prompt"),

@@ -22,7 +22,14 @@ from judgestats.analysis.pair_methods import (
 )
 from judgestats.analysis.pair_methods import described as aggregates_described
 from judgestats.analysis.recommendation import Costs, recommend_best
-from judgestats.analysis.records import Analysis, NamedResult, Recommendation, conditions_of
+from judgestats.analysis.records import (
+    Analysis,
+    NamedResult,
+    Recommendation,
+    by_role,
+    conditions_of,
+    named_results,
+)
 from judgestats.analysis.repeat_limits import lost_shares_of
 from judgestats.analysis.score_audit import first_weighted, weighted_limitations
 from judgestats.analysis.scores import omega_declared
@@ -30,7 +37,6 @@ from judgestats.analysis.selections import (
     condition_row,
     label_shares,
     metrics_of,
-    name_result,
     selection_limits,
 )
 from judgestats.analysis.summary_rows import (
@@ -217,6 +223,7 @@ MARGIN = 0.05
 """Declared margin: alignment scores that differ by less than five points in a hundred."""
 
 _ONE = "one judgment"
+_QUANTITY = "agreement with people, as a share of the pairs"
 _TIES = Limit(
     "Equal scores are a tie, and means of several scores are rarely equal: averaging also turns "
     "ties into decisions, which counts as agreement with people. The accuracy, of pairs where "
@@ -362,8 +369,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     results += reference_results(pairs, declared)
     recommended, best = recommend(every, questions, declared)
     results += best
-    order = {"primary": 0, "secondary": 1, "descriptive": 2}
-    results.sort(key=lambda r: order[r.role])
     table = pd.DataFrame([one.row for one in [*every, *beside]])
     headlines = headlines_of(asked, gains, small)
     told = bought(asked, [p.name for p in panels], results)
@@ -383,7 +388,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         sentence=sentence_of(headlines, asked, gains, small),
         headlines=(*headlines, *told),
         conditions=table,
-        results=tuple(results),
+        results=tuple(by_role(results)),
         limitations=(
             *selection_limits(frame, table),
             _TIES,
@@ -439,16 +444,10 @@ def _averaged_scores(
 def _omega(one: Averaged, answers: Answers, declared: AnalysisPlan) -> Iterator[NamedResult]:
     """Omega of the judgments' mean under the declared model, where that is not the parallel one."""
     model = declared.options.get("omega_model", "parallel")
-    for value in omega_declared(
-        one.scores, model, cluster=answers.clusters,
-        **declared.drawn,
-    ):  # fmt: skip
-        yield name_result(
-            f"reliability.omega_{model}.{one.base['condition']}",
-            f"Reliability of the mean of all judgments under the {model} model, {one.where}",
-            "descriptive",
-            value,
-        )
+    for value in omega_declared(one.scores, model, cluster=answers.clusters, **declared.drawn):
+        title = f"Reliability of the mean of all judgments under the {model} model, {one.where}"
+        identity = f"reliability.omega_{model}.{one.base['condition']}"
+        yield NamedResult(identity, title, "descriptive", value)
 
 
 def _gains(
@@ -477,7 +476,7 @@ def _gains(
                 equivalence_of_means(
                     table, conditions=names, reference=names[0], cluster=questions, margin=margin
                 ),
-                quantity="agreement with people, as a share of the pairs",
+                quantity=_QUANTITY,
             ))  # fmt: skip
 
         gain[one.where], small[one.where] = compare(
@@ -490,22 +489,21 @@ def _gains(
         if not between:
             continue
         fewer, _ = compare({_ONE: one.credit(1)} | {f"mean of {k}": one.credit(k) for k in between})
-        results.append(
-            name_result(f"sizes.{one.where}", f"Means of k against one judgment, {one.where}",
-                  "secondary", fewer, about=About(judge=one.judge, stratum=one.where))
-        )  # fmt: skip
+        about = About(judge=one.judge, stratum=one.where)
+        against = ("sizes", "Means of k against one judgment", fewer)
+        results += named_results(one.where, "secondary", against, about=about)
     if not gain:
         return None, None, results
     gains = one_family(gain, family=f"gain: {_OF_JUDGES}")
     smalls = one_family(small, family=f"gain: {_OF_JUDGES}")
     family = f"median and mode: {_OF_JUDGES}"
     results += [
-        name_result("gain", "Gain in agreement with people by averaging", "primary", gains,
+        NamedResult("gain", "Gain in agreement with people by averaging", "primary", gains,
               headline=True),
-        name_result("equivalence.gain", "Is the gain small", "secondary", smalls, headline=True),
-        name_result("aggregates", "Median and mode against the mean", "secondary",
+        NamedResult("equivalence.gain", "Is the gain small", "secondary", smalls, headline=True),
+        NamedResult("aggregates", "Median and mode against the mean", "secondary",
               one_family(other, family=family), headline=True),
-        name_result("equivalence.aggregates", "Do median and mode agree as often as the mean",
+        NamedResult("equivalence.aggregates", "Do median and mode agree as often as the mean",
               "secondary", one_family(alike, family=family)),
     ]  # fmt: skip
     return gains, smalls, results
@@ -556,16 +554,13 @@ def _panels(
         common: dict[str, Any] = {
             "conditions": names, "reference": "panel", "cluster": questions,
         }  # fmt: skip
-        results += [
-            name_result(f"panel.{label}", f"Judges against the panel, {label}", "secondary",
-                  label_shares(mean_shift(table, level=declared.level, **common)), headline=True),
-            name_result(f"equivalence.panel.{label}",
-                f"Do judges agree as often as the panel, {label}",
-                  "secondary",
-                  label_shares(equivalence_of_means(
-                      table, margin=declared.margins["alignment_score"], **common
-                  ).replace(quantity="agreement with people, as a share of the pairs"))),
-        ]  # fmt: skip
+        shifts = label_shares(mean_shift(table, level=declared.level, **common))
+        equal = equivalence_of_means(table, margin=declared.margins["alignment_score"], **common)
+        small = label_shares(equal.replace(quantity=_QUANTITY))
+        against = ("panel", "Judges against the panel", shifts)
+        alike = ("equivalence.panel", "Do judges agree as often as the panel", small)
+        results += named_results(label, "secondary", against, headline=True)
+        results += named_results(label, "secondary", alike)
     return panels, results
 
 

@@ -22,7 +22,7 @@ from judgestats.analysis.ratings import (
     ratings_of,
     ratings_results,
 )
-from judgestats.analysis.records import NamedResult, Recommendation
+from judgestats.analysis.records import NamedResult, Recommendation, condition_result
 from judgestats.analysis.repeat_limits import NOT_REPEATED, OF_REPEATS, short_number
 from judgestats.analysis.summary_rows import format_coefficient
 from judgestats.analysis.validity import is_pass_fail, score_validity, to_pass_fail
@@ -36,7 +36,6 @@ from judgestats.analysis.validity_rates import choices_by_k, right_answers
 from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.analysis.verdict_consistency import orders_shown
 from judgestats.data.matrices import ScoreArray
-from judgestats.results import About
 from judgestats.results.numbers import count_noun, format_number
 from judgestats.stats.agreement.kappa import cohen_kappa, krippendorff_alpha
 from judgestats.stats.agreement.raw_agreement import mean_share
@@ -158,12 +157,9 @@ def other_results(
         results += judges_named(judges_results(array, declared))
     for name in array.conditions if "people" in asked else ():
         results += [
-            NamedResult(
-                id=f"{i}.{name}", title=f"{title} ({name})", role="primary", result=result,
-                headline=True, about=About(conditions=(name,)),
-            )
+            condition_result(i, title, name, result, headline=True)
             for i, title, result in choices_by_k(name, array, frame, declared)
-        ]  # fmt: skip
+        ]
     ratings, _ = ratings_of(frame)
     of_passes = passes_of_items(frame) is not None
     if "systems" in asked:
@@ -179,10 +175,7 @@ def other_results(
         own = frame[frame["condition"] == name]
         kinds = {r.id for r in results}  # by question comes before by pairs of all items
         results += [
-            NamedResult(
-                id=f"{i}.{name}", title=f"{title} ({name})", role="primary", result=result,
-                headline=True, about=About(conditions=(name,)),
-            )
+            condition_result(i, title, name, result, headline=True)
             for i, title, result in (
                 *ratings_results(name, array, ratings, declared, of_passes=of_passes),
                 *score_validity(name, array, own, ratings, declared),

@@ -121,10 +121,7 @@ def supplemented(
     }
     described = tuple(
         NamedResult(
-            id=name,
-            title=_TITLES[name],
-            role="descriptive",
-            result=Rows(table=_sort_conditions(table, analysis)),
+            name, _TITLES[name], "descriptive", Rows(table=_sort_conditions(table, analysis))
         )
         for name, table in tables.items()
         if len(table)

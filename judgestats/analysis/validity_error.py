@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.ratings import ratings_of
-from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.supplements import Rows
 from judgestats.analysis.validity import designed_scores, marked_as_tuned
 from judgestats.data.matrices import score_array
@@ -19,7 +19,6 @@ from judgestats.data.readers.labels import with_labels
 from judgestats.errors import InputError
 from judgestats.items.records import Item
 from judgestats.protocols.base import Scale
-from judgestats.results import About
 from judgestats.stats.validity.scores import error_parts
 
 _KS = (1, 3, 5, 10, 20)
@@ -132,24 +131,17 @@ def with_people_error(
             rows.append(row)
             if k == 1:
                 results += [
-                    NamedResult(
-                        id=f"error.{part}.{name}",
-                        title=f"{parts[part].label} against {against} ({name})",
-                        role="descriptive",
-                        result=parts[part],
-                        about=About(conditions=(name,)),
+                    condition_result(
+                        f"error.{part}", f"{parts[part].label} against {against}", name,
+                        parts[part], role="descriptive",
                     )
                     for part in _PARTS
-                ]
+                ]  # fmt: skip
                 metrics.setdefault(name, {})["validity/mean_squared_error"] = row[_PARTS[0]]
     if not rows:
         return analysis
-    table = NamedResult(
-        id="error.by_k",
-        title=f"Squared error against {against}: bias² + items + replicates / k",
-        role="descriptive",
-        result=ErrorByK(table=pd.DataFrame(rows)),
-    )
+    title = f"Squared error against {against}: bias² + items + replicates / k"
+    table = NamedResult("error.by_k", title, "descriptive", ErrorByK(table=pd.DataFrame(rows)))
     analysis = replace(
         analysis,
         described=(*analysis.described, *results, table),

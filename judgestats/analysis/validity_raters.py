@@ -308,21 +308,13 @@ def _name_panel(panel: Panel, names: list[str]) -> list[NamedResult]:
     about = About(conditions=tuple(names))
     return [
         NamedResult(
-            id="panel.all",
-            title="Several judges as one panel",
-            role="secondary",
-            result=panel,
-            headline=True,
-            about=about,
+            "panel.all", "Several judges as one panel", "secondary", panel, True, about=about
         ),
         NamedResult(
-            id=PANEL_GAIN,
-            title=f"A panel of all, by {rule}, less its best member",
-            role="secondary",
-            result=gain,
+            PANEL_GAIN, f"A panel of all, by {rule}, less its best member", "secondary", gain,
             about=about,
         ),
-    ]
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

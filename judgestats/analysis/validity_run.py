@@ -14,7 +14,7 @@ from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_of
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.ratings import passes_of_items, ratings_of, ratings_results, true_score_of
 from judgestats.analysis.recommendation import Costs, recommend_best
-from judgestats.analysis.records import Analysis, NamedResult, Recommendation
+from judgestats.analysis.records import Analysis, NamedResult, Recommendation, condition_result
 from judgestats.analysis.selections import condition_row, selection_limits, sort_results
 from judgestats.analysis.summary_rows import (
     described,
@@ -41,7 +41,7 @@ from judgestats.analysis.verdict_consistency import people_results
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array
 from judgestats.items.records import Item
-from judgestats.results import About, Claim, Headline, Row
+from judgestats.results import Claim, Headline, Row
 from judgestats.results.numbers import adjusted_p
 from judgestats.stats.inference.estimate import Estimate, Result
 from judgestats.stats.inference.multiplicity import Family, adjust_family
@@ -198,14 +198,9 @@ def _condition(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
 
 def _name_result(kind: str, title: str, result: Result, name: str) -> NamedResult:
     key = kind.partition(".")[2]
-    return NamedResult(
-        id=f"people.{key}.{name}",
-        title=f"{title} ({name})",
-        role="primary",
-        result=result,
-        headline=key in {*_DESCRIBED, "disagreements", "mean_squared_error"},
-        hypothesis="people",
-        about=About(conditions=(name,)),
+    claimed = key in {*_DESCRIBED, "disagreements", "mean_squared_error"}
+    return condition_result(
+        f"people.{key}", title, name, result, headline=claimed, hypothesis="people"
     )
 
 
@@ -231,15 +226,7 @@ def _related(name: str, results: Found) -> list[NamedResult]:
             reason=null.reason,
             details={"p_floor": null.p_smallest},
         )
-        return [
-            NamedResult(
-                id=f"related.{name}",
-                title=f"Related to people's labels ({name})",
-                role="primary",
-                result=test,
-                about=About(conditions=(name,)),
-            )
-        ]
+        return [condition_result("related", "Related to people's labels", name, test)]
     return []
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
-from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.summary_rows import results_row
 from judgestats.analysis.supplements import Rows
 from judgestats.analysis.validity_raters import drawing
@@ -77,26 +77,15 @@ def system_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedRes
         if made is None:
             continue
         compared, wins = made
-        about = About(conditions=(str(condition),))
+        name, title = str(condition), "Systems as people would compare them"
         results.append(
-            NamedResult(
-                id=f"systems.{condition}",
-                title=f"Systems as people would compare them ({condition})",
-                role="secondary",
-                result=compared,
-                headline=True,
-                about=about,
-            )
+            condition_result("systems", title, name, compared, role="secondary", headline=True)
         )
         results += [
-            NamedResult(
-                id=f"superior.{pair}.{condition}",
-                title=f"{estimate.label}, a tie half ({condition})",
-                role="descriptive",
-                result=estimate,
-                about=about,
+            condition_result(
+                f"superior.{pair}", f"{e.label}, a tie half", name, e, role="descriptive"
             )
-            for pair, estimate in wins.items()
+            for pair, e in wins.items()
         ]
     return results
 
@@ -168,16 +157,14 @@ def win_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
     for condition, own in frame.groupby("condition", sort=False):
         if not set(own["choice"]) | set(own["label"]) <= {*_CREDIT, ""}:
             continue
-        about = About(conditions=(str(condition),))
-        items = _system_pairs(own)
+        name, items = str(condition), _system_pairs(own)
         results += [
-            NamedResult(
-                id=f"preferred.{first} over {second}.{condition}",
-                title=f"How often people would prefer {first} to {second}, a tie half; judge "
-                f"alone {apa_number(rate.details['judge'], bounded=True)} ({condition})",
-                role="primary",
-                result=rate,
-                about=about,
+            condition_result(
+                f"preferred.{first} over {second}",
+                f"How often people would prefer {first} to {second}, a tie half; judge "
+                f"alone {apa_number(rate.details['judge'], bounded=True)}",
+                name,
+                rate,
                 hypothesis="people",
             )
             for first, second, rate in _rates(items, drawn, declared.level)
@@ -187,15 +174,9 @@ def win_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
             and drawn != "by-verdict"
             and (pairs := _validity_wins_compared(items, drawn, declared.level))
         ):
+            title = "Systems as people would prefer them, wins less losses"
             results.append(
-                NamedResult(
-                    id=f"systems.{condition}",
-                    title=f"Systems as people would prefer them, wins less losses ({condition})",
-                    role="secondary",
-                    result=pairs,
-                    headline=True,
-                    about=about,
-                )
+                condition_result("systems", title, name, pairs, role="secondary", headline=True)
             )
     return results
 
@@ -384,10 +365,8 @@ def _thirds(lengths: NDArray[np.float64]) -> NDArray[np.object_]:
 
 
 def _name_result(identity: str, title: str, result: Any) -> NamedResult:
-    return NamedResult(
-        id=identity, title=title, role="secondary", result=result,
-        about=About(conditions=(identity.split(".", 2)[2],)),
-    )  # fmt: skip
+    about = About(conditions=(identity.split(".", 2)[2],))
+    return NamedResult(identity, title, "secondary", result, about=about)
 
 
 DISAGREEMENTS = "tables/disagreements.csv"
@@ -542,12 +521,8 @@ def with_disagreements(
     table = pd.concat(parts, ignore_index=True)
     shown = table.groupby("condition", sort=False).head(_LISTED)
     shown = shown.map(lambda v: v[:_TOLD] if isinstance(v, str) else v)
-    record = NamedResult(
-        id="disagreements",
-        title="Where judge and people differ most",
-        role="descriptive",
-        result=Rows(table=shown.reset_index(drop=True)),
-    )
+    rows = Rows(table=shown.reset_index(drop=True))
+    record = NamedResult("disagreements", "Where judge and people differ most", "descriptive", rows)
     # These texts were written by others: none of them is a formula to whoever opens the file.
     written = table.map(spreadsheet_cell).to_csv(index=False, lineterminator="\n")
     return replace(

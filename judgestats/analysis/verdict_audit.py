@@ -21,7 +21,7 @@ from judgestats.analysis.leaderboard import strength_results, strength_rows
 from judgestats.analysis.limits import Limit, few_questions, lost_limits
 from judgestats.analysis.ratings import judges_named
 from judgestats.analysis.recommendation import recommend_verdicts, repeats_needed
-from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.repeat_limits import NOT_REPEATED, not_repeated
 from judgestats.analysis.selections import label_shares
 from judgestats.analysis.single_shot import (
@@ -117,15 +117,11 @@ def named_results(
     """The results of a condition, named; and how many verdicts its reliability asks for."""
     about = About(conditions=(name,))
     named = [
-        NamedResult(
-            id=f"{kind}.{name}",
-            title=f"{title} ({name})",
-            role="primary" if is_primary(kind) else "secondary",
-            result=result,
-            headline=is_primary(kind),
-            about=about,
+        condition_result(
+            kind, title, name, result, role="primary" if primary else "secondary", headline=primary
         )
         for kind, title, result in results
+        for primary in [is_primary(kind)]
     ]
     record = quantity_of("vote_share_reliability").record
     single = [r for kind, _, r in results if kind == record and isinstance(r, Estimate)]
