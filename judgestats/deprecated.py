@@ -11,9 +11,14 @@ REMOVED_STATISTICS: Mapping[str, str] = MappingProxyType(
     {
         "bartlett_test": "scipy.stats.bartlett",
         "bowker_test": "statsmodels.stats.contingency_tables.SquareTable(table).symmetry()",
+        "brennan_prediger": "irrCAC::bp.coeff.raw in R, or stats.gwet_ac1",
         "cohens_dz": 'pingouin.compute_effsize(x, y, paired=True, eftype="cohen_dz")',
         "cohens_h": "statsmodels.stats.proportion.proportion_effectsize",
+        "conger_kappa": "irr::kappam.fleiss(exact = TRUE) in R, or stats.fleiss_kappa",
         "d_study": "stats.spearman_brown, or gtheory::dstudy in R",
+        "disattenuated_correlation": (
+            "stats.human_correlation, divided by the root of the product of two stats.icc"
+        ),
         "eta_squared_ranks": "stats.kruskal_test(groups).effects[1]",
         "fligner_test": "scipy.stats.fligner",
         "generalizability": "stats.icc_forms: ICC(2,k) is Phi, ICC(3,k) is E rho squared",
@@ -21,12 +26,14 @@ REMOVED_STATISTICS: Mapping[str, str] = MappingProxyType(
         "graded_response": "girth.grm_mml",
         "greatest_lower_bound": "psych::glb.algebraic in R",
         "guttman_lambda6": "psych::guttman in R, or stats.guttman_lambda2",
+        "gwet_ac2": "irrCAC::gwet.ac1.raw in R, or stats.gwet_ac1",
         "hodges_lehmann_paired": "stats.wilcoxon_signed_rank(x, y).effects[1]",
         "hodges_lehmann_shift": "stats.mann_whitney_test(x, y).effects[1]",
         "jonckheere_test": "stats.kendall_correlation of the group's rank and the value",
         "labels_by_item": 'frame.pivot(index="item", columns="annotator", values="label")',
         "light_kappa": "the mean of stats.cohen_kappa over pairs of raters",
-        "modal_agreement": '1 - stats.flip_rate(verdicts, kind="mode").estimate',
+        "majority_stability": "stats.vote_share_reliability(verdicts, k=...)",
+        "modal_agreement": "the mean over items of the largest share of a verdict",
         "odds_ratio": "scipy.stats.contingency.odds_ratio",
         "omega_ordinal": 'MBESS::ci.reliability(type = "categorical") in R',
         "pairwise_wilcoxon": "stats.wilcoxon_signed_rank of each pair, then stats.p_adjust",
@@ -42,6 +49,7 @@ REMOVED_STATISTICS: Mapping[str, str] = MappingProxyType(
         "split_halves": "psych::splitHalf in R",
         "ten_berge_mu": "psych::tenberge in R",
         "variance_components": "stats.crossed_components, or lme4::lmer in R",
+        "verdict_entropy": "the mean over items of scipy.stats.entropy(shares, base=2)",
     }
 )
 """What `judgestats.stats` no longer has, with what takes its place."""

@@ -26,7 +26,7 @@ from judgestats.stats.agreement.position import (
     swap_consistency,
 )
 from judgestats.stats.agreement.raw_agreement import flip_rate, percent_agreement
-from judgestats.stats.agreement.vote_share import majority_stability, vote_share_reliability
+from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.inference.estimate import Estimate
 
 HERE = Path(__file__).resolve().parent
@@ -69,7 +69,7 @@ def schroeder(data: Path) -> str:
     """Label-free reliability beside the published omega."""
     frame = pd.read_csv(data / "schroeder2024" / "verdicts.csv.gz")
     published = pd.read_csv(data / "schroeder2024" / "published_omega.csv")
-    rows, unread, stable, compared = [], [], [], []
+    rows, unread, compared = [], [], []
     for judge in frame.judge.unique():
         name = judge.split("/")[-1]
         for t in sorted(frame.temperature.unique(), reverse=True):
@@ -93,6 +93,7 @@ def schroeder(data: Path) -> str:
                         else "",
                         "100 votes": cell(many),
                         "judgments for .80": f"{one.details['k_for_80']:g}",
+                        "flip rate": cell(flip_rate(own)),
                     }
                 )
                 if t in {1.0, 0.25}:
@@ -106,22 +107,6 @@ def schroeder(data: Path) -> str:
                             "unread = missing": cell(vote_share_reliability(read)),
                             "items with two letters": vote_share_reliability(read).sample.n_items,
                             "AC1 (A-E, missing)": cell(gwet_ac1(read, categories=LETTERS)),
-                        }
-                    )
-                    plug_in = majority_stability(
-                        own, k=25, estimator="plug-in", n_draws=500, interval="none"
-                    )
-                    stable.append(
-                        {
-                            "judge": name,
-                            "T": f"{t:g}",
-                            "set": benchmark,
-                            "flip rate": cell(flip_rate(own)),
-                            **{
-                                f"k = {k}": cell(majority_stability(own, k=k, n_draws=500))
-                                for k in (1, 5, 25)
-                            },
-                            "k = 25, plug-in": f"{plug_in.estimate:.3f}",
                         }
                     )
     warm = [(o, r) for t, o, r in compared if t > 0 and np.isfinite(r)]
@@ -149,11 +134,6 @@ judge would agree with itself if asked differently.
 Both policies for replies without a letter (a category, or missing):
 
 {markdown(unread)}
-
-Majority stability: two panels of k judgments, without a judgment in common, reach the same majority
-(ties broken at random). The plug-in counts the sampling noise of the shares as conviction.
-
-{markdown(stable)}
 
 Agreement of the two judges per replication (BBH, T = .25; every reply counts, "no answer" too):
 {cell(across)} of the pairs.
@@ -332,7 +312,7 @@ def pandalm_section(data: Path) -> str:
                     accuracy(judge, human, ties="exclude", cluster=where)
                 ),
                 "Cohen's kappa": cell(cohen_kappa(judge, human, cluster=where)),
-                "unread": score.sample.excluded.get("judge's verdict not read", 0) // 3,
+                "unread": score.sample.n_excluded // 3,
             }
         )
     return f"""## People and two judges on the PandaLM test set (999 pairs, three annotators)

@@ -22,14 +22,13 @@ import numpy as np
 
 from judgestats.stats.agreement.chance_corrected import (
     agreement_statistic,
-    agreement_weights,
     chance_fleiss,
     chance_gwet,
     least_against_even_chance,
     least_fleiss_kappa,
     least_vote_share,
 )
-from judgestats.stats.agreement.raw_agreement import mean_over_items
+from judgestats.stats.agreement.raw_agreement import mean_over_items, pairs_that_agree
 from judgestats.stats.agreement.vote_share import pair_statistic
 from judgestats.stats.inference.estimate import Sample
 from judgestats.stats.inference.sum_statistics import estimate_from_sums
@@ -47,17 +46,13 @@ METHODS = (
 )
 
 
-def coefficients(q):
+def coefficients():
     """Name -> (statistic, scale of its bounded version)."""
-    weights = agreement_weights(range(1, q + 1))
-    agree = mean_over_items(
-        lambda c: np.sum(c * (c - 1), axis=-1) / (c.sum(axis=-1) * (c.sum(axis=-1) - 1)), least=2
-    )
     return {
-        "fleiss_kappa": agreement_statistic(weights, chance_fleiss),
-        "gwet_ac1": agreement_statistic(weights, chance_gwet),
+        "fleiss_kappa": agreement_statistic(chance_fleiss),
+        "gwet_ac1": agreement_statistic(chance_gwet),
         "vote_share_anova": pair_statistic("anova"),
-        "percent_agreement": agree,
+        "percent_agreement": mean_over_items(pairs_that_agree, least=2),
     }
 
 
@@ -97,7 +92,7 @@ def simulate(name, rho, n, r, unread, *, n_data, n_boot):
     """Rows of the coverage table for one setting."""
     base = SHAPES[name]
     rng = np.random.default_rng([n, r, int(100 * rho), len(base), int(100 * unread)])
-    true, stats_ = truth(base, rho), coefficients(len(base))
+    true, stats_ = truth(base, rho), coefficients()
     hits: dict[tuple[str, str, str], list[tuple[int, int, float]]] = {}
     values: dict[str, list[float]] = {k: [] for k in stats_}
     for b in range(n_data):
@@ -170,7 +165,7 @@ def null_rows(*, n_data):
         base = SHAPES[name]
         rng = np.random.default_rng([n, r, 7])
         counts = rng.multinomial(r, base, size=(n_data, n)).astype(float)
-        for coefficient, statistic in coefficients(len(base)).items():
+        for coefficient, statistic in coefficients().items():
             v = statistic.value(counts)
             rows.append(
                 {

@@ -124,7 +124,7 @@ def is_primary(record: str) -> bool:
 
     Examples
     --------
-    >>> is_primary("reliability.flip_rate"), is_primary("reliability.entropy")
+    >>> is_primary("reliability.flip_rate"), is_primary("reliability.percent_agreement")
     (True, False)
     """
     return all(q.primary for q in QUANTITIES.values() if q.needs and q.record == record)

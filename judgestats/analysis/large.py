@@ -36,8 +36,8 @@ def verdict_counts(
 ) -> tuple[CountTable, NDArray[np.int64], NDArray[np.bool_]]:
     """The count table of one condition, with the clusters of its items and which items these are.
 
-    Every coefficient that takes a count table takes this one: kappa, AC1, Brennan-Prediger, vote
-    shares, agreement, flips, entropy.
+    Every coefficient that takes a count table takes this one: kappa, AC1, vote shares,
+    agreement, flips.
 
     Parameters
     ----------

@@ -4,13 +4,7 @@ from judgestats.stats.agreement.across_orders import (
     agreement_across_judges as agreement_across_judges,
 )
 from judgestats.stats.agreement.chance_corrected import (
-    brennan_prediger as brennan_prediger,
-)
-from judgestats.stats.agreement.chance_corrected import (
     gwet_ac1 as gwet_ac1,
-)
-from judgestats.stats.agreement.chance_corrected import (
-    gwet_ac2 as gwet_ac2,
 )
 from judgestats.stats.agreement.grade_score import (
     grade_score as grade_score,
@@ -34,16 +28,10 @@ from judgestats.stats.agreement.human_correlation import (
     correlation_by_level as correlation_by_level,
 )
 from judgestats.stats.agreement.human_correlation import (
-    disattenuated_correlation as disattenuated_correlation,
-)
-from judgestats.stats.agreement.human_correlation import (
     human_correlation as human_correlation,
 )
 from judgestats.stats.agreement.kappa import (
     cohen_kappa as cohen_kappa,
-)
-from judgestats.stats.agreement.kappa import (
-    conger_kappa as conger_kappa,
 )
 from judgestats.stats.agreement.kappa import (
     fleiss_kappa as fleiss_kappa,
@@ -93,14 +81,8 @@ from judgestats.stats.agreement.raw_agreement import (
 from judgestats.stats.agreement.raw_agreement import (
     unanimous_agreement as unanimous_agreement,
 )
-from judgestats.stats.agreement.raw_agreement import (
-    verdict_entropy as verdict_entropy,
-)
 from judgestats.stats.agreement.run_change import (
     run_change as run_change,
-)
-from judgestats.stats.agreement.vote_share import (
-    majority_stability as majority_stability,
 )
 from judgestats.stats.agreement.vote_share import (
     vote_share_reliability as vote_share_reliability,

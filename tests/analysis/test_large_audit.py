@@ -10,7 +10,6 @@ from judgestats.analysis.audit import audit
 from judgestats.data import labelled_judgments, reduce_parquet, score_array
 from judgestats.errors import InputError
 from judgestats.stats import (
-    brennan_prediger,
     cronbach_alpha,
     fleiss_kappa,
     flip_rate,
@@ -18,7 +17,6 @@ from judgestats.stats import (
     gwet_ac1,
     icc,
     percent_agreement,
-    verdict_entropy,
     vote_share_reliability,
 )
 
@@ -178,11 +176,9 @@ def test_verdicts_as_in_memory(tmp_path) -> None:
     for statistic in (
         fleiss_kappa,
         gwet_ac1,
-        brennan_prediger,
         vote_share_reliability,
         percent_agreement,
         flip_rate,
-        verdict_entropy,
     ):
         assert statistic(table, cluster=cluster).estimate == pytest.approx(
             statistic(wide, cluster=cluster).estimate, abs=1e-10
@@ -289,7 +285,7 @@ def _passes() -> pd.DataFrame:
 
 
 # Counts give these for nothing; memory computes them where they are asked for.
-COUNTED = {"lambda2", "icc2", "icc3", "brennan_prediger", "percent_agreement", "entropy"}
+COUNTED = {"lambda2", "icc2", "icc3", "percent_agreement"}
 # What a stream says that it leaves out: what reads judgments many times, pairs them, or needs
 # each of them, and parts of alpha's result.
 NOT_COUNTED = {"instrument", "order", "alpha", "fleiss_kappa_unread", "best"}

@@ -166,8 +166,6 @@ CALLS: dict[str, Caller] = {
     "alignment_score": on_two("alignment_score", outcomes, n_permutations=19),
     "cochran_q_test": on("cochran_q_test", binary),
     "cohen_kappa": on_two("cohen_kappa", verdicts),
-    "disattenuated_correlation": lambda x: call("disattenuated_correlation", x, x[:, ::-1]),
-    "gwet_ac2": on("gwet_ac2", integers),
     "grade_score": on("grade_score", positions),
     "grade_score_difference": lambda x: call(
         "grade_score_difference", positions(x), positions(x)[:, ::-1]
@@ -182,7 +180,6 @@ CALLS: dict[str, Caller] = {
         column(outcomes(x), 0)[: 3 * (len(x) // 3)],
     ),
     "levene_of_variances": lambda x: call("levene_of_variances", np.clip(x.T, -1e150, 1e150) ** 2),
-    "majority_stability": on("majority_stability", verdicts, k=2),
     "mcnemar_test": on_two("mcnemar_test", binary),
     "nemenyi_critical_difference": lambda x: call("nemenyi_critical_difference", *x.shape[::-1]),
     "normality_test": on("normality_test"),

@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 
 from judgestats.stats import (
-    brennan_prediger,
     cohen_kappa,
-    conger_kappa,
     fleiss_kappa,
     gwet_ac1,
-    gwet_ac2,
     krippendorff_alpha,
     percent_agreement,
     unanimous_agreement,
@@ -46,22 +43,22 @@ def complete(dataset: str) -> CountTable:
     return count_table(load(dataset).dropna().to_numpy(), categories=CATEGORIES[dataset])
 
 
-def _by_hand(dataset: str, weights: str) -> Case:
+def _by_hand(dataset: str) -> Case:
     def ours() -> dict[str, float]:
         t = table(dataset)
         return {
-            "pa": percent_agreement(t, weights=weights).estimate,
-            "gwet": gwet_ac2(t, weights=weights).estimate,
-            "fleiss": fleiss_kappa(t, weights=weights).estimate,
-            "brennan_prediger": brennan_prediger(t, weights=weights).estimate,
+            "pa": percent_agreement(t).estimate,
+            "gwet": gwet_ac1(t).estimate,
+            "fleiss": fleiss_kappa(t).estimate,
         }
 
     return Case(
         statistic="agreement coefficients",
         dataset=dataset,
-        key=f"cac_by_hand_{weights}",
+        key="cac_by_hand_unweighted",
         ours=ours,
-        note="pa, AC1/AC2, Fleiss, Brennan-Prediger",
+        theirs=lambda v: {k: v[k] for k in ("pa", "gwet", "fleiss")},
+        note="pa, AC1, Fleiss",
     )
 
 
@@ -88,9 +85,7 @@ def _kripp(dataset: str, metric: str) -> list[Case]:
     rows = [case("_by_hand", agrees=True)]
     rows += [case(s, agrees=not whole, note=wrong if whole else "") for s in ("", "_DescTools")]
     ksa = "_krippendorffsalpha"
-    if metric == "ordinal":
-        rows.append(case(ksa, agrees=False, note="krippendorffsalpha treats ordinal as interval"))
-    elif whole:
+    if whole:
         rows.append(case(ksa, agrees=True, tolerance=1e-9))
     else:
         note = "krippendorffsalpha keeps units rated once"
@@ -101,48 +96,43 @@ def _kripp(dataset: str, metric: str) -> list[Case]:
 def _irrcac(dataset: str) -> list[Case]:
     """Values and standard errors (linearised) of irrCAC, at its five decimals."""
     functions = {
-        "gwet.ac1": gwet_ac2,
+        "gwet.ac1": gwet_ac1,
         "fleiss.kappa": fleiss_kappa,
-        "conger.kappa": conger_kappa,
-        "bp.coeff": brennan_prediger,
         "pa.coeff": percent_agreement,
     }
     rows = []
-    weights = ("unweighted", "linear", "quadratic", "ordinal")
     for name, function in functions.items():
-        for weight in weights if dataset in ORDERED else weights[:1]:
-            key = f"irrCAC_{name}_{weight}"
-            nan = dataset == "nominal60x12_na" and name in {"gwet.ac1", "fleiss.kappa"}
-            if nan:
-                # irrCAC gives NaN; the value is held to cac_by_hand_unweighted instead.
-                continue
+        if dataset == "nominal60x12_na" and name != "pa.coeff":
+            # irrCAC gives NaN; the value is held to cac_by_hand_unweighted instead.
+            continue
+        key = f"irrCAC_{name}_unweighted"
 
-            def ours(f: Any = function, w: str = weight) -> float:
-                return f(table(dataset), weights=w, interval="none").estimate
+        def ours(f: Any = function) -> float:
+            return f(table(dataset), interval="none").estimate
 
-            def error(f: Any = function, w: str = weight) -> float:
-                return f(table(dataset), weights=w, interval="linearised").std_error
+        def error(f: Any = function) -> float:
+            return f(table(dataset), interval="linearised").std_error
 
-            rows.append(
-                Case(statistic=name, dataset=dataset, key=key, path=("coeff",), ours=ours,
-                     tolerance=1e-10 if name == "pa.coeff" else FIVE)
-            )  # fmt: skip
-            partial = dataset in {"nominal60x12_na", "krippendorff_c"}
-            rows.append(
-                Case(
-                    statistic=f"{name}, standard error",
-                    dataset=dataset,
-                    key=key,
-                    path=("se",),
-                    ours=error,
-                    tolerance=FIVE,
-                    agrees=not partial,
-                    note="irrCAC's variance counts items with fewer than two verdicts as if their "
-                    "pairs disagreed; ours leaves them out of the pair agreement"
-                    if partial
-                    else "",
-                )
+        rows.append(
+            Case(statistic=name, dataset=dataset, key=key, path=("coeff",), ours=ours,
+                 tolerance=1e-10 if name == "pa.coeff" else FIVE)
+        )  # fmt: skip
+        partial = dataset in {"nominal60x12_na", "krippendorff_c"}
+        rows.append(
+            Case(
+                statistic=f"{name}, standard error",
+                dataset=dataset,
+                key=key,
+                path=("se",),
+                ours=error,
+                tolerance=FIVE,
+                agrees=not partial,
+                note="irrCAC's variance counts items with fewer than two verdicts as if their "
+                "pairs disagreed; ours leaves them out of the pair agreement"
+                if partial
+                else "",
             )
+        )
     return rows
 
 
@@ -180,8 +170,6 @@ def _irr(dataset: str) -> list[Case]:
              theirs=lambda v: [v["value"], v["statistic"]], tolerance=1e-10, note=note),
         Case(statistic="Fleiss' kappa by category", dataset=dataset, key="fleiss_kappa_detail",
              ours=detail, tolerance=THREE, note=note or "irr rounds to three decimals"),
-        Case(statistic="Conger's kappa", dataset=dataset, key="fleiss_kappa_exact",
-             path=("value",), ours=lambda: conger_kappa(complete(dataset)).estimate, note=note),
         Case(statistic="all replications agree (%)", dataset=dataset, key="percent_agreement_all",
              ours=lambda: 100 * unanimous_agreement(complete(dataset)).estimate, note=note),
     ]  # fmt: skip
@@ -204,58 +192,36 @@ def _missing() -> list[Case]:
 
 def _two_raters() -> list[Case]:
     dataset = "tworaters120"
-    names = {"unweighted": "unweighted", "linear": "equal", "quadratic": "squared"}
 
-    def cohen(weights: str, **options: Any) -> Any:
+    def cohen() -> Any:
         d = load(dataset)
-        return cohen_kappa(d.a, d.b, weights=weights, categories=[1, 2, 3, 4, 5], **options)
+        return cohen_kappa(d.a, d.b, categories=[1, 2, 3, 4, 5])
 
-    def gwet(weights: str, interval: str = "linearised") -> Any:
+    def gwet() -> Any:
         both = load(dataset)[["a", "b"]].to_numpy()
-        return gwet_ac2(both, weights=weights, categories=[1, 2, 3, 4, 5], interval=interval)
+        return gwet_ac1(both, categories=[1, 2, 3, 4, 5], interval="linearised")
 
-    rows = [
-        Case(statistic=f"Cohen's kappa ({w}), z of kappa = 0", dataset=dataset,
-             key=f"cohen_kappa_{k}",
-             ours=lambda w=w: [cohen(w).estimate, cohen(w).details["z_no_agreement"]],
-             theirs=lambda v: [v["value"], v["statistic"]])
-        for w, k in names.items()
-    ]  # fmt: skip
-    for w, key, path in (
-        ("unweighted", "cohen_kappa_vcd", "unweighted"),
-        ("linear", "cohen_kappa_vcd", "weighted_linear"),
-        ("quadratic", "cohen_kappa_vcd_quadratic", "weighted_quadratic"),
-    ):
-        rows.append(
-            Case(statistic=f"Cohen's kappa ({w}), ASE", dataset=dataset, key=key, path=(path,),
-                 ours=lambda w=w: [cohen(w).estimate, cohen(w).details["ase"]],
-                 theirs=lambda v: [v["value"], v["ASE"]])
-        )  # fmt: skip
     by_n = np.sqrt(119 / 120)
     divisor = "irrCAC's table version divides the variance by n, its raw version and ours by n - 1"
-    rows += [
+    return [
+        Case(statistic="Cohen's kappa, z of kappa = 0", dataset=dataset,
+             key="cohen_kappa_unweighted",
+             ours=lambda: [cohen().estimate, cohen().details["z_no_agreement"]],
+             theirs=lambda v: [v["value"], v["statistic"]]),
+        Case(statistic="Cohen's kappa, ASE", dataset=dataset, key="cohen_kappa_vcd",
+             path=("unweighted",), ours=lambda: [cohen().estimate, cohen().details["ase"]],
+             theirs=lambda v: [v["value"], v["ASE"]]),
         Case(statistic="Cohen's kappa, variance", dataset=dataset, key="cohen_kappa_psych",
-             path=("var.kappa",), ours=lambda: cohen("unweighted").details["ase"] ** 2),
-        Case(statistic="Cohen's kappa (quadratic), variance", dataset=dataset,
-             key="cohen_kappa_psych", path=("var.weighted",), agrees=False,
-             ours=lambda: cohen("quadratic").details["ase"] ** 2,
-             note="psych 2.2.9's variance of the weighted kappa is 0"),
+             path=("var.kappa",), ours=lambda: cohen().details["ase"] ** 2),
         Case(statistic="AC1 and its standard error", dataset=dataset, key="gwet_ac1",
-             ours=lambda: [gwet("unweighted").estimate, gwet("unweighted").std_error * by_n],
-             theirs=lambda v: [v["coeff.val"], v["coeff.se"]], note=divisor),
-        Case(statistic="AC2 (quadratic) and its standard error", dataset=dataset,
-             key="gwet_ac2_quadratic",
-             ours=lambda: [gwet("quadratic").estimate, gwet("quadratic").std_error * by_n],
+             ours=lambda: [gwet().estimate, gwet().std_error * by_n],
              theirs=lambda v: [v["coeff.val"], v["coeff.se"]], note=divisor),
     ]  # fmt: skip
-    return rows
 
 
 CASES: list[Case] = [
-    *[_by_hand(d, w) for d in CATEGORIES for w in (
-        ("unweighted", "linear", "quadratic") if d in ORDERED else ("unweighted",))],
-    *[c for d in CATEGORIES for m in (
-        ("nominal", "ordinal", "interval", "ratio") if d in ORDERED else ("nominal",))
+    *[_by_hand(d) for d in CATEGORIES],
+    *[c for d in CATEGORIES for m in (("nominal", "interval") if d in ORDERED else ("nominal",))
       for c in _kripp(d, m)],
     *[c for d in CATEGORIES for c in _irrcac(d)],
     *[c for d in CATEGORIES for c in (*_irrcac_alpha(d), *_irr(d))],

@@ -3,17 +3,14 @@
 from judgestats.stats.agreement.across_orders import (
     repetition_over_orders as repetition_over_orders,
 )
-from judgestats.stats.agreement.chance_corrected import agreement_weights as agreement_weights
 from judgestats.stats.agreement.chance_corrected import (
     least_against_even_chance as least_against_even_chance,
 )
-from judgestats.stats.agreement.chance_corrected import least_conger_kappa as least_conger_kappa
 from judgestats.stats.agreement.chance_corrected import least_fleiss_kappa as least_fleiss_kappa
 from judgestats.stats.agreement.chance_corrected import (
     least_krippendorff_alpha as least_krippendorff_alpha,
 )
 from judgestats.stats.agreement.chance_corrected import least_vote_share as least_vote_share
-from judgestats.stats.agreement.chance_corrected import weights_for as weights_for
 from judgestats.stats.agreement.grade_score import chance_grade_score as chance_grade_score
 from judgestats.stats.agreement.grade_score import (
     exceeds_grade_score_bound as exceeds_grade_score_bound,
@@ -26,4 +23,3 @@ from judgestats.stats.agreement.preference import equivalence_of_effects as equi
 from judgestats.stats.agreement.preference import preference_effects as preference_effects
 from judgestats.stats.agreement.raw_agreement import mean_of_groups as mean_of_groups
 from judgestats.stats.agreement.raw_agreement import mean_share as mean_share
-from judgestats.stats.agreement.vote_share import panel_agreement as panel_agreement

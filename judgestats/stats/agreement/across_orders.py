@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -18,11 +17,12 @@ from judgestats.stats.agreement.chance_corrected import (
     agreement_terms,
     chance_fleiss,
     chance_gwet,
-    chance_uniform,
     least_against_even_chance,
     least_fleiss_kappa,
     least_vote_share,
 )
+from judgestats.stats.agreement.raw_agreement import mean_over_items, pairs_that_agree
+from judgestats.stats.agreement.vote_share import disagreements, judgments_needed, pair_terms
 from judgestats.stats.designs.count_table import (
     CountTable,
     count_table,
@@ -38,11 +38,9 @@ from judgestats.stats.inference.sum_statistics import (
     counts_of_codes,
     estimate_from_sums,
 )
-from judgestats.stats.reliability.intraclass import replications_needed
 
 Repetition = Literal[
-    "fleiss_kappa", "gwet_ac1", "brennan_prediger", "vote_share_reliability", "percent_agreement",
-    "flip_rate", "verdict_entropy",
+    "fleiss_kappa", "gwet_ac1", "vote_share_reliability", "percent_agreement", "flip_rate"
 ]  # fmt: skip
 
 
@@ -64,12 +62,12 @@ def _scaled_disagreement(
     """Disagreement in the unit of that by chance, (1 - p_a) / (1 - p_e)."""
 
     def ratio(s: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        pe = chance(s[..., 3:] / s[..., :1], np.eye(s.shape[-1] - 3))
+        pe = chance(s[..., 3:] / s[..., :1])
         return 1.0 - s[..., 2] / s[..., 1], 1.0 - pe
 
     return _Coefficient(
         label=label,
-        per_item=lambda counts: agreement_terms(counts, np.eye(counts.shape[-1])),
+        per_item=agreement_terms,
         ratio=ratio,
         one_minus=True,
         scale="log_ratio",
@@ -77,69 +75,37 @@ def _scaled_disagreement(
     )
 
 
-def _shares_per_item(counts: Floats) -> Floats:
-    r = counts @ np.ones(counts.shape[-1])
-    own = np.einsum("...k,...k->...", counts, counts)
-    terms = np.stack([r * (r - 1.0), r**2 - own, r**2, own], axis=-1)
-    return np.concatenate([terms, counts], axis=-1)
-
-
-def _shares(s: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Disagreement within items, and between judgments of different items."""
-    n = s[..., 4:].sum(axis=-1)
-    alike = np.einsum("...k,...k->...", s[..., 4:], s[..., 4:])
-    return s[..., 1] / s[..., 0], 1.0 - (alike - s[..., 3]) / (n**2 - s[..., 2])
-
-
-def _mean(label: str, value: Callable[[Floats, Floats], Floats], scale: Scale) -> (
-    _Coefficient
-):  # fmt: skip
-    """The mean of a value over the items with two verdicts in an order."""
-
-    def per_item(counts: Floats) -> Floats:
-        r = counts @ np.ones(counts.shape[-1])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = np.where(r >= 2, value(counts, r), 0.0)
-        return np.stack([(r >= 2).astype(float), values], axis=-1)
-
+def _mean(label: str, value: Callable[[Floats], Floats]) -> _Coefficient:
+    """The mean of a share over the items with two verdicts in an order."""
     return _Coefficient(
         label=label,
-        per_item=per_item,
+        per_item=mean_over_items(value, least=2).per_item,
         ratio=lambda s: (s[..., 1], s[..., 0]),
         one_minus=False,
-        scale=scale,
+        scale="logit",
     )
 
 
-def _agree(counts: Floats, r: Floats) -> Floats:
-    return np.asarray(np.sum(counts * (counts - 1.0), axis=-1) / (r * (r - 1.0)))
-
-
-def _entropy(counts: Floats, r: Floats) -> Floats:
-    p = counts / r[..., None]
-    return np.asarray(np.abs(np.sum(p * np.log2(np.where(counts > 0, p, 1.0)), axis=-1)))
-
-
-def _even(r: Floats, q: int) -> float:
-    return least_against_even_chance(r, n_categories=q)
-
-
 _COEFFICIENTS: dict[str, _Coefficient] = {
-    "fleiss_kappa": _scaled_disagreement("Fleiss' kappa", chance_fleiss, lambda r,
-        _: least_fleiss_kappa(r)),
-    "gwet_ac1": _scaled_disagreement("Gwet's AC1", chance_gwet, _even),
-    "brennan_prediger": _scaled_disagreement("Brennan-Prediger coefficient", chance_uniform, _even),
+    "fleiss_kappa": _scaled_disagreement(
+        "Fleiss' kappa", chance_fleiss, lambda r, _: least_fleiss_kappa(r)
+    ),
+    "gwet_ac1": _scaled_disagreement(
+        "Gwet's AC1", chance_gwet, lambda r, q: least_against_even_chance(r, n_categories=q)
+    ),
     "vote_share_reliability": _Coefficient(
-        label="Vote-share reliability of one judgment", per_item=_shares_per_item, ratio=_shares,
-        one_minus=True, scale="log_ratio",
+        label="Vote-share reliability of one judgment",
+        per_item=pair_terms,
+        ratio=disagreements,
+        one_minus=True,
+        scale="log_ratio",
         least=lambda r, _: least_vote_share(r, estimator="anova"),
     ),
-    "percent_agreement": _mean("Pairs of replications that agree", _agree, "logit"),
+    "percent_agreement": _mean("Pairs of replications that agree", pairs_that_agree),
     "flip_rate": _mean(
-        "Flip rate: two judgments of an item differ", lambda c, r: 1.0 - _agree(c, r), "logit"
+        "Flip rate: two judgments of an item differ", lambda counts: 1.0 - pairs_that_agree(counts)
     ),
-    "verdict_entropy": _mean("Entropy of an item's verdicts", _entropy, "identity"),
-}  # fmt: skip
+}
 
 
 @with_keywords(permutations=ON_DEMAND)
@@ -158,8 +124,7 @@ def repetition_over_orders(
         was read.
     coefficient : str
         The function of that name for one order: ``fleiss_kappa``, ``gwet_ac1``,
-        ``brennan_prediger``, ``vote_share_reliability``, ``percent_agreement``, ``flip_rate`` or
-        ``verdict_entropy``.
+        ``vote_share_reliability``, ``percent_agreement`` or ``flip_rate``.
 
     Returns
     -------
@@ -233,14 +198,14 @@ def repetition_over_orders(
         codes=np.concatenate(coded, axis=1) if len(coded) == n_orders else None,
         from_codes=CountedCodes(q, columns=tuple(c.shape[1] for c in coded)),
         proportion=own.scale == "logit",
-        alternative="less" if coefficient in {"flip_rate", "verdict_entropy"} else "greater",
+        alternative="less" if coefficient == "flip_rate" else "greater",
         notes=rare_category_notes(pooled.counts) if own.one_minus else (),
         **inference,
     )
     if coefficient != "vote_share_reliability":
         return estimate
     return estimate.replace(
-        details={f"k_for_{t}": _whole(estimate.estimate, t / 100) for t in (80, 90)}
+        details={f"k_for_{t}": judgments_needed(estimate.estimate, t / 100) for t in (80, 90)}
         | {"rho_1": estimate.estimate, "k": 1.0, "categories": pooled.categories}
     )
 
@@ -278,21 +243,9 @@ def _reason(tables: Sequence[CountTable]) -> str:
     return "some order has no item with two verdicts"
 
 
-def _whole(reliability: float, target: float) -> float:
-    """Least whole number of judgments whose vote share reaches a reliability."""
-    if math.isnan(reliability):
-        return math.nan
-    if reliability <= 0:
-        return math.inf
-    needed = replications_needed(reliability, target=target)
-    return float(max(1, math.ceil(needed * (1 - 1e-12))))
-
-
 @with_keywords(permutations=ON_DEMAND)
 def agreement_across_judges(
     verdicts: ArrayLike,
-    *,
-    categories: Sequence[Any] | None = None,
     **inference: Unpack[SumInference],
 ) -> Estimate:
     """Share of pairs of judges that give the same verdict, in each replication and overall.
@@ -302,7 +255,6 @@ def agreement_across_judges(
     verdicts : array-like, shape (n_judges, n_items, n_replications)
         None, NaN or empty text where nothing was read. Replication r of one judge is compared
         with replication r of another.
-    categories : sequence, optional
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
         Over items (clusters); replications of one item are not independent evidence.
     n_permutations : int
@@ -340,7 +292,7 @@ def agreement_across_judges(
     (0.6667, [0.6667, 0.6667])
     """
     where = "agreement_across_judges"
-    codes, named = encode_verdicts(verdicts, categories=categories, where=where)
+    codes, named = encode_verdicts(verdicts, where=where)
     if codes.ndim != 3 or codes.shape[0] < 2 or codes.shape[1] == 0:
         raise InputError(
             f"{where}: verdicts must have shape (judges, items, replications) with at least two "

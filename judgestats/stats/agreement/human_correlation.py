@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Bools, Floats, Ints, too_large
 from judgestats.errors import InputError, one_of
-from judgestats.results.numbers import count_noun
 from judgestats.stats.comparison.rank_correlation import kendall_correlation, spearman_correlation
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_bootstrap, cluster_codes
@@ -193,177 +192,6 @@ def _analytic(result: Estimate, x: Floats, y: Floats, method: str, level: float)
 
 def _no_interval(why: str) -> tuple[Note, ...]:
     return (Note(code="no_interval", message=f"No interval: {why}."),)
-
-
-def _mean_reliability(x: Floats, weights: Floats) -> Floats:
-    """ICC(1, k) of the averages actually used, for each row of item weights; unclipped.
-
-    Unequal numbers of replications: components by the usual n0, and the harmonic mean of the
-    numbers for the averages' error.
-    """
-    read = np.isfinite(x)
-    r = read.sum(axis=1).astype(float)
-    mean = _row_means(x)
-    inside = np.nansum((x - mean[:, None]) ** 2, axis=1)
-    n = weights.sum(axis=-1)
-    total = weights @ r
-    grand = (weights @ (r * mean)) / total
-    between = weights @ (r * mean**2) - total * grand**2
-    msw = (weights @ inside) / (total - n)
-    n0 = (total - (weights @ r**2) / total) / (n - 1)
-    item = (between / (n - 1) - msw) / n0
-    error = msw * (weights @ (1 / r)) / n
-    return np.asarray(item / (item + error))
-
-
-def _weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Pearson's r for each row of item weights."""
-    n = weights.sum(axis=-1)
-    mx, my = weights @ x / n, weights @ y / n
-    sxy = weights @ (x * y) / n - mx * my
-    sxx, syy = weights @ x**2 / n - mx**2, weights @ y**2 / n - my**2
-    return np.asarray(sxy / np.sqrt(sxx * syy))
-
-
-@with_keywords()
-def disattenuated_correlation(
-    judge: ArrayLike,
-    human: ArrayLike,
-    *,
-    interval: Literal["bca", "percentile", "none"] = "bca",
-    **inference: Unpack[Resampled],
-) -> Estimate:
-    r"""Pearson's r of judge and human, corrected for the unreliability of both averages.
-
-    Parameters
-    ----------
-    judge : array-like, shape (n_items, n_replications)
-        At least two replications, from whose spread the reliability of their mean follows; NaN
-        where not read.
-    human : array-like, shape (n_items, n_raters)
-        Likewise. A single column takes the ratings as they are (reliability 1), which is noted.
-    interval : {"bca", "percentile", "none"}
-        Cluster bootstrap of correlation and both reliabilities together. ``bca`` (default) covers
-        .92-.93 with 20 items and .93-.95 with 50 (docs/simulations/coverage_disattenuation.csv),
-        ``percentile`` .85-.89 and .88-.92.
-
-    Returns
-    -------
-    Estimate
-        Not clipped: it can exceed 1. ``details``: ``r``, ``reliability_judge`` and
-        ``reliability_human`` (of the averages used), each with its interval.
-
-    Raises
-    ------
-    InputError
-        If the shapes differ or the judge has one replication.
-
-    Notes
-    -----
-    .. math:: r_{true} = \frac{r_{\bar x \bar y}}{\sqrt{\rho_{\bar x} \rho_{\bar y}}}
-
-    with one-way ICC(1, k) reliabilities of the averages. Only for Pearson: the formula rests on
-    covariances, ranks have no such decomposition.
-
-    References
-    ----------
-    Spearman (1904), American Journal of Psychology 15, 72-101.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(5)
-    >>> quality = rng.normal(size=(200, 1))
-    >>> judge = quality + rng.normal(size=(200, 2))
-    >>> human = quality + rng.normal(size=(200, 3))
-    >>> out = disattenuated_correlation(judge, human, n_resamples=200)
-    >>> round(out.details["r"], 2), bool(0.9 < out.estimate < 1.1)
-    (0.7, True)
-    """
-    where = "disattenuated_correlation"
-    x, y = _scores(judge, "judge", where), _scores(human, "human", where)
-    if x.shape[0] != y.shape[0] or x.shape[1] < 2:
-        raise InputError(
-            f"{where}: judge must hold two or more replications of the items that human holds, got "
-            f"shapes {x.shape} and {y.shape}. Judge the items again, or use human_correlation."
-        )
-    single = y.shape[1] == 1
-    used = np.any(np.isfinite(x), axis=1) & np.any(np.isfinite(y), axis=1)
-    x, y = x[used], y[used]
-    groups = None if inference["cluster"] is None else np.asarray(inference["cluster"])[used]
-    n_out = int(np.sum(~used))
-    sample = Sample(
-        n_items=int(used.sum()),
-        n_clusters=None if groups is None else int(np.unique(groups.astype(str)).size),
-        n_replications=x.shape[1],
-        excluded={"no score or no rating": n_out},
-    )
-    notes: list[Note] = []
-    if single:
-        message = (
-            "One rating an item: its reliability is unknown and taken as 1, so only the judge's "
-            "unreliability is corrected."
-        )
-        notes.append(Note(code="human_reliability_unknown", message=message))
-
-    def parts(a: Floats, b: Floats, weights: Floats) -> Floats:
-        r = _weighted_pearson(_row_means(a), _row_means(b), weights)
-        first = _mean_reliability(a, weights)
-        second = np.ones_like(first) if single else _mean_reliability(b, weights)
-        product = np.where((first > 0) & (second > 0), first * second, np.nan)
-        return np.stack([r / np.sqrt(product), r, first, second], axis=-1)
-
-    result = Estimate(
-        name=where,
-        label="Correlation of judge and human, corrected for unreliability",
-        estimate=math.nan,
-        estimator="Pearson, ICC(1,k) of the averages used, unclipped",
-        sample=sample,
-        notes=tuple(notes),
-    )
-    if sample.n_items < 3:
-        return result.replace(reason="fewer than three items have both")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = parts(x, y, np.ones((1, sample.n_items)))[0]
-    names = ("r", "reliability_judge", "reliability_human")
-    details: dict[str, Any] = dict(zip(names, map(float, value[1:]), strict=True))
-    if not math.isfinite(value[0]):
-        return result.replace(
-            details=details,
-            reason="a reliability is not positive (or a side does not vary), so nothing can be "
-            "corrected",
-        )
-    result = result.replace(estimate=float(value[0]), details=details)
-    if interval == "none":
-        return result
-    boot = cluster_bootstrap(
-        (x, y),
-        parts,
-        cluster=groups,
-        n_resamples=inference["n_resamples"],
-        level=inference["level"],
-        method=interval,
-        seed=inference["seed"],
-        vectorized=True,
-        names=("corrected correlation", *names),
-    )
-    for name, limits in zip(names, boot.intervals[1:], strict=True):
-        details[f"{name}_interval"] = limits
-    ok = math.isfinite(boot.interval.low)
-    if boot.n_clusters < 40:
-        message = (
-            f"Only {count_noun(boot.n_clusters, 'cluster', 'clusters')}: in simulations with 20 "
-            "the "
-            "95 % BCa interval "
-            "covered .92 to .93, the percentile interval .85 to .89."
-        )
-        notes.append(Note(code="few_clusters", message=message))
-    keep = [n for n in boot.notes if not (single and "reliability_human" in n.message)]
-    return result.replace(
-        interval=boot.interval if ok else None,
-        std_error=boot.std_error,
-        details=details,
-        notes=(*notes, *keep),
-    )
 
 
 def correlation_by_level(

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats
-from judgestats.errors import InputError, one_of
-from judgestats.stats.agreement.chance_corrected import WeightName, agreement_terms, weights_for
+from judgestats.errors import InputError
 from judgestats.stats.agreement.human import share_of_sums
 from judgestats.stats.designs.count_table import CountTable, count_table
-from judgestats.stats.inference.bootstrap import Scale, cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Note, Sample
+from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.inference.keywords import ON_DEMAND, Clustered, SumInference, with_keywords
 from judgestats.stats.inference.sum_statistics import (
     CountedCodes,
@@ -50,16 +49,11 @@ def _mean_estimate(
     name: str,
     label: str,
     estimator: str,
-    categories: Sequence[Any] | None,
-    scale: Scale = "logit",
     alternative: Literal["greater", "less"] = "greater",
-    notes: tuple[Note, ...] = (),
-    details: dict[str, Any] | None = None,
     **inference: Unpack[SumInference],
 ) -> Estimate:
-    """A mean over items with two or more verdicts as an `Estimate`."""
-    table = count_table(verdicts, categories=categories, where=name)
-    q = len(table.categories)
+    """A mean share over items with two or more verdicts as an `Estimate`."""
+    table = count_table(verdicts, where=name)
     return estimate_from_sums(
         mean_over_items(values, least=2),
         table.counts,
@@ -69,24 +63,32 @@ def _mean_estimate(
         sample=table.sample(least=2),
         reason="no item has two verdicts",
         where=name,
-        scale=scale,
+        scale="logit",
         codes=table.codes,
-        from_codes=CountedCodes(q),
+        from_codes=CountedCodes(len(table.categories)),
         **inference,
-        proportion=scale == "logit",
+        proportion=True,
         alternative=alternative,
-        notes=notes,
-        details={"categories": table.categories} | (details or {}),
+        details={"categories": table.categories},
     )
+
+
+def pairs_that_agree(counts: NDArray[Any]) -> Floats:
+    """Share of an item's pairs of verdicts that agree; undefined below two verdicts.
+
+    Examples
+    --------
+    >>> pairs_that_agree(np.array([[2.0, 1.0]])).round(3)
+    array([0.333])
+    """
+    r = counts @ np.ones(counts.shape[-1])
+    same = np.einsum("...k,...k->...", counts, counts - 1.0)
+    return np.asarray(same / (r * (r - 1.0)))
 
 
 @with_keywords(permutations=ON_DEMAND)
 def percent_agreement(
-    verdicts: ArrayLike | CountTable,
-    *,
-    categories: Sequence[Any] | None = None,
-    weights: WeightName | ArrayLike = "unweighted",
-    **inference: Unpack[SumInference],
+    verdicts: ArrayLike | CountTable, **inference: Unpack[SumInference]
 ) -> Estimate:
     """Share of pairs of replications of an item that agree, averaged over items.
 
@@ -94,8 +96,6 @@ def percent_agreement(
     ----------
     verdicts : array-like, shape (n_items, n_replications), or CountTable
         None, NaN or empty text where nothing was read; items with fewer than two are left out.
-    categories : sequence, optional
-    weights : {"unweighted", "linear", "quadratic", "ordinal"} or array-like, shape (q, q)
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
         The first two are symmetric on the logit scale. Where every pair agrees the bound is
         Clopper-Pearson's on clusters.
@@ -107,7 +107,7 @@ def percent_agreement(
     Raises
     ------
     InputError
-        If a verdict is no category, or the shape is wrong.
+        If the shape is wrong.
 
     Notes
     -----
@@ -125,33 +125,27 @@ def percent_agreement(
     >>> percent_agreement([["A", "A"]] * 20).interval.low.__round__(4)
     0.8316
     """
-    table = count_table(verdicts, categories=categories, where="percent_agreement")
-    matrix, weight_name = weights_for(table, weights, where="percent_agreement")
     return _mean_estimate(
-        table,
-        lambda counts: agreement_terms(counts, matrix)[..., 2],
+        verdicts,
+        pairs_that_agree,
         name="percent_agreement",
         label="Raw agreement of pairs",
-        estimator=f"{weight_name}; pairs of replications, items weigh equally",
-        categories=None,
+        estimator="unweighted; pairs of replications, items weigh equally",
         **inference,
     )
 
 
 @with_keywords(permutations=ON_DEMAND)
 def unanimous_agreement(
-    verdicts: ArrayLike | CountTable,
-    *,
-    categories: Sequence[Any] | None = None,
-    **inference: Unpack[SumInference],
+    verdicts: ArrayLike | CountTable, **inference: Unpack[SumInference]
 ) -> Estimate:
     """Share of items on which all replications agree (irr::agree, as a share).
 
     Parameters
     ----------
     verdicts : array-like, shape (n_items, n_replications), or CountTable
-    categories
-        See `percent_agreement`. It falls as replications are added: compare equal numbers only.
+        See `percent_agreement`. The share falls as replications are added: compare equal numbers
+        only.
 
     Returns
     -------
@@ -160,7 +154,7 @@ def unanimous_agreement(
     Raises
     ------
     InputError
-        If a verdict is no category, or the shape is wrong.
+        If the shape is wrong.
 
     Notes
     -----
@@ -181,154 +175,46 @@ def unanimous_agreement(
         name="unanimous_agreement",
         label="Items on which all replications agree",
         estimator="share of items; all verdicts read",
-        categories=categories,
         **inference,
     )
 
 
 @with_keywords(permutations=ON_DEMAND)
-def flip_rate(
-    verdicts: ArrayLike | CountTable,
-    *,
-    kind: Literal["pairs", "items", "mode"] = "pairs",
-    categories: Sequence[Any] | None = None,
-    **inference: Unpack[SumInference],
-) -> Estimate:
-    """How often asking again changes the verdict.
+def flip_rate(verdicts: ArrayLike | CountTable, **inference: Unpack[SumInference]) -> Estimate:
+    """How often asking again changes the verdict: two judgments of an item differ.
 
     Parameters
     ----------
     verdicts : array-like, shape (n_items, n_replications), or CountTable
-    kind : {"pairs", "items", "mode"}
-        ``pairs`` (default): probability that two judgments of an item differ, unbiased and
-        independent of the number of replications; ``items``: share of items whose replications
-        are not unanimous; ``mode``: share of replications off the item's modal verdict. The last
-        two change with the number of replications.
-    categories
         See `percent_agreement`.
 
     Returns
     -------
     Estimate
+        Unbiased and independent of the number of replications.
 
     Raises
     ------
     InputError
-        If `kind` is unknown or the verdicts are unusable.
+        If the shape is wrong.
 
     Notes
     -----
-    1 minus `percent_agreement`, `unanimous_agreement` or the mean share of the modal verdict.
-
-    References
-    ----------
-    STATISTICS section 2 of the project's design.
+    1 minus `percent_agreement`.
 
     Examples
     --------
-    >>> verdicts = [["A", "A", "B"], ["B", "B", "B"]]
-    >>> [round(flip_rate(verdicts, kind=k).estimate, 4) for k in ("pairs", "items", "mode")]
-    [0.3333, 0.5, 0.1667]
+    >>> round(flip_rate([["A", "A", "B"], ["B", "B", "B"]]).estimate, 4)
+    0.3333
     """
-    labels = {
-        "pairs": "Two judgments of an item differ",
-        "items": "Items whose replications are not unanimous",
-        "mode": "Replications off the item's modal verdict",
-    }
-    one_of(
-        "flip_rate",
-        "kind",
-        kind,
-        labels,
-        advice="'pairs' does not depend on the number of replications.",
-    )
-
-    def values(counts: NDArray[Any]) -> Floats:
-        r = counts.sum(axis=-1)
-        if kind == "pairs":
-            return np.asarray(1.0 - np.sum(counts * (counts - 1.0), axis=-1) / (r * (r - 1.0)))
-        top = counts.max(axis=-1, initial=0.0)
-        return np.asarray((top < r).astype(float) if kind == "items" else 1.0 - top / r)
-
     return _mean_estimate(
         verdicts,
-        values,
+        lambda counts: 1.0 - pairs_that_agree(counts),
         alternative="less",
-        name="flip_rate" if kind == "pairs" else f"flip_rate_{kind}",
-        label=f"Flip rate: {labels[kind].lower()}",
-        estimator=f"{kind}, items weigh equally",
-        categories=categories,
+        name="flip_rate",
+        label="Flip rate: two judgments of an item differ",
+        estimator="pairs, items weigh equally",
         **inference,
-    )
-
-
-@with_keywords(permutations=ON_DEMAND)
-def verdict_entropy(
-    verdicts: ArrayLike | CountTable,
-    *,
-    correction: Literal["plugin", "miller-madow"] = "plugin",
-    categories: Sequence[Any] | None = None,
-    **inference: Unpack[SumInference],
-) -> Estimate:
-    r"""Entropy of an item's verdicts in bits, averaged over items.
-
-    Parameters
-    ----------
-    verdicts : array-like, shape (n_items, n_replications), or CountTable
-    correction : {"plugin", "miller-madow"}
-        ``plugin``: entropy of the shares, biased downwards for few replications; ``miller-madow``
-        adds (categories seen - 1) / (2 R ln 2).
-    categories
-        See `percent_agreement`. The interval is symmetric on the natural scale.
-
-    Returns
-    -------
-    Estimate
-        In bits; ``details``: the largest possible value, log2 q.
-
-    Raises
-    ------
-    InputError
-        If `correction` is unknown or the verdicts are unusable.
-
-    Notes
-    -----
-    .. math:: \bar H = \frac1N \sum_i -\sum_k \hat p_{ik} \log_2 \hat p_{ik}
-
-    References
-    ----------
-    Miller (1955), Note on the bias of information estimates.
-
-    Examples
-    --------
-    >>> verdict_entropy([["A", "B"], ["B", "B"]]).estimate
-    0.5
-    """
-    one_of("verdict_entropy", "correction", correction, ("plugin", "miller-madow"))
-
-    def values(counts: NDArray[Any]) -> Floats:
-        r = counts.sum(axis=-1)
-        p = counts / r[..., None]
-        bits = -np.sum(
-            np.where(counts > 0, p * np.log2(np.where(counts > 0, p, 1.0)), 0.0), axis=-1
-        )
-        if correction == "miller-madow":
-            bits = bits + (np.sum(counts > 0, axis=-1) - 1) / (2 * r * np.log(2))
-        return np.asarray(np.abs(bits))
-
-    table = count_table(verdicts, categories=categories, where="verdict_entropy")
-    q = len(table.categories)
-    return _mean_estimate(
-        table,
-        values,
-        name="verdict_entropy",
-        label="Entropy of an item's verdicts (bits)",
-        estimator=f"{correction}, items weigh equally",
-        categories=None,
-        **inference,
-        scale="identity",
-        alternative="less",
-        details={"largest": float(np.log2(q)) if q else float("nan")},
     )
 
 

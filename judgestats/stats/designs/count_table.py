@@ -199,7 +199,7 @@ def count_table(
         so that several coefficients share one count.
     categories : sequence, optional
         All categories that could have been chosen, in order. Coefficients whose chance agreement
-        depends on the number of categories (Gwet, Brennan-Prediger) need it; None takes those seen.
+        depends on the number of categories (Gwet) need it; None takes those seen.
     where : str
         Name of the calling function, for messages.
 

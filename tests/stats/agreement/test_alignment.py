@@ -10,7 +10,6 @@ from judgestats.stats import (
     accuracy,
     alignment_by_category,
     alignment_score,
-    disattenuated_correlation,
     human_ceiling,
     human_correlation,
     intransitive_triads,
@@ -134,41 +133,6 @@ def test_correlation_limits() -> None:
         human_correlation([1, 2], [1, 2, 3])
     with pytest.raises(InputError, match="infinite"):
         human_correlation([1, float("inf")], [1, 2])
-
-
-def test_disattenuation_recovers_the_true_correlation() -> None:
-    rng = np.random.default_rng(4)
-    true = rng.normal(size=(3000, 1))
-    other = 0.6 * true + 0.8 * rng.normal(size=(3000, 1))
-    judge = true + rng.normal(size=(3000, 2)) * 1.5
-    human = other + rng.normal(size=(3000, 3))
-    judge[::7, 1] = np.nan
-    out = disattenuated_correlation(judge, human, n_resamples=200)
-    assert out.estimate == pytest.approx(0.6, abs=0.05)
-    assert out.details["r"] < out.estimate - 0.1
-    assert out.interval.low < 0.6 < out.interval.high
-    low, high = out.details["reliability_judge_interval"].low, out.details["reliability_judge"]
-    assert low < high
-
-
-def test_disattenuation_is_not_clipped_and_says_when_it_cannot() -> None:
-    rng = np.random.default_rng(5)
-    shared = rng.normal(size=(40, 1))
-    noise = shared + rng.normal(size=(40, 2)) * 3
-    # The same errors on both sides: r is 1 and the corrected value 1 / reliability.
-    above = disattenuated_correlation(noise, noise, interval="none")
-    assert above.estimate == pytest.approx(1 / above.details["reliability_judge"])
-    assert above.estimate > 1
-    anti = np.column_stack([shared, -shared])
-    out = disattenuated_correlation(anti, shared)
-    assert math.isnan(out.estimate)
-    assert "not positive" in out.reason
-    one = disattenuated_correlation(noise, shared, n_resamples=50)
-    assert one.notes[0].code == "human_reliability_unknown"
-    assert one.details["reliability_human"] == 1.0
-    with pytest.raises(InputError, match="two or more replications"):
-        disattenuated_correlation(shared, shared)
-    assert "three items" in disattenuated_correlation(noise[:2], noise[:2]).reason
 
 
 def test_scores_become_verdicts_by_the_stated_tie_policy() -> None:

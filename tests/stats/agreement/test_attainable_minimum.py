@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from judgestats.stats import (
-    brennan_prediger,
     cohen_kappa,
-    conger_kappa,
     fleiss_kappa,
     gwet_ac1,
     krippendorff_alpha,
@@ -19,7 +17,6 @@ from judgestats.stats import (
 )
 from judgestats.stats.agreement import (
     least_against_even_chance,
-    least_conger_kappa,
     least_fleiss_kappa,
     least_krippendorff_alpha,
     least_vote_share,
@@ -56,7 +53,6 @@ def test_estimates_and_intervals_keep_above_the_least_value(found):
         ),
         (fleiss_kappa(table), least_fleiss_kappa(r)),
         (gwet_ac1(table), even),
-        (brennan_prediger(table), even),
     ):
         keeps_above(estimate, least)
 
@@ -66,22 +62,16 @@ def test_estimates_and_intervals_keep_above_the_least_value(found):
 def test_judges_that_are_told_apart_keep_above_the_least_value(found):
     read = found >= 0
     verdicts = np.where(read, found.astype(float), np.nan)
-    order = [0.0, 1.0, 2.0, 3.0]
-    for weights in ("unweighted", "linear", "quadratic", "ordinal"):
-        options = {"categories": order, "weights": weights}
-        keeps_above(conger_kappa(verdicts, **options), least_conger_kappa(read))
-        keeps_above(cohen_kappa(verdicts[:, 0], verdicts[:, 1], **options), -1.0)
-    for metric in ("nominal", "ordinal", "interval", "ratio"):
-        alpha = krippendorff_alpha(verdicts, metric=metric, categories=order)
+    keeps_above(cohen_kappa(verdicts[:, 0], verdicts[:, 1]), -1.0)
+    for metric in ("nominal", "interval"):
+        alpha = krippendorff_alpha(verdicts, metric=metric)
         keeps_above(alpha, least_krippendorff_alpha(read.sum(axis=1)))
 
 
 def test_two_judges_that_never_agree_reach_the_least_value():
     one, other = np.repeat([0.0, 1.0], 6), np.repeat([1.0, 0.0], 6)
     both = np.column_stack([one, other])
-    for estimate in (cohen_kappa(one, other), conger_kappa(both)):
-        assert estimate.estimate == pytest.approx(-1.0)
-    assert least_conger_kappa(both >= 0) == -1.0
+    assert cohen_kappa(one, other).estimate == pytest.approx(-1.0)
     many = np.tile(both, (500, 1))
     assert krippendorff_alpha(many).estimate == pytest.approx(
         least_krippendorff_alpha([2]), abs=1e-3
@@ -93,9 +83,7 @@ def test_one_pair_of_verdicts_with_all_the_agreement_has_no_impossible_kappa():
     one, other = np.full((2, 20), "A", dtype=object)
     one[0] = other[0] = other[1] = "B"
     both = np.column_stack([one, other])
-    for estimate in (
-        cohen_kappa(one, other), conger_kappa(both), krippendorff_alpha(both)
-    ):  # fmt: skip
+    for estimate in (cohen_kappa(one, other), krippendorff_alpha(both)):
         # On -log(1 - x) the bound was below -22.
         assert -1 <= estimate.interval.low < estimate.estimate < estimate.interval.high < 1
         assert "least possible value" in estimate.interval.method

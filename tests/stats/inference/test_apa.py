@@ -98,7 +98,7 @@ def test_what_cannot_exceed_one_has_no_leading_zero() -> None:
                  "kendalls_w", "cliffs_delta", "grade_score"):  # fmt: skip
         assert quantity_of(name).bounded, name
     for name in ("mean_difference", "variance_ratio", "odds_ratio_discordant", "sem", "cohens_d",
-                 "verdict_entropy", "hedges_g"):  # fmt: skip
+                 "hedges_g"):  # fmt: skip
         assert not quantity_of(name).bounded, name
     assert apa_number(0.0, bounded=True) == ".00"
     assert apa_number(-0.001) == "−0.001"

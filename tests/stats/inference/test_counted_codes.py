@@ -28,7 +28,7 @@ def test_two_items_are_crossed_in_half_of_the_shuffles():
 
 @pytest.mark.parametrize(
     "coefficient",
-    ["fleiss_kappa", "gwet_ac1", "vote_share_reliability", "flip_rate", "verdict_entropy"],
+    ["fleiss_kappa", "gwet_ac1", "vote_share_reliability", "flip_rate"],
 )
 def test_the_null_of_a_large_table_is_that_of_shuffled_items(coefficient, monkeypatch):
     rng = np.random.default_rng(3)
