@@ -91,27 +91,21 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 test="blocked F on credit, pairs as blocks, p by exchanging the methods of a "
                 "question's pairs jointly",
                 family="one test per judge",
-                adjustment="holm",
             ),
             Hypothesis(
                 id="difference",
-                role="secondary",
                 question="Which methods differ, and which beat always-tie and random?",
                 test="difference of mean alignment scores, interval over questions",
                 family="pairs of methods and baselines, within a judge",
-                adjustment="holm",
             ),
             Hypothesis(
                 id="equivalence",
-                role="secondary",
                 question="Where no difference is seen: is it shown to be small?",
                 test=f"two one-sided tests, difference within {MARGIN}",
                 family="pairs, within a judge (and a method, over temperatures)",
-                adjustment="holm",
             ),
             Hypothesis(
                 id="ranks_of_credit",
-                role="secondary",
                 question="And by ranks, with the baselines among the methods, as the study tested "
                 "it?",
                 test="Friedman and Nemenyi's comparisons on credit, pairs as blocks, p by "
@@ -122,15 +116,12 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             ),
             Hypothesis(
                 id="temperature",
-                role="secondary",
                 question="Does temperature change the agreement with people?",
                 test="blocked F on credit over temperatures, and differences of means",
                 family="methods and judges",
-                adjustment="holm",
             ),
             Hypothesis(
                 id="best",
-                role="secondary",
                 question="Which conditions may be the best, and is a cheap one as good?",
                 test="comparisons with the best, simultaneous, paired by pair, clustered by "
                 "question; recommended is the cheapest within the margin",
@@ -139,7 +130,6 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             ),
             Hypothesis(
                 id="consistency",
-                role="secondary",
                 question="Is consistency bought with bias?",
                 test="agreement of replications, share of pairs judged the same every time and "
                 "wrong, consistency between orders, preference for the first place; Spearman over "

@@ -219,7 +219,6 @@ def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
             ),
             Hypothesis(
                 id="slots",
-                role="secondary",
                 question="Do choices follow the place where an option stands?",
                 test="accuracy by the place of the right option, else the places chosen; places "
                 "exchanged within items; adjusted with the comparisons of conditions",
@@ -230,12 +229,10 @@ def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
             SLICES,
             Hypothesis(
                 id="compare",
-                role="secondary",
                 question="Which condition agrees more with people?",
                 test="blocked F test on the scores, p by exchanging conditions within items; "
                 "Friedman (Wilcoxon for two) beside it",
                 family="all pairs of conditions, on the items that all of them judged",
-                adjustment="holm",
             ),
         ),
     )
@@ -283,33 +280,26 @@ def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> Analy
             ),
             Hypothesis(
                 id="spread",
-                role="secondary",
                 question="Does the spread of repeated scores differ between conditions?",
                 test="blocked F test on the cell statistic, p by exchanging cells within items",
                 family="all conditions that share items: one test, and the claims on spread, means "
                 "and agreement with people",
-                adjustment="holm",
             ),
             Hypothesis(
                 id="ratio",
-                role="secondary",
                 question="Which condition is steadier, by how much?",
                 test="ratio of mean distances and of pooled within-cell variances, intervals over "
                 "clusters",
                 family="pairs of conditions",
-                adjustment="holm",
             ),
             Hypothesis(
                 id="shift",
-                role="secondary",
                 question="Which condition gives higher scores?",
                 test="paired difference of means, interval over clusters",
                 family="pairs of conditions",
-                adjustment="holm",
             ),
             Hypothesis(
                 id="best",
-                role="secondary",
                 question="Which condition may be the most reliable?",
                 test="comparisons with the best, ICC(1,1), simultaneous over clusters; at T = 0 "
                 "one draw is repeated, so it is no candidate",

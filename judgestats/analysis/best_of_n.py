@@ -345,7 +345,6 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             ),
             Hypothesis(
                 id="temperature",
-                role="secondary",
                 question="Does repetition get less consistent as the temperature rises?",
                 test=(
                     "Friedman test (two temperatures: Wilcoxon) on each question's share of "
@@ -353,11 +352,9 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                     "is repeated"
                 ),
                 family="one test of each kind per judge",
-                adjustment="holm",
             ),
             Hypothesis(
                 id="best",
-                role="secondary",
                 question="Which conditions may be the most reliable, and is a cheap one as "
                 "reliable?",
                 test="comparisons with the best on the reliability of one choice, simultaneous, "
@@ -368,21 +365,18 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             ),
             Hypothesis(
                 id="judges",
-                role="secondary",
                 question="Do the judges choose alike?",
                 test="share of pairs of judges that agree, per replication and overall, beside "
                 "its permutation null",
             ),
             Hypothesis(
                 id="benchmark",
-                role="secondary",
                 question="And by benchmark?",
                 test=f"as the reliability, for benchmarks of at least {FEWEST} questions",
                 family="none: estimates with intervals over questions",
             ),
             Hypothesis(
                 id="right",
-                role="secondary",
                 question="Are the answers right, and do choices fall on right or preferred ones?",
                 test="share of answers that name the target, by author and benchmark; share of "
                 "choices that do, or that fall on the preferred answer, beside a random choice",
@@ -390,12 +384,10 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             ),
             Hypothesis(
                 id="accuracy",
-                role="secondary",
                 question="Are choices repeated less where more of the answers are right?",
                 test="Spearman's correlation, over questions, of the share of disagreeing pairs "
                 "with the share of right answers, T = 0 left out",
                 family="one test per condition",
-                adjustment="holm",
             ),
             Hypothesis(
                 id="repetition",

@@ -252,45 +252,38 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     further = {
         "position": Hypothesis(
             id="position",
-            role="secondary",
             question="How often is the first place chosen, and does a verdict survive a swap?",
             test="exact sign test of leaning; share of pairs whose orders agree; place apart from "
             "repetition noise",
         ),
         "length": Hypothesis(
             id="length",
-            role="secondary",
             question="Among real answers: does the judge prefer longer ones that people like "
             "alike?",
             test="regression of the judge's preference on people's, the log length ratio and "
             f"authorship; two one-sided tests within {declared.margins['verdicts']:g}",
             family=OF_JUDGES,
-            adjustment="holm",
         ),
         "spread": Hypothesis(
             id="spread",
-            role="secondary",
             question="Does the scale change the spread relative to its width?",
             test="blocked F on cells of scores in points of a 1-10 scale; ratios of variances, and "
             f"whether they lie within 1/{VARIANCE_RATIO} to {VARIANCE_RATIO}",
             family=OF_JUDGES,
-            adjustment="holm",
         ),
         "shift": Hypothesis(
             id="shift",
-            role="secondary",
             question="Does the scale change the mean?",
             test="mean shift in points of a 1-10 scale, paired by answer",
             family=f"pairs of scales, {OF_JUDGES}",
-            adjustment="holm",
         ),
         "shape": Hypothesis(
             id="shape",
-            role="secondary",
             question="Are repeated scores normally distributed?",
             test="excess kurtosis and skewness of scores centred by item, with intervals over "
             "questions; D'Agostino-Pearson beside them",
             family="not adjusted: the sizes are to be read",
+            adjustment="none",
         ),
     }
     chosen = parameters["probes"]

@@ -222,34 +222,29 @@ def _hypotheses() -> tuple[Hypothesis, ...]:
             test="Cochran's Q over verdicts, p by permuting strategies jointly within a question; "
             "then McNemar's exact test of every pair of strategies",
             family="pairs of strategies, within a judge",
-            adjustment="holm",
         ),
         Hypothesis(
             id="gain",
-            role="secondary",
             question="By how much does each strategy differ from the vanilla judge, and is no "
             "difference shown?",
             test="difference of mean accuracy, interval over questions; no difference needs it "
             f"within {MARGIN} (two one-sided tests)",
             family=FAMILY,
-            adjustment="holm",
         ),
         Hypothesis(
             id="scaling",
-            role="secondary",
             question="Does accuracy, or the length of the explanation, grow with the number of "
             "crowd judgments?",
             test="Page's test over k (0 is vanilla), p by permuting k jointly within a question",
             family="per judge",
+            adjustment="none",
         ),
         Hypothesis(
             id="selection",
-            role="secondary",
             question="Which crowd judgments help, and does removing their verdict matter?",
             test="Cochran's Q over selections with and without verdicts, at the same k; McNemar's "
             "exact test of every pair",
             family="pairs of selections, within a judge and k",
-            adjustment="holm",
         ),
         Hypothesis(
             id="accuracy",

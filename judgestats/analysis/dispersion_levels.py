@@ -79,36 +79,28 @@ def spread_hypotheses(
             question=f"Does the spread of repeated scores differ between {across}?",
             test="blocked F test on the cell statistic, p by exchanging cells within items",
             family=f"one test per {each}",
-            adjustment="holm",
         ),
         Hypothesis(
             id="ratio",
-            role="secondary",
             question=ratio,
             test="ratio of mean distances and of pooled within-cell variances, intervals over "
             "clusters, log scale",
             family=pairs,
-            adjustment="holm",
         ),
         Hypothesis(
             id="equivalence",
-            role="secondary",
             question="Where no difference is seen: is it shown to be small?",
             test=f"two one-sided tests, ratio of variances within 1/{margin} to {margin}",
             family=pairs,
-            adjustment="holm",
         ),
         Hypothesis(
             id="shift",
-            role="secondary",
             question=f"Do mean scores differ between {across}?",
             test="paired difference of means, interval over clusters",
             family=pairs,
-            adjustment="holm",
         ),
         Hypothesis(
             id="best",
-            role="secondary",
             question="Which conditions may be the most reliable, and is a cheap one as reliable?",
             test="comparisons with the best on ICC(1,1), simultaneous, jackknife over questions "
             "beside exchanges within questions; recommended is the cheapest within the margin",
@@ -280,12 +272,10 @@ def varied_hypotheses(conditions: Sequence[Condition]) -> tuple[Hypothesis, ...]
     return tuple(
         Hypothesis(
             id=f"{_ID}{name}",
-            role="secondary",
             question=f"Does the spread of repeated scores differ between levels of {name}?",
             test="as the primary test, ratios of variances, two one-sided tests"
             + ("; Page's L, Spearman and Kendall, the levels being ordered" if ordered else ""),
             family="one test per stratum of all other factors, in one family with the primary ones",
-            adjustment="holm",
         )
         for name, of in levels.items()
         for ordered in [sort_levels(name, of) is not None]

@@ -45,15 +45,20 @@ class Hypothesis:
     family : str
         Tests of one family are adjusted together; empty where nothing is tested.
     adjustment : str
-        Such as ``holm`` or ``none``.
+        Such as ``holm`` or ``none``; empty: ``holm`` where there is a family.
     """
 
     id: str
-    role: str
+    role: str = "secondary"
     question: str
     test: str
     family: str = ""
-    adjustment: str = "none"
+    adjustment: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.adjustment:
+            tested = self.family and not self.family.startswith("none")
+            object.__setattr__(self, "adjustment", "holm" if tested else "none")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,46 +95,37 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             ),
             Hypothesis(
                 id="unrelated",
-                role="secondary",
                 question="What does an unrelated option do to that?",
                 test="difference of chance-corrected Grade Scores, paired by item; Wilcoxon's test",
                 family=_FAMILY,
-                adjustment="holm",
             ),
             Hypothesis(
                 id="wins",
-                role="secondary",
                 question="How often is the unrelated option selected?",
                 test="share of the selections read, beside a random choice",
                 family="none: estimates with intervals over items",
             ),
             Hypothesis(
                 id="prompt",
-                role="secondary",
                 question="Does the judge prompt change it?",
                 test="Friedman test (two prompts: Wilcoxon) on corrected scores, paired by item; "
                 "differences from the first prompt with intervals",
                 family=_FAMILY,
-                adjustment="holm",
             ),
             Hypothesis(
                 id="position",
-                role="secondary",
                 question="Are some places selected more than the options there explain?",
                 test="X2 of places; options exchanged between the rotations of an item",
                 family=_FAMILY,
-                adjustment="holm",
             ),
             Hypothesis(
                 id="noise",
-                role="secondary",
                 question="How much is plain repetition noise?",
                 test="share of pairs of repetitions of one rotation that differ",
                 family="none: estimates with intervals over items",
             ),
             Hypothesis(
                 id="preferred",
-                role="secondary",
                 question="Is the preferred option selected?",
                 test="share of the selections of items whose preferred option is known, beside a "
                 "random choice",

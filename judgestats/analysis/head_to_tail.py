@@ -99,7 +99,6 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             ),
             Hypothesis(
                 id="best",
-                role="secondary",
                 question="Which conditions may be the most reliable, and is a cheap one as "
                 "reliable?",
                 test="comparisons with the best on the reliability of one verdict, simultaneous, "
@@ -110,11 +109,9 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             ),
             Hypothesis(
                 id="judges",
-                role="secondary",
                 question="Do judges differ in the share they call correct?",
                 test="Wilcoxon's test on each answer's share, pairs of judges at one temperature",
                 family="all pairs of judges at all temperatures",
-                adjustment="holm",
             ),
             Hypothesis(
                 id="repetition",

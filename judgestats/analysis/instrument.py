@@ -50,7 +50,6 @@ def instrument_questions(frame: pd.DataFrame) -> list[Hypothesis]:
     return [
         Hypothesis(
             id="instrument",
-            role="secondary",
             question=f"The judge as a measuring instrument: {'; '.join(asked)}.",
             test="; ".join(tests),
         )

@@ -26,7 +26,6 @@ from judgestats.stats.models.ordinal import cluster_df, wald_interval
 
 STRENGTH = Hypothesis(
     id="strength",
-    role="secondary",
     question="Which system is preferred, whoever met whom, the place and length taken out?",
     test="Bradley-Terry with Davidson's ties, an order effect and, where lengths are known, "
     "the log of their ratio; sandwich errors over clusters; "

@@ -297,17 +297,14 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         ),
         Hypothesis(
             id="small",
-            role="secondary",
             question="Where no effect is seen: is it shown to be small?",
             test=f"two one-sided tests within {MARGIN:g} points of 1-10 or {SHARE_MARGIN:g} "
             f"of the verdicts, a loss of order below {RANK_MARGIN:g}; of attacks the exact "
             f"binomial test of success on fewer than {100 * TOLERANCE:.0f} % of questions",
             family=FAMILY,
-            adjustment="holm",
         ),
         Hypothesis(
             id="flips",
-            role="secondary",
             question="How many more verdicts change than by asking again?",
             test="share of pairs of verdicts that differ, between less within, over questions",
         ),

@@ -30,7 +30,6 @@ from judgestats.stats.robustness.wording import prompt_sensitivity
 
 CROSSED = Hypothesis(
     id="crossed",
-    role="secondary",
     question="How much of the scatter of scores is the answers', the judges', the wording's and "
     "asking again's, and on what are two judgments best spent?",
     test="one random-effects model, answer x judge x wording x repeat: components by expected "
@@ -173,15 +172,12 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 test="permutation test: the scores of an answer exchanged over wordings; the share "
                 "of the scatter that is the wording's, intervals over questions",
                 family="judges and temperatures",
-                adjustment="holm",
             ),
             Hypothesis(
                 id="level",
-                role="secondary",
                 question="Which wordings are stricter?",
                 test="mean score of each wording minus the first one's, paired by answer",
                 family="wordings of a judge",
-                adjustment="holm",
             ),
             CROSSED,
         ),

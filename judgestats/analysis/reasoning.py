@@ -52,18 +52,15 @@ _COMPARED = LevelComparison(
 _FAMILY = "all pairs of judges, temperatures and ways of reasoning"
 _INTERACTION = Hypothesis(
     id="interaction",
-    role="secondary",
     question="At each temperature: does reasoning change the spread of all judges alike?",
     test=(
         "ratio of the judges' variance ratios (reasoning over none), jackknife over clusters on "
         "the log scale; claimed only where the primary family shows that reasoning matters"
     ),
     family=_FAMILY,
-    adjustment="holm",
 )
 _INTERACTION_F = Hypothesis(
     id="interaction_f",
-    role="secondary",
     question="And taken as a difference, not as a factor?",
     test=(
         "blocked F test of the judges on differences of mean distance (reasoning minus none), p by "
@@ -71,7 +68,6 @@ _INTERACTION_F = Hypothesis(
         "multiplies their spread by the same factor"
     ),
     family="one test per temperature and way of reasoning",
-    adjustment="holm",
 )
 
 

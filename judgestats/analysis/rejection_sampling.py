@@ -161,7 +161,6 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             test="McNemar's exact tests of all pairs of strategies on the same questions, clusters "
             "kept together",
             family=_FAMILY,
-            adjustment="holm",
         ),
     )
     return AnalysisPlan(
@@ -196,12 +195,10 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 "than a candidate drawn at random?",
                 test="mean difference, paired by question, interval over clusters",
                 family=_FAMILY,
-                adjustment="holm",
             ),
             *(compared if several else ()),
             Hypothesis(
                 id="circles",
-                role="secondary",
                 question="How often do three candidates beat one another in a circle?",
                 test="share of circular triads, interval over questions; 1/4 for random verdicts",
             ),

@@ -244,12 +244,10 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     several = len({c.judge for c in conditions}) > 1
     panel = Hypothesis(
         id="panel",
-        role="secondary",
         question="Does a panel (one judgment of each judge) agree better than one judge?",
         test="difference of mean alignment scores, paired by pair, interval over questions: "
         "against one judgment of each judge, and as many of that judge as the panel asks for",
         family="all comparisons with the panel, within a temperature",
-        adjustment="holm",
     )
     declared = AnalysisPlan(
         experiment="self_consistency",
@@ -278,36 +276,28 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 "judgment?",
                 test="difference of mean alignment scores, paired by pair, interval over questions",
                 family=_OF_JUDGES,
-                adjustment="holm",
             ),
             Hypothesis(
                 id="equivalence",
-                role="secondary",
                 question="Where no gain is seen: is it shown to be small?",
                 test=f"two one-sided tests, difference within {MARGIN}",
                 family="as for the difference",
-                adjustment="holm",
             ),
             Hypothesis(
                 id="sizes",
-                role="secondary",
                 question="And the mean of fewer?",
                 test="as for the largest k",
                 family="sizes k, within a judge and temperature",
-                adjustment="holm",
             ),
             Hypothesis(
                 id="aggregates",
-                role="secondary",
                 question="Does the median or the mode agree better than the mean (largest k)?",
                 test="as above, against the mean",
                 family=f"median and mode, {_OF_JUDGES}",
-                adjustment="holm",
             ),
             *((panel,) if several else ()),
             Hypothesis(
                 id="best",
-                role="secondary",
                 question="Which conditions may be the best, and is a cheap one as good?",
                 test="comparisons with the best, simultaneous, paired by pair, clustered by "
                 "question; recommended is the cheapest within the margin",

@@ -87,7 +87,6 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
                 test="ICC(2,1), ICC(3,1) and Krippendorff's alpha with intervals and null; "
                 "correlations and paired differences of means, by pair",
                 family="pairs of conditions (differences of means)",
-                adjustment="holm",
             )
         )
     if right_answers(frame) is not None:

@@ -82,19 +82,16 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             ),
             Hypothesis(
                 id="trend",
-                role="secondary",
                 question="Does the spread grow with temperature?",
                 test="Page's L, Spearman and Kendall with intervals over clusters",
                 family="none: reported beside the primary test",
             ),
             Hypothesis(
                 id="judges",
-                role="secondary",
                 question="At each temperature: which judge is steadier?",
                 test="as for the spread, judges in place of temperatures, paired by item; T = 0, "
                 "where sampling is off, is described and enters no test",
                 family="one test per temperature",
-                adjustment="holm",
             ),
             *varied_hypotheses(conditions),
             Hypothesis(

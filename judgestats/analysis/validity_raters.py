@@ -146,7 +146,6 @@ def _judge(asked: pd.DataFrame, *, scores: bool) -> pd.Series:
 
 PANEL = Hypothesis(
     id="panel",
-    role="secondary",
     question="Is a panel of these conditions better than its best member?",
     test="majority (scores: mean, median) and weights learnt from labels against the best member, "
     "weights and best member chosen on four fifths of the questions and judged on the fifth; near "

@@ -96,7 +96,6 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 test="Cohen's kappa (verdicts) or Pearson's r (scores) of people's labels, p by "
                 "shuffling labels over answers; over questions where these repeat",
                 family=_FAMILY,
-                adjustment="holm",
             ),
             Hypothesis(
                 id="people",
@@ -110,7 +109,6 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             SLICES,
             Hypothesis(
                 id="best",
-                role="secondary",
                 question="Which condition agrees most with people?",
                 test="differences from the best, simultaneous intervals over questions",
             ),

@@ -34,12 +34,10 @@ from judgestats.stats.validity.systems import corrected_differences, corrected_w
 
 SYSTEMS = Hypothesis(
     id="systems",
-    role="secondary",
     question="Which system's answers would people prefer?",
     test="difference of the labels regressed on the judge's (GREG), paired by question, so that a "
     "judge that favours one system is corrected for it",
     family="all pairs of systems, and the audit's other comparisons",
-    adjustment="holm",
 )
 _MOST = 30
 _LEAST = 20
@@ -276,7 +274,6 @@ def _validity_wins_compared(items: pd.DataFrame, drawn: Any, level: float) -> Co
 
 SLICES = Hypothesis(
     id="slices",
-    role="secondary",
     question="Does the judge err more on some kind of answer: by category, system, length?",
     test="Fisher's exact test against the rest, or t over questions where these repeat",
     family="slices of one kind in one condition",
