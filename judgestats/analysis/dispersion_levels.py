@@ -50,9 +50,7 @@ MISSING = (
 )
 
 
-def spread_hypotheses(
-    *, across: str, each: str, ratio: str, margin: float = MARGIN
-) -> tuple[Hypothesis, ...]:
+def spread_hypotheses(*, across: str, each: str, ratio: str) -> tuple[Hypothesis, ...]:
     """The hypotheses that every comparison of spread declares.
 
     Parameters
@@ -63,8 +61,6 @@ def spread_hypotheses(
         What a stratum is: ``judge``, or ``judge and temperature``.
     ratio : str
         The question that ratios of variances answer.
-    margin : float
-        Of equivalence.
 
     Returns
     -------
@@ -90,7 +86,7 @@ def spread_hypotheses(
         Hypothesis(
             id="equivalence",
             question="Where no difference is seen: is it shown to be small?",
-            test=f"two one-sided tests, ratio of variances within 1/{margin} to {margin}",
+            test=f"two one-sided tests, ratio of variances within 1/{MARGIN} to {MARGIN}",
             family=pairs,
         ),
         Hypothesis(
@@ -186,7 +182,7 @@ _LEADS = {
 }
 
 
-def nothing_compared(cells: pd.DataFrame, column: str, *, across: str, described: str = "") -> str:
+def nothing_compared(cells: pd.DataFrame, column: str, *, across: str) -> str:
     """Why no levels were compared: one was judged, or of fewer than two anything could be read.
 
     Parameters
@@ -197,8 +193,6 @@ def nothing_compared(cells: pd.DataFrame, column: str, *, across: str, described
         What is compared.
     across : str
         The same in the plural.
-    described : str
-        What stands beside.
 
     Returns
     -------
@@ -218,7 +212,7 @@ def nothing_compared(cells: pd.DataFrame, column: str, *, across: str, described
         text = f"Of fewer than two {across} could any score be read, so they were not compared"
     else:
         text = f"No two {across} were judged alike in everything else, so they were not compared"
-    return f"{text}{described}."
+    return f"{text}."
 
 
 def _furthest(spread: SpreadResult, equal: EquivalenceResult) -> str:

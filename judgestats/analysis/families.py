@@ -21,7 +21,6 @@ from judgestats.results.records import Role
 from judgestats.stats.dispersion.ratios import with_adjusted
 from judgestats.stats.inference.estimate import Note, Result
 from judgestats.stats.inference.multiplicity import (
-    Adjustment,
     Family,
     adjust_family,
     p_adjust,
@@ -127,10 +126,8 @@ _SAYS: Mapping[Claim, str] = {
 SomeComparisons = TypeVar("SomeComparisons", bound=Comparisons)
 
 
-def one_family(
-    parts: Mapping[str, SomeComparisons], *, family: str, adjust: Adjustment = "holm"
-) -> SomeComparisons:
-    """The rows of several comparisons as one family, adjusted together.
+def one_family(parts: Mapping[str, SomeComparisons], *, family: str) -> SomeComparisons:
+    """The rows of several comparisons as one family, adjusted together (Holm).
 
     Parameters
     ----------
@@ -139,8 +136,6 @@ def one_family(
         the first name of each row.
     family : str
         The hypothesis that all rows answer.
-    adjust : str
-        See `judgestats.stats.p_adjust`.
 
     Returns
     -------
@@ -177,8 +172,8 @@ def one_family(
     ]
     return dataclasses.replace(
         first,
-        rows=with_adjusted(rows, adjust),
-        adjust=adjust,
+        rows=with_adjusted(rows, "holm"),
+        adjust="holm",
         family=family,
         sample=max((p.sample for p in parts.values()), key=lambda s: s.n_items),
         notes=tuple(notes),
@@ -503,10 +498,8 @@ class Stratum:
         return dict(zip(self.labels, self.conditions, strict=True))
 
 
-def strata_of(
-    cells: pd.DataFrame, *, vary: str, least: int = 2, ordered: bool = False
-) -> tuple[Stratum, ...]:
-    """The strata in which `vary` takes at least `least` levels.
+def strata_of(cells: pd.DataFrame, *, vary: str, ordered: bool = False) -> tuple[Stratum, ...]:
+    """The strata in which `vary` takes several levels.
 
     A condition of which no judgment could be read is in none of them: no item has all conditions
     then, and those that were read could not be compared either.
@@ -518,7 +511,6 @@ def strata_of(
         judgments read, where it is known.
     vary : str
         ``"judge"``, ``"temperature"`` or ``"factor_<name>"``.
-    least : int
     ordered : bool
         Whether the levels of a factor are put in their order, where they have one; temperatures are
         ordered in any case.
@@ -541,7 +533,7 @@ def strata_of(
     shared = [k for k in keys if k != vary]
     strata = []
     for _, group in cells.groupby(shared, sort=False, dropna=False):
-        if len(group) < least:
+        if len(group) < 2:
             continue
         chosen = group
         at: tuple[float, ...] | None = None

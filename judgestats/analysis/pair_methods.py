@@ -146,10 +146,8 @@ def credit_by_pair(verdicts: Objects, labels: Objects, *, unread: float | None =
         return np.asarray(np.where(count > 0, total / count, np.nan))
 
 
-def methods_of(
-    frame: pd.DataFrame, pairs: MethodPairs, *, rule: str, mean_of: str = "pointwise"
-) -> list[Method]:
-    """Every condition as a method, and the mean of all replications of `mean_of`.
+def methods_of(frame: pd.DataFrame, pairs: MethodPairs, *, rule: str) -> list[Method]:
+    """Every condition as a method, and the mean of all replications of scores.
 
     Parameters
     ----------
@@ -158,8 +156,6 @@ def methods_of(
     pairs : MethodPairs
     rule : {"tie", "first", "drop"}
         What a pair is where the two orders disagree.
-    mean_of : str
-        The method whose replications are also averaged.
 
     Returns
     -------
@@ -184,7 +180,7 @@ def methods_of(
             [_words(pairwise_from_scores(a[:, r], b[:, r])) for r in range(a.shape[1])]
         )
         methods.append(_method(name, single, pairs, **common))
-        if name == mean_of and a.shape[1] > 1:
+        if name == "pointwise" and a.shape[1] > 1:
             mean = _words(pairwise_from_scores(a, b))[:, None]
             methods.append(_method(AVERAGE, mean, pairs, derived=True, **common))
     return methods

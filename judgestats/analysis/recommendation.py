@@ -470,14 +470,13 @@ def repeat_gains(conditions: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def repeats_needed(single: Estimate, *, target: float = TARGETS[-1]) -> Estimate:
+def repeats_needed(single: Estimate) -> Estimate:
     """How many judgments reach a reliability, by the reliability of one.
 
     Parameters
     ----------
     single : Estimate
         Reliability of one judgment.
-    target : float
 
     Returns
     -------
@@ -494,7 +493,7 @@ def repeats_needed(single: Estimate, *, target: float = TARGETS[-1]) -> Estimate
     >>> needed.estimate, needed.interval.low, needed.interval.high
     (3.0, 2.0, 6.0)
     """
-    interval = single.interval
+    interval, target = single.interval, TARGETS[-1]
     if interval is not None and not math.isnan(interval.low + interval.high):
         low, high = _needed(interval.high, target), _needed(interval.low, target)
         interval = replace(interval, low=low, high=high)

@@ -143,9 +143,7 @@ def scale_end_shares(frame: pd.DataFrame, scale: tuple[float, float] | None) -> 
     return pd.DataFrame({"condition": shares.index, "share": shares.to_numpy(float)})
 
 
-def mean_deviations(
-    variances: ArrayLike, cluster: ArrayLike, *, level: float = 0.95
-) -> dict[str, list[float]]:
+def mean_deviations(variances: ArrayLike, cluster: ArrayLike) -> dict[str, list[float]]:
     """The mean over items of their repeated scores' standard deviation, by condition.
 
     Parameters
@@ -153,13 +151,11 @@ def mean_deviations(
     variances : array-like, shape (n_items, n_conditions)
         NaN where an item has fewer than two scores.
     cluster : array-like, shape (n_items,)
-    level : float
-        Of the interval: the jackknife over clusters.
 
     Returns
     -------
     dict
-        ``mean``, ``low`` and ``high``, one number a condition.
+        ``mean``, ``low`` and ``high``, one number a condition: 95 %, the jackknife over clusters.
 
     Examples
     --------
@@ -181,7 +177,7 @@ def mean_deviations(
             reason="no item has two scores",
             where="mean_deviations",
             cluster=codes[used],
-            level=level,
+            level=0.95,
             interval="jackknife",
             scale="identity",
         )

@@ -14,6 +14,8 @@ from judgestats.collection.charges import UsageFaults
 if TYPE_CHECKING:
     import pandas as pd
 
+    from judgestats.collection.retry import Outcome
+
 
 class Stop(StrEnum):
     """Why a collection ended before all was asked; ``COMPLETE`` if it did not."""
@@ -135,6 +137,13 @@ class Account:
                 setattr(self, name, getattr(self, name) + value)
         for kind, count in other.failures.items():
             self.failures[kind] = self.failures.get(kind, 0) + count
+
+    def add_tokens(self, outcome: Outcome) -> None:
+        """Count the tokens of an answered request, as far as its server reports them."""
+        self.tokens_in += outcome.tokens_in or 0
+        self.tokens_out += outcome.tokens_out or 0
+        self.tokens_cached += outcome.tokens_cached or 0
+        self.tokens_reasoning += outcome.tokens_reasoning or 0
 
     def failure(self, kind: str) -> None:
         """Count a failed judgment."""

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -18,7 +18,7 @@ from judgestats.collection.charges import Charged, CostReservation, UsageFaults
 from judgestats.collection.journal import Journal
 from judgestats.collection.ledger import Charge, Spend
 from judgestats.collection.prices import Price
-from judgestats.collection.request import Ready, Sampling
+from judgestats.collection.request import Ready, Sampling, seed_step, sent_of
 from judgestats.collection.response import Abilities, SentRequest, next_mode, subject
 from judgestats.collection.retry import (
     AdaptiveLimit,
@@ -29,7 +29,7 @@ from judgestats.collection.retry import (
     one_line,
 )
 from judgestats.collection.spec import JudgeSpec, key_hint
-from judgestats.data.columns import Condition
+from judgestats.data.columns import Condition, Task
 from judgestats.data.request_fields import label
 from judgestats.protocols.base import ReplyMode
 
@@ -251,6 +251,13 @@ class Endpoint:
         if faulty:
             self.usage_faults.add(bill)
         return int(faulty)
+
+    def sent(self, tasks: Sequence[Task], ready: Ready, sampling: Sampling) -> SentRequest:
+        """What a request for tasks carries, which differ in their replicate only."""
+        return sent_of(
+            self.spec, tasks[0].condition, ready.prompted.mode, sampling, self.abilities,
+            choices=len(tasks), draw=seed_step(tasks[0]),
+        )  # fmt: skip
 
     def bound(self, sampling: Sampling, condition: Condition) -> int | None:
         """The most tokens of a reply that a request asks for, if it does."""

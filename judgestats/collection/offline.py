@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -23,11 +22,12 @@ from judgestats.collection.batches.client import MAX_LINE, read_line, request_li
 from judgestats.collection.client import JudgeClient
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.journal import Journal
-from judgestats.collection.journal_file import UNTOLD, Answer
+from judgestats.collection.journal_file import Answer
 from judgestats.collection.progress import reader_notes
-from judgestats.collection.request import Ready, draw_header, request_body, seed_step, sent_of
-from judgestats.collection.retry import Kind, Outcome
+from judgestats.collection.request import Ready, draw_header, request_body
+from judgestats.collection.retry import Kind
 from judgestats.collection.rows import FrameWriter, answer_row, invalid_row
+from judgestats.collection.sending import answers_of
 from judgestats.data.columns import Task
 from judgestats.errors import InputError
 from judgestats.protocols.base import ReplyMode, prompted_in
@@ -111,15 +111,7 @@ async def missing_requests(tasks: Iterable[Task], ask: CollectionRequest) -> Asy
             if seen.answer is not None or seen.refused:
                 continue
             spec, task = seen.endpoint.spec, seen.task
-            sent = sent_of(
-                spec,
-                task.condition,
-                seen.ready.prompted.mode,
-                ask.sampling,
-                seen.endpoint.abilities,
-                choices=1,
-                draw=seed_step(task),
-            )
+            sent = seen.endpoint.sent([task], seen.ready, ask.sampling)
             custom_id = request_id(seen.ready.keys[task.replicate], sent.mode, sent.settings_json)
             if spec.simulated:
                 custom_id += f"|{draw_header([task], ask.sampling)}"
@@ -286,25 +278,5 @@ def _answers(lines: BinaryIO, ingested: Ingested) -> Iterator[tuple[bytes, Answe
             ingested.failed[outcome.kind.value] += 1
             ingested.words.setdefault(outcome.kind.value, outcome.detail)
         else:
-            yield own[0], _answer(outcome, mode=own[1], sent=own[2])
-
-
-def _answer(outcome: Outcome, *, mode: str, sent: str) -> Answer:
-    """An answer of one choice; its price is not known."""
-    return Answer(
-        text=outcome.choices[0].stored_text(ReplyMode(mode)),
-        mode=mode,
-        finish_reason=outcome.choices[0].finish_reason,
-        model=outcome.model,
-        fingerprint=outcome.fingerprint,
-        sent=sent,
-        choices=1,
-        tokens_in=outcome.tokens_in,
-        tokens_out=outcome.tokens_out,
-        tokens_cached=outcome.tokens_cached,
-        tokens_reasoning=outcome.tokens_reasoning,
-        cost_usd=None,
-        latency_s=UNTOLD,
-        attempts=1,
-        asked_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-    )
+            [answer] = answers_of(outcome, 1, mode=ReplyMode(own[1]), sent=own[2])
+            yield own[0], answer

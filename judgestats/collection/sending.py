@@ -15,7 +15,7 @@ from judgestats.collection.callable_judge import JUDGED_HEADER, task_inputs
 from judgestats.collection.charges import Charged, charged
 from judgestats.collection.endpoint import Endpoint, mode_ignored, taught, why_fatal
 from judgestats.collection.journal import Journal
-from judgestats.collection.journal_file import Answer
+from judgestats.collection.journal_file import UNTOLD, Answer
 from judgestats.collection.ledger import Purse
 from judgestats.collection.request import (
     DRAW_HEADER,
@@ -24,8 +24,6 @@ from judgestats.collection.request import (
     TextSize,
     draw_header,
     request_body,
-    seed_step,
-    sent_of,
 )
 from judgestats.collection.response import SentRequest
 from judgestats.collection.retry import Kind, Outcome, RetryPolicy
@@ -242,15 +240,7 @@ class RequestSender:
                 self._purse.give_back(hold)
             endpoint.limit.release_slot()
             return None
-        sent = sent_of(
-            endpoint.spec,
-            condition,
-            ready.prompted.mode,
-            self._sampling,
-            endpoint.abilities,
-            choices=len(tasks),
-            draw=seed_step(tasks[0]),
-        )
+        sent = endpoint.sent(tasks, ready, self._sampling)
         self._account.requests += 1
         self._account.retries += tried > 1
         return _Try(
@@ -278,36 +268,16 @@ class RequestSender:
         endpoint.reserve.saw(outcome, asked, size=ready.encoded.size, bound=bound)
         booked = self._purse.settle(one.hold, cost=cost, uncounted=bill.estimate)
         choices = outcome.choices[: len(wanted)]
-        share = 1 / len(choices)
-        answers = tuple(
-            Answer(
-                text=choice.stored_text(one.sent.mode),
-                mode=one.sent.mode.value,
-                finish_reason=choice.finish_reason,
-                model=outcome.model,
-                fingerprint=outcome.fingerprint,
-                sent=one.sent.settings_json,
-                choices=len(wanted),
-                tokens_in=share_of(outcome.tokens_in, share),
-                tokens_out=share_of(outcome.tokens_out, share),
-                tokens_cached=share_of(outcome.tokens_cached, share),
-                tokens_reasoning=share_of(outcome.tokens_reasoning, share),
-                cost_usd=None if math.isnan(cost) else cost * share,
-                latency_s=outcome.latency_s,
-                attempts=one.tried,
-                asked_at=one.asked_at,
-            )
-            for choice in choices
-        )
+        answers = answers_of(
+            outcome, len(wanted), mode=one.sent.mode, sent=one.sent.settings_json, cost=cost,
+            latency_s=outcome.latency_s, attempts=one.tried, asked_at=one.asked_at,
+        )  # fmt: skip
         stored = list(zip(wanted, answers, strict=False))
         await self._journal.answered(one.number, stored, endpoint.charge(booked))
         account = self._account
         account.asked += len(answers)
         account.answered += len(answers)
-        account.tokens_in += outcome.tokens_in or 0
-        account.tokens_out += outcome.tokens_out or 0
-        account.tokens_cached += outcome.tokens_cached or 0
-        account.tokens_reasoning += outcome.tokens_reasoning or 0
+        account.add_tokens(outcome)
         account.cost_estimated_usd = self._purse.uncounted
         if math.isnan(cost):
             account.cost_unknown += len(answers)
@@ -412,6 +382,55 @@ def _leave(endpoint: Endpoint, outcome: Outcome, entered: float) -> None:
         endpoint.limit.release_slot()
 
 
-def share_of(tokens: int | None, share: float) -> float | None:
-    """One choice's part of a request's tokens."""
-    return None if tokens is None else tokens * share
+def answers_of(
+    outcome: Outcome,
+    wanted: int,
+    *,
+    mode: ReplyMode,
+    sent: str,
+    cost: float = math.nan,
+    latency_s: float = UNTOLD,
+    attempts: int = 1,
+    asked_at: str = "",
+) -> tuple[Answer, ...]:
+    """The choices of an answered request as answers, each with its share of tokens and cost.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    wanted : int
+        Choices that were asked for.
+    mode, sent
+        What the request carried.
+    cost : float
+        Of the request; NaN where it is not known.
+    latency_s, attempts
+    asked_at : str
+        Empty: now.
+    """
+    choices = outcome.choices[:wanted]
+    share = 1 / len(choices)
+
+    def part(tokens: int | None) -> float | None:
+        return None if tokens is None else tokens * share
+
+    return tuple(
+        Answer(
+            text=choice.stored_text(mode),
+            mode=mode.value,
+            finish_reason=choice.finish_reason,
+            model=outcome.model,
+            fingerprint=outcome.fingerprint,
+            sent=sent,
+            choices=wanted,
+            tokens_in=part(outcome.tokens_in),
+            tokens_out=part(outcome.tokens_out),
+            tokens_cached=part(outcome.tokens_cached),
+            tokens_reasoning=part(outcome.tokens_reasoning),
+            cost_usd=None if math.isnan(cost) else cost * share,
+            latency_s=latency_s,
+            attempts=attempts,
+            asked_at=asked_at or datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+        for choice in choices
+    )

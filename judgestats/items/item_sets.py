@@ -328,25 +328,16 @@ def describe_items(items: Sequence[Item]) -> ItemSetSummary:
 
 
 def select_items(
-    items: Iterable[Item],
-    *,
-    categories: Iterable[str] | str | None = None,
-    limit: int | None = None,
-    one_per_category: bool = False,
-    seed: int | None = 0,
+    items: Iterable[Item], *, limit: int | None = None, seed: int | None = 0
 ) -> tuple[Item, ...]:
     """A part of an item set, drawn at random but repeatably, spread over its categories.
 
     Parameters
     ----------
     items : iterable of Item
-    categories : iterable of str, optional
-        Keep only these.
     limit : int, optional
         At most so many items, taken from the categories in turn, so that a small part still covers
         them all.
-    one_per_category : bool
-        One item from each category.
     seed : int or None
         Decides which items; None takes the first ones of the file.
 
@@ -358,7 +349,7 @@ def select_items(
     Raises
     ------
     InputError
-        If a category does not occur, `limit` is below 1, or nothing is left.
+        If `limit` is below 1, or there is no item.
 
     Examples
     --------
@@ -369,19 +360,9 @@ def select_items(
     pool = list(items)
     if limit is not None and (isinstance(limit, bool) or limit < 1):
         raise InputError(f"select_items: limit must be at least 1, not {short_repr(limit)}.")
-    if categories is not None:
-        wanted = [categories] if isinstance(categories, str) else list(categories)
-        present = list(dict.fromkeys(item.category for item in pool))
-        unknown = [category for category in wanted if category not in present]
-        if unknown:
-            raise InputError(
-                f"select_items: there is no category {short_repr(unknown[0])}; the set has "
-                f"{short_repr(present, 300)}. Choose among these."
-            )
-        pool = [item for item in pool if item.category in wanted]
     if not pool:
-        raise InputError("select_items: there is no item to choose from. Widen the selection.")
-    if limit is None and not one_per_category:
+        raise InputError("select_items: there is no item to choose from.")
+    if limit is None:
         return tuple(pool)
     by_category: dict[str, list[int]] = {}
     for index, item in enumerate(pool):
@@ -390,10 +371,9 @@ def select_items(
         rng = random.Random(seed)
         for indices in by_category.values():
             rng.shuffle(indices)
-    rounds = 1 if one_per_category else max(map(len, by_category.values()))
     chosen = [
         indices[depth]
-        for depth in range(rounds)
+        for depth in range(max(map(len, by_category.values())))
         for indices in by_category.values()
         if depth < len(indices)
     ]

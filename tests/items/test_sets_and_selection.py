@@ -119,24 +119,16 @@ def test_selection_is_seeded() -> None:
     bank = load_bank()
     assert select_items(bank, limit=8, seed=3) == select_items(bank, limit=8, seed=3)
     assert len({select_items(bank, limit=8, seed=seed) for seed in range(5)}) > 1
-    first = select_items(bank, one_per_category=True, seed=None)
+    first = select_items(bank, limit=8, seed=None)
     assert [item.id for item in first] == [
         next(item.id for item in bank if item.category == category)
         for category in dict.fromkeys(item.category for item in bank)
     ]
 
 
-def test_one_per_category_and_categories() -> None:
-    chosen = select_items(load_bank(), categories=["maths", "coding"], one_per_category=True)
-    assert [item.category for item in chosen] == ["maths", "coding"]
-    assert len(select_items(load_bank(), categories="maths")) == 4
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"categories": ["poetry"]}, "there is no category 'poetry'; the set has"),
-        ({"categories": []}, "there is no item to choose from"),
         ({"limit": 0}, "limit must be at least 1, not 0"),
         ({"limit": True}, "limit must be at least 1"),
     ],
@@ -144,6 +136,11 @@ def test_one_per_category_and_categories() -> None:
 def test_bad_selection(options: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         select_items(load_bank(), **options)
+
+
+def test_nothing_can_be_chosen_from_no_item() -> None:
+    with pytest.raises(InputError, match="there is no item to choose from"):
+        select_items([])
 
 
 def test_uneven_categories_are_exhausted_in_turn() -> None:

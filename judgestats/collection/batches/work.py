@@ -7,7 +7,6 @@ import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 
 from judgestats.collection.account import Account, Stop
 from judgestats.collection.batch_store import BatchRecord, BatchRequest, Limits
@@ -21,7 +20,7 @@ from judgestats.collection.batches.client import (
 from judgestats.collection.charges import Charged, charged
 from judgestats.collection.endpoint import Endpoint, taught
 from judgestats.collection.journal import Journal
-from judgestats.collection.journal_file import UNTOLD, Answer
+from judgestats.collection.journal_file import Answer
 from judgestats.collection.ledger import Budget, Charge, unknown_price
 from judgestats.collection.request import (
     Encoded,
@@ -30,11 +29,9 @@ from judgestats.collection.request import (
     TextSize,
     draw_header,
     request_body,
-    seed_step,
-    sent_of,
 )
 from judgestats.collection.retry import Kind, Outcome
-from judgestats.collection.sending import Halt, share_of
+from judgestats.collection.sending import Halt, answers_of
 from judgestats.data.columns import Task
 from judgestats.errors import JudgeError
 from judgestats.protocols.base import Prompted, prompted_in
@@ -130,28 +127,11 @@ class BatchAccounting:
 
     def answers(self, request: BatchRequest, outcome: Outcome, cost: float) -> dict[bytes, Answer]:
         """A request's choices as answers, with their shares of tokens and cost."""
-        choices = outcome.choices[: len(request.keys)]
-        share = 1 / len(choices)
-        return {
-            key: Answer(
-                text=choice.stored_text(request.sent.mode),
-                mode=request.sent.mode.value,
-                finish_reason=choice.finish_reason,
-                model=outcome.model,
-                fingerprint=outcome.fingerprint,
-                sent=request.sent.settings_json,
-                choices=len(request.keys),
-                tokens_in=share_of(outcome.tokens_in, share),
-                tokens_out=share_of(outcome.tokens_out, share),
-                tokens_cached=share_of(outcome.tokens_cached, share),
-                tokens_reasoning=share_of(outcome.tokens_reasoning, share),
-                cost_usd=None if math.isnan(cost) else cost * share,
-                latency_s=UNTOLD,
-                attempts=request.tried,
-                asked_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-            )
-            for key, choice in zip(request.keys, choices, strict=False)
-        }
+        answers = answers_of(
+            outcome, len(request.keys), mode=request.sent.mode, sent=request.sent.settings_json,
+            cost=cost, attempts=request.tried,
+        )  # fmt: skip
+        return dict(zip(request.keys, answers, strict=False))
 
     def answered(self, request: BatchRequest, bill: Charged, new: frozenset[bytes]) -> None:
         """Book an answered request; `new` are the judgments that had no answer before."""
@@ -168,10 +148,7 @@ class BatchAccounting:
             account.discarded += 1
             account.cost_in_vain_usd += estimate if math.isnan(cost) else cost
             return
-        account.tokens_in += outcome.tokens_in or 0
-        account.tokens_out += outcome.tokens_out or 0
-        account.tokens_cached += outcome.tokens_cached or 0
-        account.tokens_reasoning += outcome.tokens_reasoning or 0
+        account.add_tokens(outcome)
         if math.isnan(cost):
             account.cost_unknown += len(outcome.choices[: len(request.keys)])
             account.cost_estimated_usd += estimate
@@ -356,15 +333,7 @@ class BatchWork:
         prompted = prompted_in(endpoint.abilities.mode, tasks[0].build)
         ready = Ready(endpoint.spec, tasks, prompted, sampling)
         self._asked[one.keys[0]] = _size(prompted)
-        sent = sent_of(
-            endpoint.spec,
-            condition,
-            ready.prompted.mode,
-            sampling,
-            endpoint.abilities,
-            choices=len(tasks),
-            draw=seed_step(tasks[0]),
-        )
+        sent = endpoint.sent(tasks, ready, sampling)
         custom_id = f"js-{one.keys[0].hex()[:40]}"
         if endpoint.spec.simulated:
             custom_id += f"|{draw_header(tasks, sampling)}"
