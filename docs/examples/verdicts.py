@@ -223,20 +223,21 @@ def position_section(data: Path) -> str:
         rows = []
         for judge, (first, second, question) in position_bias(data, bench).items():
             split = position_and_noise(first, second, cluster=question, n_permutations=999)
+            noise, between, position, _ = split.terms
             lean = first_position_preference(first, second, cluster=question)
             rows.append(
                 {
                     "judge": judge,
                     "swap consistency": cell(swap_consistency(first, second, cluster=question)),
-                    "noise: same order differs": cell(split.noise),
-                    "swapped order differs": cell(split.between),
-                    "order adds": cell(split.position),
-                    "p": format_p(split.position.null.p_value).lstrip("= "),
+                    "noise: same order differs": cell(noise),
+                    "swapped order differs": cell(between),
+                    "order adds": cell(position),
+                    "p": format_p(position.null.p_value).lstrip("= "),
                     "share for the first place": cell(lean.effects[1]),
                     "p (first = second)": format_p(lean.p_value).lstrip("= "),
                 }
             )
-        n = split.position.sample
+        n = split.sample
         text.append(
             f"**{bench}** ({len(question)} pairs in {len(np.unique(question))} questions, "
             f"{n.n_replications} repetitions of both orders, intervals over questions):\n\n"
@@ -285,7 +286,6 @@ def pandalm_section(data: Path) -> str:
             krippendorff_alpha(people, cluster=question),
             gwet_ac1(people, categories=["a", "b", "tie"], cluster=question),
             human_ceiling(people, cluster=question),
-            human_ceiling(people, score="accuracy", cluster=question),
         )
     ]
     pairs = [

@@ -36,7 +36,6 @@ from judgestats.results import Note as ResultsNote
 from judgestats.results.numbers import format_number
 from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Role, plain
-from judgestats.stats.agreement.position import PositionAndNoise
 from judgestats.stats.agreement.vote_share import pair_statistic
 from judgestats.stats.designs.cells import Cells, cell_statistics
 from judgestats.stats.designs.count_table import count_table
@@ -404,13 +403,6 @@ def _(result: Estimates, place: ResultContext) -> tuple[Record, ...]:
 
 
 _OF_ESTIMATES = {f.name for f in dataclasses.fields(Estimates)}
-
-
-@records_of.register
-def _(result: PositionAndNoise, place: ResultContext) -> tuple[Record, ...]:
-    terms = (result.noise, result.between, result.position, result.noise_share)
-    name = "Position apart from repetition noise"
-    return _set("position_and_noise", name, terms, place, result)
 
 
 def _set(

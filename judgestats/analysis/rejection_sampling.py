@@ -411,9 +411,7 @@ def _circles(chosen: Selections, items: Sequence[Item], declared: AnalysisPlan) 
     if not rows or max(len(item.responses) for item in items) < 3:
         return None
     question, first, second, verdict = zip(*rows, strict=True)
-    return intransitive_triads(
-        question, first, second, verdict, level=declared.level, seed=declared.seed
-    )
+    return intransitive_triads(question, first, second, verdict, level=declared.level)
 
 
 def _gain(

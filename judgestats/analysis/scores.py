@@ -26,12 +26,11 @@ from judgestats.protocols.base import Scale
 from judgestats.results import About, Condition, Figure, Quantity, quantity_of
 from judgestats.results.numbers import bounds_of
 from judgestats.results.records import plain
-from judgestats.stats.agreement.human import share_of_sums
 from judgestats.stats.designs.cells import cell_statistics
 from judgestats.stats.dispersion.condition_summary import ConditionRow, condition_summary
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Sample
-from judgestats.stats.inference.sum_statistics import estimate_from_sums
+from judgestats.stats.inference.sum_statistics import share_estimate
 
 
 def on_one_scale(
@@ -167,9 +166,9 @@ def mean_deviations(variances: ArrayLike, cluster: ArrayLike) -> dict[str, list[
     out: dict[str, list[float]] = {"mean": [], "low": [], "high": []}
     for values in deviations.T:
         used = ~np.isnan(values)
-        mean = estimate_from_sums(
-            share_of_sums(),
-            np.column_stack([np.ones(int(used.sum())), values[used]]),
+        mean = share_estimate(
+            np.ones(int(used.sum())),
+            values[used],
             name="mean_deviation",
             label="Mean standard deviation of an item's scores",
             estimator="mean over items",
@@ -178,8 +177,7 @@ def mean_deviations(variances: ArrayLike, cluster: ArrayLike) -> dict[str, list[
             where="mean_deviations",
             cluster=codes[used],
             level=0.95,
-            interval="jackknife",
-            scale="identity",
+            signed=True,
         )
         low, high = bounds_of(mean.interval)
         for name, value in (("mean", mean.estimate), ("low", low), ("high", high)):

@@ -14,7 +14,6 @@ from judgestats.arrays import Ints, Objects
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_p
 from judgestats.stats.agreement.position import (
-    PositionAndNoise,
     first_position_preference,
     position_and_noise,
     swap_consistency,
@@ -23,7 +22,7 @@ from judgestats.stats.agreement.raw_agreement import percent_agreement
 from judgestats.stats.comparison.rank_correlation import spearman_correlation
 from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.multiplicity import p_adjust
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Estimates, TestResult
 from judgestats.studies.claims import (
     Claim,
     Options,
@@ -119,19 +118,29 @@ class Measured:
     cell: Cell
     stable: tuple[Estimate, Estimate]
     consistent: Estimate
-    split: PositionAndNoise
+    split: Estimates
     lean: TestResult
+
+    @property
+    def position(self) -> Estimate:
+        """What order adds."""
+        return self.split["position_effect"]
+
+    @property
+    def noise(self) -> Estimate:
+        """Two judgments in the same order differ."""
+        return self.split["repetition_noise"]
 
     @property
     def p(self) -> float:
         """That order adds nothing."""
-        null = self.split.position.null
+        null = self.position.null
         return float("nan") if null is None else null.p_value
 
     @property
     def clear(self) -> bool:
         """Whether the interval lies above what is declared to matter."""
-        at = self.split.position.interval
+        at = self.position.interval
         return at is not None and at.low > 0
 
 
@@ -190,8 +199,8 @@ def _stable(cells: list[Measured]) -> Claim:
 def _position(cells: list[Measured]) -> Claim:
     adjusted = p_adjust([m.p for m in cells], method="holm")
     shown = [m for m, p in zip(cells, adjusted, strict=True) if p < 0.05]
-    largest = max(cells, key=lambda m: m.split.position.estimate)
-    least = min(cells, key=lambda m: m.split.position.estimate)
+    largest = max(cells, key=lambda m: m.position.estimate)
+    least = min(cells, key=lambda m: m.position.estimate)
     return Claim(
         id="position",
         claim="Position bias is there in every judge.",
@@ -204,12 +213,12 @@ def _position(cells: list[Measured]) -> Claim:
         f"{bounded(max(m.consistent.estimate for m in cells))}",
         verdict="stands" if len(shown) == len(cells) else "stands in part",
         because=f"Order adds to repetition in {len(shown)} of {len(cells)} cells after Holm; most "
-        f"in {largest.cell.name} ({_format_value(largest.split.position)}), least in "
+        f"in {largest.cell.name} ({_format_value(largest.position)}), least in "
         f"{least.cell.name} "
-        f"({_format_value(least.split.position)}, {apa_p(least.p)}).",
+        f"({_format_value(least.position)}, {apa_p(least.p)}).",
         results=tuple(
             now(f"position.now.{m.cell.name}", f"What order adds, {m.cell.name}",
-                m.split.position, primary=True)
+                m.position, primary=True)
             for m in cells
         ),
     )  # fmt: skip
@@ -218,9 +227,9 @@ def _position(cells: list[Measured]) -> Claim:
 def _inflated(cells: list[Measured]) -> Claim:
     """How much of the disagreement after a swap is noise."""
     shares = {
-        m.cell.name: m.split.noise.estimate / m.split.between.estimate
+        m.cell.name: m.noise.estimate / m.split["order_disagreement"].estimate
         for m in cells
-        if m.split.between.estimate > 0
+        if m.split["order_disagreement"].estimate > 0
     }
     half = [n for n, s in shares.items() if s > 0.5]
     return Claim(
@@ -236,7 +245,7 @@ def _inflated(cells: list[Measured]) -> Claim:
         f"(median {100 * float(np.median(list(shares.values()))):.0f} %); in {len(half)} of "
         f"{len(shares)} cells it is more than half.",
         results=tuple(
-            now(f"inflated.now.{m.cell.name}", f"Repetition noise, {m.cell.name}", m.split.noise)
+            now(f"inflated.now.{m.cell.name}", f"Repetition noise, {m.cell.name}", m.noise)
             for m in cells
         ),
     )
@@ -250,8 +259,8 @@ def _judges(cells: list[Measured]) -> Claim:
         for m, p in zip(cells, leaning, strict=True)
         if p < 0.05
     }
-    four = [m.split.position.estimate for m in cells if m.cell.judge.startswith("gpt-4")]
-    rest = [m.split.position.estimate for m in cells if not m.cell.judge.startswith("gpt-4")]
+    four = [m.position.estimate for m in cells if m.cell.judge.startswith("gpt-4")]
+    rest = [m.position.estimate for m in cells if not m.cell.judge.startswith("gpt-4")]
     late = sum(s < 0.5 for s in sides.values())
     return Claim(
         id="lean",
@@ -376,8 +385,8 @@ def _row(m: Measured) -> Mapping[str, object]:
         "n_items": len(m.cell.pairs),
     }
     for name, e in (
-        ("position_effect", m.split.position),
-        ("repetition_noise", m.split.noise),
+        ("position_effect", m.position),
+        ("repetition_noise", m.noise),
         ("swap_consistency", m.consistent),
     ):
         at = e.interval

@@ -33,6 +33,7 @@ from judgestats.stats.inference.bootstrap import Scale
 from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.sum_statistics import (
+    SHARE,
     CountedCodes,
     SumStatistic,
     counts_of_codes,
@@ -306,7 +307,6 @@ def agreement_across_judges(
     with np.errstate(divide="ignore", invalid="ignore"):
         per_replication = same.sum(axis=0) / pairs.sum(axis=0)
         per_item = same.sum(axis=1) / pairs.sum(axis=1)
-    data = np.column_stack([pairs.sum(axis=1), same.sum(axis=1)])
     n_out = int(np.sum(pairs.sum(axis=1) == 0))
     sample = Sample(
         n_items=codes.shape[1] - n_out,
@@ -314,8 +314,8 @@ def agreement_across_judges(
         excluded={"no two judges gave a verdict in the same replication": n_out},
     )
     return estimate_from_sums(
-        SumStatistic(per_item=lambda x: x, combine=lambda s: np.asarray(s[..., 1] / s[..., 0])),
-        data,
+        SHARE,
+        np.column_stack([pairs.sum(axis=1), same.sum(axis=1)]),
         name=where,
         label="Pairs of judges that agree",
         estimator="pairs of judges within a replication, each weighs the same",

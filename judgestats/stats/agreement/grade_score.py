@@ -11,15 +11,16 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Bools, Floats, Ints
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
-from judgestats.results.numbers import count_noun
-from judgestats.stats.inference.estimate import Estimate, Note, NullReference, Sample
+from judgestats.stats.inference.estimate import Estimate, NullReference, Sample
 from judgestats.stats.inference.keywords import SumResampled, with_keywords
-from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
+from judgestats.stats.inference.sum_statistics import share_estimate
 
 LARGEST_ENUMERATION = 1_000_000
 """Completions of the unread rotations (or random judges) up to which all are listed."""
+JUDGES_DRAWN = 400_000
+"""Random judges drawn where there are more of them."""
 
 
 def _scores(positions: NDArray[Any], n_options: int) -> tuple[Floats, Floats, Floats]:
@@ -44,21 +45,18 @@ def _scores(positions: NDArray[Any], n_options: int) -> tuple[Floats, Floats, Fl
 
 
 @cache
-def chance_grade_score(n_options: int, *, n_draws: int = 400_000, seed: int = 0) -> float:
+def chance_grade_score(n_options: int) -> float:
     """Mean Grade Score of a judge that picks a position at random in every rotation.
 
     Parameters
     ----------
     n_options : int
         Options shown, at least 2.
-    n_draws : int
-        Random judges drawn where there are more than a million (N >= 8).
-    seed : int
 
     Returns
     -------
     float
-        By enumeration of all N**N judges for N <= 7, else simulated.
+        By enumeration of all N**N judges for N <= 7, else from 400,000 drawn by seed.
 
     Raises
     ------
@@ -78,24 +76,22 @@ def chance_grade_score(n_options: int, *, n_draws: int = 400_000, seed: int = 0)
     >>> [round(chance_grade_score(n), 4) for n in (2, 3, 4, 5, 6)]
     [0.5, 0.58, 0.571, 0.5395, 0.5054]
     """
-    return float(np.mean(uniform_judge_scores(n_options, n_draws=n_draws, seed=seed)[2]))
+    return float(np.mean(uniform_judge_scores(n_options)[2]))
 
 
 @cache
-def uniform_judge_scores(
-    n_options: int, *, n_draws: int = 400_000, seed: int = 0
-) -> tuple[Floats, Floats, Floats]:
+def uniform_judge_scores(n_options: int) -> tuple[Floats, Floats, Floats]:
     """LLM, choice and Grade Scores of one item under judges that pick positions at random.
 
     Parameters
     ----------
-    n_options, n_draws, seed
-        As `chance_grade_score`.
+    n_options : int
+        Options shown, at least 2.
 
     Returns
     -------
     tuple of ndarray
-        Equally probable values: all N**N judges for N <= 7, else `n_draws` of them.
+        Equally probable values: all N**N judges for N <= 7, else 400,000 of them.
 
     Examples
     --------
@@ -110,8 +106,8 @@ def uniform_judge_scores(
     if n_options**n_options <= LARGEST_ENUMERATION:
         every = np.indices((n_options,) * n_options).reshape(n_options, -1).T
         return _scores(every, n_options)
-    rng = np.random.default_rng(seed)
-    return _scores(rng.integers(n_options, size=(n_draws, n_options)), n_options)
+    rng = np.random.default_rng(0)
+    return _scores(rng.integers(n_options, size=(JUDGES_DRAWN, n_options)), n_options)
 
 
 def _positions(positions: ArrayLike, where: str) -> Ints:
@@ -274,16 +270,8 @@ def exceeds_grade_score_bound(
     return grade > 2 * llm_score * choice_score / (llm_score + choice_score) + slack
 
 
-def _item_mean(values: Floats, used: Bools) -> tuple[SumStatistic, Floats]:
-    """Mean over the used items as a statistic of sums."""
-    data = np.column_stack([used, np.where(used, values, 0.0)]).astype(float)
-    mean = SumStatistic(per_item=lambda x: x, combine=lambda s: np.asarray(s[..., 1] / s[..., 0]))
-    return mean, data
-
-
 _AT_ONCE = 200
 """Draws of all items at one time: 3,500 items take some 6 MB."""
-_KEYS = {"grade": "grade_score", "llm": "llm_score", "choice": "choice_score"}
 
 
 @with_keywords()
@@ -291,12 +279,11 @@ def grade_score(
     positions: ArrayLike,
     *,
     n_options: ArrayLike | None = None,
-    score: Literal["grade", "llm", "choice", "corrected"] = "grade",
-    unread: Literal["complete", "available"] = "complete",
+    score: Literal["grade", "corrected"] = "grade",
     n_draws: int = 0,
     **inference: Unpack[SumResampled],
 ) -> Estimate:
-    r"""Grade Score (or a part of it) averaged over items, beside its references.
+    r"""Grade Score averaged over items, beside its references.
 
     Parameters
     ----------
@@ -305,12 +292,9 @@ def grade_score(
         (p + s) mod N; NaN or -1 where the reply was not read.
     n_options : int or array-like of int, shape (n_items,), optional
         N of each item; by default the number of columns.
-    score : {"grade", "llm", "choice", "corrected"}
+    score : {"grade", "corrected"}
         ``corrected``: per item (score - chance) / (1 - chance), to compare conditions in which
         the number of options differs.
-    unread : {"complete", "available"}
-        ``complete`` (default): only items whose rotations were all read. ``available``: every item
-        with a reply, which understates a consistent judge (.93 for 4 of 5 rotations).
     n_draws : int
         If above 0, the null: a judge that selects uniformly at random, on the same items, drawn so
         many times.
@@ -318,9 +302,11 @@ def grade_score(
     Returns
     -------
     Estimate
-        ``details``: ``llm_score``, ``choice_score``, ``harmonic_of_means`` (its upper bound),
-        ``chance``, ``always_first`` (0), ``consistent`` (1), ``corrected``, and ``low`` and
-        ``high``: the mean over *all* items whatever the unread replies would have said.
+        Over the items whose rotations were all read: a part of them understates a consistent judge
+        (.93 for 4 of 5 rotations). ``details``: ``llm_score``, ``choice_score``,
+        ``harmonic_of_means`` (its upper bound), ``chance``, ``always_first`` (0), ``consistent``
+        (1), ``corrected``, and ``low`` and ``high``: the mean over *all* items whatever the unread
+        replies would have said.
 
     Raises
     ------
@@ -350,22 +336,10 @@ def grade_score(
     4 items, 3 rotations
     """
     where = "grade_score"
-    one_of(where, "score", score, (*_KEYS, "corrected"))
-    one_of(where, "unread", unread, ("complete", "available"))
+    one_of(where, "score", score, ("grade", "corrected"))
     items = grade_score_items(positions, n_options=n_options)
-    used = items["complete"] if unread == "complete" else items["n_read"] > 0
-    values = items[_KEYS.get(score, score)]
-    mean, data = _item_mean(values, used)
-    n_out = int(np.sum(~used))
-    why = "some rotations were not read" if unread == "complete" else "no rotation was read"
-    notes = []
-    if unread == "available" and np.any(used & ~items["complete"]):
-        partly = count_noun(int(np.sum(used & ~items["complete"])), "item is", "items are")
-        message = (
-            f"{partly} scored on some rotations only, "
-            "which understates a consistent judge; details hold the bounds."
-        )
-        notes.append(Note(code="partial_rotations", message=message))
+    used = items["complete"]
+    values = items["corrected" if score == "corrected" else "grade_score"]
     details: dict[str, Any] = {
         "always_first": 0.0,
         "consistent": 1.0,
@@ -386,40 +360,28 @@ def grade_score(
             "chance": float(np.mean(items["chance"][used])),
             "corrected": float(np.mean(items["corrected"][used])),
         }
-    labels = {
-        "grade": "Grade Score",
-        "llm": "LLM score (entropy of chosen positions / log2 N)",
-        "choice": "Choice score (share of the most chosen option)",
-        "corrected": "Grade Score above chance",
-    }
     widths = items["n_options"][used]
     # A corrected score lies between its least value (always first) and 1. Brought to [0, 1] it is a
     # proportion like the others, and its interval the others': near 1 no other scale has one.
     least = 0.0
     if score == "corrected" and used.any():
         least = float(np.min(-items["chance"][used] / (1 - items["chance"][used])))
-        mean, data = _item_mean((values - least) / (1 - least), used)
-    estimate = estimate_from_sums(
-        mean,
-        data,
+    estimate = share_estimate(
+        used,
+        np.where(used, (values - least) / (1 - least), 0.0),
         name=f"{score}_score" if score != "corrected" else "grade_score_corrected",
-        label=labels[score],
-        estimator=f"per item, then averaged; {unread} rotations",
+        label="Grade Score" if score != "corrected" else "Grade Score above chance",
+        estimator="per item, then averaged; complete rotations",
         sample=Sample(
             n_items=int(used.sum()),
             n_replications=int(widths.min()) if used.any() else 0,
             n_replications_max=int(widths.max()) if used.any() else 0,
-            excluded={why: n_out},
+            excluded={"some rotations were not read": int(np.sum(~used))},
             repeated="rotation",
         ),
-        reason="no item has all its rotations read"
-        if unread == "complete"
-        else "no rotation of any item was read",
+        reason="no item has all its rotations read",
         where=where,
-        scale="logit",
         **inference,
-        proportion=True,
-        notes=tuple(notes),
         details=details,
     )
     if least:
@@ -450,10 +412,9 @@ def _uniform_judge(
 ) -> NullReference:
     """The mean score of a judge that selects any option with the same probability."""
     rng = np.random.default_rng(seed)
-    place = {"llm": 0, "choice": 1}.get(score, 2)
     total = np.zeros(n_draws)
     for n, count in zip(*np.unique(n_options, return_counts=True), strict=True):
-        possible = uniform_judge_scores(int(n))[place]
+        possible = uniform_judge_scores(int(n))[2]
         if score == "corrected":
             chance = chance_grade_score(int(n))
             possible = (possible - chance) / (1 - chance)
@@ -480,7 +441,6 @@ def grade_score_difference(
     *,
     n_options_first: ArrayLike | None = None,
     n_options_second: ArrayLike | None = None,
-    corrected: bool = True,
     **inference: Unpack[SumResampled],
 ) -> Estimate:
     """Difference of two conditions' Grade Scores, paired by item.
@@ -491,13 +451,12 @@ def grade_score_difference(
         Positions chosen on the same items (rows) in two conditions, such as without and with a
         random extra option; see `grade_score`.
     n_options_first, n_options_second : int or array-like of int, optional
-    corrected : bool
-        Compare chance-corrected values (default): adding an option changes N and hence chance.
 
     Returns
     -------
     Estimate
-        Mean of second minus first over items complete in both.
+        Mean of second minus first, both corrected for chance, over items complete in both: adding
+        an option changes N and hence chance.
 
     Raises
     ------
@@ -516,8 +475,8 @@ def grade_score_difference(
     --------
     >>> a = [[0, 0, 0], [0, 2, 1], [0, 0, 1], [1, 1, 1]]
     >>> b = [[0, 2, 1], [0, 2, 1], [0, 2, 1], [1, 0, 2]]
-    >>> round(grade_score_difference(a, b, corrected=False).estimate, 3)
-    0.595
+    >>> round(grade_score_difference(a, b).estimate, 3)
+    1.417
     """
     where = "grade_score_difference"
     a = grade_score_items(first, n_options=n_options_first)
@@ -527,23 +486,20 @@ def grade_score_difference(
             f"{where}: first and second must hold the same items, got {a['complete'].size} and "
             f"{b['complete'].size}. Align them by item."
         )
-    key = "corrected" if corrected else "grade_score"
     used = a["complete"] & b["complete"]
-    mean, data = _item_mean(b[key] - a[key], used)
-    n_out = int(np.sum(~used))
-    return estimate_from_sums(
-        mean,
-        data,
+    gap = b["corrected"] - a["corrected"]
+    return share_estimate(
+        used,
+        np.where(used, gap, 0.0),
         name=where,
-        label="Difference of Grade Scores" + (" above chance" if corrected else ""),
+        label="Difference of Grade Scores above chance",
         estimator="paired by item, second minus first; complete rotations in both",
         sample=Sample(
             n_items=int(used.sum()),
-            excluded={"some rotations were not read": n_out},
+            excluded={"some rotations were not read": int(np.sum(~used))},
         ),
         reason="no item has all its rotations read in both conditions",
-        where=where,
-        scale="identity",
+        signed=True,
         **inference,
-        details={"differences": np.where(used, b[key] - a[key], np.nan)},
+        details={"differences": np.where(used, gap, np.nan)},
     )

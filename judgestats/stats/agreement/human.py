@@ -5,29 +5,24 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.designs.count_table import encode_verdicts
-from judgestats.stats.inference.estimate import Estimate, NullReference, Sample
+from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.inference.keywords import (
     ON_DEMAND,
-    Permutations,
-    Seeded,
+    Clustered,
     SumInference,
     SumResampled,
     with_keywords,
 )
 from judgestats.stats.inference.permutation import relation_null
-from judgestats.stats.inference.sum_statistics import (
-    IntervalMethod,
-    SumStatistic,
-    estimate_from_sums,
-)
+from judgestats.stats.inference.sum_statistics import share_estimate
 
 OUTCOMES = ("a", "b", "tie")
 TIE = 2
@@ -43,11 +38,6 @@ def pair_credit(judge: Ints, human: Ints) -> Floats:
     one_tie = (judge == TIE) != (human == TIE)
     value = np.where(judge == human, 1.0, np.where(one_tie, 0.5, 0.0))
     return np.where((judge >= 0) & (human >= 0), value, np.nan)
-
-
-def share_of_sums() -> SumStatistic:
-    """Sum of the second column over the sum of the first."""
-    return SumStatistic(per_item=lambda x: x, combine=lambda s: np.asarray(s[..., 1] / s[..., 0]))
 
 
 def alignment_credit(judge: ArrayLike, human: ArrayLike) -> Floats:
@@ -105,19 +95,13 @@ def labelled_pairs(
         "no verdict of the judge": int(np.sum((a < 0) & (b >= 0))),
         "no human label": int(np.sum(b < 0)),
     }
-    sample = Sample(
-        n_items=int(used.sum()),
-        excluded=excluded,
-    )
-    return a, b, used, sample
+    return a, b, used, Sample(n_items=int(used.sum()), excluded=excluded)
 
 
 @with_keywords(permutations=ON_DEMAND)
 def alignment_score(
     judge: ArrayLike,
     human: ArrayLike,
-    *,
-    strata: ArrayLike | None = None,
     **inference: Unpack[SumInference],
 ) -> Estimate:
     r"""Alignment score of a judge with human labels, beside its baselines on the same pairs.
@@ -130,8 +114,7 @@ def alignment_score(
     cluster : array-like, shape (n_pairs,), optional
         The question of each pair: pairs of one question share answers.
     n_permutations : int
-        Permutations of the null (human labels over pairs, within `strata`); 0 for none.
-    strata : array-like, shape (n_pairs,), optional
+        Permutations of the null (human labels over pairs); 0 for none.
 
     Returns
     -------
@@ -162,6 +145,7 @@ def alignment_score(
     (0.625, 0.5, 0.5)
     """
     where = "alignment_score"
+    n_permutations = inference.pop("n_permutations")
     a, b, used, sample = labelled_pairs(judge, human, where)
     credit = np.where(used, pair_credit(a, b), 0.0)
     tied = used & (b == TIE)
@@ -170,29 +154,24 @@ def alignment_score(
     share = float(tied.sum() / used.sum()) if used.any() else math.nan
     base = np.where(tied, 1.0, 0.5)
 
-    def mean(name: str, label: str, values: Floats, *, proportion: bool) -> Estimate:
-        return estimate_from_sums(
-            share_of_sums(),
-            np.column_stack([used, np.where(used, values, 0.0)]).astype(float),
+    def mean(name: str, label: str, values: Floats, *, signed: bool) -> Estimate:
+        return share_estimate(
+            used,
+            np.where(used, values, 0.0),
             name=name,
             label=label,
             estimator="mean credit over pairs: 1 same, .5 exactly one tie, 0 otherwise",
             sample=sample,
             reason="no pair has both a verdict and a human label",
             where=where,
-            cluster=inference["cluster"],
-            level=inference["level"],
-            interval=inference["interval"],
-            scale="logit" if proportion else "identity",
-            n_resamples=inference["n_resamples"],
-            seed=inference["seed"],
-            proportion=proportion,
+            signed=signed,
+            **inference,
         )
 
     above = mean(
-        "alignment_above_always_tie", "Alignment above always tie", credit - base, proportion=False
+        "alignment_above_always_tie", "Alignment above always tie", credit - base, signed=True
     )
-    result = mean(where, "Alignment score", credit, proportion=True).replace(
+    result = mean(where, "Alignment score", credit, signed=False).replace(
         details={
             "always_tie": 0.5 + 0.5 * share,
             "random_three": 0.5 + share / 6,
@@ -203,36 +182,18 @@ def alignment_score(
             "outcomes": OUTCOMES,
         }
     )
-    if inference["n_permutations"] and math.isfinite(result.estimate):
-        null = _label_null(
-            a[used],
-            b[used],
-            *(None if v is None else np.asarray(v)[used] for v in (inference["cluster"], strata)),
-            n_permutations=inference["n_permutations"],
+    if n_permutations and math.isfinite(result.estimate):
+        cluster = inference["cluster"]
+        null = relation_null(
+            (b[used], a[used]),
+            lambda labels, said: pair_credit(np.broadcast_to(said, labels.shape), labels).mean(-1),
+            cluster=None if cluster is None else np.asarray(cluster)[used],
+            n_permutations=n_permutations,
             seed=inference["seed"],
+            vectorized=True,
         )
         result = result.replace(null=null)
     return result
-
-
-def _label_null(
-    a: Ints,
-    b: Ints,
-    cluster: NDArray[Any] | None,
-    strata: NDArray[Any] | None,
-    **inference: Unpack[Permutations],
-) -> NullReference:
-    """Null of the score: human labels over pairs."""
-    return relation_null(
-        (b, a),
-        lambda labels, verdicts: pair_credit(np.broadcast_to(verdicts, labels.shape), labels).mean(
-            -1
-        ),
-        cluster=cluster,
-        strata=strata,
-        **inference,
-        vectorized=True,
-    )
 
 
 @with_keywords()
@@ -241,8 +202,7 @@ def alignment_by_category(
     human: ArrayLike,
     *,
     category: ArrayLike,
-    interval: IntervalMethod = "jackknife",
-    **inference: Unpack[Seeded],
+    **inference: Unpack[Clustered],
 ) -> dict[str, Estimate]:
     """Alignment score within each category of the pairs.
 
@@ -252,8 +212,6 @@ def alignment_by_category(
         See `alignment_score`.
     category : array-like, shape (n_pairs,)
         Label of each pair (writing, coding ...).
-    interval
-        See `alignment_score`.
 
     Returns
     -------
@@ -295,8 +253,6 @@ def alignment_by_category(
             b[rows],
             cluster=None if groups is None else groups[rows],
             level=inference["level"],
-            interval=interval,
-            seed=inference["seed"],
         )
     return out
 
@@ -362,9 +318,9 @@ def accuracy(
         right = np.where(a == TIE, 0.5, right)
     n_tied = int(used.sum() - kept.sum())
     excluded = {**sample.excluded, **({"a tie": n_tied} if n_tied else {})}
-    return estimate_from_sums(
-        share_of_sums(),
-        np.column_stack([kept, np.where(kept, right, 0.0)]),
+    return share_estimate(
+        kept,
+        np.where(kept, right, 0.0),
         name=f"accuracy_{ties}_ties" if ties != "half" else "accuracy_ties_half",
         label="Accuracy"
         if tuple(categories) != OUTCOMES
@@ -379,9 +335,7 @@ def accuracy(
         ),
         reason="no pair is left",
         where=where,
-        scale="logit",
         **inference,
-        proportion=True,
         details={
             "decided": float(np.mean(a[decided] != TIE)) if decided.any() else math.nan,
             "chance": 1 / len(categories) if ties == "include" else 0.5,
@@ -390,25 +344,19 @@ def accuracy(
 
 
 @with_keywords()
-def human_ceiling(
-    labels: ArrayLike,
-    *,
-    score: Literal["alignment", "accuracy"] = "alignment",
-    **inference: Unpack[SumResampled],
-) -> Estimate:
+def human_ceiling(labels: ArrayLike, **inference: Unpack[SumResampled]) -> Estimate:
     """What one person scores against another on the same pairs: the ceiling for a judge.
 
     Parameters
     ----------
     labels : array-like, shape (n_pairs, n_annotators)
         ``"a"``, ``"b"`` or ``"tie"``; None, NaN or empty text where an annotator did not label.
-    score : {"alignment", "accuracy"}
-        The alignment score (ties count half) or plain equality of the three outcomes.
 
     Returns
     -------
     Estimate
-        Mean over pairs of the mean over pairs of annotators. ``details``: ``by_annotators``.
+        Alignment score, the mean over pairs of the mean over pairs of annotators.
+        ``details``: ``by_annotators``.
 
     Raises
     ------
@@ -436,22 +384,19 @@ def human_ceiling(
             f"{where}: labels must have shape (pairs, annotators) with at least two annotators, "
             f"got {codes.shape}. Put one pair in each row."
         )
-    one_of(where, "score", score, ("alignment", "accuracy"))
     both = list(itertools.combinations(range(codes.shape[1]), 2))
     credit = np.column_stack([pair_credit(codes[:, i], codes[:, j]) for i, j in both])
-    if score == "accuracy":
-        credit = np.where(np.isnan(credit), np.nan, (credit == 1.0).astype(float))
     n_read = np.sum(np.isfinite(credit), axis=1)
     used = n_read > 0
     value = np.where(used, np.nansum(credit, axis=1) / np.maximum(n_read, 1), 0.0)
     n_out = int(np.sum(~used))
     with np.errstate(divide="ignore", invalid="ignore"):
         column = np.nansum(credit, axis=0) / np.sum(np.isfinite(credit), axis=0)
-    return estimate_from_sums(
-        share_of_sums(),
-        np.column_stack([used, value]).astype(float),
+    return share_estimate(
+        used,
+        value,
         name=where,
-        label=f"Human-human {score}",
+        label="Human-human alignment",
         estimator="pairs of annotators, mean over pairs of responses",
         sample=Sample(
             n_items=int(used.sum()),
@@ -459,10 +404,7 @@ def human_ceiling(
             excluded={"fewer than two annotators": n_out},
         ),
         reason="no pair was labelled by two annotators",
-        where=where,
-        scale="logit",
         **inference,
-        proportion=True,
         details={
             "by_annotators": {
                 f"{i + 1}-{j + 1}": float(v) for (i, j), v in zip(both, column, strict=True)

@@ -64,8 +64,6 @@ def human_correlation(
     human: ArrayLike,
     *,
     method: CorrelationName = "pearson",
-    interval: Literal["analytic", "bca", "percentile", "none"] | None = None,
-    n_jobs: int = 1,
     **inference: Unpack[Resampled],
 ) -> Estimate:
     r"""Correlation of a judge's scores with human ratings, item by item.
@@ -77,13 +75,6 @@ def human_correlation(
     human : array-like, shape (n_items,) or (n_items, n_raters)
         Ratings, averaged likewise.
     method : {"pearson", "spearman", "kendall"}
-    interval : {"analytic", "bca", "percentile", "none"}, optional
-        ``analytic`` (default without clusters): Fisher's z with variance 1 / (n - 3) for Pearson,
-        (1 + r^2 / 2) / (n - 3) for Spearman (Bonett & Wright), the asymptotic standard error for
-        Kendall: as `spearman_correlation` and `kendall_correlation` print. With clusters the
-        default is the BCa cluster bootstrap.
-    n_jobs
-        Of the bootstrap.
 
     Returns
     -------
@@ -92,11 +83,14 @@ def human_correlation(
     Raises
     ------
     InputError
-        If the shapes differ, an option is unknown, or ``analytic`` is asked for with clusters.
+        If the shapes differ, or the method is unknown.
 
     Notes
     -----
-    Kendall's tau is tau-b. DescTools' interval for Spearman uses 1 / (n - 3), which is too short.
+    Kendall's tau is tau-b. The interval is Fisher's z with variance 1 / (n - 3) for Pearson,
+    (1 + r^2 / 2) / (n - 3) for Spearman (Bonett & Wright), of the asymptotic standard error for
+    Kendall: as `spearman_correlation` and `kendall_correlation` print. With clusters it is the BCa
+    cluster bootstrap. DescTools' interval for Spearman uses 1 / (n - 3), which is too short.
 
     References
     ----------
@@ -140,14 +134,7 @@ def human_correlation(
     if math.isnan(estimate):
         why = "fewer than two items have both" if n < 2 else "the scores of one side do not vary"
         return result.replace(reason=why)
-    chosen = interval or ("analytic" if groups is None else "bca")
-    if chosen == "analytic" and groups is not None:
-        raise InputError(
-            f"{where}: interval='analytic' takes items as independent, got clusters. Use 'bca'."
-        )
-    if chosen == "none":
-        return result
-    if chosen == "analytic":
+    if groups is None:
         return _analytic(result, x, y, method, inference["level"])
     boot = cluster_bootstrap(
         (x, y),
@@ -155,10 +142,9 @@ def human_correlation(
         cluster=groups,
         n_resamples=inference["n_resamples"],
         level=inference["level"],
-        method="bca" if chosen == "bca" else "percentile",
+        method="bca",
         transform="fisher",
         seed=inference["seed"],
-        n_jobs=n_jobs,
     )
     ok = math.isfinite(boot.interval.low)
     return result.replace(
@@ -200,7 +186,6 @@ def correlation_by_level(
     *,
     source: ArrayLike,
     system: ArrayLike,
-    method: CorrelationName = "pearson",
     level: float = 0.95,
 ) -> Estimates:
     r"""Correlation with people pooled, within questions, and between systems.
@@ -213,20 +198,20 @@ def correlation_by_level(
         What each item answers (the question), the cluster of every interval.
     system : array-like, shape (n_items,)
         Who wrote each item.
-    method : {"pearson", "spearman", "kendall"}
     level : float
 
     Returns
     -------
     Estimates
-        Terms ``pooled`` (all items), ``within_source`` (the mean over questions of the correlation
-        of their items), ``between_systems`` (of the systems' mean score and mean rating).
+        Pearson's r in the terms ``pooled`` (all items), ``within_source`` (the mean over questions
+        of the correlation of their items), ``between_systems`` (of the systems' mean score and mean
+        rating).
         ``details``: ``n_sources_used``, ``n_systems``.
 
     Raises
     ------
     InputError
-        If the lengths differ or the method is unknown.
+        If the lengths differ.
 
     Notes
     -----
@@ -254,7 +239,6 @@ def correlation_by_level(
     """
     where = "correlation_by_level"
     x, y = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
-    one_of(where, "method", method, ("pearson", "spearman", "kendall"))
     if x.ndim != 1 or x.shape != y.shape or x.size == 0:
         raise InputError(
             f"{where}: judge and human must be one number for each item, got shapes {x.shape} and "
@@ -277,7 +261,7 @@ def correlation_by_level(
         excluded={"no score or no rating": lost},
     )
     inside = np.array(
-        [correlate(x[sources == g], y[sources == g], method) for g in range(sizes.size)]
+        [correlate(x[sources == g], y[sources == g], "pearson") for g in range(sizes.size)]
     )
     usable = np.isfinite(inside)
     terms = []
@@ -289,13 +273,13 @@ def correlation_by_level(
 
         def value(keep: Bools, *, between: bool = between) -> float:
             if between:
-                return _system_correlation(x[keep], y[keep], systems[keep], method)
-            return correlate(x[keep], y[keep], method)
+                return _system_correlation(x[keep], y[keep], systems[keep])
+            return correlate(x[keep], y[keep], "pearson")
 
         everything = np.ones(x.size, dtype=bool)
         left_out = np.array([value(sources != g) for g in range(sizes.size)])
         terms.append(
-            _term(name, label, value(everything), left_out, sizes, sample, method, level, "fisher")
+            _term(name, label, value(everything), left_out, sizes, sample, level, "fisher")
         )
     mean = float(inside[usable].mean()) if usable.any() else math.nan
     total, count = inside[usable].sum(), int(usable.sum())
@@ -307,7 +291,6 @@ def correlation_by_level(
         left_out,
         np.ones(count),
         sample,
-        method,
         level,
         "identity",
     )
@@ -320,11 +303,11 @@ def correlation_by_level(
     )
 
 
-def _system_correlation(x: Floats, y: Floats, systems: Ints, method: str) -> float:
+def _system_correlation(x: Floats, y: Floats, systems: Ints) -> float:
     """Correlation of the systems' means."""
     codes = np.unique(systems, return_inverse=True)[1]
     n = np.bincount(codes)
-    return correlate(np.bincount(codes, x) / n, np.bincount(codes, y) / n, method)
+    return correlate(np.bincount(codes, x) / n, np.bincount(codes, y) / n, "pearson")
 
 
 def _term(
@@ -334,12 +317,11 @@ def _term(
     left_out: Floats,
     sizes: NDArray[np.number],
     sample: Sample,
-    method: str,
     level: float,
     transform: str,
 ) -> Estimate:
     """One level's coefficient with its jackknife interval over questions."""
-    result = Estimate(name=name, label=label, estimate=value, estimator=method, sample=sample)
+    result = Estimate(name=name, label=label, estimate=value, estimator="pearson", sample=sample)
     if math.isnan(value):
         return result.replace(reason="scores or ratings do not vary at this level")
     out = interval_of_left_out(value, left_out, sizes=sizes, level=level, transform=transform)

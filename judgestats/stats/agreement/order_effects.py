@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
-from judgestats.stats.agreement.human import share_of_sums
 from judgestats.stats.agreement.position import OUTCOMES, both_orders, order_sample
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.inference.bootstrap import cluster_codes
@@ -18,12 +17,7 @@ from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, Permuted, SumResampled, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.result import TestResult
-from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
-
-
-def _ratio() -> SumStatistic:
-    """Share: sum of the second column over the sum of the first."""
-    return SumStatistic(per_item=lambda x: x, combine=lambda s: np.asarray(s[..., 1] / s[..., 0]))
+from judgestats.stats.inference.sum_statistics import share_estimate
 
 
 def _cyclic(n_items: int, n_columns: int, n_options: int) -> Ints:
@@ -174,9 +168,9 @@ def position_test(
         vectorized=True,
     )
     effects = tuple(
-        estimate_from_sums(
-            _ratio(),
-            np.column_stack([per_item.sum(axis=1), per_item[:, p]]),
+        share_estimate(
+            per_item.sum(axis=1),
+            per_item[:, p],
             name=f"position_{p + 1}_share",
             label=f"Share of verdicts for position {p + 1}",
             estimator="verdicts read, cluster jackknife",
@@ -185,8 +179,6 @@ def position_test(
             where=where,
             cluster=inference["cluster"],
             level=inference["level"],
-            scale="logit",
-            proportion=True,
         )
         for p in range(q)
     )
@@ -270,9 +262,9 @@ def option_win_rate(
     data = np.column_stack([np.sum(codes >= 0, axis=1), np.sum(codes == wanted, axis=1)])
     n_read = data[data[:, 0] > 0, 0]
     n_out = int(np.sum(data[:, 0] == 0))
-    return estimate_from_sums(
-        _ratio(),
-        data.astype(float),
+    return share_estimate(
+        data[:, 0],
+        data[:, 1],
         name=where,
         label="Share of verdicts for the option",
         estimator="verdicts read",
@@ -284,10 +276,7 @@ def option_win_rate(
             repeated="verdict",
         ),
         reason="no verdict was read",
-        where=where,
-        scale="logit",
         **inference,
-        proportion=True,
         details={
             "wins": int(data[:, 1].sum()),
             "verdicts": int(data[:, 0].sum()),
@@ -364,18 +353,15 @@ def pair_accuracy(
             n_replications_max=sample.n_replications_max,
             excluded=missing,
         )
-    return estimate_from_sums(
-        share_of_sums(),
-        np.column_stack([present, share]).astype(float),
+    return share_estimate(
+        present,
+        share,
         name=where,
         label="Share of pairs judged right in both orders",
         estimator="mean over pairs; right only where both orders are",
         sample=sample,
         reason="no pair has a verdict in both orders and a label",
-        where=where,
         **inference,
-        scale="logit",
-        proportion=True,
         details={"one_order": one, "chance": 0.25},
     )
 
@@ -547,9 +533,8 @@ def _share(
         "accuracy": f"Accuracy where the right option stands at place {s + 1}",
         "choices": f"Share of choices of place {s + 1}",
     }
-    return estimate_from_sums(
-        share_of_sums(),
-        np.column_stack(data).astype(float),
+    return share_estimate(
+        *data,
         name=f"{kind}_place_{s + 1}",
         label=labels[kind],
         estimator="judgments read",
@@ -558,6 +543,4 @@ def _share(
         where="accuracy_by_slot",
         cluster=groups,
         level=level,
-        scale="logit",
-        proportion=True,
     )

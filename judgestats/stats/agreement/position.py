@@ -4,36 +4,29 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from judgestats.arrays import Bools, Floats, Ints
-from judgestats.errors import InputError, one_of
+from judgestats.errors import InputError
 from judgestats.stats.agreement.kappa import cohen_kappa
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import proportion_limits
-from judgestats.stats.inference.estimate import Estimate, Interval, NullReference, Result, Sample
+from judgestats.stats.inference.estimate import Estimate, Interval, NullReference, Sample
 from judgestats.stats.inference.keywords import (
     NULL,
     Clustered,
     Permutations,
-    Resampled,
     SumInference,
     with_keywords,
 )
 from judgestats.stats.inference.permutation import permutation_distribution
-from judgestats.stats.inference.result import TestResult
-from judgestats.stats.inference.sum_statistics import (
-    IntervalMethod,
-    SumStatistic,
-    counts_of_codes,
-    estimate_from_sums,
-)
+from judgestats.stats.inference.result import Estimates, TestResult
+from judgestats.stats.inference.sum_statistics import counts_of_codes, share_estimate
 
 OUTCOMES = ("a", "b", "tie")
 
@@ -119,13 +112,7 @@ def pair_agreement(x: Floats, y: Floats) -> Floats:
 
 @with_keywords()
 def swap_consistency(
-    first_order: ArrayLike,
-    second_order: ArrayLike,
-    *,
-    ties: Literal["verdict", "exclude"] = "verdict",
-    interval: Literal["exact", "jackknife", "linearised", "bca", "percentile", "none"]
-    | None = None,
-    **inference: Unpack[Resampled],
+    first_order: ArrayLike, second_order: ArrayLike, **inference: Unpack[Clustered]
 ) -> Estimate:
     """Share of items on which the judge prefers the same response in both orders.
 
@@ -134,12 +121,7 @@ def swap_consistency(
     first_order, second_order : array-like, shape (n_items,) or (n_items, n_repetitions)
         Response preferred, ``"a"``, ``"b"`` or ``"tie"``, with a shown first and with b shown
         first; None, NaN or empty text where not read. With repetitions: the share of all pairs of
-        one judgment from each order, averaged over items.
-    ties : {"verdict", "exclude"}
-        Whether a tie in both orders is consistency (default), or judgments of a tie are left out.
-    interval : {"exact", "jackknife", "linearised", "bca", "percentile", "none"}, optional
-        Default: ``exact`` (Clopper-Pearson) for independent items judged once in each order, else
-        ``jackknife`` over clusters.
+        one judgment from each order, averaged over items. A tie in both orders is consistency.
 
     Returns
     -------
@@ -149,10 +131,13 @@ def swap_consistency(
     Raises
     ------
     InputError
-        If a verdict is none of the three, the shapes differ, or ``exact`` does not fit.
+        If a verdict is none of the three, or the shapes differ.
 
     Notes
     -----
+    The interval is Clopper-Pearson's for independent items judged once in each order, else a
+    jackknife over clusters.
+
     Inconsistency mixes a preference for a position with plain noise: `position_and_noise` takes
     them apart from repeated judgments.
 
@@ -167,107 +152,36 @@ def swap_consistency(
     (0.75, 'Clopper-Pearson (exact)')
     """
     where = "swap_consistency"
-    one_of(where, "ties", ties, ("verdict", "exclude"))
-    a, b, _ = both_orders(first_order, second_order, where)
+    a, b, both = both_orders(first_order, second_order, where)
     n_ties = int(np.sum(a == 2) + np.sum(b == 2))
     n_read = int(np.sum(a >= 0) + np.sum(b >= 0))
-    if ties == "exclude":
-        a, b = np.where(a == 2, -1, a), np.where(b == 2, -1, b)
-    both = np.any(a >= 0, axis=1) & np.any(b >= 0, axis=1)
     once = a.shape[1] == b.shape[1] == 1
-    chosen = (
-        interval
-        if interval is not None
-        else ("exact" if once and inference["cluster"] is None else None)
-    )
-    if chosen == "exact" and not (once and inference["cluster"] is None):
-        clusters = "" if inference["cluster"] is None else " and clusters"
-        raise InputError(
-            f"{where}: interval='exact' needs independent items judged once in each order, got "
-            f"{a.shape[1]} repetitions{clusters}. Use interval='jackknife'."
-        )
+    exact = once and inference["cluster"] is None
     with np.errstate(divide="ignore", invalid="ignore"):
         same = pair_agreement(counts_of_codes(a, 3), counts_of_codes(b, 3))
-    data = np.column_stack([both, np.where(both, same, 0.0)]).astype(float)
+    same = np.where(both, same, 0.0)
     details: dict[str, Any] = {"tie_share": n_ties / n_read if n_read else math.nan}
     if once:
         kappa = cohen_kappa(
             np.where(both, a[:, 0], np.nan), np.where(both, b[:, 0], np.nan), interval="none"
         )
-        details |= {"kappa": kappa.estimate, "consistent": int(data[:, 1].sum())}
-    method: IntervalMethod = (
-        "none" if chosen == "exact" else ("jackknife" if chosen is None else chosen)
-    )
-    result = estimate_from_sums(
-        SumStatistic(per_item=lambda x: x, combine=lambda s: np.asarray(s[..., 1] / s[..., 0])),
-        data,
+        details |= {"kappa": kappa.estimate, "consistent": int(same.sum())}
+    result = share_estimate(
+        both,
+        same,
         name=where,
         label="Same response preferred in both orders",
-        estimator="pairs of one judgment from each order"
-        + ("; ties left out" if ties == "exclude" else "; a tie is a verdict"),
+        estimator="pairs of one judgment from each order; a tie is a verdict",
         sample=order_sample(both, a, b),
         reason="no item has a verdict in both orders",
-        where=where,
-        interval=method,
-        scale="logit",
+        interval="none" if exact else "jackknife",
         **inference,
-        proportion=True,
         details=details,
     )
-    if chosen == "exact" and math.isfinite(result.estimate):
-        exact = clopper_pearson(int(data[:, 1].sum()), int(both.sum()), level=inference["level"])
-        result = result.replace(interval=exact)
+    if exact and math.isfinite(result.estimate):
+        limits = clopper_pearson(int(same.sum()), int(both.sum()), level=inference["level"])
+        result = result.replace(interval=limits)
     return result
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class PositionAndNoise(Result):
-    """Disagreement between orders, split into noise of repetition and effect of position.
-
-    Attributes
-    ----------
-    noise : Estimate
-        Chance that two judgments in the *same* order differ.
-    between : Estimate
-        Chance that two judgments in *opposite* orders differ.
-    position : Estimate
-        Their difference: what order adds. Its null exchanges verdicts between orders.
-    noise_share : Estimate
-        Noise over disagreement between orders: how much of it repetition alone explains.
-    """
-
-    noise: Estimate
-    between: Estimate
-    position: Estimate
-    noise_share: Estimate
-
-    def tidy(self) -> pd.DataFrame:
-        """One row for each of the four estimates."""
-        parts = (self.noise, self.between, self.position, self.noise_share)
-        return pd.concat([e.tidy() for e in parts], ignore_index=True)
-
-    def apa(self, *, digits: int = 2) -> str:
-        """The four estimates with their intervals: see `Result.apa`."""
-        parts = (self.noise, self.between, self.position, self.noise_share)
-        return "; ".join(e.apa(digits=digits) for e in parts)
-
-    def sentence(self) -> str:
-        """The decomposition in one sentence."""
-        if math.isnan(self.position.estimate):
-            return f"Position and noise cannot be told apart: {self.position.reason}."
-        return (
-            f"Two judgments differ with probability {self.noise.short()} when the order is the "
-            f"same and {self.between.short()} when it is swapped, so order adds "
-            f"{self.position.short()} ({self.position.sample})."
-        )
-
-    def __str__(self) -> str:
-        parts = (self.noise, self.between, self.position, self.noise_share)
-        lines = ["", "\tPosition apart from repetition noise", ""]
-        lines += [f"{e.label}: {e.short()}" for e in parts]
-        if self.position.null:
-            lines.append(str(self.position.null))
-        return "\n".join([*lines, f"data: {self.position.sample}", ""])
 
 
 def _parts(a: Floats, b: Floats) -> tuple[Floats, Floats]:
@@ -283,7 +197,7 @@ def _parts(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 @with_keywords(permutations=NULL)
 def position_and_noise(
     first_order: ArrayLike, second_order: ArrayLike, **inference: Unpack[SumInference]
-) -> PositionAndNoise:
+) -> Estimates:
     r"""Take the effect of position apart from repetition noise, by repeating both orders.
 
     Parameters
@@ -292,11 +206,15 @@ def position_and_noise(
         Response preferred, ``"a"``, ``"b"`` or ``"tie"``, with a shown first and with b shown
         first; at least two repetitions read in each order (other items are left out, counted).
     n_permutations : int
-        Permutations of the null of ``position``: an item's verdicts exchanged between its orders.
+        Permutations of the null of ``position_effect``: an item's verdicts exchanged between its
+        orders.
 
     Returns
     -------
-    PositionAndNoise
+    Estimates
+        Terms ``repetition_noise`` and ``order_disagreement``, the chance that two judgments in the
+        *same* and in *opposite* orders differ; ``position_effect``, their difference: what order
+        adds; ``noise_share``, their ratio: how much repetition alone explains.
 
     Raises
     ------
@@ -309,7 +227,7 @@ def position_and_noise(
     orders differ with probability :math:`1 - \pi_1 \pi_2`, two in the same order with
     :math:`1 - (|\pi_1|^2 + |\pi_2|^2) / 2`; the difference is :math:`|\pi_1 - \pi_2|^2 / 2`,
     which is 0 when order does not matter. All three are estimated without bias from pairs of
-    distinct judgments, so ``position`` can come out slightly negative.
+    distinct judgments, so ``position_effect`` can come out slightly negative.
 
     References
     ----------
@@ -320,28 +238,28 @@ def position_and_noise(
     >>> first = [["a", "a", "a"], ["a", "b", "a"], ["b", "b", "b"]]
     >>> second = [["b", "b", "b"], ["a", "b", "b"], ["b", "b", "b"]]
     >>> out = position_and_noise(first, second, n_permutations=99, interval="none")
-    >>> [round(e.estimate, 4) for e in (out.noise, out.between, out.position)]
+    >>> [round(e.estimate, 4) for e in out.terms[:3]]
     [0.2222, 0.5185, 0.2963]
     """
     where = "position_and_noise"
+    n_permutations = inference.pop("n_permutations")
     a, b, _ = both_orders(first_order, second_order, where)
     used = (np.sum(a >= 0, axis=1) >= 2) & (np.sum(b >= 0, axis=1) >= 2)
     ca, cb = counts_of_codes(a, 3), counts_of_codes(b, 3)
     with np.errstate(divide="ignore", invalid="ignore"):
         noise, between = (np.where(used, v, 0.0) for v in _parts(ca, cb))
-    data = np.column_stack([used, noise, between]).astype(float)
-    n_out = int(np.sum(~used))
-    why = "fewer than two verdicts in one of the orders"
     sample = dataclasses.replace(
         order_sample(used, a, b),
-        n_excluded=n_out,
-        excluded={why: n_out},
+        n_excluded=int(np.sum(~used)),
+        excluded={"fewer than two verdicts in one of the orders": int(np.sum(~used))},
     )
 
-    def estimate(name: str, label: str, combine: Any, *, proportion: bool) -> Estimate:
-        return estimate_from_sums(
-            SumStatistic(per_item=lambda x: x, combine=combine),
-            data,
+    def estimate(
+        name: str, label: str, wholes: Floats | Bools, parts: Floats, *, signed: bool = False
+    ) -> Estimate:
+        return share_estimate(
+            wholes,
+            parts,
             name=name,
             label=label,
             estimator="pairs of distinct judgments, items weigh equally",
@@ -350,47 +268,37 @@ def position_and_noise(
             if not used.any()
             else "the orders never disagree",
             where=where,
-            cluster=inference["cluster"],
-            level=inference["level"],
-            interval=inference["interval"],
-            scale="logit" if proportion else "identity",
-            n_resamples=inference["n_resamples"],
-            seed=inference["seed"],
-            proportion=proportion,
+            signed=signed,
+            **inference,
         )
 
     position = estimate(
         "position_effect",
         "Disagreement that order adds",
-        lambda s: np.asarray((s[..., 2] - s[..., 1]) / s[..., 0]),
-        proportion=False,
+        used,
+        between - noise,
+        signed=True,
     )
-    if inference["n_permutations"] and math.isfinite(position.estimate):
+    if n_permutations and math.isfinite(position.estimate):
         position = position.replace(
             null=_position_null(
-                a[used], b[used], n_permutations=inference["n_permutations"], seed=inference["seed"]
+                a[used], b[used], n_permutations=n_permutations, seed=inference["seed"]
             )
         )
-    return PositionAndNoise(
-        noise=estimate(
-            "repetition_noise",
-            "Two judgments in the same order differ",
-            lambda s: np.asarray(s[..., 1] / s[..., 0]),
-            proportion=True,
-        ),
-        between=estimate(
-            "order_disagreement",
-            "Two judgments in opposite orders differ",
-            lambda s: np.asarray(s[..., 2] / s[..., 0]),
-            proportion=True,
-        ),
-        position=position,
-        noise_share=estimate(
+    terms = (
+        estimate("repetition_noise", "Two judgments in the same order differ", used, noise),
+        estimate("order_disagreement", "Two judgments in opposite orders differ", used, between),
+        position,
+        estimate(
             "noise_share",
             "Noise as a share of the disagreement between orders",
-            lambda s: np.asarray(s[..., 1] / s[..., 2]),
-            proportion=False,
+            between,
+            noise,
+            signed=True,
         ),
+    )
+    return Estimates(
+        name=where, label="Position apart from repetition noise", terms=terms, sample=sample
     )
 
 
@@ -476,9 +384,9 @@ def first_position_preference(
     if inference["cluster"] is not None:
         sample = dataclasses.replace(sample, n_clusters=int(units))
     unit = "item" if inference["cluster"] is None else "cluster"
-    share = estimate_from_sums(
-        SumStatistic(per_item=lambda x: x, combine=lambda s: np.asarray(s[..., 1] / s[..., 0])),
-        np.column_stack([places[:, 0] + places[:, 1], places[:, 0]]),
+    share = share_estimate(
+        places[:, 0] + places[:, 1],
+        places[:, 0],
         name="first_position_share",
         label="Share of decided verdicts for the response shown first",
         estimator="items with both orders, orders weigh equally, ties left out",
@@ -486,8 +394,6 @@ def first_position_preference(
         reason="no decided verdict",
         where=where,
         **inference,
-        scale="logit",
-        proportion=True,
     )
     leaning = first + second
     conditional = Estimate(

@@ -7,16 +7,15 @@ import math
 import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats, Ints
-from judgestats.errors import InputError, one_of
+from judgestats.errors import InputError
 from judgestats.results.quantities import name_of
-from judgestats.stats.agreement.human import share_of_sums
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
 from judgestats.stats.dispersion.ratios import with_adjusted
@@ -25,13 +24,8 @@ from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Interval, Result, Sample
 from judgestats.stats.inference.jackknife import effective_clusters, t_of_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.multiplicity import Adjustment
 from judgestats.stats.inference.result import Comparison, Comparisons, Estimates
-from judgestats.stats.inference.sum_statistics import (
-    IntervalMethod,
-    SumStatistic,
-    estimate_from_sums,
-)
+from judgestats.stats.inference.sum_statistics import share_estimate
 
 _NAMES = {
     "length": ("twice as long", "as long"),
@@ -99,7 +93,6 @@ def preference_effects(
     *,
     log_length_ratio: ArrayLike,
     own: ArrayLike | None = None,
-    adjust: Adjustment = "holm",
     **inference: Unpack[Clustered],
 ) -> Mapping[str, Comparisons]:
     r"""What length, and being the judge's own answer, add to a judge's preference.
@@ -116,7 +109,6 @@ def preference_effects(
         1 where a is by the judge's own model and b is not, -1 the other way round, else 0.
     cluster : array-like, shape (N,), optional
         The question of each pair.
-    adjust : str
 
     Returns
     -------
@@ -176,9 +168,9 @@ def preference_effects(
             name=f"{name}_effect",
             symbol="t",
             method="Least squares on the preference, people's preference held constant",
-            adjust=adjust,
+            adjust="holm",
             family=f"effect of {name}",
-            rows=with_adjusted([row], adjust),
+            rows=with_adjusted([row], "holm"),
             sample=sample,
             details={"human": float(fit.beta[0])},
         )
@@ -211,9 +203,7 @@ def _row(fit: SignedRegression, place: int, a: str, b: str, *, level: float) -> 
     )
 
 
-def equivalence_of_effects(
-    effects: Comparisons, *, margin: float, alpha: float = 0.05, adjust: Adjustment = "holm"
-) -> EquivalenceResult:
+def equivalence_of_effects(effects: Comparisons, *, margin: float) -> EquivalenceResult:
     r"""Are effects with t intervals shown to be smaller than a margin?
 
     Parameters
@@ -222,9 +212,6 @@ def equivalence_of_effects(
         Differences with statistic, df and symmetric t interval, as of `preference_effects`.
     margin : float
         Declared before the data are seen.
-    alpha : float
-        Level of each one-sided test.
-    adjust : str
 
     Returns
     -------
@@ -237,7 +224,7 @@ def equivalence_of_effects(
 
     Notes
     -----
-    Two one-sided t tests (Schuirmann, 1987) with the standard error behind the interval.
+    Two one-sided t tests at .05 (Schuirmann, 1987) with the standard error behind the interval.
 
     Examples
     --------
@@ -249,7 +236,7 @@ def equivalence_of_effects(
     """
     if not margin > 0:
         raise InputError(f"equivalence_of_effects: margin must be positive, got {margin!r}.")
-    rows = []
+    alpha, rows = 0.05, []
     for row in effects.rows:
         p = t = math.nan
         interval = None
@@ -276,9 +263,9 @@ def equivalence_of_effects(
         name="equivalence_of_effects",
         symbol="t",
         method="Two one-sided t tests of the effects",
-        adjust=adjust,
+        adjust="holm",
         family=effects.family,
-        rows=with_adjusted(rows, adjust),
+        rows=with_adjusted(rows, "holm"),
         sample=effects.sample,
         margin=(-margin, margin),
         alpha=alpha,
@@ -349,9 +336,9 @@ def win_rates(
         gained = np.where(first == name, credit, 1 - credit) * took_part
         unread = int(np.sum(((first == name) | (second == name)) & (codes < 0)))
         terms.append(
-            estimate_from_sums(
-                share_of_sums(),
-                np.column_stack([took_part, gained]).astype(float),
+            share_estimate(
+                took_part,
+                gained,
                 name=f"win_rate_{_WORD.sub('_', name)}",
                 label=f"Win rate of {name}",
                 estimator="share of comparisons won, a tie counting half",
@@ -363,8 +350,6 @@ def win_rates(
                 where=where,
                 cluster=groups if inference["cluster"] is not None else None,
                 level=inference["level"],
-                scale="logit",
-                proportion=True,
             )
         )
     lost = int(np.sum(codes < 0))
@@ -430,32 +415,6 @@ class RoundRobin(Result):
                 "share": self.share,
             }
         )
-
-    def glance(self) -> pd.DataFrame:
-        """Who leads, and how much was read."""
-        return pd.DataFrame(
-            [
-                {
-                    "method": "round robin",
-                    "n": len(self.points),
-                    "leaders": "|".join(map(str, self.leaders())),
-                    "n_pairs_read": self.n_pairs_read,
-                    "n_pairs": self.n_pairs,
-                }
-            ]
-        )
-
-    def sentence(self) -> str:
-        """Who leads."""
-        who = ", ".join(str(i) for i in self.leaders())
-        return (
-            f"candidate {who} leads with {self.points.max():g} "
-            f"point{'' if self.points.max() == 1 else 's'} "
-            f"({self.n_pairs_read} of {self.n_pairs} pairs read)"
-        )
-
-    def __str__(self) -> str:
-        return f"\n\tRound robin\n\n{self.tidy().to_string(index=False)}\n\n{self.sentence()}"
 
 
 def round_robin(
@@ -547,26 +506,13 @@ def _valid(i: NDArray[Any], j: NDArray[Any], n: int) -> bool:
     return bool(np.all((i >= 0) & (j >= 0) & (i < n) & (j < n) & (i != j)))
 
 
-def pairwise_from_scores(
-    score_a: ArrayLike,
-    score_b: ArrayLike,
-    *,
-    margin: float = 0.0,
-    ties: Literal["tie", "missing", "random"] = "tie",
-    seed: int | None = 0,
-) -> NDArray[Any]:
+def pairwise_from_scores(score_a: ArrayLike, score_b: ArrayLike) -> NDArray[Any]:
     """Turn pointwise scores of two responses into a pairwise verdict, from the same judgments.
 
     Parameters
     ----------
     score_a, score_b : array-like, shape (n_pairs,) or (n_pairs, n_replications)
         Scores of both responses; replications are averaged (those read). NaN where not read.
-    margin : float
-        Differences of the means up to this are ties (score points).
-    ties : {"tie", "missing", "random"}
-        What equal scores become: the verdict ``"tie"``, no verdict (None), or ``"a"`` or ``"b"`` by
-        a fair seeded coin.
-    seed : int or None
 
     Returns
     -------
@@ -576,12 +522,11 @@ def pairwise_from_scores(
     Raises
     ------
     InputError
-        If the shapes, the margin or the policy are unusable.
+        If the shapes are unusable.
 
     Notes
     -----
-    Integer scores tie often; averaging replications breaks most ties. State the policy with every
-    accuracy made from it.
+    Integer scores tie often; averaging replications breaks most ties.
 
     References
     ----------
@@ -591,8 +536,6 @@ def pairwise_from_scores(
     --------
     >>> pairwise_from_scores([8, 7, 9, float("nan")], [7, 7, 9.5, 6]).tolist()
     ['a', 'tie', 'b', None]
-    >>> pairwise_from_scores([[8, 9]], [[8, 8]], margin=0.5).tolist()
-    ['tie']
     """
     where = "pairwise_from_scores"
     a, b = np.asarray(score_a, dtype=float), np.asarray(score_b, dtype=float)
@@ -602,23 +545,13 @@ def pairwise_from_scores(
             f"{where}: score_a and score_b must hold the same pairs, got shapes {a.shape} and "
             f"{b.shape}. Align them by pair."
         )
-    one_of(where, "ties", ties, ("tie", "missing", "random"))
-    if not margin >= 0:
-        raise InputError(f"{where}: margin must be 0 or more, got {margin}. The default is 0.")
     read_a, read_b = np.isfinite(a).sum(axis=1), np.isfinite(b).sum(axis=1)
     gap = np.nansum(a, axis=1) / np.maximum(read_a, 1) - np.nansum(b, axis=1) / np.maximum(
         read_b, 1
     )
     # Means of equal scores can differ in the last bit: that is a tie.
-    tied = np.abs(gap) <= margin + 1e-9
     verdict = np.where(gap > 0, "a", "b").astype(object)
-    if ties == "tie":
-        verdict[tied] = "tie"
-    elif ties == "missing":
-        verdict[tied] = None
-    else:
-        coin = np.random.default_rng(seed).integers(2, size=int(tied.sum()))
-        verdict[tied] = np.array(["a", "b"], dtype=object)[coin]
+    verdict[np.abs(gap) <= 1e-9] = "tie"
     verdict[(read_a == 0) | (read_b == 0)] = None
     return verdict
 
@@ -635,11 +568,7 @@ def intransitive_triads(
     second: ArrayLike,
     verdict: ArrayLike,
     *,
-    ties: Literal["exclude", "weak"] = "exclude",
     level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    seed: int | None = 0,
 ) -> Estimate:
     r"""Share of triads of responses on which pairwise verdicts go in a circle.
 
@@ -651,21 +580,14 @@ def intransitive_triads(
         Names of the two responses compared.
     verdict : array-like, shape (n_verdicts,)
         ``"a"`` (first wins), ``"b"`` (second wins), ``"tie"``; None, NaN or empty where not read.
-    ties : {"exclude", "weak"}
-        ``exclude``: triads with a tie are left out (counted). ``weak``: a triad is transitive if
-        some ranking with ties fits it (x = y and y = z ask for x = z).
     level : float
         Confidence level.
-    interval : {"jackknife", "linearised", "bca", "percentile", "none"}
-        Over questions.
-    n_resamples : int
-    seed : int or None
 
     Returns
     -------
     Estimate
-        ``details``: triads counted, circular, left out, and ``chance`` (independent fair verdicts:
-        1/4 without ties, 14/27 for three equally likely outcomes under ``weak``).
+        Triads with a tie are left out (counted). ``details``: triads counted, circular, left out,
+        and ``chance`` (independent fair verdicts: 1/4).
 
     Raises
     ------
@@ -697,7 +619,6 @@ def intransitive_triads(
             f"{where}: question, first, second and verdict must have the same length, got "
             f"{[c.shape for c in columns]} and {codes.shape}. Give one row for each verdict."
         )
-    one_of(where, "ties", ties, ("exclude", "weak"))
     preferred_over: dict[Any, dict[Any, set[int]]] = {}
     for q, i, j, code in zip(*columns, codes.tolist(), strict=True):
         if i == j:
@@ -717,19 +638,19 @@ def intransitive_triads(
             if any(s is None for s in sides):
                 continue
             usable = [s for s in sides if s is not None and len(s) == 1]
-            if len(usable) < 3 or (ties == "exclude" and any(0 in s for s in usable)):
+            if len(usable) < 3 or any(0 in s for s in usable):
                 left_out += 1
                 continue
             xy, yz, xz = (next(iter(s)) for s in usable)
             counted[g] += 1
-            circular[g] += not _fits_a_ranking(xy, yz, xz)
+            circular[g] += xy == yz != xz
     judged = int(np.sum(counted > 0))
-    return estimate_from_sums(
-        SumStatistic(per_item=lambda s: s, combine=lambda s: np.asarray(s[..., 1] / s[..., 0])),
-        np.column_stack([counted, circular]),
+    return share_estimate(
+        counted,
+        circular,
         name=where,
         label="Share of intransitive triads",
-        estimator=f"triads judged in all three pairs; ties: {ties}",
+        estimator="triads judged in all three pairs; ties: exclude",
         sample=Sample(
             n_items=judged,
             n_excluded=len(preferred_over) - judged,
@@ -738,26 +659,11 @@ def intransitive_triads(
             else {},
         ),
         reason="no question has a triad judged in all three pairs",
-        where=where,
         level=level,
-        interval=interval,
-        scale="logit",
-        n_resamples=n_resamples,
-        seed=seed,
-        proportion=True,
         details={
             "triads": int(counted.sum()),
             "circular": int(circular.sum()),
             "left_out": left_out,
-            "chance": 0.25 if ties == "exclude" else 14 / 27,
+            "chance": 0.25,
         },
     )
-
-
-def _fits_a_ranking(xy: int, yz: int, xz: int) -> bool:
-    """Whether some ranking with ties gives these three signs."""
-    for x, y, z in itertools.product(range(3), repeat=3):
-        signs = tuple(int(math.copysign(1, v)) if v else 0 for v in (x - y, y - z, x - z))
-        if signs == (xy, yz, xz):
-            return True
-    return False

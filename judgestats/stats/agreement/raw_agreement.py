@@ -10,16 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
-from judgestats.stats.agreement.human import share_of_sums
 from judgestats.stats.designs.count_table import CountTable, count_table
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.inference.keywords import ON_DEMAND, Clustered, SumInference, with_keywords
 from judgestats.stats.inference.sum_statistics import (
+    SHARE,
     CountedCodes,
-    IntervalMethod,
     SumStatistic,
     estimate_from_sums,
+    share_estimate,
 )
 
 
@@ -39,7 +39,7 @@ def mean_over_items(values: Callable[[NDArray[Any]], Floats], *, least: int) -> 
             value = np.where(used, values(counts), 0.0)
         return np.stack([used.astype(float), value], axis=-1)
 
-    return SumStatistic(per_item=per_item, combine=lambda s: np.asarray(s[..., 1] / s[..., 0]))
+    return SumStatistic(per_item=per_item, combine=SHARE.combine)
 
 
 def _mean_estimate(
@@ -222,7 +222,6 @@ def flip_rate(verdicts: ArrayLike | CountTable, **inference: Unpack[SumInference
 def mean_share(
     shares: ArrayLike,
     *,
-    interval: IntervalMethod = "jackknife",
     name: str = "mean_share",
     label: str = "Mean share",
     **inference: Unpack[Clustered],
@@ -233,9 +232,6 @@ def mean_share(
     ----------
     shares : array-like, shape (N,)
         Numbers in 0-1, NaN = missing.
-    interval : {"jackknife", "linearised", "bca", "percentile", "none"}
-        The jackknife over clusters works on the logit scale; where every item has 0 (or 1), the
-        bound is Clopper-Pearson's on the clusters.
     name, label : str
         Of the result.
 
@@ -247,6 +243,11 @@ def mean_share(
     ------
     InputError
         If a value lies outside 0-1 or there is none.
+
+    Notes
+    -----
+    The interval is a jackknife over clusters on the logit scale; where every item has 0 (or 1), the
+    bound is Clopper-Pearson's on the clusters.
 
     Examples
     --------
@@ -263,9 +264,9 @@ def mean_share(
     used = ~np.isnan(x)
     codes = cluster_codes(inference["cluster"], x.size, where=name)[used]
     lost = int(np.sum(~used))
-    return estimate_from_sums(
-        share_of_sums(),
-        np.column_stack([np.ones(int(used.sum())), x[used]]),
+    return share_estimate(
+        np.ones(int(used.sum())),
+        x[used],
         name=name,
         label=label,
         estimator="mean over items",
@@ -275,12 +276,8 @@ def mean_share(
             excluded={"missing": lost},
         ),
         reason="no item has a value",
-        where=name,
         cluster=codes,
         level=inference["level"],
-        interval=interval,
-        scale="logit",
-        proportion=True,
     )
 
 

@@ -483,6 +483,68 @@ def estimate_from_sums(
     return result.replace(interval=interval, std_error=se, null=null, notes=(*notes, *more))
 
 
+SHARE = SumStatistic(per_item=lambda x: x, combine=lambda s: np.asarray(s[..., 1] / s[..., 0]))
+"""Sum of the second column over the sum of the first."""
+
+
+def share_estimate(
+    wholes: NDArray[Any],
+    parts: NDArray[Any],
+    *,
+    name: str,
+    label: str,
+    estimator: str,
+    sample: Sample,
+    reason: str,
+    where: str = "",
+    signed: bool = False,
+    notes: tuple[Note, ...] = (),
+    details: Mapping[str, Any] | None = None,
+    **inference: Unpack[SumInference],
+) -> Estimate:
+    """Sum of parts over sum of wholes, as the mean share of the items used.
+
+    Parameters
+    ----------
+    wholes, parts : array-like, shape (n_items,)
+        For a mean over items whether each is used, and its share (0 where it is not).
+    name, label, estimator, sample, reason, notes, details
+        As in `estimate_from_sums`.
+    where : str
+        Name of the public function, for messages; by default `name`.
+    signed : bool
+        Whether the parts are other numbers than shares in 0-1, such as differences.
+    cluster, level, interval, n_resamples, n_permutations, seed
+        As in the public functions.
+
+    Returns
+    -------
+    Estimate
+
+    Examples
+    --------
+    >>> out = share_estimate(np.ones(30), np.arange(30) % 2, name="share", label="Share",
+    ...     estimator="mean", sample=Sample(n_items=30), reason="")
+    >>> out.estimate, bool(out.interval.low < 0.5 < out.interval.high)
+    (0.5, True)
+    """
+    return estimate_from_sums(
+        SHARE,
+        np.column_stack([wholes, parts]).astype(float),
+        name=name,
+        label=label,
+        estimator=estimator,
+        sample=sample,
+        reason=reason,
+        where=where or name,
+        scale="identity" if signed else "logit",
+        proportion=not signed,
+        notes=notes,
+        details=details,
+        **inference,
+    )
+
+
 def permutation_reference(
     statistic: SumStatistic,
     codes: Ints | None,

@@ -80,8 +80,9 @@ def test_position_and_noise_on_mt_bench(examples: ModuleType, page: str) -> None
     first, second, question = judges["gpt-4-0613"]
     assert first.shape == (96, 3)
     split = position_and_noise(first, second, cluster=question, n_permutations=0)
-    assert split.between.estimate == pytest.approx(1 - swap_consistency(first, second).estimate)
-    for part in (split.noise, split.between, split.position):
+    between = split["order_disagreement"].estimate
+    assert between == pytest.approx(1 - swap_consistency(first, second).estimate)
+    for part in split.terms[:3]:
         assert examples.cell(part) in page
 
 
