@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.families import clusters_of, shared_clusters
 from judgestats.analysis.ratings import ratings_of
 from judgestats.analysis.records import NamedResult, condition_result
 from judgestats.arrays import Floats, Objects
@@ -109,11 +110,8 @@ def _agreement(own: pd.DataFrame, conditions: tuple[str, ...], level: float) -> 
         return None
     if len(items) < len(several):
         read = read[read["item_id"].isin(items)]
-    clusters = read.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[items]
-    common: dict[str, Any] = {
-        "cluster": clusters.to_numpy(object) if clusters.nunique() < len(items) else None,
-        "level": level,
-    }
+    cluster = shared_clusters(clusters_of(read, items))
+    common: dict[str, Any] = {"cluster": cluster, "level": level}
     if scored:
         means = read.pivot_table(index="item_id", columns="condition", values="score", sort=False)
         table = means.loc[items, list(conditions)].to_numpy(float)
@@ -506,12 +504,11 @@ def _position_test(own: pd.DataFrame, k: int, level: float, drawn: Mapping[str, 
             for row in shown.to_numpy(object)
         ]
     )
-    clusters = own.drop_duplicates("item_id").set_index("item_id")["cluster"]
     return position_test(
         wide.to_numpy(float),
         n_options=k,
         orders=orders,
-        cluster=clusters.loc[wide.index].to_numpy(object),
+        cluster=clusters_of(own, wide.index),
         level=level,
         **drawn,
     )

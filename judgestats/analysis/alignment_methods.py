@@ -13,7 +13,7 @@ import pandas as pd
 from judgestats.analysis.families import (
     LEVEL,
     AnalysisPlan,
-    claim_of,
+    claim_headline,
     jointly,
     one_family,
     restrict_pairs,
@@ -363,46 +363,35 @@ def alignment_headlines(
             varied="method",
             factors={"temperature": None if math.isnan(at) else at},
         )
-        claim = claim_of(p, p_alike)
+        kinds = ("methods", "equivalence.methods", "difference")
         headlines.append(
-            Headline(
-                id=f"headline.methods.{judge}",
-                hypothesis="methods",
-                claim=claim,
-                about=about,
+            claim_headline(
+                f"methods.{judge}", about, _SAYS, p=p, p_alike=p_alike, p_bound=bound,
                 estimand="alignment_score",
-                rests_on=tuple(
-                    f"{kind}.{judge}" for kind in ("methods", "equivalence.methods", "difference")
-                ),
+                rests_on=tuple(f"{kind}.{judge}" for kind in kinds),
                 family="methods.family" if len(judges) > 1 else "",
-                p_adjusted=p_alike if claim == "equivalent" else p,
-                p_bound=bound and claim != "equivalent",
                 reason=one.test.reason,
-                says=_SAYS[claim],
-                size=_widest(judge, one) if claim == "differs" else "",
+                size=_widest(judge, one) if p < LEVEL else "",
             )
-        )
+        )  # fmt: skip
         best = str(own.iloc[0]["factor_method"])
         for row in one.shifts.rows:
             if {row.a, row.b} & {best} and {row.a, row.b} & set(_BASELINES):
                 floor = row.b if row.a == best else row.a
-                claim = claim_of(row.p_adjusted, math.nan)
                 above = (row.estimate > 0) == (row.a == best)
-                headlines.append(
-                    Headline(
-                        id=f"headline.difference.{judge}.{floor}",
-                        hypothesis="difference",
-                        claim=claim,
-                        about=replace(about, conditions=(str(own.iloc[0]["condition"]),)),
-                        estimand="alignment_score",
-                        direction="higher" if above else "lower",
-                        rests_on=(f"difference.{judge}/{row.a}:{row.b}",),
-                        family=f"difference.{judge}",
-                        p_adjusted=row.p_adjusted,
-                        reason=row.reason,
-                        says=_baseline_sentence(claim, above=above),
-                    )
+                headline = claim_headline(
+                    f"difference.{judge}.{floor}",
+                    replace(about, conditions=(str(own.iloc[0]["condition"]),)),
+                    _BASELINE_SAYS,
+                    p=row.p_adjusted,
+                    estimand="alignment_score",
+                    direction="higher" if above else "lower",
+                    rests_on=(f"difference.{judge}/{row.a}:{row.b}",),
+                    family=f"difference.{judge}",
+                    reason=row.reason,
                 )
+                more = "more" if above else "less"
+                headlines.append(replace(headline, says=headline.says.format(more)))
     return tuple(headlines)
 
 
@@ -414,12 +403,12 @@ _SAYS: Mapping[Claim, str] = {
 }
 
 
-def _baseline_sentence(claim: Claim, *, above: bool) -> str:
-    """What a comparison of the best method with a baseline says."""
-    if claim != "differs":
-        return "the method seen to agree most is not shown to agree more often than a baseline"
-    more = "more" if above else "less"
-    return f"the method seen to agree most agrees {more} often with people than a baseline"
+_NOT_ABOVE = "the method seen to agree most is not shown to agree more often than a baseline"
+_BASELINE_SAYS: Mapping[Claim, str] = {
+    "differs": "the method seen to agree most agrees {} often with people than a baseline",
+    "open": _NOT_ABOVE,
+    "undefined": _NOT_ABOVE,
+}
 
 
 def temperature_described(

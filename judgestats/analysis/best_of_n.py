@@ -17,7 +17,7 @@ from judgestats.analysis.best_of_n_reliability import (
     disagreement,
     reliability,
 )
-from judgestats.analysis.families import AnalysisPlan, Hypothesis
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, clusters_of, shared_clusters
 from judgestats.analysis.recommendation import MARGIN_ICC, recommend_votes
 from judgestats.analysis.records import Analysis, NamedResult, named_results
 from judgestats.analysis.scores import omega_declared
@@ -56,10 +56,8 @@ def _share(asked: pd.DataFrame, hit: Any, label: str, level: float) -> Estimate:
     """Share of the verdicts read that hit, clustered by question."""
     marked = asked.assign(hit=np.where(hit, "yes", "no"))
     wide = marked.pivot(index="item_id", columns=["order", "replicate"], values="hit")
-    clusters = asked.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[wide.index]
-    win_rate = option_win_rate(
-        wide.to_numpy(object), option="yes", cluster=clusters.to_numpy(object), level=level
-    )
+    cluster = clusters_of(asked, wide.index)
+    win_rate = option_win_rate(wide.to_numpy(object), option="yes", cluster=cluster, level=level)
     return win_rate.replace(name=label.lower().replace(" ", "_"), label=label)
 
 
@@ -149,12 +147,8 @@ def omega_of_hits(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> lis
         wide = marked.pivot(index="item_id", columns="replicate", values="hit")
         if len(wide) < FEWEST or wide.shape[1] < 2:
             continue
-        clusters = open_rows.drop_duplicates("item_id").set_index("item_id")["cluster"]
-        cluster = clusters.loc[wide.index].to_numpy(object)
-        common: dict[str, Any] = {
-            "cluster": cluster if len(set(cluster)) < len(cluster) else None,
-            **declared.drawn,
-        }
+        cluster = shared_clusters(clusters_of(open_rows, wide.index))
+        common: dict[str, Any] = {"cluster": cluster, **declared.drawn}
         scores = wide.to_numpy(float)
         model = str(declared.options.get("omega_model", "parallel"))
         omegas: list[tuple[str, str, Estimate]] = [
@@ -276,11 +270,10 @@ def accuracy_relation(
         kept = np.isfinite(share) & np.isfinite(changes)
         if kept.sum() < FEWEST or np.ptp(share[kept]) == 0 or np.ptp(changes[kept]) == 0:
             continue
-        clusters = own_choices.cluster[kept]
         tests[str(condition)] = spearman_correlation(
             share[kept],
             changes[kept],
-            cluster=clusters if len(set(clusters)) < len(clusters) else None,
+            cluster=shared_clusters(own_choices.cluster[kept]),
             level=declared.level,
             seed=declared.seed,
         )

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.conversion import with_items
+from judgestats.analysis.families import shared_clusters
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.verdict_consistency import outcomes
@@ -299,7 +300,7 @@ def _change(
     drawn = n_resamples
     while True:
         change = run_change(
-            one, two, kind=aspect.kind, cluster=cluster if len(set(cluster)) < len(rows) else None,
+            one, two, kind=aspect.kind, cluster=shared_clusters(cluster),
             baseline=None if rerun is None else (one, _table(rerun, rows, aspect.column)),
             level=level, n_permutations=drawn, seed=seed,
         )  # fmt: skip

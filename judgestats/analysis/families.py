@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.records import NamedResult
+from judgestats.arrays import Objects
 from judgestats.data.matrices import ScoreArray
 from judgestats.data.request_fields import heat, sort_levels
 from judgestats.errors import InputError
@@ -111,6 +112,23 @@ class AnalysisPlan:
 def with_omega_model(declared: AnalysisPlan, model: str) -> AnalysisPlan:
     """The plan with the model whose omega stands beside the parallel one."""
     return replace(declared, options={**declared.options, "omega_model": model})
+
+
+def clusters_of(frame: pd.DataFrame, items: Iterable[Any]) -> Objects:
+    """The question of each of these items."""
+    first = frame.drop_duplicates("item_id").set_index("item_id")
+    return first["cluster"].loc[list(items)].to_numpy(object)
+
+
+def shared_clusters(clusters: Objects) -> Objects | None:
+    """The clusters, or None where each item is its own.
+
+    Examples
+    --------
+    >>> shared_clusters(np.array(["q1", "q2"], dtype=object)) is None
+    True
+    """
+    return clusters if len(set(clusters)) < len(clusters) else None
 
 
 LEVEL = 0.05
@@ -234,6 +252,40 @@ def claim_of(p: float, p_alike: float) -> Claim:
     return "undefined" if math.isnan(p) else "open"
 
 
+def claim_headline(
+    identity: str,
+    about: About,
+    says: Mapping[Any, str],
+    *,
+    p: float,
+    p_alike: float = math.nan,
+    p_bound: bool = False,
+    **fields: Any,
+) -> Headline:
+    """What adjusted p of a difference and of equivalence allow to claim, as a headline.
+
+    Parameters
+    ----------
+    identity : str
+        Of the headline, behind ``headline.``.
+    about : About
+    says : mapping of claim to str
+    p, p_alike : float
+        Adjusted, of a difference and of equivalence; that of the claim stands in the headline.
+    p_bound : bool
+        Whether `p` is a bound.
+    **fields
+        Others of the headline; its hypothesis is what the identity begins with by default.
+    """
+    claim = claim_of(p, p_alike)
+    equivalent = claim == "equivalent"
+    fields = {"hypothesis": identity.partition(".")[0], **fields}
+    return Headline(
+        id=f"headline.{identity}", claim=claim, about=about, says=says.get(claim, ""),
+        p_adjusted=p_alike if equivalent else p, p_bound=p_bound and not equivalent, **fields,
+    )  # fmt: skip
+
+
 def family_of_tests(
     identity: str,
     tests: Mapping[str, TestResult],
@@ -324,6 +376,10 @@ def _with_adjusted(result: Result, p: Sequence[tuple[float, bool]], family: str)
     return result
 
 
+def _says(what: str) -> dict[Claim, str]:
+    return {claim: text.format(what) for claim, text in _SAYS.items()}
+
+
 def headline_of_test(
     named: NamedResult,
     family: Sequence[NamedResult],
@@ -359,21 +415,15 @@ def headline_of_test(
             label = next((k for k, t in whole.result.tests.items() if t is test), None)
             if label is not None:
                 p, bound = whole.result.p_adjusted[label], whole.result.p_bound[label]
-    claim = claim_of(p, math.nan)
-    return Headline(
-        id=f"headline.{named.id}",
+    return claim_headline(
+        named.id, about, _says(what), p=p, p_bound=bound,
         hypothesis=named.context.hypothesis,
-        claim=claim,
-        about=about,
         estimand=estimand,
-        direction=direction if claim == "differs" else "",
+        direction=direction if p < LEVEL else "",
         rests_on=(named.id, *beside),
         family=family[0].id if family else "",
-        p_adjusted=p,
-        p_bound=bound,
         reason=test.reason if isinstance(test, TestResult) else "",
-        says=_SAYS[claim].format(what),
-    )
+    )  # fmt: skip
 
 
 def headlines_of_rows(
@@ -403,22 +453,17 @@ def headlines_of_rows(
     for row in named.result.rows if isinstance(named.result, Comparisons) else ():
         pair = f"{row.a}:{row.b}"
         p_alike = (alike or {}).get((row.a, row.b), math.nan)
-        claim = claim_of(row.p_adjusted, p_alike)
         equal = (f"{beside}/{pair}",) if beside and not math.isnan(p_alike) else ()
-        yield Headline(
-            id=f"headline.{named.id}/{pair}",
+        yield claim_headline(
+            f"{named.id}/{pair}", about, _says(what.format(a=row.a, b=row.b)),
+            p=row.p_adjusted, p_alike=p_alike, p_bound=row.p_bound,
             hypothesis=named.context.hypothesis,
-            claim=claim,
-            about=about,
             estimand=estimand,
-            direction=direction_of(row.estimate) if claim == "differs" else "",
+            direction=direction_of(row.estimate) if row.p_adjusted < LEVEL else "",
             rests_on=(f"{named.id}/{pair}", *equal),
             family=named.id,
-            p_adjusted=p_alike if claim == "equivalent" else row.p_adjusted,
-            p_bound=row.p_bound and claim != "equivalent",
             reason=row.reason,
-            says=_SAYS[claim].format(what.format(a=row.a, b=row.b)),
-        )
+        )  # fmt: skip
 
 
 def untested(headlines: Sequence[Headline]) -> tuple[str, ...]:

@@ -38,7 +38,6 @@ from judgestats.analysis.summary_rows import (
     people_rows,
     ranked,
     score_rows,
-    true_rows,
 )
 from judgestats.analysis.text_flags import with_read_notes
 from judgestats.analysis.validity import (
@@ -368,11 +367,7 @@ def with_labelled(
             *analysis.rows,
             *people_rows(
                 names,
-                *true_rows(
-                    names,
-                    true_score_of(labelled) if reduced.is_scores else "poststratified",
-                    labels_drawn=labels_drawn,
-                ),
+                corrected=true_score_of(labelled) if reduced.is_scores else "poststratified",
                 labels_drawn=labels_drawn,
                 repeats=labelled["replicate"].nunique(),
             ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_of, untested
+from judgestats.analysis.families import (
+    AnalysisPlan,
+    Hypothesis,
+    claim_headline,
+    untested,
+)
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult, Recommendation
 from judgestats.analysis.scores import cell_arrays, score_conditions
@@ -348,21 +352,12 @@ _SAYS: Mapping[Claim, str] = {
 
 
 def _headline(where: str, test: TestResult, family: Family, about: About) -> Headline:
-    claim = claim_of(family.p_adjusted[where], math.nan)
-    return Headline(
-        id=f"headline.wording.{where}",
-        hypothesis="wording",
-        claim=claim,
-        about=about,
-        estimand="wording_share",
-        rests_on=(f"wording.{where}",),
-        family="wording",
-        p_adjusted=family.p_adjusted[where],
-        p_bound=family.p_bound[where],
-        reason=test.reason,
-        says=_SAYS[claim],
-        size=f"wording.{where}/wording_share",
-    )
+    own = f"wording.{where}"
+    return claim_headline(
+        own, about, _SAYS, p=family.p_adjusted[where], p_bound=family.p_bound[where],
+        estimand="wording_share", rests_on=(own,), family="wording", reason=test.reason,
+        size=f"{own}/wording_share",
+    )  # fmt: skip
 
 
 def _sentence(

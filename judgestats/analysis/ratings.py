@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.families import AnalysisPlan
+from judgestats.analysis.families import AnalysisPlan, shared_clusters
 from judgestats.analysis.records import NamedResult
 from judgestats.arrays import Floats, Objects
 from judgestats.data.matrices import ScoreArray
@@ -147,7 +147,7 @@ def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
     shared = np.isfinite(means).sum(axis=1) >= 2
     if not 2 <= len(names) <= _MOST_JUDGES or int(shared.sum()) < 3:
         return []
-    cluster = _clusters(array.clusters)
+    cluster = shared_clusters(array.clusters)
     common: dict[str, Any] = {"cluster": cluster, "level": declared.level}
     drawn: dict[str, Any] = {"n_permutations": declared.n_resamples, "seed": declared.seed}
     results: Found = []
@@ -226,7 +226,7 @@ def ratings_results(
     both = np.isfinite(scores) & np.isfinite(people)
     if not both.any():
         return []
-    cluster = _clusters(array.clusters)
+    cluster = shared_clusters(array.clusters)
     results: Found = []
     for method, label in _METHODS:
         value = human_correlation(
@@ -287,8 +287,3 @@ def _pearson(drawn: Floats, fixed: Floats) -> Floats:
     out: Floats = np.full(d.shape[:-1], math.nan)
     np.divide(d @ f, size, out=out, where=size > 0)
     return out
-
-
-def _clusters(clusters: Objects) -> Objects | None:
-    """The clusters, or None where each item is its own."""
-    return clusters if len(set(clusters)) < len(clusters) else None

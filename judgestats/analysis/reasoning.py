@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,7 +14,8 @@ from judgestats.analysis.families import (
     AnalysisPlan,
     Hypothesis,
     Stratum,
-    claim_of,
+    claim_headline,
+    direction_of,
     one_family,
     restrict_pairs,
     strata_of,
@@ -201,22 +201,19 @@ def _claims(interaction: Comparisons | None) -> tuple[Headline, ...]:
     if interaction is None:
         return ()
     return tuple(
-        Headline(
-            id=f"headline.interaction.{row.a}:{row.b}",
-            hypothesis="interaction",
-            claim=claim,
-            about=About(stratum=f"{row.a} and {row.b}", varied="reasoning"),
+        claim_headline(
+            f"interaction.{row.a}:{row.b}",
+            About(stratum=f"{row.a} and {row.b}", varied="reasoning"),
+            _SAYS,
+            p=row.p_adjusted,
+            p_bound=row.p_bound,
             estimand="variance_ratio",
-            direction="higher" if row.estimate > 1 else "lower" if row.estimate < 1 else "",
+            direction=direction_of(row.estimate - 1),
             rests_on=(f"interaction/{row.a}:{row.b}",),
             family="interaction",
-            p_adjusted=row.p_adjusted,
-            p_bound=row.p_bound,
             reason=row.reason,
-            says=_SAYS[claim],
         )
         for row in interaction.rows
-        for claim in [claim_of(row.p_adjusted, math.nan)]
     )
 
 

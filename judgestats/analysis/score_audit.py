@@ -48,7 +48,6 @@ from judgestats.analysis.summary_rows import (
     people_rows,
     ranked,
     score_rows,
-    true_rows,
 )
 from judgestats.analysis.validity import validity_metrics
 from judgestats.analysis.validity_raters import drawn_as
@@ -112,9 +111,7 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *score_rows(cells["condition"]),
             *people_rows(
                 cells["condition"],
-                *true_rows(
-                    cells["condition"], true_score_of(frame), labels_drawn=drawn_as(declared)
-                ),
+                corrected=true_score_of(frame),
                 labels_drawn=drawn_as(declared),
             ),
             *instrument_rows(frame, results),
@@ -168,9 +165,7 @@ def _audit_once(
             score_rows(table["condition"])[-1],
             *people_rows(
                 table["condition"],
-                *true_rows(
-                    table["condition"], true_score_of(frame), labels_drawn=drawn_as(declared)
-                ),
+                corrected=true_score_of(frame),
                 labels_drawn=drawn_as(declared),
             ),
             *instrument_rows(frame, results),

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_of, one_family
+from judgestats.analysis.families import (
+    AnalysisPlan,
+    Hypothesis,
+    claim_headline,
+    clusters_of,
+    direction_of,
+    one_family,
+)
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.pair_methods import (
     Aggregated,
@@ -99,42 +106,32 @@ def headlines_of(
     headlines = []
     averaged = [one for one in asked if len(one.sizes) > 1]
     for one, row, equal in zip(averaged, gains.rows, small.rows, strict=True):
-        claim = claim_of(row.p_adjusted, equal.p_adjusted)
-        headlines.append(
-            Headline(
-                id=f"headline.gain.{one.where}",
-                hypothesis="gain",
-                claim=claim,
-                about=About(
-                    judge=one.judge,
-                    stratum=one.where,
-                    conditions=(one.credited(1), one.credited(max(one.sizes))),
-                    varied="judgments averaged",
-                    factors={
-                        "temperature": None if math.isnan(one.temperature) else one.temperature
-                    },
-                ),
-                estimand="alignment_score",
-                direction="higher" if row.estimate > 0 else "lower" if row.estimate < 0 else "",
-                rests_on=(f"gain/{row.a}:{row.b}", f"equivalence.gain/{equal.a}:{equal.b}"),
-                family="gain",
-                p_adjusted=equal.p_adjusted if claim == "equivalent" else row.p_adjusted,
-                p_bound=row.p_bound and claim != "equivalent",
-                reason=row.reason,
-                says=_SAYS[claim, claim == "differs" and row.estimate > 0],
-            )
+        about = About(
+            judge=one.judge,
+            stratum=one.where,
+            conditions=(one.credited(1), one.credited(max(one.sizes))),
+            varied="judgments averaged",
+            factors={"temperature": None if math.isnan(one.temperature) else one.temperature},
         )
+        headline = claim_headline(
+            f"gain.{one.where}", about, _SAYS,
+            p=row.p_adjusted, p_alike=equal.p_adjusted, p_bound=row.p_bound,
+            estimand="alignment_score",
+            direction=direction_of(row.estimate),
+            rests_on=(f"gain/{row.a}:{row.b}", f"equivalence.gain/{equal.a}:{equal.b}"),
+            family="gain",
+            reason=row.reason,
+        )  # fmt: skip
+        pairs = "more" if row.estimate > 0 else "fewer"
+        headlines.append(replace(headline, says=headline.says.format(pairs)))
     return tuple(headlines)
 
 
-_SAYS: Mapping[tuple[Claim, bool], str] = {
-    ("differs", True): "averaging agrees with people on more of the pairs than one judgment",
-    ("differs", False): "averaging agrees with people on fewer of the pairs than one judgment",
-    ("equivalent", False): "averaging is shown to change agreement with people by less than the "
-    "margin",
-    ("open", False): "neither a gain in agreement with people from averaging nor its absence is "
-    "shown",
-    ("undefined", False): "a gain from averaging could not be computed",
+_SAYS: Mapping[Claim, str] = {
+    "differs": "averaging agrees with people on {} of the pairs than one judgment",
+    "equivalent": "averaging is shown to change agreement with people by less than the margin",
+    "open": "neither a gain in agreement with people from averaging nor its absence is shown",
+    "undefined": "a gain from averaging could not be computed",
 }
 
 
@@ -342,8 +339,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     frame = frame[frame["status"] != "invalid_condition"]
     pairs = method_pairs(items)
     names = tuple(sorted({*pairs.first, *pairs.second}))
-    clusters = frame.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[list(names)]
-    answers = Answers(pairs=pairs, names=names, clusters=clusters.to_numpy(object))
+    answers = Answers(pairs=pairs, names=names, clusters=clusters_of(frame, names))
     asked = [
         _averaged_scores(str(condition), own, answers, declared)
         for condition, own in frame.groupby("condition", sort=False)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.agreement import has_slots
-from judgestats.analysis.families import AnalysisPlan, Hypothesis
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, clusters_of, shared_clusters
 from judgestats.analysis.instrument import instrument_questions, instrument_results
 from judgestats.analysis.ratings import (
     judges_named,
@@ -509,11 +509,8 @@ def judges_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Found:
     table = table[(table != "").sum(axis=1) >= 2]
     if not 2 <= len(names) <= _MOST_JUDGES or len(table) < 3:
         return []
-    clusters = first.groupby("item_id")["cluster"].first().loc[table.index]
-    common: dict[str, Any] = {
-        "cluster": clusters.to_numpy(object) if clusters.nunique() < len(table) else None,
-        **declared.drawn,
-    }
+    cluster = shared_clusters(clusters_of(first, table.index))
+    common: dict[str, Any] = {"cluster": cluster, **declared.drawn}
     verdicts = table.to_numpy(object)
     options = sorted({*verdicts.ravel()} - {""})
     results: Found = [

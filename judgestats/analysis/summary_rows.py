@@ -175,7 +175,11 @@ def choice_rows(names: Iterable[str], *, one: str = "choice") -> tuple[ResultsRo
 
 
 def people_rows(
-    names: Iterable[str], *truth: ResultsRow, labels_drawn: str = "", repeats: int = 1
+    names: Iterable[str],
+    *truth: ResultsRow,
+    corrected: str = "",
+    labels_drawn: str = "",
+    repeats: int = 1,
 ) -> tuple[ResultsRow, ...]:
     """Agreement with people's labels, of scores and of verdicts; `truth` right behind it.
 
@@ -183,10 +187,12 @@ def people_rows(
     are what people ask first. A judge that always says the same, and two people, stand beside.
     Rates on labels that were picked by hand (`labels_drawn`) are marked: they speak for those
     items alone. So are rates of the majority of several verdicts (`repeats`), for agreement is
-    that of one verdict.
+    that of one verdict. `corrected` names the mean for which `true_rows` stand for the truth.
     """
     names = list(names)
     first = names[0] if names else ""
+    if corrected:
+        truth = true_rows(names, corrected, labels_drawn=labels_drawn)
     voted = "of the majority" if repeats > 1 else ""
     picked = "of items picked by hand" if labels_drawn == "convenience" else ""
     alone = f"({picked})" if picked else ""

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.families import AnalysisPlan
+from judgestats.analysis.families import AnalysisPlan, clusters_of, shared_clusters
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.ratings import passes_of_items
 from judgestats.analysis.records import Analysis, NamedResult
@@ -76,7 +76,7 @@ def verdict_validity(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
         asked,
         declared,
         items=wide.index,
-        cluster=_cluster(asked, wide.index),
+        cluster=shared_clusters(clusters_of(asked, wide.index)),
     )
 
 
@@ -199,8 +199,7 @@ def score_validity(
     judged = np.isfinite(scores).any(axis=1)
     scores, human = scores[judged], human[judged]
     items = np.asarray(array.items, dtype=object)[judged]
-    clusters = np.asarray(array.clusters, dtype=object)[judged]
-    cluster = clusters if len(set(clusters)) < clusters.size else None
+    cluster = shared_clusters(np.asarray(array.clusters, dtype=object)[judged])
     return labelled_scores(scores, human, asked, declared, items=items, cluster=cluster)
 
 
@@ -273,17 +272,6 @@ def _wide(asked: pd.DataFrame, codes: Mapping[str, float]) -> pd.DataFrame:
     )
     items = list(dict.fromkeys(asked["item_id"]))
     return values.pivot(index="item_id", columns="place", values="value").reindex(items)
-
-
-def _cluster(asked: pd.DataFrame, items: Iterable[Any]) -> Objects | None:
-    cluster_of_item = (
-        asked.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[list(items)]
-    )
-    return (
-        cluster_of_item.to_numpy(object)
-        if cluster_of_item.nunique() < len(cluster_of_item)
-        else None
-    )
 
 
 def validity_metrics(results: Iterable[tuple[str, str, Result]]) -> dict[str, float]:
@@ -540,10 +528,9 @@ def steady_results(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> li
         )
         return [_described(f"condition.sem.{name}", name_of("sem"), described[name].sem, name)]
     wide = asked.pivot(index="item_id", columns="replicate", values="choice")
-    clusters = asked.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[wide.index]
     changes = flip_rate(
         wide.to_numpy(object),
-        cluster=clusters.to_numpy(object) if clusters.nunique() < len(wide) else None,
+        cluster=shared_clusters(clusters_of(asked, wide.index)),
         level=declared.level,
         n_permutations=0,
         seed=declared.seed,
@@ -623,12 +610,8 @@ def confidence_results(
         chance = chance / 100  # said in per cent
     if chance.size < _LEAST:
         return []
-    clusters = own["cluster"].to_numpy(object)
-    options: dict[str, Any] = {
-        "cluster": clusters if len(set(clusters)) < clusters.size else None,
-        "level": declared.level,
-        "seed": declared.seed,
-    }
+    cluster = shared_clusters(own["cluster"].to_numpy(object))
+    options: dict[str, Any] = {"cluster": cluster, "level": declared.level, "seed": declared.seed}
     try:
         calibration = confidence_calibration(chance, outcome.to_numpy(np.float64), **options)
     except InputError:  # outside 0-1: no chances, so nothing is said of them

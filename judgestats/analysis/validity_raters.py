@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.families import AnalysisPlan, Hypothesis
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, shared_clusters
 from judgestats.analysis.ratings import item_means
 from judgestats.analysis.records import NamedResult
 from judgestats.arrays import Bools, Floats, Objects
@@ -69,7 +69,7 @@ def annotator_results(
     if int(enough.sum()) < _LEAST:
         return []
     clusters = first["cluster"].to_numpy(object)
-    cluster = clusters if len(set(clusters)) < len(clusters) else None
+    cluster = shared_clusters(clusters)
     values = judge.to_numpy(object)
     try:
         agreed = agreement_ceiling(
@@ -295,10 +295,8 @@ def panel_of_ratings(
 
 
 def _options(clusters: Any, declared: AnalysisPlan) -> dict[str, Any]:
-    several = len(set(clusters)) < len(clusters)
-    return {
-        "cluster": clusters if several else None, "level": declared.level, "seed": declared.seed,
-    }  # fmt: skip
+    cluster = shared_clusters(clusters)
+    return {"cluster": cluster, "level": declared.level, "seed": declared.seed}
 
 
 def _name_panel(panel: Panel, names: list[str]) -> list[NamedResult]:

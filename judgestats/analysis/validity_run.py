@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_of
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_of, clusters_of
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.ratings import passes_of_items, ratings_of, ratings_results, true_score_of
 from judgestats.analysis.recommendation import Costs, recommend_best
@@ -263,12 +263,12 @@ def _recommend(
     table = pd.DataFrame(dict(agreement)).dropna()
     if table.shape[1] < 2 or len(table) < 3:
         return None, []
-    clusters = frame.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[table.index]
+    clusters = clusters_of(frame, table.index)
     own = [r for r in rows if r["condition"] in table]
     tokens = (frame["tokens_in"] + frame["tokens_out"]).groupby(frame["condition"]).mean()
     given = recommend_best(
         {str(c): table[c].to_numpy(float) for c in table},
-        clusters.to_numpy(object),
+        clusters,
         spent=Costs.from_rows(
             [{**r, "tokens": tokens[r["condition"]], "each": r["cost_usd"] / r["n"], "one": 1.0}
              for r in own],

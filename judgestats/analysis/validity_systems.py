@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.families import AnalysisPlan, Hypothesis
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, shared_clusters
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.summary_rows import results_row
 from judgestats.analysis.supplements import Rows
@@ -318,11 +318,8 @@ def slice_results(
     share = share.reindex(first.index)
     judge = np.where(share == 0.5, np.nan, np.where(share.isna(), share, share > 0.5))
     human = first["label"].map(_VALIDITY_SLICES_CODES).to_numpy(float)
-    clusters = first["cluster"].to_numpy(object)
-    options: dict[str, Any] = {
-        "cluster": clusters if len(set(clusters)) < len(clusters) else None,
-        "level": declared.level,
-    }
+    cluster = shared_clusters(first["cluster"].to_numpy(object))
+    options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
     out = []
     for column, kind in _KINDS.items():
         kinds = first[column].astype(str) if column in first else pd.Series(dtype=str)

@@ -16,7 +16,7 @@ from judgestats.analysis.coefficients import (
     described,
     is_primary,
 )
-from judgestats.analysis.families import AnalysisPlan
+from judgestats.analysis.families import AnalysisPlan, clusters_of, shared_clusters
 from judgestats.analysis.leaderboard import strength_results, strength_rows
 from judgestats.analysis.limits import Limit, few_questions, lost_limits
 from judgestats.analysis.ratings import judges_named
@@ -39,7 +39,6 @@ from judgestats.analysis.summary_rows import (
     people_rows,
     ranked,
     share_rows,
-    true_rows,
     verdict_rows,
 )
 from judgestats.analysis.validity import (
@@ -235,11 +234,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *strength_rows(strengths),
             *people_rows(
                 table["condition"],
-                *true_rows(
-                    table["condition"],
-                    "rogan_gladen" if "sensitivity" in declared.options else "poststratified",
-                    labels_drawn=drawn_as(declared),
-                ),
+                corrected="rogan_gladen" if "sensitivity" in declared.options else "poststratified",
                 labels_drawn=drawn_as(declared),
                 repeats=frame["replicate"].nunique(),
             ),
@@ -274,10 +269,7 @@ def _compare(
     table = pd.DataFrame(dict(agreement)).dropna()
     if len(table) < 3:
         return []
-    cluster_of_item = (
-        frame.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[table.index]
-    )
-    cluster = cluster_of_item.to_numpy(object) if cluster_of_item.nunique() < len(table) else None
+    cluster = shared_clusters(clusters_of(frame, table.index))
     names = [str(c) for c in table.columns]
     result: Result
     if len(names) == 2:

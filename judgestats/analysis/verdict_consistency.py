@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.coefficients import computed, declared_for, repetition_results
-from judgestats.analysis.families import AnalysisPlan
+from judgestats.analysis.families import AnalysisPlan, clusters_of, shared_clusters
 from judgestats.analysis.scores import affordable
 from judgestats.analysis.validity import confidence_results
 from judgestats.analysis.validity_raters import annotator_results
@@ -310,8 +310,7 @@ def _wide(asked: pd.DataFrame, items: pd.Index) -> NDArray[np.object_]:
 def condition_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[str, str, Result]]:
     """What a condition's verdicts show: kind, title and result."""
     items = pd.Index(asked["item_id"].unique())
-    clusters = asked.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[items]
-    cluster = clusters.to_numpy(object) if clusters.nunique() < len(items) else None
+    cluster = shared_clusters(clusters_of(asked, items))
     orders = orders_shown(asked)
     by_order = {o: _wide(asked[asked["order"] == o], items) for o in orders}
     results = _repetition({o: t for o, t in by_order.items() if t.shape[1] > 1}, cluster, declared)
