@@ -62,6 +62,33 @@ def _optional_name(row: Row, name: str, default: str = "") -> str:
     return default if value in (None, "") else as_name(value, f"{row.where}: {name!r}")
 
 
+class _Items:
+    """Items in the making: those with the same question share the cluster of the first."""
+
+    def __init__(self) -> None:
+        self._items: list[Item] = []
+        self._cluster_of: dict[object, str] = {}
+
+    def add(
+        self, item_id: str, question: str, responses: tuple[Response, ...], **fields: Any
+    ) -> None:
+        """An item of one turn; `fields` are others of it."""
+        key = (question, fields.get("context", ""))
+        cluster = self._cluster_of.setdefault(key, item_id)
+        self._items.append(
+            Item(id=item_id, cluster=cluster, turns=(question,), responses=responses, **fields)
+        )
+
+    def checked(self, source: Source) -> tuple[Item, ...]:
+        """All of them, checked."""
+        return check_items(self._items, where=source.name)
+
+
+def _gold(winner: str) -> tuple[HumanLabel, ...]:
+    """The label of a pair of which one is right."""
+    return (HumanLabel(annotator=GOLD, a=0, b=1, winner=winner),)
+
+
 def rewardbench_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ...]:
     """RewardBench: rows with ``prompt, chosen, rejected, subset`` and, where given, ids and models.
 
@@ -85,8 +112,7 @@ def rewardbench_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[It
     InputError
         If a field is missing, of the wrong type or empty.
     """
-    items = []
-    cluster_of: dict[str, str] = {}
+    items = _Items()
     for number, row in enumerate(source.rows, start=1):
         subset = _optional_name(row, "subset")
         name = _optional_name(row, "id", f"row-{number}")
@@ -101,21 +127,13 @@ def rewardbench_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[It
             rejected = _name_authors(
                 rejected, authors[len(chosen) :] if len(authors) > 1 else authors
             )
-        items.append(
-            Item(
-                id=item_id,
-                cluster=cluster_of.setdefault(prompt, item_id),
-                turns=(prompt,),
-                responses=chosen + rejected,
-                category=subset,
-                labels=tuple(
-                    HumanLabel(annotator=GOLD, a=a, b=len(chosen) + b, winner="a")
-                    for a in range(len(chosen))
-                    for b in range(len(rejected))
-                ),
-            )
+        labels = tuple(
+            HumanLabel(annotator=GOLD, a=a, b=len(chosen) + b, winner="a")
+            for a in range(len(chosen))
+            for b in range(len(rejected))
         )
-    return check_items(items, where=source.name)
+        items.add(item_id, prompt, chosen + rejected, category=subset, labels=labels)
+    return items.checked(source)
 
 
 def _name_authors(
@@ -266,8 +284,7 @@ def judgebench_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Ite
     InputError
         If a field is missing or of the wrong type, or a label is neither.
     """
-    items = []
-    cluster_of: dict[str, str] = {}
+    items = _Items()
     for number, row in enumerate(source.rows, start=1):
         label = str(row.values.get("label")).replace(" ", "")
         if label not in ("A>B", "B>A"):
@@ -275,23 +292,14 @@ def judgebench_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Ite
         question = _text(row, "question", max_chars=max_chars)
         item_id = _optional_name(row, "pair_id", f"row-{number}")
         author = _optional_name(row, "response_model")
-        items.append(
-            Item(
-                id=item_id,
-                cluster=cluster_of.setdefault(question, item_id),
-                turns=(question,),
-                responses=tuple(
-                    Response(
-                        turns=(_text(row, name, empty_ok=True, max_chars=max_chars),),
-                        author=author,
-                    )
-                    for name in ("response_A", "response_B")
-                ),
-                category=_optional_name(row, "source"),
-                labels=(HumanLabel(annotator=GOLD, a=0, b=1, winner=label[0].lower()),),
-            )
+        items.add(
+            item_id,
+            question,
+            _two_responses(row, ("response_A", "response_B"), max_chars, (author, author)),
+            category=_optional_name(row, "source"),
+            labels=_gold(label[0].lower()),
         )
-    return check_items(items, where=source.name)
+    return items.checked(source)
 
 
 def evalbias_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ...]:
@@ -316,8 +324,7 @@ def evalbias_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item,
     InputError
         If a field is missing or of the wrong type.
     """
-    items = []
-    cluster_of: dict[str, str] = {}
+    items = _Items()
     for bias, records in (source.document or {}).items():
         if not isinstance(records, Sequence) or isinstance(records, str):
             raise InputError(f"{source.name}: {bias!r} must be a list, not {short_repr(records)}.")
@@ -326,17 +333,9 @@ def evalbias_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item,
             instruction = _text(row, "instruction", max_chars=max_chars)
             item_id = f"{bias.replace(' ', '_')}-{number}"
             winner = read_winner(row.values.get("label", 1), f"{row.where}: 'label'")
-            items.append(
-                Item(
-                    id=item_id,
-                    cluster=cluster_of.setdefault(instruction, item_id),
-                    turns=(instruction,),
-                    responses=_two_responses(row, max_chars),
-                    category=bias,
-                    labels=(HumanLabel(annotator=GOLD, a=0, b=1, winner=winner),),
-                )
-            )
-    return check_items(items, where=source.name)
+            responses = _two_responses(row, _NUMBERED, max_chars)
+            items.add(item_id, instruction, responses, category=bias, labels=_gold(winner))
+    return items.checked(source)
 
 
 def _row(source: Source, record: Any, where: str) -> Row:
@@ -345,12 +344,15 @@ def _row(source: Source, record: Any, where: str) -> Row:
     return Row(where=f"{source.name}, {where}", values=record)
 
 
+_NUMBERED = ("response1", "response2")
+
+
 def _two_responses(
-    row: Row, max_chars: int, authors: tuple[str, str] = ("", "")
+    row: Row, names: tuple[str, str], max_chars: int, authors: tuple[str, str] = ("", "")
 ) -> tuple[Response, ...]:
     return tuple(
         Response(turns=(_text(row, name, empty_ok=True, max_chars=max_chars),), author=author)
-        for name, author in zip(("response1", "response2"), authors, strict=True)
+        for name, author in zip(names, authors, strict=True)
     )
 
 
@@ -381,8 +383,7 @@ def pandalm_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, 
     InputError
         If a field is missing or of the wrong type.
     """
-    items = []
-    cluster_of: dict[tuple[str, str], str] = {}
+    items = _Items()
     for number, given in enumerate(source.rows, start=1):
         # The published file has `true` where a model answered "True": it went through YAML.
         row = Row(where=given.where, values={k: _scalar_text(v) for k, v in given.values.items()})
@@ -407,20 +408,16 @@ def pandalm_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, 
             for field in ("annotator1", "annotator2", "annotator3")
             if row.values.get(field) is not None
         )
-        items.append(
-            Item(
-                id=item_id,
-                cluster=cluster_of.setdefault((instruction, context), item_id),
-                turns=(instruction,),
-                context=context,
-                responses=_two_responses(
-                    row, max_chars, (names[0], names[1]) if len(names) == 2 else ("", "")
-                ),
-                category=_optional_name(row, "motivation_app"),
-                labels=labels,
-            )
+        authors = (names[0], names[1]) if len(names) == 2 else ("", "")
+        items.add(
+            item_id,
+            instruction,
+            _two_responses(row, _NUMBERED, max_chars, authors),
+            context=context,
+            category=_optional_name(row, "motivation_app"),
+            labels=labels,
         )
-    return check_items(items, where=source.name)
+    return items.checked(source)
 
 
 def offsetbias_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ...]:
@@ -442,32 +439,15 @@ def offsetbias_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Ite
     InputError
         If a field is missing or of the wrong type, or a label is neither.
     """
-    items = []
-    cluster_of: dict[str, str] = {}
+    items = _Items()
     for number, row in enumerate(source.rows, start=1):
         label = str(row.values.get("label"))
         if label not in ("1", "2"):
             raise InputError(f"{row.where}: 'label' must be 1 or 2, not {short_repr(label)}.")
-        question, first, second = (
-            as_text(
-                row.values.get(name),
-                f"{row.where}: {name!r}",
-                empty_ok=name != "instruction",
-                max_chars=max_chars,
-            )
-            for name in ("instruction", "output_1", "output_2")
-        )
-        item_id = f"row-{number}"
-        items.append(
-            Item(
-                id=item_id,
-                cluster=cluster_of.setdefault(question, item_id),
-                turns=(question,),
-                responses=(Response(turns=(first,)), Response(turns=(second,))),
-                labels=(HumanLabel(annotator="gold", a=0, b=1, winner="ab"[int(label) - 1]),),
-            )
-        )
-    return check_items(items, where=source.name)
+        question = _text(row, "instruction", max_chars=max_chars)
+        responses = _two_responses(row, ("output_1", "output_2"), max_chars)
+        items.add(f"row-{number}", question, responses, labels=_gold("ab"[int(label) - 1]))
+    return items.checked(source)
 
 
 MAJORITY = "majority"

@@ -7,11 +7,13 @@ import http.client
 import os
 import re
 import tempfile
+import tomllib
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO
@@ -20,7 +22,7 @@ from judgestats.errors import InputError, StoreError
 from judgestats.items.records import short_repr
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PublishedFile:
     """One file: its name below the set's folder, its address, its SHA-256 where known."""
 
@@ -55,275 +57,27 @@ class PublishedSet:
         return f"licence {self.license}, {size}"
 
 
-_STUDY_TERMS = "none stated (for your own use)"
-_HF = "https://huggingface.co/datasets"
-_GITHUB = "https://raw.githubusercontent.com"
-_FASTCHAT = f"{_GITHUB}/lm-sys/FastChat/main/fastchat/llm_judge/data/mt_bench"
-_RELIABILITY = f"{_GITHUB}/kaylaschroeder/llm_reliability/6d9712aa235264def368318011a48ff9bb3e9453"
-_RELIABILITY_PAGE = "https://github.com/kaylaschroeder/llm_reliability"
-_PANDALM = f"{_GITHUB}/WeOpenML/PandaLM/3871806e72b4832f815ecafd24d3503c73403f48/data"
-_MT_BENCH_SPACE = "https://huggingface.co/spaces/lmsys/mt-bench/resolve/main/data/mt_bench"
-
-_MT_BENCH_MODELS = {
-    "alpaca-13b": "80f4a8bf4665839d33fa0ea7f4b58824abf88d5a0edc9e7cc68a362fca88ef98",
-    "claude-v1": "884c109de34721859bf7ffa0f7e525dfbc9fb0d99c1ee7c5488bfb2eb8f8c62c",
-    "gpt-3.5-turbo": "c3c097c21f91e4b44a554d82e5d47516daf7e8240e13b2eca79d211afc1fdfd6",
-    "gpt-4": "f65cdce00aa8567e9add118cabd34c2866291ed8f5c1d568f8da9a81d231d3e7",
-    "llama-13b": "b96b9f1e0a7e4e669fecfecda1c33908fdc4c095e38346e84352ea254c0b2cbc",
-    "vicuna-13b-v1.3": "0a9bb7f7505d096e32b8a81f89b322cc09bb76d896484150844ce0787cc4caf5",
-}
-
-_BBH_TASKS: Mapping[str, str | None] = {
-    "boolean_expressions": "ea6c754ec005e2d3f2d085d349a740f593b5764f32ea4638ffed4cfc0061b12a",
-    "causal_judgement": None,
-    "date_understanding": "0148d4ac5fca05b2f82373e5fef7208e15363b9c6079493034d77b3dab496bf5",
-    "disambiguation_qa": None,
-    "dyck_languages": None,
-    "formal_fallacies": None,
-    "geometric_shapes": None,
-    "hyperbaton": None,
-    "logical_deduction_five_objects": (
-        "d2df31394b903b7f0e085d42a69572a092987856eac076799017d70ef266fa8f"
-    ),
-    "logical_deduction_seven_objects": None,
-    "logical_deduction_three_objects": None,
-    "movie_recommendation": None,
-    "multistep_arithmetic_two": None,
-    "navigate": None,
-    "object_counting": None,
-    "penguins_in_a_table": None,
-    "reasoning_about_colored_objects": None,
-    "ruin_names": None,
-    "salient_translation_error_detection": None,
-    "snarks": None,
-    "sports_understanding": "63ca262858f6176864515cd8cf53cdaa40839ebecc155b726d77930855d167bf",
-    "temporal_sequences": None,
-    "tracking_shuffled_objects_five_objects": None,
-    "tracking_shuffled_objects_seven_objects": None,
-    "tracking_shuffled_objects_three_objects": None,
-    "web_of_lies": None,
-    "word_sorting": "2a6132d2c99f00d0d2eb1113ac6b4a918bd969d863c48749210d969713db8d43",
-}
-
-
-def _one(
-    layout: str,
-    license_: str,
-    page: str,
-    name: str,
-    url: str,
-    sha256: str | None = None,
-    *,
-    kilobytes: int | None = None,
-) -> PublishedSet:
-    file = PublishedFile(name=name, url=url, sha256=sha256)
-    return PublishedSet(
-        layout=layout, license=license_, files=(file,), page=page, kilobytes=kilobytes
+def _declared(group: str) -> Mapping[str, PublishedSet]:
+    """The sets of a group that ``published.toml`` declares."""
+    sets = tomllib.loads((files("judgestats.items") / "published.toml").read_text("utf-8"))[group]
+    return MappingProxyType(
+        {
+            name: PublishedSet(
+                layout=entry.get("layout", ""),
+                license=entry["license"],
+                files=tuple(PublishedFile(*cells) for cells in entry["files"]),
+                page=entry.get("page", ""),
+                kilobytes=entry.get("kilobytes"),
+            )
+            for name, entry in sets.items()
+        }
     )
 
 
-PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
-    {
-        "mt_bench": PublishedSet(
-            layout="mt_bench",
-            license="Apache-2.0 (questions and references); answers as distributed with MT-Bench",
-            page="https://huggingface.co/spaces/lmsys/mt-bench/tree/main/data/mt_bench",
-            kilobytes=1016,
-            files=(
-                PublishedFile(
-                    name="question.jsonl",
-                    url=f"{_FASTCHAT}/question.jsonl",
-                    sha256="119565adbab82227089cefdb44c8d7e2cf04dc0a0ec233634c82e7d4e2a944f7",
-                ),
-                PublishedFile(
-                    name="reference_answer/gpt-4.jsonl",
-                    url=f"{_FASTCHAT}/reference_answer/gpt-4.jsonl",
-                    sha256="f957a5bc977badb66885ec970e6cd08527845780313f0995764260e5777b9b3f",
-                ),
-                *(
-                    PublishedFile(
-                        name=f"model_answer/{model}.jsonl",
-                        url=f"{_MT_BENCH_SPACE}/model_answer/{model}.jsonl",
-                        sha256=sha256,
-                    )
-                    for model, sha256 in _MT_BENCH_MODELS.items()
-                ),
-            ),
-        ),
-        "mt_bench_human": _one(
-            "mt_bench_human",
-            "CC-BY-4.0",
-            f"{_HF}/lmsys/mt_bench_human_judgments",
-            "mt_bench_human.parquet",
-            f"{_HF}/lmsys/mt_bench_human_judgments/resolve/main/data/"
-            "human-00000-of-00001-25f4910818759289.parquet",
-        ),
-        "rewardbench": _one(
-            "rewardbench",
-            "ODC-BY",
-            f"{_HF}/allenai/reward-bench",
-            "rewardbench.parquet",
-            f"{_HF}/allenai/reward-bench/resolve/main/data/filtered-00000-of-00001.parquet",
-        ),
-        "helpsteer2": _one(
-            "helpsteer2",
-            "CC-BY-4.0",
-            f"{_HF}/nvidia/HelpSteer2",
-            "helpsteer2-validation.jsonl.gz",
-            f"{_HF}/nvidia/HelpSteer2/resolve/main/validation.jsonl.gz",
-        ),
-        "judgebench": _one(
-            "judgebench",
-            "MIT",
-            f"{_HF}/ScalerLab/JudgeBench",
-            "judgebench-gpt.jsonl",
-            f"{_HF}/ScalerLab/JudgeBench/resolve/main/data/gpt-00000-of-00001.jsonl",
-        ),
-        "evalbias": _one(
-            "evalbias",
-            "BSD-3-Clause",
-            "https://github.com/ncsoft/offsetbias",
-            "biasbench.json",
-            f"{_GITHUB}/ncsoft/offsetbias/main/data/evalbiasbench/biasbench.json",
-            "766684b9fedbd38ae3b5595a8ab0a7ea1abc51683d6e3a0cf8583688eaa09544",
-            kilobytes=72,
-        ),
-        "offsetbias": _one(
-            "offsetbias",
-            "BSD-3-Clause",
-            f"{_HF}/NCSOFT/offsetbias",
-            "offsetbias.parquet",
-            f"{_HF}/NCSOFT/offsetbias/resolve/refs%2Fconvert%2Fparquet/default/train/0000.parquet",
-        ),
-        "pandalm": _one(
-            "pandalm",
-            "Apache-2.0",
-            "https://github.com/WeOpenML/PandaLM",
-            "testset-v1.json",
-            f"{_GITHUB}/WeOpenML/PandaLM/main/data/testset-v1.json",
-            "cc154f9067c7382d7ea86f8f246511a5e1ac87e1fddd845c5938d789505b07a4",
-            kilobytes=938,
-        ),
-        "oasst": _one(
-            "oasst",
-            "Apache-2.0",
-            f"{_HF}/OpenAssistant/oasst1",
-            "oasst1-ready.trees.jsonl.gz",
-            f"{_HF}/OpenAssistant/oasst1/resolve/fdf72ae0827c1cda404aff25b6603abec9e3399b/"
-            "2023-04-12_oasst_ready.trees.jsonl.gz",
-            "2a9a8fd343e9b28e04a895a669d3253f82d93e9c174d440199ae19d5fafbdff7",
-        ),
-        "squad": _one(
-            "squad",
-            "CC-BY-SA-4.0",
-            "https://rajpurkar.github.io/SQuAD-explorer",
-            "dev-v1.1.json",
-            "https://rajpurkar.github.io/SQuAD-explorer/dataset/dev-v1.1.json",
-            "95aa6a52d5d6a735563366753ca50492a658031da74f301ac5238b03966972c9",
-            kilobytes=4854,
-        ),
-        "bbh": PublishedSet(
-            layout="bbh",
-            license="MIT",
-            page="https://github.com/suzgunmirac/BIG-Bench-Hard/tree/main/bbh",
-            files=tuple(
-                PublishedFile(
-                    name=f"{task}.json",
-                    url=f"{_GITHUB}/suzgunmirac/BIG-Bench-Hard/main/bbh/{task}.json",
-                    sha256=sha256,
-                )
-                for task, sha256 in _BBH_TASKS.items()
-            ),
-        ),
-        "head_to_tail": _one(
-            "head_to_tail",
-            _STUDY_TERMS,
-            _RELIABILITY_PAGE,
-            "application_responses.json",
-            f"{_RELIABILITY}/application_data/application_responses.json",
-            "ee6fb25f0caa79c4269f8465cef2b9dc412f1532045aa244158ba94522f5bd56",
-            kilobytes=1408,
-        ),
-        "llm_reliability": _one(
-            "llm_reliability",
-            _STUDY_TERMS,
-            _RELIABILITY_PAGE,
-            "prompt_responses.json",
-            f"{_RELIABILITY}/prompt_responses.json",
-            "6665ae2485674c69e11b3fa85d37f8956c7afd15df7d1e99ec894e00d522efd4",
-            kilobytes=144,
-        ),
-    }
-)
+PUBLISHED: Mapping[str, PublishedSet] = _declared("sets")
 """The sets that `judgestats.items.fetch` knows, by name."""
 
-_JUDGED = "application_data/judgment_results/judge_full_{}_by_lmsys_vicuna-7b-v1.5.json"
-_LABELLED = {
-    "testset-v1.json": "cc154f9067c7382d7ea86f8f246511a5e1ac87e1fddd845c5938d789505b07a4",
-    "gpt-3.5-turbo-testset-v1.json": (
-        "4c00aa7b3eeae504050a037422ba6f5b0a2ee041680f47bb77b8a4b549b128e3"
-    ),
-    "pandalm-7b-testset-v1.json": (
-        "9a40b62a7bb2aa87ca77eb8bfcb51539b5a62f974ce91678d30e834d65ed0a7e"
-    ),
-}
-_STUDIED = {
-    "prompt_responses.json": "6665ae2485674c69e11b3fa85d37f8956c7afd15df7d1e99ec894e00d522efd4",
-    "squad_sampled_q.json": "0df89d5ec2a5eeee9e3256ca1803da0ef55c4f81418ec0c5e010cb4aadaa671c",
-    "bbh_sampled_q.json": "edd011eb5d5a078cc863d95d64c8d95791bf208c3977c5b9b5a899b254aceed8",
-    "results/full_judgments.zip": (
-        "d8e7dd5e6cae487bc5f9bf1dfc1162658ec2ea76228e61cc5508c2bf514d85b7"
-    ),
-    "results/accuracy_resp_bbh.csv": (
-        "d267d8ffbfc92bbc25ea85f4c98e759211aa9d77626fd7bfe6395989371a6d1d"
-    ),
-    "results/accuracy_resp_squad.csv": (
-        "90c9a10eae85c831fa026be9ff09d6423cf73bcecc200259cd82a3dba4405923"
-    ),
-    _JUDGED.format("Nexusflow_Starling-LM-7B-beta"): (
-        "f0bf49e8816b92d9447f79e27ab908e8ec767b090eab35221ec4376ade3e1c6d"
-    ),
-    _JUDGED.format("google_gemma-1.1-7b-it"): (
-        "909f5ffaff8172145c62b388adfc9527ef80e283a52f2eb90c540296ed9742f9"
-    ),
-    _JUDGED.format("meta-llama_Meta-Llama-3-8B-Instruct"): (
-        "a6641f187d2dcdbea0f3fedac870f57eb5184c65a27040d193410bc9618527cb"
-    ),
-}
-
-STUDY_DATA: Mapping[str, PublishedSet] = MappingProxyType(
-    {
-        "llmasjudge": _one(
-            "",
-            _STUDY_TERMS,
-            "https://github.com/lad6558/LLMasJudge",
-            "LLMasJudge.zip",
-            "https://codeload.github.com/lad6558/LLMasJudge/zip/HEAD",
-        ),
-        "pandalm": PublishedSet(
-            layout="",
-            license="Apache-2.0",
-            page="https://github.com/WeOpenML/PandaLM",
-            kilobytes=1759,
-            files=tuple(
-                PublishedFile(name=name, url=f"{_PANDALM}/{name}", sha256=sha256)
-                for name, sha256 in _LABELLED.items()
-            ),
-        ),
-        "schroeder2024": PublishedSet(
-            layout="",
-            license=_STUDY_TERMS,
-            page=_RELIABILITY_PAGE,
-            kilobytes=6746,
-            files=tuple(
-                PublishedFile(
-                    name=place.rpartition("/")[2], url=f"{_RELIABILITY}/{place}", sha256=sha256
-                )
-                for place, sha256 in _STUDIED.items()
-            ),
-        ),
-    }
-)
+STUDY_DATA: Mapping[str, PublishedSet] = _declared("studies")
 """What the authors of re-examined studies published, for ``replicate -P data=``: no item sets."""
 
 GIVEN: Mapping[str, str] = MappingProxyType(

@@ -28,6 +28,11 @@ def _get(value: object, key: str, where: str) -> Any:
     return value[key]
 
 
+def _text(value: object, key: str, where: str, max_chars: int, *, empty_ok: bool = False) -> str:
+    text = _get(value, key, where)
+    return as_text(text, f"{where}: {key!r}", empty_ok=empty_ok, max_chars=max_chars)
+
+
 def _list(value: object, key: str, where: str) -> Sequence[Any]:
     entries = _get(value, key, where)
     if not isinstance(entries, Sequence) or isinstance(entries, str | bytes):
@@ -61,20 +66,14 @@ def bbh_items(sources: Iterable[Source], *, max_chars: int = MAX_CHARS) -> tuple
         for number, example in enumerate(_list(source.document, "examples", source.name), start=1):
             where = f"{source.name}, example {number}"
             name = f"{task}-{number}"
-            question = as_text(
-                _get(example, "input", where), f"{where}: 'input'", max_chars=max_chars
-            )
+            question = _text(example, "input", where, max_chars)
             target = as_name(_get(example, "target", where), f"{where}: 'target'")
             items.append(
                 Item(
-                    id=name,
-                    cluster=name,
-                    turns=(question,),
-                    responses=(),
-                    reference=(target,),
+                    id=name, cluster=name, turns=(question,), responses=(), reference=(target,),
                     category=task,
                 )
-            )
+            )  # fmt: skip
     return check_items(items, where="bbh_items", need_responses=False)
 
 
@@ -106,22 +105,14 @@ def squad_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ..
         paragraphs = _list(article, "paragraphs", f"{source.name}, {title}")
         for number, paragraph in enumerate(paragraphs, start=1):
             where = f"{source.name}, {title}, paragraph {number}"
-            context = as_text(
-                _get(paragraph, "context", where), f"{where}: 'context'", max_chars=max_chars
-            )
+            context = _text(paragraph, "context", where, max_chars)
             for entry in _list(paragraph, "qas", where):
                 answers = _list(entry, "answers", where)
                 items.append(
                     Item(
                         id=as_name(_get(entry, "id", where), f"{where}: 'id'"),
                         cluster=f"{title}/{number}",
-                        turns=(
-                            as_text(
-                                _get(entry, "question", where),
-                                f"{where}: 'question'",
-                                max_chars=max_chars,
-                            ).strip(),
-                        ),
+                        turns=(_text(entry, "question", where, max_chars).strip(),),
                         responses=(),
                         context=context,
                         reference=tuple(
@@ -172,23 +163,12 @@ def oasst_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ..
             Item(
                 id=tree,
                 cluster=tree,
-                turns=(
-                    as_text(
-                        _get(prompt, "text", row.where), f"{row.where}: 'text'", max_chars=max_chars
-                    ),
-                ),
+                turns=(_text(prompt, "text", row.where, max_chars),),
                 responses=tuple(
                     Response(
-                        turns=(
-                            as_text(
-                                _get(reply, "text", row.where),
-                                f"{row.where}: a reply's 'text'",
-                                empty_ok=True,
-                                max_chars=max_chars,
-                            ),
-                        )
+                        turns=(_text(r, "text", f"{row.where}, a reply", max_chars, empty_ok=True),)
                     )
-                    for reply in replies
+                    for r in replies
                 ),
                 category=str(prompt.get("lang") or ""),
                 labels=_labels_from_ranks([reply.get("rank") for reply in replies]),
