@@ -15,6 +15,7 @@ REMOVED_STATISTICS: Mapping[str, str] = MappingProxyType(
         "cohens_dz": 'pingouin.compute_effsize(x, y, paired=True, eftype="cohen_dz")',
         "cohens_h": "statsmodels.stats.proportion.proportion_effectsize",
         "conger_kappa": "irr::kappam.fleiss(exact = TRUE) in R, or stats.fleiss_kappa",
+        "cumulative_logit": "ordinal::clm and clmm in R",
         "d_study": "stats.spearman_brown, or gtheory::dstudy in R",
         "disattenuated_correlation": (
             "stats.human_correlation, divided by the root of the product of two stats.icc"

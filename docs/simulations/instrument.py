@@ -8,12 +8,11 @@ Nominal level .95. Estimates are compared with the truth (bias, coverage of the 
 with .05 where nothing differs (size) and where something does (power).
 
 - ``severity``: three judges, severities -.6, 0, .6 logits, four answers a question; with ``halo``
-  each judge has a normal deviation of .5 on a question. ``jml``: joint maximum likelihood beside.
+  each judge has a normal deviation of .5 on a question.
 - ``system``: three systems .5 logits apart, each met by two of three judges, linked by 60 answers.
 - ``strength``: Bradley-Terry, strengths .6, .2, 0, -.8 that vary by question (SD .8).
 - ``dif``: a source lifted by 0 or .8 logits; quality known; questions with a halo of SD .7.
 - ``levels``: five levels used unequally, 4 scores an item that resemble each other.
-- ``ordinal``: a judge .5 logits stricter, answers random (SD 1.2), 3 scores an answer and judge.
 - ``crossed``: items x 3 judges x 4 prompts x 2 repeats, eight components; those that items carry.
 - ``scales``: the same answers on 1-10 and 1-5; ``moved`` by 1 SD on the second scale.
 - ``copies``: p of the pair where items alone are hard, and where one judge copies 60 %.
@@ -31,7 +30,6 @@ from tables import write_rows
 from judgestats.stats import (
     bradley_terry,
     crossed_components,
-    cumulative_logit,
     dif_test,
     levels_used,
     many_facet,
@@ -39,7 +37,7 @@ from judgestats.stats import (
     shared_errors,
 )
 
-SAMPLES = {"severity": 60, "system": 60, "strength": 60, "ordinal": 60}
+SAMPLES = {"severity": 60, "system": 60, "strength": 60}
 """Of the settings that begin so; 200 of the others."""
 SEVERITY = np.array([-0.6, 0.0, 0.6])
 STEPS = np.array([-1.2, -0.3, 0.3, 1.2])
@@ -60,12 +58,9 @@ def severity(n: int, halo: float, rng: np.random.Generator) -> Found:
     answer, judge = np.repeat(np.arange(n), 3), np.tile(np.arange(3), n)
     own = halo * rng.normal(size=(n // 4, 3))[answer // 4, judge]
     said = ratings(rng.normal(0, 1.2, n)[answer] - SEVERITY[judge] + own, rng)
-    out: Found = []
-    options = {"answer": answer, "facets": {"judge": judge}, "cluster": answer // 4}
-    for method in ("mml", "jml"):
-        found = many_facet(said, method=method, **options)["judge", "2"].severity
-        out.append((f"severity {method}", found.estimate, _covers(found.interval, 0.6)))
-    return out
+    fit = many_facet(said, answer=answer, facets={"judge": judge}, cluster=answer // 4)
+    found = fit["judge", "2"].severity
+    return [("severity", found.estimate, _covers(found.interval, 0.6))]
 
 
 def system(rng: np.random.Generator) -> Found:
@@ -97,7 +92,7 @@ def _tournament(questions: int, rng: np.random.Generator):
     s = STRENGTH + rng.normal(0, 0.8, (questions, 4))
     first, second = np.tile(i, questions), np.tile(j, questions)
     won = rng.random(q.size) < expit(s[q, first] - s[q, second] + 0.3)
-    return bradley_terry(np.where(won, "a", "b"), system_a=first, system_b=second, ties="drop",
+    return bradley_terry(np.where(won, "a", "b"), system_a=first, system_b=second,
                          cluster=q)  # fmt: skip
 
 
@@ -135,15 +130,6 @@ def levels(n: int, rng: np.random.Generator) -> Found:
     truth = float(np.exp(-np.sum(p * np.log(p))))
     found = levels_used(1 + said, scale=(1, 5))["effective_levels"]
     return [("effective levels", found.estimate - truth, _covers(found.interval, truth))]
-
-
-def ordinal(rng: np.random.Generator) -> Found:
-    """Log odds of the stricter judge, given the answer."""
-    answer, judge = np.repeat(np.arange(120), 6), np.tile([0, 0, 0, 1, 1, 1], 120)
-    theta = rng.normal(0, 1.2, 120)[answer] - 0.5 * judge
-    said = np.digitize(theta + rng.logistic(size=720), [-2, -0.5, 0.5, 2])
-    found = cumulative_logit(said, {"strict": judge}, answer=answer)["log_odds_strict"]
-    return [("log odds, answers random", found.estimate, _covers(found.interval, -0.5))]
 
 
 CARRIED = {"item_judge": 0.25, "item_prompt": 0.16, "item_judge_prompt": 0.16, "repeat": 0.49}
@@ -208,7 +194,6 @@ def main() -> None:
         settings[f"dif, lift {lift:g}"] = (lambda r, lift=lift: dif(lift, r), lift, kind)
     for n in (50, 200):
         settings[f"levels, {n} items"] = (lambda r, n=n: levels(n, r), 0.0, "coverage")
-    settings["ordinal, 120 answers"] = (ordinal, -0.5, "coverage")
     for n in (20, 60):
         settings[f"crossed, {n} answers"] = (lambda r, n=n: crossed(n, r), 0.0, "coverage")
     for moved in (0.0, 1.0):

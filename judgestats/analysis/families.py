@@ -19,13 +19,13 @@ from judgestats.errors import InputError
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import is_number
 from judgestats.results.records import Role
-from judgestats.stats.dispersion.ratios import with_adjusted
 from judgestats.stats.inference.estimate import Note, Result
 from judgestats.stats.inference.multiplicity import (
     Family,
     adjust_family,
     p_adjust,
     p_bounds,
+    with_adjusted,
 )
 from judgestats.stats.inference.result import Comparisons, TestResult
 

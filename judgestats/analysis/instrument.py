@@ -19,8 +19,7 @@ from judgestats.errors import InputError
 from judgestats.results import About, Row
 from judgestats.stats.inference.estimate import Estimate, Result
 from judgestats.stats.inference.result import TestResult
-from judgestats.stats.models.facet_fit import ManyFacet
-from judgestats.stats.models.many_facet import many_facet
+from judgestats.stats.models.many_facet import ManyFacet, many_facet
 from judgestats.stats.robustness.levels import BETWEEN, NO_LEVELS, SHORTER, levels_used
 from judgestats.stats.robustness.source_dif import dif_test
 

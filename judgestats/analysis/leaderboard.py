@@ -564,8 +564,7 @@ def _centred_means(
             Estimate(
                 name="quality_points", label=f"Quality of system {name} in points",
                 estimate=float(value), std_error=float(se), sample=sample, estimator="mean score",
-                interval=wald_interval(float(value), float(se), df=df, level=level,
-                                       sandwich="CR1"),
+                interval=wald_interval(float(value), float(se), df=df, level=level),
             )
             for name, value, se in zip(names, points, errors, strict=True)
         ),

@@ -204,9 +204,6 @@ from judgestats.stats.models.crossed_effects import (
 from judgestats.stats.models.many_facet import (
     many_facet as many_facet,
 )
-from judgestats.stats.models.ordinal import (
-    cumulative_logit as cumulative_logit,
-)
 from judgestats.stats.planning.design import (
     plan_study as plan_study,
 )

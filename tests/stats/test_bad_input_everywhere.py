@@ -311,9 +311,6 @@ CALLS["bradley_terry"] = lambda x: call(
     system_a=np.arange(x.size) % 3,
     system_b=(np.arange(x.size) + 1 + (np.arange(x.size) // 3) % 2) % 3,
 )
-CALLS["cumulative_logit"] = lambda x: call(
-    "cumulative_logit", column(integers(x), 0), {"half": np.arange(len(x)) % 2}
-)
 CALLS["dif_test"] = lambda x: call(
     "dif_test",
     np.repeat(column(integers(x), 0), 8),  # it takes at least 30 questions a source

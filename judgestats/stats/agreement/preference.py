@@ -18,12 +18,12 @@ from judgestats.errors import InputError
 from judgestats.results.quantities import name_of
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
-from judgestats.stats.dispersion.ratios import with_adjusted
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Interval, Result, Sample
 from judgestats.stats.inference.jackknife import effective_clusters, t_of_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
+from judgestats.stats.inference.multiplicity import with_adjusted
 from judgestats.stats.inference.result import Comparison, Comparisons, Estimates
 from judgestats.stats.inference.sum_statistics import share_estimate
 

@@ -21,14 +21,13 @@ from judgestats.stats.dispersion.ratios import (
     chosen_pairs,
     need_two_conditions,
     pooled_of_column,
-    with_adjusted,
 )
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample
 from judgestats.stats.inference.jackknife import mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.multiplicity import Adjustment
+from judgestats.stats.inference.multiplicity import Adjustment, with_adjusted
 from judgestats.stats.inference.result import Comparison, Comparisons, TestResult
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.reliability.coefficient_intervals import MeanSquareRatio

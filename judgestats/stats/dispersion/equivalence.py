@@ -28,12 +28,11 @@ from judgestats.stats.dispersion.ratios import (
     compare_variances,
     need_two_conditions,
     variances_and_weights,
-    with_adjusted,
 )
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.estimate import Interval, Note
 from judgestats.stats.inference.jackknife import mean_over_clusters, useful_ratio
-from judgestats.stats.inference.multiplicity import Adjustment
+from judgestats.stats.inference.multiplicity import Adjustment, with_adjusted
 from judgestats.stats.inference.result import Comparison, Comparisons
 
 

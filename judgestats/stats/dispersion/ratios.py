@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from judgestats.stats.inference.jackknife import (
     useful_ratio,
 )
 from judgestats.stats.inference.keywords import Clustered, Resampled, with_keywords
-from judgestats.stats.inference.multiplicity import Adjustment, p_adjust
+from judgestats.stats.inference.multiplicity import Adjustment, with_adjusted
 from judgestats.stats.inference.result import Comparison, Comparisons
 
 FloatArray = NDArray[np.float64]
@@ -335,14 +334,6 @@ def _concentration(
         "largest_share": float(share[item]),
         "largest_item": item + 1,
     }
-
-
-def with_adjusted(rows: Sequence[Comparison], adjust: Adjustment) -> tuple[Comparison, ...]:
-    """The rows with adjusted p-values filled in."""
-    adjusted = p_adjust([r.p_value for r in rows], method=adjust)
-    return tuple(
-        dataclasses.replace(r, p_adjusted=float(p)) for r, p in zip(rows, adjusted, strict=True)
-    )
 
 
 def cells_sample(cells: Cells) -> Sample:

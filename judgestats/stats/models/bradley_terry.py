@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -15,25 +15,22 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import logsumexp
 
 from judgestats.arrays import Bools, Floats, Ints
-from judgestats.errors import InputError, one_of
+from judgestats.errors import InputError
 from judgestats.stats.designs.count_table import encode_verdicts
-from judgestats.stats.dispersion.ratios import with_adjusted
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample
 from judgestats.stats.inference.keywords import Seeded, with_keywords
-from judgestats.stats.inference.multiplicity import Adjustment
-from judgestats.stats.inference.result import Comparison, Comparisons
+from judgestats.stats.inference.multiplicity import with_adjusted
+from judgestats.stats.inference.result import Comparison
 from judgestats.stats.models.ordinal import (
-    SANDWICHES,
     Fit,
     Parts,
-    Sandwich,
     cluster_df,
     clustered_covariance,
+    few_clusters_notes,
     newton,
     wald_interval,
-    weighted_cr2,
 )
 
 DRAWS = 20_000
@@ -106,7 +103,6 @@ class Strengths(Result):
     covariance : ndarray, shape (k, k)
         Of the strengths.
     loglik : float
-    adjust, sandwich : str
     sample : Sample
     notes : tuple of Note
     """
@@ -118,8 +114,6 @@ class Strengths(Result):
     ranks: tuple[tuple[int, int], ...]
     covariance: Floats
     loglik: float
-    adjust: str
-    sandwich: str
     sample: Sample
     notes: tuple[Note, ...] = ()
 
@@ -135,15 +129,6 @@ class Strengths(Result):
             f"bradley_terry: no term is named {name!r}. Choose one of "
             f"{', '.join([*self.systems, *(t.name for t in self.others)])}."
         )
-
-    @property
-    def differences(self) -> Comparisons:
-        """All pairs of systems as one family."""
-        return Comparisons(
-            name="bradley_terry", method="Differences of strengths (Bradley-Terry)", symbol="t",
-            adjust=self.adjust, family="pairs of systems", rows=self.pairs, sample=self.sample,
-            notes=self.notes,
-        )  # fmt: skip
 
     def tidy(self) -> pd.DataFrame:
         """One row a system, then order, ties and slopes."""
@@ -206,9 +191,7 @@ class Strengths(Result):
         return "\n".join([*lines, *(f"warning: {n.message}" for n in self.notes), ""])
 
 
-Ties = Literal["davidson", "drop"]
 OUTCOMES = ("a", "b", "tie")
-FEW_CLUSTERS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,12 +205,6 @@ class _Pairs:
     codes: Ints
     systems: tuple[str, ...]
 
-    def subset(self, at: Bools) -> _Pairs:
-        return _Pairs(
-            outcome=self.outcome[at], first=self.first[at], second=self.second[at],
-            extra=self.extra[at], codes=self.codes[at], systems=self.systems,
-        )  # fmt: skip
-
 
 @with_keywords()
 def bradley_terry(
@@ -236,10 +213,7 @@ def bradley_terry(
     system_a: ArrayLike,
     system_b: ArrayLike,
     covariates: Mapping[str, ArrayLike] | None = None,
-    ties: Ties = "davidson",
     order: bool = True,
-    sandwich: Sandwich = "CR1",
-    adjust: Adjustment = "holm",
     **inference: Unpack[Seeded],
 ) -> Strengths:
     r"""Strength of each system from pairwise verdicts, whoever met whom, order taken out.
@@ -253,15 +227,9 @@ def bradley_terry(
     covariates : mapping of str to array-like, optional
         What else speaks for the first response, such as the log of its relative length; each must
         change its sign when the responses are exchanged.
-    ties : {"davidson", "drop"}
-        Davidson's model, or Bradley-Terry without the ties.
     order : bool
         Whether the place in the prompt may count. Where no two systems were shown in both orders
         it is left out, and said.
-    sandwich : {"CR0", "CR1", "CR2"}
-        Of the covariance over clusters; CR2 only with ``ties="drop"``.
-    adjust : str
-        Of the p-values of all pairs.
     cluster : array-like, shape (n_pairs,), optional
         The question of each pair.
 
@@ -280,9 +248,10 @@ def bradley_terry(
     Notes
     -----
     p(first), p(second), p(tie) are proportional to :math:`e^{d/2}, e^{-d/2}, \nu` with
-    :math:`d = s_i - s_j + order + x'\beta`. Without ties nu is 0 and the model is Bradley and
-    Terry's. The chance of the wrong order is :math:`\Phi(-|s_i - s_j| / se)`. Ranks: a system is
-    below all whose simultaneous interval (the largest \|t\| of all pairs) lies above it. Where
+    :math:`d = s_i - s_j + order + x'\beta` (Davidson's model). Without ties nu is 0 and the model
+    is Bradley and Terry's. Errors: sandwich over clusters (CR1); p-values of pairs by Holm. The
+    chance of the wrong order is :math:`\Phi(-|s_i - s_j| / se)`. Ranks: a system is below all
+    whose simultaneous interval (the largest \|t\| of all pairs) lies above it. Where
     strengths vary by question, Wald intervals of 50 questions cover .89, these .95.
     statsmodels' GLM and choix 0.4 fit the same strengths; neither has ties or these errors.
 
@@ -299,49 +268,31 @@ def bradley_terry(
     >>> out.systems, [round(t.estimate, 2) for t in out.strengths]
     (('x', 'y', 'z'), [0.95, -0.48, -0.48])
     """
-    where = "bradley_terry"
-    one_of(where, "ties", ties, ("davidson", "drop"))
-    one_of(where, "sandwich", sandwich, SANDWICHES)
-    if sandwich == "CR2" and ties == "davidson":
-        raise InputError(f"{where}: CR2 is defined without ties: use ties='drop', or CR1.")
     names = tuple(covariates or {})
     pairs, unread = _read_pairs(
         verdicts, system_a, system_b, covariates or {}, inference["cluster"]
     )
-    n_ties = int(np.sum(pairs.outcome == 2))
-    excluded = {"no verdict": unread} if unread else {}
+    with_ties = bool(np.any(pairs.outcome == 2))
     notes = []
-    if ties == "drop":
-        pairs = pairs.subset(pairs.outcome < 2)
-        excluded |= {"tie": n_ties} if n_ties else {}
-    elif not n_ties:
+    if not with_ties:
         notes.append(Note(code="no_ties", message="No tie was given: this is Bradley-Terry."))
-    with_ties = ties == "davidson" and n_ties > 0
     _refuse_unlinked(pairs)
     both = _has_both_orders(pairs)
     if order and not both:
         message = "No two systems were shown in both orders: what order adds cannot be known."
         notes.append(Note(code="one_order", message=message))
     order = order and both
-    fit, x = _fit(pairs, order=order, with_ties=with_ties)
-    if sandwich == "CR2":
-        p = 1 / (1 + np.exp(-(x @ fit.beta)))
-        covariance = weighted_cr2(x, p * (1 - p), (pairs.outcome == 0) - p, pairs.codes, fit.bread)
-    else:
-        covariance = clustered_covariance(fit, pairs.codes, sandwich)
+    fit = _fit(pairs, order=order, with_ties=with_ties)
     n_clusters = int(np.unique(pairs.codes).size)
-    if n_clusters < FEW_CLUSTERS:
-        message = f"Only {n_clusters} clusters: intervals were studied from {FEW_CLUSTERS} on."
-        notes.append(Note(code="few_clusters", message=message))
+    notes += few_clusters_notes(n_clusters)
     sample = Sample(
         n_items=pairs.outcome.size,
         n_clusters=n_clusters if inference["cluster"] is not None else None,
-        excluded=excluded,
+        excluded={"no verdict": unread} if unread else {},
     )
     return _result(
-        pairs, fit, covariance, names, order=order, with_ties=with_ties, sample=sample,
-        notes=tuple(notes), sandwich=sandwich, adjust=adjust, level=inference["level"],
-        seed=inference["seed"],
+        pairs, fit, names, order=order, with_ties=with_ties, sample=sample, notes=tuple(notes),
+        level=inference["level"], seed=inference["seed"],
     )  # fmt: skip
 
 
@@ -422,8 +373,8 @@ def _has_both_orders(pairs: _Pairs) -> bool:
     return bool((seen & seen.T).any())
 
 
-def _fit(pairs: _Pairs, *, order: bool, with_ties: bool) -> tuple[Fit, Floats]:
-    """The maximum, the last system's strength being 0, and the columns of d."""
+def _fit(pairs: _Pairs, *, order: bool, with_ties: bool) -> Fit:
+    """The maximum, the last system's strength being 0."""
     n, k = pairs.outcome.size, len(pairs.systems)
     signed = np.zeros((n, k))
     signed[np.arange(n), pairs.first] += 1
@@ -449,20 +400,19 @@ def _fit(pairs: _Pairs, *, order: bool, with_ties: bool) -> tuple[Fit, Floats]:
         information = weighted.T @ design.reshape(-1, design.shape[2]) - mean.T @ mean
         return float(logp[np.arange(n), pairs.outcome].sum()), scores, information
 
-    fit = newton(
+    return newton(
         parts, np.zeros(design.shape[2]), where="bradley_terry",
         runaway="a strength, the order or the ties are without bound here: they decide every "
         "verdict. Report win rates and swap consistency, or judge more pairs",
     )  # fmt: skip
-    return fit, x
 
 
 def _result(
-    pairs: _Pairs, fit: Fit, covariance: Floats, names: Sequence[str], *, order: bool,
-    with_ties: bool, sample: Sample, notes: tuple[Note, ...], sandwich: str, adjust: Adjustment,
-    level: float, seed: int | None,
+    pairs: _Pairs, fit: Fit, names: Sequence[str], *, order: bool, with_ties: bool,
+    sample: Sample, notes: tuple[Note, ...], level: float, seed: int | None,
 ) -> Strengths:  # fmt: skip
     k, df = len(pairs.systems), cluster_df(pairs.codes)
+    covariance = clustered_covariance(fit, pairs.codes)
     start = int(with_ties) + int(order)
     centre = np.zeros((k, fit.beta.size))
     centre[: k - 1, start : start + k - 1] = np.eye(k - 1)
@@ -474,7 +424,7 @@ def _result(
         return Estimate(
             name=name, label=label, estimate=value, std_error=se, sample=sample,
             estimator="Davidson" if with_ties else "Bradley-Terry",
-            interval=wald_interval(value, se, df=df, level=level, sandwich=sandwich),
+            interval=wald_interval(value, se, df=df, level=level),
         )  # fmt: skip
 
     by_strength = np.argsort(-strengths, kind="stable")
@@ -498,7 +448,7 @@ def _result(
                     a=pairs.systems[i], b=pairs.systems[j], estimate=d, statistic=t, df=df,
                     p_value=float(2 * distributions.t.sf(abs(t), df)), p_adjusted=math.nan,
                     estimate_name="strength_difference",
-                    interval=wald_interval(d, se, df=df, level=level, sandwich=sandwich),
+                    interval=wald_interval(d, se, df=df, level=level),
                     effect=float(distributions.norm.cdf(-abs(t))), effect_name="other_order_share",
                     reason="" if se > 0 else "the judgments leave no room for error",
                 )
@@ -516,12 +466,10 @@ def _result(
             for i in by_strength
         ),
         others=tuple(others),
-        pairs=with_adjusted(rows, adjust),
+        pairs=with_adjusted(rows, "holm"),
         ranks=ranks,
         covariance=spread[np.ix_(by_strength, by_strength)],
         loglik=fit.loglik,
-        adjust=adjust,
-        sandwich=sandwich,
         sample=sample,
         notes=notes,
     )  # fmt: skip

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.special import softmax
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample
-from judgestats.stats.models.ordinal import INFINITE, coded_levels
+from judgestats.stats.models.ordinal import (
+    Grid,
+    clustered_covariance,
+    coded_levels,
+    fit_on_grid,
+    integrated,
+)
 from judgestats.stats.validity.inputs import score_values
 
 
@@ -68,19 +71,21 @@ class Ratings:
         return int(self.cells_of.shape[1])
 
 
-def named_codes(values: ArrayLike, n: int, *, name: str, where: str) -> tuple[list[str], Ints]:
-    """Names in order (numbers by size) and the place of each value.
+def named_codes(values: ArrayLike, read: Bools, *, name: str, where: str) -> tuple[list[str], Ints]:
+    """Names in order (numbers by size) and the place of each value that was read.
 
     Examples
     --------
-    >>> named_codes([10, 2, 10], 3, name="judge", where="f")[0]
+    >>> named_codes([10, 2, 10], np.ones(3, bool), name="judge", where="f")[0]
     ['2', '10']
     """
     given = np.asarray(values)
-    if given.shape != (n,):
+    if given.shape != read.shape:
         raise InputError(
-            f"{where}: {name} must have one entry for each of {n} scores, got shape {given.shape}."
+            f"{where}: {name} must have one entry for each of {read.size} scores, got shape "
+            f"{given.shape}."
         )
+    given = given[read]
     if given.dtype.kind not in "iufb":
         given = given.astype(str)
     levels, codes = np.unique(given, return_inverse=True)
@@ -114,17 +119,12 @@ def rated(
     levels, coded = coded_levels(y, where=where)
     groups = cluster_codes(cluster, y.size, where=where)[read]
     k, coded, n_read = levels.size, coded[read], int(read.sum())
-    names, at = named_codes(np.asarray(answer)[read], n_read, name="answer", where=where)
-    of: dict[str, tuple[list[str], Ints]] = {
-        name: named_codes(_check_values(v, y, name, where)[read], n_read, name=name, where=where)
-        for name, v in facets.items()
-    }
+    names, at = named_codes(answer, read, name="answer", where=where)
+    of = {name: named_codes(v, read, name=name, where=where) for name, v in facets.items()}
     _refuse_unlinked(at, of, where=where)
     whose = None
     if system is not None:
-        whose = named_codes(
-            _check_values(system, y, "system", where)[read], n_read, name="system", where=where
-        )
+        whose = named_codes(system, read, name="system", where=where)
         _one_each(at, whose[1], "system", where)
     if cluster is not None:
         _one_each(at, groups, "cluster", where)
@@ -153,16 +153,6 @@ def rated(
         extreme=int(np.sum((sums == 0) | (sums == total * (k - 1)))),
         unread=int(np.sum(~read)),
     )
-
-
-def _check_values(values: ArrayLike, y: Floats, name: str, where: str) -> NDArray[Any]:
-    given = np.asarray(values)
-    if given.shape != y.shape:
-        raise InputError(
-            f"{where}: {name} must have one entry for each of {y.size} scores, got shape "
-            f"{given.shape}."
-        )
-    return given
 
 
 def _one_each(at: Ints, codes: Ints, name: str, where: str) -> None:
@@ -219,14 +209,12 @@ def contrast(n: int) -> Floats:
     return np.vstack([np.eye(n - 1), -np.ones((1, n - 1))])
 
 
-def design_of(ratings: Ratings, *, own_steps: bool) -> tuple[Floats, dict[str, slice]]:
+def design_of(ratings: Ratings) -> tuple[Floats, dict[str, slice]]:
     """What each parameter adds to the logit of each cell and level, quality left out.
 
     Parameters
     ----------
     ratings : Ratings
-    own_steps : bool
-        Whether each level of the first facet has thresholds of its own (partial credit).
 
     Returns
     -------
@@ -253,13 +241,7 @@ def design_of(ratings: Ratings, *, own_steps: bool) -> tuple[Floats, dict[str, s
         add(name, -steps[None, :, None] * effect[:, None, :])
     # The sum of the first k thresholds, of K - 1 that sum to zero.
     summed = np.tril(np.ones((k, k - 1)), -1) @ contrast(k - 1) if k > 2 else np.zeros((k, 0))
-    if not own_steps:
-        add("tau", np.broadcast_to(-summed, (cells, *summed.shape)).copy())
-    else:
-        first = next(iter(ratings.facets.values()))
-        whose = np.eye(len(first.levels))[first.of_cell]
-        block = -whose[:, None, :, None] * summed[None, :, None, :]
-        add("tau", block.reshape(cells, k, -1))
+    add("tau", np.broadcast_to(-summed, (cells, *summed.shape)).copy())
     return np.concatenate(blocks, axis=2), at
 
 
@@ -272,12 +254,8 @@ class Fitted:
     std_errors: Floats
     loglik: float
     tables: Mapping[str, Floats]
-    quality: Floats
-    quality_sd: Floats
     reliability: float
     change: float
-    method: str
-    sandwich: str
 
 
 def level_probability(logits: Floats, nodes: Floats) -> Floats:
@@ -330,272 +308,70 @@ def level_fit(ratings: Ratings, probability: Floats, posterior: Floats) -> dict[
     }
 
 
-def joint_fit(ratings: Ratings, design: Floats, first: int, *, where: str, runaway: str) -> Fitted:
-    """Joint maximum likelihood: a parameter an answer, eliminated in each Newton step.
+def marginal_fit(
+    ratings: Ratings, design: Floats, at: Mapping[str, slice], *, where: str, runaway: str
+) -> Fitted:
+    """Marginal maximum likelihood: qualities are normal, about the mean of their system.
 
     Parameters
     ----------
     ratings : Ratings
     design : ndarray, shape (C, K, p)
-    first : int
-        Where severities begin in p; what stands before is the mean quality.
+    at : mapping of str to slice
+        Blocks of p.
     where, runaway : str
+        For messages: the public function, and what it means where a parameter has no bound.
 
     Returns
     -------
     Fitted
-        Answers at the floor or ceiling throughout have no finite quality (NaN): they are left out.
-
-    Raises
-    ------
-    InputError
-        If there is no finite maximum.
     """
-    cells, k, p = design.shape
-    x = design[:, :, first:]
-    steps = np.arange(k, dtype=float)
-    total = np.asarray(ratings.counts @ np.tile(steps, cells))
-    number = np.asarray(ratings.cells_of.sum(axis=1)).reshape(-1)
-    inside = (total > 0) & (total < number * (k - 1))
-    if inside.sum() < 2:
-        raise InputError(f"{where}: all answers lie at the floor or ceiling: nothing can be told.")
-    counts, times = ratings.counts[inside], ratings.cells_of[inside].toarray()
-    total, number = total[inside], number[inside]
-    share = (total + 0.5) / (number * (k - 1) + 1)
-    theta, beta = np.log(share / (1 - share)), np.zeros(p - first)
-    observed = np.asarray(counts.sum(axis=0)).reshape(cells, k)
-
-    for _ in range(200):
-        # (C, K, N): every answer is a node of its own.
-        prob = level_probability(x @ beta, theta)
-        mean = np.einsum("ckn,k->cn", prob, steps)
-        variance = np.einsum("ckn,k->cn", prob, steps**2) - mean**2
-        column = np.einsum("ckn,ckp->cnp", prob, x)
-        crossed = np.einsum("ckn,k,ckp->cnp", prob, steps, x) - mean[:, :, None] * column
-        weight = times.T
-        g_theta = total - (weight * mean).sum(axis=0)
-        expected = np.einsum("cn,ckn->ck", weight, prob)
-        g_beta = np.einsum("ck,ckp->p", observed - expected, x)
-        h_theta = (weight * variance).sum(axis=0)
-        h_cross = np.einsum("cn,cnp->np", weight, crossed)
-        h_beta = np.einsum("ck,ckp,ckr->pr", expected, x, x) - np.einsum(
-            "cn,cnp,cnr->pr", weight, column, column
-        )
-        schur = h_beta - h_cross.T @ (h_cross / h_theta[:, None])
-        step = np.linalg.solve(schur, g_beta - h_cross.T @ (g_theta / h_theta))
-        move = (g_theta - h_cross @ step) / h_theta
-        largest = max(float(np.abs(step).max()), float(np.abs(move).max()))
-        size = min(1.0, 1.0 / largest) if largest > 0 else 1.0
-        beta, theta = beta + size * step, theta + size * move
-        if np.abs(beta).max() > INFINITE:
-            raise InputError(f"{where}: {runaway}.")
-        if largest < 1e-11:
-            break
-    else:
-        if largest > 1e-6:
-            raise InputError(f"{where}: the likelihood has no clear maximum. {runaway}.")
-    inverse = np.linalg.inv(schur)
-    reach = h_cross / h_theta[:, None]
-    theta_sd = np.sqrt(1 / h_theta + np.einsum("np,pr,nr->n", reach, inverse, reach))
-    logp = np.log(level_probability(x @ beta, theta))
-    chosen = counts.tocoo()
-    loglik = float(np.sum(logp[chosen.col // k, chosen.col % k, chosen.row] * chosen.data))
-    sd = float(np.std(theta, ddof=1))
-    whole, covariance = np.zeros(p + 1), np.zeros((p + 1, p + 1))
-    whole[:first], whole[first:p], whole[-1] = theta.mean(), beta, math.log(max(sd, 1e-8))
-    covariance[first:p, first:p] = inverse
-    quality, quality_sd = np.full(inside.size, np.nan), np.full(inside.size, np.nan)
-    quality[inside], quality_sd[inside] = theta, theta_sd
-    part = Ratings(
-        levels=ratings.levels, counts=counts, cells_of=ratings.cells_of[inside],
-        facets=ratings.facets, systems=None, cluster=ratings.cluster[inside],
-        clustered=ratings.clustered, answers=ratings.answers, extreme=ratings.extreme,
-        unread=ratings.unread,
-    )  # fmt: skip
+    start = np.zeros(design.shape[2] + 1)
+    fitted = fit_on_grid(rating_model(ratings, design), start, where=where, runaway=runaway)
+    beta = fitted.fit.beta
+    nodes = math.exp(beta[-1]) * fitted.grid.x
+    tables = level_fit(ratings, level_probability(design @ beta[:-1], nodes), fitted.posterior)
+    # Quality of each answer: its system's mean, and the posterior of what is its own.
+    mean = fitted.posterior @ nodes
+    variance = np.maximum(fitted.posterior @ nodes**2 - mean**2, 0.0)
+    of = ratings.systems
+    whose = np.asarray(ratings.cells_of.argmax(axis=1)).reshape(-1)
+    group = np.zeros_like(whose) if of is None else of.of_cell[whose]
+    quality = mean + beta[at["mean"]][group]
+    varies = float(np.var(quality, ddof=1))
     return Fitted(
-        beta=whole,
-        covariance=covariance,
-        std_errors=np.sqrt(np.diag(covariance)),
-        loglik=loglik,
-        tables=level_fit(part, level_probability(x @ beta, theta), np.eye(theta.size)),
-        quality=quality,
-        quality_sd=quality_sd,
-        reliability=(sd**2 - float(np.mean(theta_sd**2))) / sd**2 if sd > 0 else math.nan,
-        change=0.0,
-        method="joint maximum likelihood",
-        sandwich="model's",
+        beta=beta,
+        covariance=clustered_covariance(fitted.fit, ratings.cluster),
+        std_errors=np.sqrt(np.diag(fitted.fit.bread)),
+        loglik=fitted.fit.loglik,
+        tables=tables,
+        reliability=varies / (varies + float(np.mean(variance))),
+        change=fitted.change,
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class FacetLevel:
-    """One judge, prompt or system.
+def rating_model(
+    ratings: Ratings, design: Floats
+) -> Callable[[Floats, Grid], tuple[float, Floats, Floats]]:
+    """The marginal log-likelihood of a rating-scale design: parameters, then log sigma."""
+    cells, k, p = design.shape
+    flat = design.reshape(cells * k, p)
+    steps = np.tile(np.arange(k, dtype=float), cells)
+    # Many answers are rated alike, and what follows depends on their ratings alone.
+    counts, alike = np.unique(ratings.counts.toarray(), axis=0, return_inverse=True)
+    alike = alike.reshape(-1)
+    observed, points = counts @ flat, counts @ steps
+    times = np.repeat(counts.reshape(-1, cells, k).sum(axis=2), k, axis=1)
 
-    Attributes
-    ----------
-    facet, level : str
-    severity : Estimate
-        In logits, higher is stricter; of a system its quality, higher is better.
-    points : Estimate
-        Mean score that it gives (or gets) less the mean of its facet, on the same answers.
-    infit, outfit : float
-        Mean squared residual over its expectation, weighted by information and not.
-    n : int
-        Ratings.
-    """
+    def model(beta: Floats, grid: Grid) -> tuple[float, Floats, Floats]:
+        sigma = math.exp(min(float(beta[-1]), 20.0))
+        prob = level_probability(design @ beta[:-1], sigma * grid.x).reshape(cells * k, -1)
+        logp = np.log(np.maximum(prob, 1e-300))
+        marginal, posterior = integrated(counts @ logp, grid)
+        expected = (posterior @ prob.T) * times
+        spread = ((posterior * grid.x) @ prob.T) * times
+        of_sigma = sigma * (points * (posterior @ grid.x) - spread @ steps)
+        scores = np.column_stack([observed - expected @ flat, of_sigma])
+        return float(marginal[alike].sum()), scores[alike], posterior[alike]
 
-    facet: str
-    level: str
-    severity: Estimate
-    points: Estimate
-    infit: float
-    outfit: float
-    n: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class ManyFacet(Result):
-    """A fitted many-facet model.
-
-    Attributes
-    ----------
-    facets : mapping of str to tuple of FacetLevel
-    systems : tuple of FacetLevel
-        The best first; empty without `system`.
-    system_ranks : tuple of (int, int)
-        Highest and lowest rank of each system, all at once.
-    thresholds : tuple of Estimate
-        Steps between neighbouring levels, their sum 0 (for each level of the first facet in a
-        partial-credit model).
-    levels : tuple of float
-        The scores used.
-    sigma : float
-        Standard deviation of quality, in logits.
-    reliability : float
-        Of the answers' quality: var(EAP) / (var(EAP) + mean posterior variance), by joint maximum
-        likelihood (var - mean se^2) / var.
-    separation : mapping of str to float
-        The same of the levels of each facet: how surely they differ.
-    information : mapping of str to tuple of float
-        Of one rating by each level of the first facet, at quality -3, -2, ..., 3 logits.
-    quality, quality_sd : ndarray, shape (n_answers,)
-        Of `answers`, with severity taken out; NaN at the floor or ceiling in a joint fit.
-    extreme : int
-        Answers at the floor or ceiling throughout.
-    change : float
-        Largest change of a parameter when the grid of the integral is doubled.
-    std_errors_model : mapping of str to list of float
-        Of the free parameters by inverse information, as R's ``vcov`` gives them.
-    """
-
-    facets: Mapping[str, tuple[FacetLevel, ...]]
-    systems: tuple[FacetLevel, ...]
-    system_ranks: tuple[tuple[int, int], ...]
-    thresholds: tuple[Estimate, ...]
-    levels: tuple[float, ...]
-    method: str
-    mean: float
-    sigma: float
-    reliability: float
-    separation: Mapping[str, float]
-    information: Mapping[str, tuple[float, ...]]
-    quality: Floats
-    quality_sd: Floats
-    answers: tuple[str, ...]
-    extreme: int
-    loglik: float
-    change: float
-    std_errors_model: Mapping[str, list[float]]
-    sample: Sample
-    notes: tuple[Note, ...] = ()
-
-    def __getitem__(self, key: tuple[str, str]) -> FacetLevel:
-        """A level by facet and name: ``result["judge", "gpt"]``."""
-        facet, level = key
-        for matching in (*self.facets.get(facet, ()), *self.systems):
-            if matching.facet == facet and matching.level == level:
-                return matching
-        listed = ", ".join(f"{f.facet} {f.level}" for f in self._all())
-        raise InputError(f"many_facet: there is no {facet} {level!r}. Choose one of {listed}.")
-
-    def _all(self) -> tuple[FacetLevel, ...]:
-        return (*(v for levels in self.facets.values() for v in levels), *self.systems)
-
-    def tidy(self) -> pd.DataFrame:
-        """One row a judge, prompt or system, then one a threshold."""
-        rows = [
-            {
-                "facet": v.facet,
-                "level": v.level,
-                **v.severity.row(),
-                "points": v.points.estimate,
-                "points_low": v.points.interval.low if v.points.interval else np.nan,
-                "points_high": v.points.interval.high if v.points.interval else np.nan,
-                "infit": v.infit,
-                "outfit": v.outfit,
-                "n": v.n,
-            }
-            for v in self._all()
-        ]
-        rows += [{"facet": "threshold", "level": t.label, **t.row()} for t in self.thresholds]
-        return pd.DataFrame(rows)
-
-    def glance(self) -> pd.DataFrame:
-        """One row: the fit as a whole."""
-        return pd.DataFrame(
-            [
-                {
-                    "term": "many_facet",
-                    "method": self.method,
-                    "reliability": self.reliability,
-                    "sigma": self.sigma,
-                    "loglik": self.loglik,
-                    "grid_change": self.change,
-                    "n": self.sample.n_items,
-                    "n_clusters": self.sample.n_clusters,
-                    "extreme": self.extreme,
-                }
-            ]
-        )
-
-    def apa(self, *, digits: int = 2) -> str:
-        """Every severity with its interval: see `Result.apa`."""
-        return "; ".join(
-            f"{v.facet} {v.level}: {v.severity.apa(digits=digits)}" for v in self._all()
-        )
-
-    def sentence(self) -> str:
-        """The strictest and the mildest of the first facet, and the leading system."""
-        name, levels = next(iter(self.facets.items()))
-        strict = max(levels, key=lambda v: v.severity.estimate)
-        mild = min(levels, key=lambda v: v.severity.estimate)
-        text = (
-            f"the strictest {name} is {strict.level} ({strict.severity.short()} logits, "
-            f"{strict.points.short()} points), the mildest {mild.level} ({mild.severity.short()} "
-            f"logits, {mild.points.short()} points)"
-        )
-        if self.systems:
-            best, (_, worst) = self.systems[0], self.system_ranks[0]
-            text += f"; {best.level} leads the systems (rank 1 to {worst})"
-        return f"{text} ({self.sample})."
-
-    def __str__(self) -> str:
-        lines = ["", f"\tMany-facet model ({self.method})", ""]
-        shown = pd.DataFrame(
-            [
-                {
-                    "facet": v.facet,
-                    "level": v.level,
-                    "logits": v.severity.short(),
-                    "points": v.points.short(),
-                    "infit": f"{v.infit:.2f}",
-                    "outfit": f"{v.outfit:.2f}",
-                    "n": v.n,
-                }
-                for v in self._all()
-            ]
-        )
-        lines.append(shown.to_string(index=False))
-        lines.append("thresholds: " + ", ".join(t.short() for t in self.thresholds))
-        lines.append(f"reliability of quality {self.reliability:.3f}; data: {self.sample}")
-        return "\n".join([*lines, *(f"warning: {n.message}" for n in self.notes), ""])
+    return model

@@ -1,47 +1,198 @@
-"""Many-facet rating models: terms and severities."""
+"""Many-facet rating models: severities, systems, thresholds and fit."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import islice
-from typing import Literal, Unpack
+from typing import Unpack
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from judgestats.arrays import Floats
-from judgestats.errors import InputError, one_of
-from judgestats.stats.inference.estimate import Estimate, Note, Sample
+from judgestats.errors import InputError
+from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.models.bradley_terry import rank_intervals
 from judgestats.stats.models.facet_fit import (
-    FacetLevel,
     Facets,
     Fitted,
-    ManyFacet,
     Ratings,
     contrast,
     design_of,
-    joint_fit,
-    level_fit,
     level_probability,
+    marginal_fit,
     rated,
 )
-from judgestats.stats.models.ordinal import (
-    Grid,
-    cluster_df,
-    clustered_covariance,
-    fit_on_grid,
-    integrated,
-    wald_interval,
-)
+from judgestats.stats.models.ordinal import cluster_df, few_clusters_notes, wald_interval
 
-FEW_CLUSTERS = 20
-AT = np.arange(-3.0, 4.0)
+METHOD = "marginal maximum likelihood"
 NORMAL = ndtri((np.arange(41) + 0.5) / 41)
 """Quantiles of quality over which points are averaged."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FacetLevel:
+    """One judge, prompt or system.
+
+    Attributes
+    ----------
+    facet, level : str
+    severity : Estimate
+        In logits, higher is stricter; of a system its quality, higher is better.
+    points : Estimate
+        Mean score that it gives (or gets) less the mean of its facet, on the same answers.
+    infit, outfit : float
+        Mean squared residual over its expectation, weighted by information and not.
+    n : int
+        Ratings.
+    """
+
+    facet: str
+    level: str
+    severity: Estimate
+    points: Estimate
+    infit: float
+    outfit: float
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManyFacet(Result):
+    """A fitted many-facet model.
+
+    Attributes
+    ----------
+    facets : mapping of str to tuple of FacetLevel
+    systems : tuple of FacetLevel
+        The best first; empty without `system`.
+    system_ranks : tuple of (int, int)
+        Highest and lowest rank of each system, all at once.
+    thresholds : tuple of Estimate
+        Steps between neighbouring levels, their sum 0.
+    levels : tuple of float
+        The scores used.
+    sigma : float
+        Standard deviation of quality, in logits.
+    reliability : float
+        Of the answers' quality: var(EAP) / (var(EAP) + mean posterior variance).
+    extreme : int
+        Answers at the floor or ceiling throughout.
+    change : float
+        Largest change of a parameter when the grid of the integral is doubled.
+    std_errors_model : mapping of str to list of float
+        Of the free parameters by inverse information, as R's ``vcov`` gives them.
+    """
+
+    facets: Mapping[str, tuple[FacetLevel, ...]]
+    systems: tuple[FacetLevel, ...]
+    system_ranks: tuple[tuple[int, int], ...]
+    thresholds: tuple[Estimate, ...]
+    levels: tuple[float, ...]
+    mean: float
+    sigma: float
+    reliability: float
+    extreme: int
+    loglik: float
+    change: float
+    std_errors_model: Mapping[str, list[float]]
+    sample: Sample
+    notes: tuple[Note, ...] = ()
+
+    def __getitem__(self, key: tuple[str, str]) -> FacetLevel:
+        """A level by facet and name: ``result["judge", "gpt"]``."""
+        facet, level = key
+        for matching in (*self.facets.get(facet, ()), *self.systems):
+            if matching.facet == facet and matching.level == level:
+                return matching
+        listed = ", ".join(f"{f.facet} {f.level}" for f in self._all())
+        raise InputError(f"many_facet: there is no {facet} {level!r}. Choose one of {listed}.")
+
+    def _all(self) -> tuple[FacetLevel, ...]:
+        return (*(v for levels in self.facets.values() for v in levels), *self.systems)
+
+    def tidy(self) -> pd.DataFrame:
+        """One row a judge, prompt or system, then one a threshold."""
+        rows = [
+            {
+                "facet": v.facet,
+                "level": v.level,
+                **v.severity.row(),
+                "points": v.points.estimate,
+                "points_low": v.points.interval.low if v.points.interval else np.nan,
+                "points_high": v.points.interval.high if v.points.interval else np.nan,
+                "infit": v.infit,
+                "outfit": v.outfit,
+                "n": v.n,
+            }
+            for v in self._all()
+        ]
+        rows += [{"facet": "threshold", "level": t.label, **t.row()} for t in self.thresholds]
+        return pd.DataFrame(rows)
+
+    def glance(self) -> pd.DataFrame:
+        """One row: the fit as a whole."""
+        return pd.DataFrame(
+            [
+                {
+                    "term": "many_facet",
+                    "method": METHOD,
+                    "reliability": self.reliability,
+                    "sigma": self.sigma,
+                    "loglik": self.loglik,
+                    "grid_change": self.change,
+                    "n": self.sample.n_items,
+                    "n_clusters": self.sample.n_clusters,
+                    "extreme": self.extreme,
+                }
+            ]
+        )
+
+    def apa(self, *, digits: int = 2) -> str:
+        """Every severity with its interval: see `Result.apa`."""
+        return "; ".join(
+            f"{v.facet} {v.level}: {v.severity.apa(digits=digits)}" for v in self._all()
+        )
+
+    def sentence(self) -> str:
+        """The strictest and the mildest of the first facet, and the leading system."""
+        name, levels = next(iter(self.facets.items()))
+        strict = max(levels, key=lambda v: v.severity.estimate)
+        mild = min(levels, key=lambda v: v.severity.estimate)
+        text = (
+            f"the strictest {name} is {strict.level} ({strict.severity.short()} logits, "
+            f"{strict.points.short()} points), the mildest {mild.level} ({mild.severity.short()} "
+            f"logits, {mild.points.short()} points)"
+        )
+        if self.systems:
+            best, (_, worst) = self.systems[0], self.system_ranks[0]
+            text += f"; {best.level} leads the systems (rank 1 to {worst})"
+        return f"{text} ({self.sample})."
+
+    def __str__(self) -> str:
+        lines = ["", f"\tMany-facet model ({METHOD})", ""]
+        shown = pd.DataFrame(
+            [
+                {
+                    "facet": v.facet,
+                    "level": v.level,
+                    "logits": v.severity.short(),
+                    "points": v.points.short(),
+                    "infit": f"{v.infit:.2f}",
+                    "outfit": f"{v.outfit:.2f}",
+                    "n": v.n,
+                }
+                for v in self._all()
+            ]
+        )
+        lines.append(shown.to_string(index=False))
+        lines.append("thresholds: " + ", ".join(t.short() for t in self.thresholds))
+        lines.append(f"reliability of quality {self.reliability:.3f}; data: {self.sample}")
+        return "\n".join([*lines, *(f"warning: {n.message}" for n in self.notes), ""])
 
 
 class _Terms:
@@ -60,16 +211,13 @@ class _Terms:
             excluded={"no score": ratings.unread},
         )
         self.weight = np.asarray(ratings.cells_of.sum(axis=0)).reshape(-1)
-        self.few = n_clusters if n_clusters < FEW_CLUSTERS else 0
+        self.notes = few_clusters_notes(n_clusters)
 
     def term(self, name: str, label: str, value: float, row: Floats) -> Estimate:
         se = math.sqrt(max(float(row @ self.fitted.covariance @ row), 0.0))
-        interval = wald_interval(
-            value, se, df=self.df, level=self.level, sandwich=self.fitted.sandwich
-        )
         return Estimate(
             name=name, label=label, estimate=value, std_error=se, sample=self.sample,
-            interval=interval, estimator=self.fitted.method,
+            interval=wald_interval(value, se, df=self.df, level=self.level), estimator=METHOD,
         )  # fmt: skip
 
     def rows(self, name: str, matrix: Floats) -> Floats:
@@ -118,7 +266,7 @@ class _Terms:
 
 def many_facet_result(
     ratings: Ratings, design: Floats, at: Mapping[str, slice], fit: Fitted, *,
-    own_steps: bool, level: float, seed: int | None,
+    level: float, seed: int | None,
 ) -> ManyFacet:  # fmt: skip
     """All that the parameters say.
 
@@ -129,8 +277,6 @@ def many_facet_result(
     at : mapping of str to slice
         Blocks of p.
     fit : Fitted
-    own_steps : bool
-        Whether each level of the first facet has thresholds of its own.
     level : float
     seed : int or None
 
@@ -139,14 +285,10 @@ def many_facet_result(
     ManyFacet
     """
     terms = _Terms(ratings, design, at, fit, level=level)
-    facets, separation = {}, {}
-    for name, facet in ratings.facets.items():
-        matrix = contrast(len(facet.levels))
-        facets[name] = _levels(terms, name, name, facet, matrix)
-        values = np.array([v.severity.estimate for v in facets[name]])
-        errors = np.array([v.severity.std_error for v in facets[name]])
-        varies = float(np.var(values, ddof=1))
-        separation[name] = 1 - float(np.mean(errors**2)) / varies if varies > 0 else 0.0
+    facets = {
+        name: _levels(terms, name, name, facet, contrast(len(facet.levels)))
+        for name, facet in ratings.facets.items()
+    }
     systems: tuple[FacetLevel, ...] = ()
     ranks: tuple[tuple[int, int], ...] = ()
     if ratings.systems is not None:
@@ -159,22 +301,16 @@ def many_facet_result(
         ranks = rank_intervals(
             rows @ fit.beta, rows @ fit.covariance @ rows.T, df=terms.df, level=level, seed=seed
         )
-    steps, notes = _steps(terms, own_steps=own_steps)
+    steps, notes = _steps(terms)
     return ManyFacet(
         facets=facets,
         systems=systems,
         system_ranks=ranks,
         thresholds=steps,
         levels=tuple(ratings.levels.tolist()),
-        method=fit.method,
         mean=float(np.mean(fit.beta[at["mean"]])),
         sigma=math.exp(float(fit.beta[-1])),
         reliability=fit.reliability,
-        separation=separation,
-        information=_information(terms),
-        quality=fit.quality,
-        quality_sd=fit.quality_sd,
-        answers=ratings.answers,
         extreme=ratings.extreme,
         loglik=fit.loglik,
         change=fit.change,
@@ -212,55 +348,29 @@ def _levels(
     )
 
 
-def _steps(terms: _Terms, *, own_steps: bool) -> tuple[tuple[Estimate, ...], list[Note]]:
-    """Thresholds; of a partial-credit model those of each level, its severity included."""
-    levels, fitted = terms.ratings.levels, terms.fitted
+def _steps(terms: _Terms) -> tuple[tuple[Estimate, ...], list[Note]]:
+    """Thresholds, and a note where they are out of order."""
+    levels = terms.ratings.levels
     k = levels.size
     if k == 2:
         return (), []
-    name, first = next(iter(terms.ratings.facets.items()))
-    whose = first.levels if own_steps else ("",)
-    out, disordered = [], []
-    for j, who in enumerate(whose):
-        matrix = np.zeros((k - 1, terms.design.shape[2] + 1))
-        start = terms.at["tau"].start + j * (k - 2)
-        matrix[:, start : start + k - 2] = contrast(k - 1)
-        value = matrix @ fitted.beta
-        for i in range(k - 1):
-            label = f"{levels[i]:g} | {levels[i + 1]:g}" + (f", {name} {who}" if who else "")
-            out.append(terms.term("threshold", label, float(value[i]), matrix[i]))
-        if np.any(np.diff(value) < 0):
-            at = int(np.argmax(np.diff(value) < 0)) + 1
-            disordered.append(f"{levels[at]:g}" + (f" ({name} {who})" if who else ""))
-    notes = []
-    if disordered:
-        message = (
-            f"Thresholds are not in order around {', '.join(disordered)}: that level is nowhere "
-            "the likeliest. Merge it with a neighbour."
-        )
-        notes.append(Note(code="disordered", message=message))
-    return tuple(out), notes
-
-
-def _information(terms: _Terms) -> dict[str, tuple[float, ...]]:
-    """Fisher information of one rating by each level of the first facet along quality."""
-    beta = terms.fitted.beta[:-1].copy()
-    beta[terms.at["mean"]] = 0.0
-    steps = np.arange(terms.ratings.levels.size, dtype=float)
-    p = level_probability(terms.design @ beta, AT)
-    variance = np.einsum("ckq,k->cq", p, steps**2) - np.einsum("ckq,k->cq", p, steps) ** 2
-    first = next(iter(terms.ratings.facets.values()))
-    return {
-        name: tuple(np.average(variance[at], axis=0, weights=terms.weight[at]).tolist())
-        for name, at in ((n, first.of_cell == i) for i, n in enumerate(first.levels))
-    }
+    matrix = terms.rows("tau", contrast(k - 1))
+    value = matrix @ terms.fitted.beta
+    steps = tuple(
+        terms.term("threshold", f"{levels[i]:g} | {levels[i + 1]:g}", float(value[i]), matrix[i])
+        for i in range(k - 1)
+    )
+    if not np.any(np.diff(value) < 0):
+        return steps, []
+    message = (
+        f"Thresholds are not in order around {levels[int(np.argmax(np.diff(value) < 0)) + 1]:g}: "
+        "that level is nowhere the likeliest. Merge it with a neighbour."
+    )
+    return steps, [Note(code="disordered", message=message)]
 
 
 def _notes(terms: _Terms) -> list[Note]:
-    ratings, notes = terms.ratings, []
-    if terms.few:
-        message = f"Only {terms.few} clusters: intervals were studied from {FEW_CLUSTERS} on."
-        notes.append(Note(code="few_clusters", message=message))
+    ratings, notes = terms.ratings, list(terms.notes)
     gaps = np.diff(ratings.levels)
     if np.allclose(ratings.levels, np.round(ratings.levels)) and np.any(gaps > 1.5):
         between = (
@@ -276,24 +386,15 @@ def _notes(terms: _Terms) -> list[Note]:
         message = (
             f"{ratings.extreme} of {len(ratings.answers)} answers lie at the floor or ceiling "
             "throughout: their quality rests on the assumption of normal qualities."
-            if terms.fitted.sandwich == "CR1"
-            else f"{ratings.extreme} answers at the floor or ceiling throughout have no finite "
-            "quality and are left out."
         )
         notes.append(Note(code="extreme", message=message))
-    if terms.fitted.sandwich != "CR1":
-        message = (
-            "Joint maximum likelihood spreads severities (by 1.61, 1.24, 1.11 for 3, 5, 10 "
-            "judges), and its errors are the model's, not over clusters: report method='mml'."
-        )
-        notes.append(Note(code="joint", message=message))
     return notes
 
 
 WHERE = "many_facet"
 RUNAWAY = (
     "a severity or threshold is without bound: some level is given by one judge alone, or ratings "
-    "do not overlap. Merge rare levels, or use thresholds='rating-scale'"
+    "do not overlap. Merge rare levels"
 )
 
 
@@ -304,8 +405,6 @@ def many_facet(
     answer: ArrayLike,
     facets: Mapping[str, ArrayLike],
     system: ArrayLike | None = None,
-    thresholds: Literal["rating-scale", "partial-credit"] = "rating-scale",
-    method: Literal["mml", "jml"] = "mml",
     **inference: Unpack[Seeded],
 ) -> ManyFacet:
     r"""Which judge, which prompt is severe, and by how much, whoever rated what.
@@ -321,11 +420,6 @@ def many_facet(
     system : array-like, shape (n,), optional
         Whose answer it is: systems are then compared by the mean quality of their answers, with
         the severity of whoever rated them taken out.
-    thresholds : {"rating-scale", "partial-credit"}
-        One set of steps for all, or one for each level of the first facet.
-    method : {"mml", "jml"}
-        Marginal maximum likelihood, answers ~ normal; or joint maximum likelihood, which spreads
-        severities by 1.61, 1.24, 1.11 for 3, 5, 10 judges and is there to compare.
     cluster : array-like, shape (n,), optional
         The question of each rating.
 
@@ -343,10 +437,11 @@ def many_facet(
 
     Notes
     -----
-    :math:`\log P(k) / P(k - 1) = \theta_i - \text{severity}_j - \text{prompt}_p - \tau_k`. Levels
-    that nobody used have no step: the scale is that of the levels used. Errors: sandwich over
-    clusters (CR1). Fit: squared residuals over their expectation, both averaged over the posterior
-    of quality, 1 where the model holds; below .7 too predictable, above 1.3 noisy. The grid of the
+    :math:`\log P(k) / P(k - 1) = \theta_i - \text{severity}_j - \text{prompt}_p - \tau_k` by
+    marginal maximum likelihood, answers ~ normal. Levels that nobody used have no step: the scale
+    is that of the levels used. Errors: sandwich over clusters (CR1). Fit: squared residuals over
+    their expectation, both averaged over the posterior of quality, 1 where the model holds; below
+    .7 too predictable, above 1.3 noisy. The grid of the
     integral is refined until a third of the narrowest posterior's standard deviation; ``change``
     is what doubling it would move. girth 0.8 and py-irt have no facets, and no errors over
     clusters.
@@ -365,90 +460,9 @@ def many_facet(
     >>> out["judge", "2"].severity.estimate > 0.5 > out["judge", "1"].severity.estimate
     True
     """
-    one_of(WHERE, "thresholds", thresholds, ("rating-scale", "partial-credit"))
-    one_of(WHERE, "method", method, ("mml", "jml"))
     ratings = rated(scores, answer, facets, system, inference["cluster"], where=WHERE)
-    own = thresholds == "partial-credit"
-    if own:
-        _refuse_unused(ratings)
-    design, at = design_of(ratings, own_steps=own)
-    if method == "jml" and system is not None:
-        raise InputError(f"{WHERE}: systems are compared by method='mml' only.")
-    fit = (
-        joint_fit(ratings, design, at["mean"].stop, where=WHERE, runaway=RUNAWAY)
-        if method == "jml"
-        else _marginal_fit(ratings, design, at)
-    )
+    design, at = design_of(ratings)
+    fit = marginal_fit(ratings, design, at, where=WHERE, runaway=RUNAWAY)
     return many_facet_result(
-        ratings, design, at, fit, own_steps=own, level=inference["level"], seed=inference["seed"]
+        ratings, design, at, fit, level=inference["level"], seed=inference["seed"]
     )
-
-
-def _marginal_fit(ratings: Ratings, design: Floats, at: Mapping[str, slice]) -> Fitted:
-    start = np.zeros(design.shape[2] + 1)
-    fitted = fit_on_grid(rating_model(ratings, design), start, where=WHERE, runaway=RUNAWAY)
-    beta = fitted.fit.beta
-    nodes = math.exp(beta[-1]) * fitted.grid.x
-    tables = level_fit(ratings, level_probability(design @ beta[:-1], nodes), fitted.posterior)
-    # Quality of each answer: its system's mean, and the posterior of what is its own.
-    mean = fitted.posterior @ nodes
-    sd = np.sqrt(np.maximum(fitted.posterior @ nodes**2 - mean**2, 0.0))
-    of = ratings.systems
-    whose = np.asarray(ratings.cells_of.argmax(axis=1)).reshape(-1)
-    group = np.zeros_like(whose) if of is None else of.of_cell[whose]
-    quality = mean + beta[at["mean"]][group]
-    varies = float(np.var(quality, ddof=1))
-    return Fitted(
-        beta=beta,
-        covariance=clustered_covariance(fitted.fit, ratings.cluster),
-        std_errors=np.sqrt(np.diag(fitted.fit.bread)),
-        loglik=fitted.fit.loglik,
-        tables=tables,
-        quality=quality,
-        quality_sd=sd,
-        reliability=varies / (varies + float(np.mean(sd**2))),
-        change=fitted.change,
-        method="marginal maximum likelihood",
-        sandwich="CR1",
-    )
-
-
-def rating_model(
-    ratings: Ratings, design: Floats
-) -> Callable[[Floats, Grid], tuple[float, Floats, Floats]]:
-    """The marginal log-likelihood of a rating-scale design: parameters, then log sigma."""
-    cells, k, p = design.shape
-    flat = design.reshape(cells * k, p)
-    steps = np.tile(np.arange(k, dtype=float), cells)
-    # Many answers are rated alike, and what follows depends on their ratings alone.
-    counts, alike = np.unique(ratings.counts.toarray(), axis=0, return_inverse=True)
-    alike = alike.reshape(-1)
-    observed, points = counts @ flat, counts @ steps
-    times = np.repeat(counts.reshape(-1, cells, k).sum(axis=2), k, axis=1)
-
-    def model(beta: Floats, grid: Grid) -> tuple[float, Floats, Floats]:
-        sigma = math.exp(min(float(beta[-1]), 20.0))
-        prob = level_probability(design @ beta[:-1], sigma * grid.x).reshape(cells * k, -1)
-        logp = np.log(np.maximum(prob, 1e-300))
-        marginal, posterior = integrated(counts @ logp, grid)
-        expected = (posterior @ prob.T) * times
-        spread = ((posterior * grid.x) @ prob.T) * times
-        of_sigma = sigma * (points * (posterior @ grid.x) - spread @ steps)
-        scores = np.column_stack([observed - expected @ flat, of_sigma])
-        return float(marginal[alike].sum()), scores[alike], posterior[alike]
-
-    return model
-
-
-def _refuse_unused(ratings: Ratings) -> None:
-    name, first = next(iter(ratings.facets.items()))
-    k = ratings.levels.size
-    cell = np.asarray(ratings.counts.sum(axis=0)).reshape(-1, k)
-    for i, level in enumerate(first.levels):
-        used = cell[first.of_cell == i].sum(axis=0) > 0
-        if not used.all():
-            gone = ratings.levels[~used][0]
-            raise InputError(
-                f"{WHERE}: {name} {level} never gives {gone:g}, so its thresholds there are not "
-                "defined. Use thresholds='rating-scale', or merge levels."
-            )

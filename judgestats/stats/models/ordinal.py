@@ -1,33 +1,28 @@
-"""Cumulative logit models: fixed effects, and one latent quality per answer."""
+"""Maximum likelihood with errors over clusters: Newton's method, grids, cumulative logits."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.sparse import csr_matrix
 from scipy.special import expit, logsumexp
 
-from judgestats.arrays import Bools, Floats, Ints
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.estimate import Interval, Note
 from judgestats.stats.inference.jackknife import cluster_sums, effective_clusters, t_of_clusters
-from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimates
-from judgestats.stats.validity.inputs import score_values
 
 Parts = tuple[float, Floats, Floats]
 """Log-likelihood, scores (n, p) and information (p, p)."""
 
-Sandwich = Literal["CR0", "CR1", "CR2"]
-SANDWICHES: tuple[str, ...] = ("CR0", "CR1", "CR2")
+STEPS, LAST_STEP = 60, 1e-11
+"""Newton steps at most, and the largest last one."""
+FEW_CLUSTERS = 20
 INFINITE = 15.0
 """Logits beyond which an estimate is a runaway: odds of three million to one."""
 
@@ -48,8 +43,6 @@ def newton(
     *,
     where: str,
     runaway: str = "",
-    tolerance: float = 1e-11,
-    steps: int = 60,
 ) -> Fit:
     """Maximise a concave log-likelihood.
 
@@ -62,9 +55,6 @@ def newton(
         Name of the public function, for messages.
     runaway : str
         What it means where a parameter grows without bound; empty: no bound is held.
-    tolerance : float
-        Largest last step.
-    steps : int
 
     Returns
     -------
@@ -87,7 +77,7 @@ def newton(
     """
     beta = np.array(start, dtype=float)
     value, scores, information = parts(beta)
-    for _ in range(steps):
+    for _ in range(STEPS):
         try:
             step = np.linalg.solve(information, scores.sum(axis=0))
         except np.linalg.LinAlgError as error:
@@ -101,12 +91,12 @@ def newton(
         value, scores, information = new
         if runaway and np.abs(beta).max() > INFINITE:
             raise InputError(f"{where}: {runaway}.")
-        if np.abs(step).max() < tolerance:
+        if np.abs(step).max() < LAST_STEP:
             break
     else:
         if np.abs(step).max() > 1e-6:
             raise InputError(
-                f"{where}: the likelihood has no clear maximum ({steps} Newton steps). The "
+                f"{where}: the likelihood has no clear maximum ({STEPS} Newton steps). The "
                 "parameters are many for these judgments: leave a facet out, or give more."
             )
     return Fit(
@@ -117,8 +107,8 @@ def newton(
     )
 
 
-def clustered_covariance(fit: Fit, codes: Ints, kind: str = "CR1") -> Floats:
-    """Sandwich covariance of a maximum, scores summed by cluster; CR1 multiplies by G / (G - 1).
+def clustered_covariance(fit: Fit, codes: Ints) -> Floats:
+    """Sandwich covariance of a maximum (CR1): scores summed by cluster, times G / (G - 1).
 
     Examples
     --------
@@ -129,40 +119,8 @@ def clustered_covariance(fit: Fit, codes: Ints, kind: str = "CR1") -> Floats:
     """
     sums = cluster_sums(fit.scores, codes)
     g = sums.shape[0]
-    factor = g / (g - 1) if kind == "CR1" and g > 1 else 1.0
+    factor = g / (g - 1) if g > 1 else 1.0
     return np.asarray(fit.bread @ (sums.T @ sums) @ fit.bread * factor)
-
-
-def weighted_cr2(x: Floats, weight: Floats, residual: Floats, codes: Ints, bread: Floats) -> Floats:
-    """CR2 covariance of a generalised linear model (Bell & McCaffrey 2002, on the response).
-
-    Parameters
-    ----------
-    x : ndarray, shape (n, p)
-    weight : ndarray, shape (n,)
-        Working weights, which are the variances of a canonical model.
-    residual : ndarray, shape (n,)
-        Response minus mean.
-    codes : ndarray of int, shape (n,)
-    bread : ndarray, shape (p, p)
-        Inverse of X'WX.
-
-    Notes
-    -----
-    As clubSandwich 0.5 for a glm: the target is the model's variance of the response.
-    """
-    meat = np.zeros_like(bread)
-    for g in np.unique(codes):
-        at = codes == g
-        root = np.sqrt(weight[at])
-        slope = x[at] * weight[at][:, None]
-        left = np.diag(weight[at]) - slope @ bread @ slope.T
-        value, vector = np.linalg.eigh(left * np.outer(root, root))
-        inverse = np.where(value > 1e-10 * value.max(), value, np.inf) ** -0.5
-        adjusted = (vector * inverse) @ vector.T * np.outer(root, root)
-        score = x[at].T @ (adjusted @ residual[at])
-        meat += np.outer(score, score)
-    return np.asarray(bread @ meat @ bread)
 
 
 def cluster_df(codes: Ints) -> float:
@@ -177,14 +135,20 @@ def cluster_df(codes: Ints) -> float:
     return max(effective_clusters(sizes) - 1.0, 1.0)
 
 
-def wald_interval(
-    estimate: float, std_error: float, *, df: float, level: float, sandwich: str
-) -> Interval | None:
+def few_clusters_notes(n_clusters: int) -> list[Note]:
+    """Says how few clusters there are, below twenty."""
+    if n_clusters >= FEW_CLUSTERS:
+        return []
+    message = f"Only {n_clusters} clusters: intervals were studied from {FEW_CLUSTERS} on."
+    return [Note(code="few_clusters", message=message)]
+
+
+def wald_interval(estimate: float, std_error: float, *, df: float, level: float) -> Interval | None:
     """Estimate and standard error as an interval, None where there is no error."""
     if not (math.isfinite(std_error) and std_error > 0 and math.isfinite(estimate)):
         return None
     half = float(distributions.t.ppf((1 + level) / 2, df)) * std_error
-    method = f"{sandwich} sandwich over clusters, {t_of_clusters(df)}"
+    method = f"CR1 sandwich over clusters, {t_of_clusters(df)}"
     return Interval(low=estimate - half, high=estimate + half, level=level, method=method)
 
 
@@ -370,65 +334,6 @@ def _solved(matrix: Floats, vector: Floats, where: str, runaway: str) -> Floats:
     return np.asarray(np.linalg.solve(matrix, vector))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Columns:
-    """Different (level, row of the design) pairs, and how often each answer got them.
-
-    Attributes
-    ----------
-    counts : csr_matrix, shape (n_answers, M)
-    above, below : ndarray, shape (M, p)
-        Upper and lower threshold of the level, as functions of the parameters.
-    top, bottom : ndarray of bool, shape (M,)
-        Whether the level is the highest, or the lowest.
-    loading : ndarray, shape (M, p)
-        What the parameters make of one standard deviation of quality.
-    """
-
-    counts: csr_matrix
-    above: Floats
-    below: Floats
-    top: Bools
-    bottom: Bools
-    loading: Floats
-
-
-def cumulative_model(columns: Columns) -> Model:
-    """The marginal log-likelihood: P(Y <= k) = logistic(threshold_k - loading x), x ~ N(0, 1)."""
-    chosen = columns.counts.tocoo()
-    answer, at, times = chosen.row, chosen.col, chosen.data
-    top, bottom = columns.top[:, None], columns.bottom[:, None]
-    answers = csr_matrix(
-        (times, (answer, np.arange(times.size))), shape=(columns.counts.shape[0], times.size)
-    )
-
-    def model(beta: Floats, grid: Grid) -> tuple[float, Floats, Floats]:
-        shift = (columns.loading @ beta)[:, None] * grid.x
-        upper = np.where(top, np.inf, (columns.above @ beta)[:, None] - shift)
-        lower = np.where(bottom, -np.inf, (columns.below @ beta)[:, None] - shift)
-        of_up, of_low = expit(upper), expit(lower)
-        p = np.where(of_low > 0.5, expit(-lower) - expit(-upper), of_up - of_low)
-        if not np.all(upper[:, 0] > lower[:, 0]):
-            n = columns.counts.shape[0]
-            empty = np.zeros((n, grid.x.size))
-            return -np.inf, np.zeros((n, beta.size)), empty
-        p = np.maximum(p, 1e-300)
-        marginal, posterior = integrated(np.asarray(columns.counts @ np.log(p)), grid)
-        up, low = of_up * expit(-upper) / p, of_low * expit(-lower) / p
-        here = posterior[answer]
-        u = np.einsum("rq,rq->r", here, up[at])
-        v = np.einsum("rq,rq->r", here, low[at])
-        w = np.einsum("rq,rq->r", here * grid.x, (low - up)[at])
-        rows = (
-            u[:, None] * columns.above[at]
-            - v[:, None] * columns.below[at]
-            + w[:, None] * columns.loading[at]
-        )
-        return float(marginal.sum()), np.asarray(answers @ rows), posterior
-
-    return model
-
-
 MOST_LEVELS = 100
 RUNAWAY = "a factor decides the scores without exception, so its log odds are infinite"
 
@@ -528,207 +433,6 @@ def fit_cumulative_logit(y: Ints, x: Floats, *, where: str) -> Fit:
         return float(np.log(prob).sum()), scores, information + cross + cross.T
 
     return newton(parts, start, where=where, runaway=RUNAWAY)
-
-
-@with_keywords()
-def cumulative_logit(
-    scores: ArrayLike,
-    factors: Mapping[str, ArrayLike],
-    *,
-    answer: ArrayLike | None = None,
-    **inference: Unpack[Clustered],
-) -> Estimates:
-    r"""What moves the scores: log odds of a higher score, errors over clusters.
-
-    Parameters
-    ----------
-    scores : array-like, shape (n,)
-        NaN where unread.
-    factors : mapping of str to array-like, shape (n,)
-        Numbers enter as slopes; words as differences from their first level in order, one term a
-        level, ``log_odds_FACTOR_LEVEL``.
-    answer : array-like, shape (n,), optional
-        Which answer was scored: its quality is then a normal variable of the model, and log odds
-        are those for one answer; ``answer_sd`` is a further term. Without it they are those for
-        answers drawn at random, which are smaller.
-    cluster : array-like, shape (n,), optional
-        The question of each score; by default its answer, where that is given.
-
-    Returns
-    -------
-    Estimates
-        ``details``: ``thresholds``, ``levels``, ``loglik``, ``std_errors_wald`` by term, and with
-        `answer` ``change``, what doubling the grid of the integral would move.
-
-    Raises
-    ------
-    InputError
-        If factors are confounded, or one decides the scores without exception.
-
-    Notes
-    -----
-    :math:`P(Y \le k) = \mathrm{logistic}(\tau_k - x'\beta)`. Sandwich errors (CR1) with effective
-    degrees of freedom. A factor that differs *between* questions has Wald intervals that cover .82
-    to .86 where answers of a question share their quality; these cover .94. `OrderedModel` of
-    statsmodels has the same maximum (7e-10), but no errors over clusters; R's ``clm`` and ``polr``
-    likewise. With `answer` it is R's ``clmm``, the integral taken on a grid in place of Laplace's
-    approximation. A temperature whose scores repeat within answers is inferred over answers or
-    questions here; the model's own error takes repeats for new answers (.21 in place of .36). A few
-    judges do not determine a variance of judges: give them as a factor.
-
-    References
-    ----------
-    McCullagh (1980), J. R. Stat. Soc. B 42, 109-142.
-
-    Examples
-    --------
-    >>> scores = [1, 2, 2, 3, 3, 2, 3, 4, 4, 4] * 6
-    >>> out = cumulative_logit(scores, {"judge": (["a"] * 5 + ["b"] * 5) * 6})
-    >>> round(out["log_odds_judge_b"].estimate, 2)
-    2.67
-    """
-    where = "cumulative_logit"
-    y = score_values(scores, where=where, name="scores")
-    if y.ndim != 1 or not factors:
-        raise InputError(f"{where}: give one score a row and at least one factor, got {y.shape}.")
-    columns, names = _columns(factors, y.size)
-    codes = cluster_codes(inference["cluster"], y.size, where=where)
-    read = ~np.isnan(y)
-    levels, coded = coded_levels(y, where=where)
-    x = columns[read]
-    if np.linalg.matrix_rank(x - x.mean(axis=0)) < x.shape[1]:
-        raise InputError(
-            f"{where}: {', '.join(names)} cannot be told apart: one of them does not vary, or "
-            "follows from the others. Leave it out."
-        )
-    centre = x.mean(axis=0)
-    groups, change = codes[read], math.nan
-    if answer is None:
-        fit = fit_cumulative_logit(coded[read], x - centre, where=where)
-    else:
-        who = _answers(answer, y.size)[read]
-        if inference["cluster"] is None:
-            groups = who
-        fit, change = _with_answers(coded[read], x - centre, who)
-    of_rows = groups if answer is None else _cluster_of_answers(who, groups)
-    covariance, df = clustered_covariance(fit, of_rows), cluster_df(groups)
-    k, lost = levels.size - 1, int(np.sum(~read))
-    sample = Sample(
-        n_items=int(read.sum()),
-        n_clusters=int(np.unique(groups).size) if np.unique(groups).size < groups.size else None,
-        excluded={"not read": lost},
-    )
-    slopes = slice(k, k + len(names))
-    errors = np.sqrt(np.diag(covariance))
-    notes = () if df >= 19 else (_few(df),)
-    terms = tuple(
-        Estimate(
-            name=f"log_odds_{name}", label=f"Log odds of a higher score, {name.replace('_', ' ')}",
-            estimate=float(b), std_error=float(se), sample=sample, estimator="cumulative logit",
-            interval=wald_interval(
-                float(b), float(se), df=df, level=inference["level"], sandwich="CR1"
-            ),
-            notes=notes,
-        )
-        for name, b, se in zip(names, fit.beta[slopes], errors[slopes], strict=True)
-    )  # fmt: skip
-    if answer is not None:
-        sd, error = abs(float(fit.beta[-1])), float(errors[-1])
-        interval = wald_interval(sd, error, df=df, level=inference["level"], sandwich="CR1")
-        terms += (
-            Estimate(
-                name="answer_sd", label="Standard deviation of answers", estimate=sd,
-                std_error=error, sample=sample, estimator="cumulative logit", notes=notes,
-                interval=interval,
-            ),
-        )  # fmt: skip
-    wald = np.sqrt(np.diag(fit.bread))[slopes]
-    return Estimates(
-        name=where, label="Cumulative logit", terms=terms, sample=sample,
-        details={
-            "thresholds": (fit.beta[:k] + centre @ fit.beta[slopes]).tolist(),
-            "levels": levels.tolist(), "loglik": fit.loglik,
-            "std_errors_wald": dict(zip(names, wald.tolist(), strict=True)),
-            **({} if answer is None else {"change": change}),
-        },
-    )  # fmt: skip
-
-
-def _answers(answer: ArrayLike, n: int) -> Ints:
-    given = np.asarray(answer)
-    if given.shape != (n,):
-        raise InputError(
-            f"cumulative_logit: answer must have one entry for each of {n} scores, got shape "
-            f"{given.shape}."
-        )
-    given = given if given.dtype.kind in "iuf" else given.astype(str)
-    return np.unique(given, return_inverse=True)[1].reshape(-1).astype(np.int64)
-
-
-def _cluster_of_answers(who: Ints, groups: Ints) -> Ints:
-    """The cluster of each answer, which must be one."""
-    present, first = np.unique(who, return_index=True)
-    of = groups[first]
-    if np.any(of[np.searchsorted(present, who)] != groups):
-        raise InputError("cumulative_logit: an answer has one cluster, but some have several.")
-    return np.asarray(of)
-
-
-def _with_answers(y: Ints, x: Floats, who: Ints) -> tuple[Fit, float]:
-    """Thresholds, slopes and the standard deviation of answers, whose quality is integrated out."""
-    where = "cumulative_logit"
-    who = np.unique(who, return_inverse=True)[1].reshape(-1)
-    n, k, p = int(who.max()) + 1, int(y.max()) + 1, x.shape[1]
-    if n == who.size:
-        raise InputError(
-            f"{where}: every answer was scored once, so its own quality cannot be told from "
-            "chance. Leave answer out."
-        )
-    start = fit_cumulative_logit(y, x, where=where).beta
-    kinds, at = np.unique(np.column_stack([y, x]), axis=0, return_inverse=True)
-    level = kinds[:, 0].astype(np.int64)
-    above, below, loading = (np.zeros((level.size, k + p)) for _ in range(3))
-    rows = np.arange(level.size)
-    above[rows[level < k - 1], level[level < k - 1]] = 1.0
-    below[rows[level > 0], level[level > 0] - 1] = 1.0
-    above[:, k - 1 : -1] = below[:, k - 1 : -1] = -kinds[:, 1:]
-    loading[:, -1] = 1.0
-    columns = Columns(
-        counts=csr_matrix((np.ones(who.size), (who, at.reshape(-1))), shape=(n, level.size)),
-        above=above, below=below, loading=loading, top=level == k - 1, bottom=level == 0,
-    )  # fmt: skip
-    model = cumulative_model(columns)
-    fit = fit_on_grid(model, np.append(start, 1.0), where=where, runaway=RUNAWAY)
-    return fit.fit, fit.change
-
-
-def _few(df: float) -> Note:
-    message = f"Only {df + 1:.0f} effective clusters: intervals were studied from 20 on."
-    return Note(code="few_clusters", message=message)
-
-
-def _columns(factors: Mapping[str, ArrayLike], n: int) -> tuple[Floats, list[str]]:
-    """Numbers as they are, words as differences from their first level."""
-    where = "cumulative_logit"
-    columns: list[Floats] = []
-    names: list[str] = []
-    for name, given in factors.items():
-        values = np.asarray(given)
-        if values.shape != (n,):
-            raise InputError(
-                f"{where}: factor {name!r} must have one entry for each of {n} scores, got shape "
-                f"{values.shape}."
-            )
-        if values.dtype.kind in "bif":
-            if not np.all(np.isfinite(values)):
-                raise InputError(f"{where}: factor {name!r} has missing or infinite numbers.")
-            columns.append(values.astype(float))
-            names.append(name)
-            continue
-        levels, coded = np.unique(values.astype(str), return_inverse=True)
-        columns += [(coded == i).astype(float) for i in range(1, levels.size)]
-        names += [f"{name}_{level}" for level in levels[1:]]
-    return np.column_stack(columns) if columns else np.zeros((n, 1)), names or [*factors]
 
 
 def dummies(groups: Sequence[str] | NDArray[np.str_], names: Sequence[str]) -> Floats:

@@ -300,7 +300,7 @@ def _tested(
             name="dif_log_odds",
             label=f"Log odds of a higher score, {name} over {names[0]}",
             estimate=float(b), std_error=float(se), sample=sample, estimator="proportional odds",
-            interval=wald_interval(float(b), float(se), df=df, level=level, sandwich="CR1"),
+            interval=wald_interval(float(b), float(se), df=df, level=level),
         )
         for name, b, se in zip(
             names[1:], uniform.beta[at], np.sqrt(np.diag(covariance))[at], strict=True

@@ -16,11 +16,10 @@ from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.agreement.kappa import cohen_kappa
 from judgestats.stats.designs.count_table import encode_verdicts
-from judgestats.stats.dispersion.ratios import with_adjusted
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Interval, Note, Result, Sample, notes_block
 from judgestats.stats.inference.keywords import Clustered, Resampled, with_keywords
-from judgestats.stats.inference.multiplicity import Adjustment
+from judgestats.stats.inference.multiplicity import Adjustment, with_adjusted
 from judgestats.stats.inference.result import Comparison, Comparisons
 from judgestats.stats.validity.inputs import FAIL_PASS, share_over_clusters, verdict_values
 

@@ -1,72 +1,15 @@
-"""Cumulative logit against R's clm and statsmodels; DIF against polr with sandwich errors."""
+"""Differences between sources against R's polr with sandwich errors."""
 
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats import cumulative_logit, dif_test
+from judgestats.stats import dif_test
 from judgestats.stats.robustness import REST_SCORE
 
 CRITERIA = ("c1", "c2", "c3", "c4")
-
-
-def test_the_maximum_is_that_of_clm(reference):
-    d = reference.data("clmm80x5x2")
-    out = cumulative_logit(d.score, {"hot": d.hot}, cluster=d.question)
-    want = reference.value("clmm80x5x2", "clm_coef")
-    assert out["log_odds_hot"].estimate == pytest.approx(want.pop("hot"), abs=1e-8)
-    assert out.details["thresholds"] == pytest.approx(list(want.values()), abs=1e-8)
-    assert out.details["loglik"] == pytest.approx(
-        reference.value("clmm80x5x2", "clm_loglik"), abs=1e-8
-    )
-
-
-def test_random_answers_are_those_of_clmm(reference):
-    d = reference.data("clmm80x5x2")
-    judge = d.judge.map(lambda j: f"j{j}")
-    out = cumulative_logit(
-        d.score, {"hot": d.hot, "judge": judge}, answer=d.answer, cluster=d.question
-    )
-    want = reference.value("clmm80x5x2", "clmm_judge_fixed_aghq25_coef")
-    errors = reference.value("clmm80x5x2", "clmm_judge_fixed_aghq25_se")
-    for ours, theirs in (("hot", "hot"), *((f"judge_j{i}", f"judge{i}") for i in range(2, 6))):
-        assert out[f"log_odds_{ours}"].estimate == pytest.approx(want[theirs], abs=1e-4)
-        assert out.details["std_errors_wald"][ours] == pytest.approx(errors[theirs], abs=2e-5)
-    cuts = [v for k, v in want.items() if "|" in k]
-    assert out.details["thresholds"] == pytest.approx(cuts, abs=1e-4)
-    sd = reference.value("clmm80x5x2", "clmm_judge_fixed_aghq25_sd")["answer"]
-    assert out["answer_sd"].estimate == pytest.approx(sd, abs=1e-4)
-    loglik = reference.value("clmm80x5x2", "clmm_judge_fixed_aghq25_loglik")
-    # clmm stops where its gradient is 1e-4; ours is the higher of two likelihoods that agree.
-    assert loglik - 1e-9 <= out.details["loglik"] <= loglik + 1e-6
-    assert out.details["change"] < 1e-8
-
-
-def test_repeats_of_an_answer_are_no_new_answers(reference):
-    d = reference.data("repeated10")
-    warmer = (d.temperature > 0.4).map({True: "warm", False: "cold"})
-    out = cumulative_logit(d.score, {"temperature": warmer}, answer=d.item)
-    assert (
-        out["log_odds_temperature_warm"].std_error
-        > out.details["std_errors_wald"]["temperature_warm"]
-    )
-
-
-def test_words_are_differences_from_their_first_level_as_in_statsmodels(reference):
-    from statsmodels.miscmodels.ordinal_model import OrderedModel
-
-    d = reference.data("clmm80x5x2")
-    judge = d.judge.map(lambda j: f"j{j}")
-    out = cumulative_logit(d.score, {"judge": judge, "hot": d.hot})
-    x = pd.get_dummies(judge, drop_first=True).astype(float).assign(hot=d.hot)
-    score = d.score.astype(pd.CategoricalDtype(ordered=True))
-    fit = OrderedModel(score, x, distr="logit").fit(method="bfgs", disp=0, gtol=1e-9, maxiter=500)
-    for name, column in (("judge_j2", "j2"), ("judge_j5", "j5"), ("hot", "hot")):
-        assert out[f"log_odds_{name}"].estimate == pytest.approx(fit.params[column], abs=1e-6)
-        assert out.details["std_errors_wald"][name] == pytest.approx(fit.bse[column], abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ["dif300", "dif300_shared"])
@@ -138,14 +81,6 @@ def test_what_cannot_be_compared_is_refused():
     with pytest.raises(InputError, match="classes must be one of"):
         dif_test(said, source, quality=rng.normal(size=80), classes="cohen")
     with pytest.raises(InputError, match="all scores are equal"):
-        cumulative_logit(np.ones(80), {"source": source})
-    with pytest.raises(InputError, match="cannot be told apart"):
-        cumulative_logit(said, {"source": source, "again": source})
+        dif_test(np.ones(80), source, quality=rng.normal(size=80))
     with pytest.raises(InputError, match="decides the scores without exception"):
-        cumulative_logit(np.where(source == "x", 1, 5), {"source": source})
-    with pytest.raises(InputError, match="every answer was scored once"):
-        cumulative_logit(said, {"source": source}, answer=np.arange(80))
-    with pytest.raises(InputError, match="has one cluster"):
-        cumulative_logit(
-            said, {"source": source}, answer=np.arange(80) // 2, cluster=np.arange(80) % 7
-        )
+        dif_test(np.where(source == "x", 1, 5), source, quality=rng.normal(size=80))
