@@ -26,7 +26,12 @@ from judgestats.stats.inference.keywords import (
 )
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.result import Estimates, TestResult
-from judgestats.stats.inference.sum_statistics import counts_of_codes, share_estimate
+from judgestats.stats.inference.sum_statistics import (
+    SumStatistic,
+    counts_of_codes,
+    estimate_from_sums,
+    share_estimate,
+)
 
 OUTCOMES = ("a", "b", "tie")
 
@@ -254,12 +259,12 @@ def position_and_noise(
         excluded={"fewer than two verdicts in one of the orders": int(np.sum(~used))},
     )
 
-    def estimate(
-        name: str, label: str, wholes: Floats | Bools, parts: Floats, *, signed: bool = False
-    ) -> Estimate:
-        return share_estimate(
-            wholes,
-            parts,
+    data = np.column_stack([used, noise, between]).astype(float)
+
+    def estimate(name: str, label: str, combine: Any, *, signed: bool = False) -> Estimate:
+        return estimate_from_sums(
+            SumStatistic(per_item=lambda x: x, combine=lambda s: np.asarray(combine(s))),
+            data,
             name=name,
             label=label,
             estimator="pairs of distinct judgments, items weigh equally",
@@ -268,15 +273,21 @@ def position_and_noise(
             if not used.any()
             else "the orders never disagree",
             where=where,
-            signed=signed,
+            scale="identity" if signed else "logit",
+            proportion=not signed,
             **inference,
         )
 
+    noise_share = estimate(
+        "noise_share",
+        "Noise as a share of the disagreement between orders",
+        lambda s: s[..., 1] / s[..., 2],
+        signed=True,
+    )
     position = estimate(
         "position_effect",
         "Disagreement that order adds",
-        used,
-        between - noise,
+        lambda s: (s[..., 2] - s[..., 1]) / s[..., 0],
         signed=True,
     )
     if n_permutations and math.isfinite(position.estimate):
@@ -286,19 +297,24 @@ def position_and_noise(
             )
         )
     terms = (
-        estimate("repetition_noise", "Two judgments in the same order differ", used, noise),
-        estimate("order_disagreement", "Two judgments in opposite orders differ", used, between),
-        position,
         estimate(
-            "noise_share",
-            "Noise as a share of the disagreement between orders",
-            between,
-            noise,
-            signed=True,
+            "repetition_noise",
+            "Two judgments in the same order differ",
+            lambda s: s[..., 1] / s[..., 0],
         ),
+        estimate(
+            "order_disagreement",
+            "Two judgments in opposite orders differ",
+            lambda s: s[..., 2] / s[..., 0],
+        ),
+        position,
+        noise_share,
     )
     return Estimates(
-        name=where, label="Position apart from repetition noise", terms=terms, sample=sample
+        name=where,
+        label="Position apart from repetition noise",
+        terms=terms,
+        sample=position.sample,
     )
 
 
