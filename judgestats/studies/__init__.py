@@ -18,7 +18,6 @@ from judgestats.studies.claims import (
     Options,
     Replication,
     Study,
-    not_examined,
 )
 
 __all__ = [

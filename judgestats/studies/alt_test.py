@@ -24,7 +24,6 @@ from judgestats.studies.claims import (
     Options,
     Replication,
     Study,
-    not_examined,
     now,
     table_of,
 )
@@ -228,19 +227,16 @@ def _clusters(sets: list[LabelledSet], advised: Tests) -> Claim:
     again = _tests(grouped, margin=True, cluster=True)
     changed = [key for key, out in again.items() if bool(out.passed) != bool(advised[key].passed)]
     sizes = ", ".join(f"{s.title} {len(s.labels)} in {s.texts}" for s in grouped)
-    about = {
-        "claim": "Items count as independent in the paired t test.",
-        "published": "one-sided paired t test over items",
-        "test_then": "alternative annotator test, items independent",
-        "test_now": "t over texts instead of items",
-    }
-    if not again:
-        return not_examined(
-            "clusters", **about, missing="which items share a text is not in the folder"
-        )
-    return Claim(
+    about = Claim(
         id="clusters",
-        **about,
+        claim="Items count as independent in the paired t test.",
+        published="one-sided paired t test over items",
+        test_then="alternative annotator test, items independent",
+        test_now="t over texts instead of items",
+    )
+    if not again:
+        return about.not_examined("which items share a text is not in the folder")
+    return about.examined(
         verdict="stands" if not changed else "stands in part",
         because=f"Items share texts ({sizes}); over texts {len(changed)} of {len(again)} verdicts "
         "on people change. The margin is wider than what clustering adds to the error.",
@@ -270,21 +266,18 @@ def _modest(sets: list[LabelledSet], advised: Tests, options: Options) -> Claim:
                 for _ in range(draws)
             ]  # fmt: skip
             shares.setdefault(own.title, []).append(float(np.mean(same)))
-    about = {
-        "claim": "A modest number of annotated items suffices.",
-        "published": "50 to 100 items",
-        "test_then": "simulation",
-        "test_now": f"{draws} draws of {_DRAWN} items that everybody labelled: how often the "
-        "verdict on a person is that of all items",
-    }
-    if not shares:
-        return not_examined(
-            "modest", **about, missing="no set has enough items that every annotator labelled"
-        )
-    least = min(min(v) for v in shares.values())
-    return Claim(
+    about = Claim(
         id="modest",
-        **about,
+        claim="A modest number of annotated items suffices.",
+        published="50 to 100 items",
+        test_then="simulation",
+        test_now=f"{draws} draws of {_DRAWN} items that everybody labelled: how often the "
+        "verdict on a person is that of all items",
+    )
+    if not shares:
+        return about.not_examined("no set has enough items that every annotator labelled")
+    least = min(min(v) for v in shares.values())
+    return about.examined(
         verdict="stands"
         if least >= 0.8
         else "stands in part"

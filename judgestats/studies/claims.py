@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +68,8 @@ class Claim:
     published: str
     test_then: str
     test_now: str
-    verdict: str
-    because: str
+    verdict: str = "not examined"
+    because: str = ""
     reproduced: str = ""
     results: tuple[NamedResult, ...] = ()
 
@@ -80,8 +80,25 @@ class Claim:
         if wrong:
             raise InputError(f"Claim {self.id}: the result {wrong[0]!r} does not bear its id.")
 
+    def examined(
+        self,
+        *,
+        verdict: str,
+        because: str,
+        reproduced: str = "",
+        results: Iterable[NamedResult] = (),
+    ) -> Claim:
+        """The claim with what the data say of it."""
+        return replace(
+            self, verdict=verdict, because=because, reproduced=reproduced, results=tuple(results)
+        )
+
+    def not_examined(self, missing: str) -> Claim:
+        """The claim where the folder holds no data."""
+        return replace(self, verdict="not examined", because=f"No data: {missing}.")
+
     @property
-    def examined(self) -> bool:
+    def is_examined(self) -> bool:
         """Whether there were data."""
         return self.verdict != "not examined"
 
@@ -99,21 +116,6 @@ def now(identity: str, title: str, result: Result, *, primary: bool = False) -> 
     """A result of a test that the question calls for."""
     return NamedResult(
         id=identity, title=title, role="primary" if primary else "secondary", result=result
-    )
-
-
-def not_examined(
-    identity: str, *, claim: str, published: str, test_then: str, test_now: str, missing: str
-) -> Claim:
-    """A claim for which the folder holds no data."""
-    return Claim(
-        id=identity,
-        claim=claim,
-        published=published,
-        test_then=test_then,
-        test_now=test_now,
-        verdict="not examined",
-        because=f"No data: {missing}.",
     )
 
 
@@ -202,7 +204,7 @@ class Replication:
             hypotheses=tuple(
                 Hypothesis(id=c.id, role="primary", question=c.claim, test=c.test_now)
                 for c in self.claims
-                if c.examined
+                if c.is_examined
             ),
             blocks="As each claim's row says; the study's own tests stand beside.",
             missing="Arrays of unequal length are not aligned by index; what is left out is said.",

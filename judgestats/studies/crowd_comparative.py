@@ -21,7 +21,6 @@ from judgestats.studies.claims import (
     Replication,
     Study,
     file_of,
-    not_examined,
     now,
     table_of,
 )
@@ -336,15 +335,17 @@ def _averages(printed: Printed) -> Claim:
 
 
 def _points() -> Claim:
-    return not_examined(
-        "points",
+    about = Claim(
+        id="points",
         claim="Explanations after a crowd name more key points and cover more of the responses.",
         published="figures",
         test_then="means side by side",
         test_now="key points and coverage paired by pair, beside the length of the explanation and "
         "coverage by explanations of other questions",
-        missing="figures only; `judgestats run crowd` counts key points and `python -m "
-        "judgestats.training coverage` measures coverage on a run of your own",
+    )
+    return about.not_examined(
+        "figures only; `judgestats run crowd` counts key points and `python -m "
+        "judgestats.training coverage` measures coverage on a run of your own"
     )
 
 

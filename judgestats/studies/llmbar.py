@@ -23,7 +23,6 @@ from judgestats.studies.claims import (
     file_of,
     format_percent,
     hundredths,
-    not_examined,
     now,
     shifted,
     table_of,
@@ -104,53 +103,51 @@ def _prompt_claim(
     than: Sequence[str], rises: bool,
 ) -> Claim:  # fmt: skip
     """One prompt of GPT-4 against others, on the same adversarial pairs."""
-    about = {
-        "claim": claim,
-        "published": published,
-        "test_then": _THEN,
-        "test_now": f"{_NOW}, Holm",
-    }
+    about = Claim(
+        id=identity,
+        claim=claim,
+        published=published,
+        test_then=_THEN,
+        test_now=f"{_NOW}, Holm",
+    )
     there = set(v.frame.loc[v.frame["llm"] == GPT4, "strategy"])
     if not {better, *than} <= there:
-        return not_examined(identity, **about, missing=f"{GPT4} lacks one of the prompts")
+        return about.not_examined(f"{GPT4} lacks one of the prompts")
     names = [better, *than]
     wide = pd.concat([v.right(GPT4, s) for s in names], axis=1, join="inner").dropna()
     shift = mean_shift(wide.to_numpy(), conditions=names, reference=better, level=options.level)
     signed = [(-row.estimate, row) for row in shift.rows]
     clear = [row.p_adjusted < 1 - options.level and (d > 0) == rises for d, row in signed]
     verdict = "stands" if all(clear) else "stands in part" if any(clear) else "open"
-    return Claim(
-        id=identity,
-        **about,
-        reproduced=", ".join(f"{s} {format_percent(v.printed(GPT4, s))}" for s in names),
-        verdict=verdict,
-        because=f"Beside {better}: "
+    return about.examined(
+reproduced=", ".join(f"{s} {format_percent(v.printed(GPT4, s))}" for s in names),
+verdict=verdict,
+because=f"Beside {better}: "
         + "; ".join(f"{row.a} {shifted(row)}" for row in shift.rows)
         + f" ({len(wide)} pairs).",
-        results=(
+results=(
             *(then(f"{identity}.then.{s}", s, _accuracy(v, GPT4, s, options)) for s in names),
             now(f"{identity}.now", f"Accuracy of {GPT4} by prompt", shift, primary=True),
         ),
-    )  # fmt: skip
+)  # fmt: skip
 
 
 def _chance(v: Verdicts, options: Options) -> Claim:
     """Which judges are worse than a coin on adversarial pairs, under the study's plain prompt."""
-    about = {
-        "claim": "On adversarial pairs many judges do worse than chance.",
-        "published": "ChatGPT and LLaMA-2 below 50 %, Falcon near it",
-        "test_then": _THEN,
-        "test_now": "accuracy over pairs with its interval, against .5, plain prompt (Vanilla)",
-    }
+    about = Claim(
+        id="chance",
+        claim="On adversarial pairs many judges do worse than chance.",
+        published="ChatGPT and LLaMA-2 below 50 %, Falcon near it",
+        test_then=_THEN,
+        test_now="accuracy over pairs with its interval, against .5, plain prompt (Vanilla)",
+    )
     llms = [j for j in dict.fromkeys(v.frame["llm"]) if len(v.select_rows(j, _PLAIN))]
     if not llms:
-        return not_examined("chance", **about, missing="no verdicts under Vanilla")
+        return about.not_examined("no verdicts under Vanilla")
     accuracies = {j: _accuracy(v, j, _PLAIN, options) for j in llms}
     below = [j for j, e in accuracies.items() if e.interval and e.interval.high < 0.5]
     above = [j for j, e in accuracies.items() if e.interval and e.interval.low > 0.5]
-    return Claim(
-        id="chance",
-        **about,
+    return about.examined(
         reproduced=", ".join(f"{j} {format_percent(v.printed(j, _PLAIN))}" for j in llms),
         verdict="stands" if len(below) > 1 else "stands in part" if below else "does not stand",
         because=f"Shown below .5: {', '.join(below) or 'none'}; shown above: "
@@ -166,22 +163,21 @@ def _chance(v: Verdicts, options: Options) -> Claim:
 
 def _consistent(v: Verdicts, options: Options) -> Claim:
     """Whether a judge that agrees with itself after a swap is right."""
-    about = {
-        "claim": "Agreement after a swap tells a good judge (a common reading, not the study's).",
-        "published": "agreement after the swap beside every accuracy",
-        "test_then": "share of pairs with the same verdict in both orders",
-        "test_now": "the same, with exact intervals, beside accuracy, plain prompt (Vanilla)",
-    }
+    about = Claim(
+        id="consistent",
+        claim="Agreement after a swap tells a good judge (a common reading, not the study's).",
+        published="agreement after the swap beside every accuracy",
+        test_then="share of pairs with the same verdict in both orders",
+        test_now="the same, with exact intervals, beside accuracy, plain prompt (Vanilla)",
+    )
     llms = [j for j in dict.fromkeys(v.frame["llm"]) if len(v.select_rows(j, _PLAIN))]
     if len(llms) < 3:
-        return not_examined("consistent", **about, missing="fewer than three judges under Vanilla")
+        return about.not_examined("fewer than three judges under Vanilla")
     agree = {j: v.consistency(j, _PLAIN, options) for j in llms}
     right = {j: float(v.right(j, _PLAIN).mean()) for j in llms}
     wrong = {j: _same_and_wrong(v, j) for j in llms}
     bad = max((j for j in llms if right[j] < 0.5), key=lambda j: agree[j].estimate, default=llms[0])
-    return Claim(
-        id="consistent",
-        **about,
+    return about.examined(
         reproduced=", ".join(f"{j} {hundredths(e)}" for j, e in agree.items()),
         verdict="does not stand" if right[bad] < 0.5 < agree[bad].estimate else "stands in part",
         because=f"{bad} gives the same verdict in both orders in {hundredths(agree[bad])} of the "
@@ -203,16 +199,17 @@ def _same_and_wrong(v: Verdicts, llm: str) -> float:
 
 def _swapped(v: Verdicts, options: Options) -> Claim:
     """What a prompt that judges both orders buys."""
-    about = {
-        "claim": "Judging both orders within the prompt (Swap) raises agreement with oneself.",
-        "published": "GPT-4, agreement per set: 93.3 to 97.0, 94.6 to 95.7, 93.6 to 97.9, 82.6 to "
+    about = Claim(
+        id="swap",
+        claim="Judging both orders within the prompt (Swap) raises agreement with oneself.",
+        published="GPT-4, agreement per set: 93.3 to 97.0, 94.6 to 95.7, 93.6 to 97.9, 82.6 to "
         "93.5 %",
-        "test_then": "shares side by side",
-        "test_now": "difference on the same pairs, of consistency and of accuracy",
-    }
+        test_then="shares side by side",
+        test_now="difference on the same pairs, of consistency and of accuracy",
+    )
     there = set(v.frame.loc[v.frame["llm"] == GPT4, "strategy"])
     if not {_PLAIN, _SWAP} <= there:
-        return not_examined("swap", **about, missing=f"{GPT4} lacks Vanilla or Swap")
+        return about.not_examined(f"{GPT4} lacks Vanilla or Swap")
     both = [v.select_rows(GPT4, s) for s in (_PLAIN, _SWAP)]
     same = [(b["one"].notna() & (b["one"] == b["two"])).astype(float) for b in both]
     tables = [pd.concat(same, axis=1, join="inner")]
@@ -222,23 +219,21 @@ def _swapped(v: Verdicts, options: Options) -> Claim:
     ]
     (agree,), (right,) = (f.rows for f in shift)
     rises = agree.p_value < 1 - options.level and agree.estimate > 0
-    return Claim(
-        id="swap",
-        **about,
-        reproduced=", ".join(
+    return about.examined(
+reproduced=", ".join(
             f"{s} {format_percent(float(x.mean()))}"
             for s, x in zip((_PLAIN, _SWAP), same, strict=True)
         )
         + " over all pairs",
-        verdict="stands" if rises else "open",
-        because=f"Consistency {shifted(agree)}; accuracy {shifted(right)}: a prompt that judges "
+verdict="stands" if rises else "open",
+because=f"Consistency {shifted(agree)}; accuracy {shifted(right)}: a prompt that judges "
         "both orders is steadier, and no more often right.",
-        results=(
+results=(
             now("swap.now.consistency", f"Same verdict in both orders, {GPT4}", shift[0],
                 primary=True),
             now("swap.now.accuracy", f"Accuracy, {GPT4}", shift[1]),
         ),
-    )  # fmt: skip
+)  # fmt: skip
 
 
 def examine(folder: Path, options: Options) -> Replication:

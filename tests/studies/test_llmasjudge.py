@@ -14,7 +14,6 @@ from scipy import stats
 from judgestats.errors import InputError
 from judgestats.runner import load_design, run_replication
 from judgestats.studies import Claim, Options, load_study, study_names
-from judgestats.studies.claims import not_examined
 from judgestats.studies.llmasjudge.data import read_llmasjudge
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "llmasjudge"
@@ -36,13 +35,13 @@ def result(claim, identity):
 @needs_data
 def test_every_claim_has_a_row_and_those_without_data_say_so(published):
     assert len(published) == 12
-    missing = {k for k, c in published.items() if not c.examined}
+    missing = {k for k, c in published.items() if not c.is_examined}
     assert {"reasoning_before", "reasoning_after", "alignment_methods"} <= missing
     for claim in published.values():
         assert claim.test_then
         assert claim.test_now
         assert claim.because
-        assert bool(claim.results) == claim.examined
+        assert bool(claim.results) == claim.is_examined
 
 
 @needs_data
@@ -306,8 +305,8 @@ def test_the_registry_names_its_studies():
             because="",
             results=load_study("llmasjudge") and (_named("y.now"),),
         )
-    claim = not_examined("x", claim="c", published="p", test_then="t", test_now="n", missing="m")
-    assert not claim.examined
+    claim = Claim(id="x", claim="c", published="p", test_then="t", test_now="n")
+    assert not claim.not_examined("m").is_examined
 
 
 def _named(identity):

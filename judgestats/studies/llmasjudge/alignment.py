@@ -18,7 +18,7 @@ from judgestats.stats.dispersion.published import levene_of_variances
 from judgestats.stats.dispersion.ratios import ratio_of_ratios, variance_ratio
 from judgestats.stats.inference.estimate import Note
 from judgestats.stats.inference.result import Comparison, TestResult
-from judgestats.studies.claims import Claim, Options, not_examined, now, then
+from judgestats.studies.claims import Claim, Options, now, then
 from judgestats.studies.llmasjudge.data import MARGIN as SD_MARGIN
 from judgestats.studies.llmasjudge.data import MINI, LLMasJudgeData, listed, no_difference, paired
 
@@ -58,28 +58,21 @@ def _equal_lengths(
 
 def alignment_methods(data: LLMasJudgeData, options: Options) -> Claim:
     """All methods beat the baselines; reasoning does worse."""
-    about = {
-        "claim": (
-            "All methods agree with people better than random and always-tie; those that reason do "
-            "worse than the others."
-        ),
-        "published": "Friedman and Nemenyi, p < .05",
-        "test_then": "Friedman's test over methods, pairs as blocks, then Nemenyi",
-        "test_now": (
-            "the same blocks; differences of the mean score with interval, Holm, since Friedman "
-            "ranks a score of three values with many ties (clusters of a question are not in the "
-            "file)"
-        ),
-    }
+    about = Claim(
+        id="alignment_methods",
+        claim="All methods agree with people better than random and always-tie; those that reason "
+        "do worse than the others.",
+        published="Friedman and Nemenyi, p < .05",
+        test_then="Friedman's test over methods, pairs as blocks, then Nemenyi",
+        test_now="the same blocks; differences of the mean score with interval, Holm, since "
+        "Friedman ranks a score of three values with many ties (clusters of a question are not in "
+        "the file)",
+    )
     if not data.alignment:
-        return not_examined("alignment_methods", missing="no alignment scores", **about)
+        return about.not_examined("no alignment scores")
     kept, left = _equal_lengths(data.alignment)
     if len(kept) < 2 or not any(base in kept for base in _BASELINES):
-        return not_examined(
-            "alignment_methods",
-            missing="no two methods with as many pairs as a baseline",
-            **about,
-        )
+        return about.not_examined("no two methods with as many pairs as a baseline")
     names = list(kept)
     table = np.column_stack(list(kept.values()))
     old = _friedman(table, names, options)
@@ -135,16 +128,12 @@ def alignment_methods(data: LLMasJudgeData, options: Options) -> Claim:
         f"{n} {apa_number(float(np.nanmean(v)), digits=3, bounded=True)}" for n, v in kept.items()
     )
     out = f" Of another length, not comparable by pair: {', '.join(left)}." if left else ""
-    return Claim(
-        id="alignment_methods",
+    return about.examined(
         verdict=verdict,
         reproduced=f"{old.statistic_text()}, p {format_p(old.p_value)}; Nemenyi: {printed}",
-        because=(
-            f"{sum(beaten)} of {len(beaten)} comparisons with the baselines stand; {differences}. "
-            f"Scores: {means}.{out}"
-        ),
-        results=tuple(results),
-        **about,
+        because=f"{sum(beaten)} of {len(beaten)} comparisons with the baselines stand; "
+        f"{differences}. Scores: {means}.{out}",
+        results=results,
     )
 
 
@@ -152,24 +141,25 @@ def alignment_temperature(data: LLMasJudgeData, options: Options, *, level: str)
     """Temperature matters with reasoning, not without."""
     identity = f"alignment_temperature_{level}"
     reasoned = level == "before"
-    about = {
-        "claim": "With reasoning, temperature changes the agreement with people."
+    about = Claim(
+        id=identity,
+        claim="With reasoning, temperature changes the agreement with people."
         if reasoned
         else "Without reasoning, temperature does not change the agreement with people.",
-        "published": "Friedman, p < .001" if reasoned else "Friedman, p > .1",
-        "test_then": "Friedman's test over temperatures, pairs as blocks",
-        "test_now": "the same, with mean differences"
+        published="Friedman, p < .001" if reasoned else "Friedman, p > .1",
+        test_then="Friedman's test over temperatures, pairs as blocks",
+        test_now="the same, with mean differences"
         + (
             ""
             if reasoned
             else f"; no change needs every difference of mean scores within {MARGIN} (two "
             "one-sided tests)"
         ),
-    }
+    )
     cells = data.alignment_temperatures.get(level, {})
     if len(cells) < 2 or len({v.size for v in cells.values()}) > 1:
         missing = "no alignment by temperature" if not cells else "arrays of unequal length"
-        return not_examined(identity, missing=missing, **about)
+        return about.not_examined(missing)
     names = [f"T={t:g}" for t in sorted(cells)]
     table = np.column_stack([cells[t] for t in sorted(cells)])
     old = _friedman(table, names, options)
@@ -185,38 +175,33 @@ def alignment_temperature(data: LLMasJudgeData, options: Options, *, level: str)
         f"{n} {apa_number(m, digits=3, bounded=True)}"
         for n, m in zip(names, np.nanmean(table, axis=0), strict=True)
     )
-    return Claim(
-        id=identity,
+    return about.examined(
         verdict=verdict,
         reproduced=f"{old.statistic_text()}, p {format_p(old.p_value)}",
-        because=(
-            f"Friedman p {format_p(old.p_value)}; all differences within {MARGIN}: "
-            f"{'shown' if equal.all_shown else 'not shown'}. Scores: {means}."
-        ),
+        because=f"Friedman p {format_p(old.p_value)}; all differences within {MARGIN}: "
+        f"{'shown' if equal.all_shown else 'not shown'}. Scores: {means}.",
         results=(
             then(f"{identity}.then", "Alignment by temperature, Friedman", old),
             now(f"{identity}.now", "Alignment by temperature", _noted(old), primary=True),
             now(f"{identity}.now.pairs", "Differences of alignment scores", shifts),
             now(f"{identity}.now.equivalence", "Equivalence of alignment scores", equal),
         ),
-        **about,
     )
 
 
 def more_trials(data: LLMasJudgeData, options: Options) -> Claim:
     """Averaging ten judgments does not help."""
-    about = {
-        "claim": "More trials do not help the agreement with people.",
-        "published": "a remark in the conclusion",
-        "test_then": "none of its own (Nemenyi of ten averaged trials against one)",
-        "test_now": (
-            "difference of the mean alignment score with interval, paired by pair; that it does "
-            f"not help needs the difference below {MARGIN}"
-        ),
-    }
+    about = Claim(
+        id="more_trials",
+        claim="More trials do not help the agreement with people.",
+        published="a remark in the conclusion",
+        test_then="none of its own (Nemenyi of ten averaged trials against one)",
+        test_now="difference of the mean alignment score with interval, paired by pair; that it "
+        f"does not help needs the difference below {MARGIN}",
+    )
     one, ten = (data.alignment.get(n) for n in ("pointwise", "pointwise, mean of 10"))
     if one is None or ten is None or one.size != ten.size:
-        return not_examined("more_trials", missing="no alignment scores of ten trials", **about)
+        return about.not_examined("no alignment scores of ten trials")
     names = ["one trial", "mean of 10"]
     table = np.column_stack([one, ten])
     shift = mean_shift(table, conditions=names, level=options.level)
@@ -224,20 +209,16 @@ def more_trials(data: LLMasJudgeData, options: Options) -> Claim:
     row = shift.rows[0]
     helps = not math.isnan(row.p_value) and row.p_value < 0.05 and row.estimate > 0
     verdict = "stands" if equal.all_shown else "does not stand" if helps else "open"
-    return Claim(
-        id="more_trials",
+    return about.examined(
         verdict=verdict,
         reproduced="no number was published",
-        because=(
-            f"Mean of 10 minus one trial = {row.with_bounds(bounded=True)}, "
-            f"p {format_p(row.p_value)}; difference within {MARGIN}: "
-            f"{'shown' if equal.all_shown else 'not shown'}."
-        ),
+        because=f"Mean of 10 minus one trial = {row.with_bounds(bounded=True)}, "
+        f"p {format_p(row.p_value)}; difference within {MARGIN}: "
+        f"{'shown' if equal.all_shown else 'not shown'}.",
         results=(
             now("more_trials.now", "Ten trials against one", shift, primary=True),
             now("more_trials.now.equivalence", "Equivalence of ten trials and one", equal),
         ),
-        **about,
     )
 
 
@@ -245,29 +226,24 @@ def reasoning(data: LLMasJudgeData, options: Options, *, level: str) -> Claim:
     """Reasoning before the score raises the spread; reasoning after it does not."""
     identity = f"reasoning_{level}"
     before = level == "before"
-    about = {
-        "claim": "Reasoning before the score makes scores scatter more than no reasoning."
+    about = Claim(
+        id=identity,
+        claim="Reasoning before the score makes scores scatter more than no reasoning."
         if before
         else "Reasoning after the score makes no difference to the spread.",
-        "published": "Levene, p < .05" if before else "Levene, p = .12",
-        "test_then": (
-            "Levene on the two vectors of variances, temperatures pooled: it compares how much the "
-            "variances vary, unpaired"
+        published="Levene, p < .05" if before else "Levene, p = .12",
+        test_then="Levene on the two vectors of variances, temperatures pooled: it compares how "
+        "much the variances vary, unpaired",
+        test_now="items as blocks: Wilcoxon's signed-rank test and the ratio of variances, each "
+        "item's variance averaged over the temperatures with complete arrays"
+        + (
+            "" if before else f"; no difference needs the ratio within 1/{SD_MARGIN} to {SD_MARGIN}"
         ),
-        "test_now": (
-            "items as blocks: Wilcoxon's signed-rank test and the ratio of variances, each item's "
-            "variance averaged over the temperatures with complete arrays"
-            + (
-                ""
-                if before
-                else f"; no difference needs the ratio within 1/{SD_MARGIN} to {SD_MARGIN}"
-            )
-        ),
-    }
+    )
     cells = {t: v for (t, j), v in data.reasoning.get(level, {}).items() if j == MINI}
     plain = {t: v for (t, j), v in data.variances.items() if j == MINI and t in cells}
     if not plain:
-        return not_examined(identity, missing=f"no variances with reasoning {level}", **about)
+        return about.not_examined(f"no variances with reasoning {level}")
     shared = sorted(plain)
     old = levene_of_variances(
         [np.concatenate([plain[t] for t in shared]), np.concatenate([cells[t] for t in shared])],
@@ -276,13 +252,11 @@ def reasoning(data: LLMasJudgeData, options: Options, *, level: str) -> Claim:
     kept = [t for t in shared if plain[t].size == cells[t].size == data.n_items]
     results = [then(f"{identity}.then", f"Variances, {level} against none", old)]
     if not kept:
-        return Claim(
-            id=identity,
+        return about.examined(
             verdict="open",
             reproduced=listed({level: old}),
             because="No temperature has complete arrays under both conditions.",
-            results=tuple(results),
-            **about,
+            results=results,
         )
     table = np.column_stack(
         [np.mean([plain[t] for t in kept], axis=0), np.mean([cells[t] for t in kept], axis=0)]
@@ -306,41 +280,34 @@ def reasoning(data: LLMasJudgeData, options: Options, *, level: str) -> Claim:
     else:
         verdict = no_difference(equal, differ=differ)
     at = ", ".join(f"{t:g}" for t in kept)
-    return Claim(
-        id=identity,
+    return about.examined(
         verdict=verdict,
         reproduced=listed({level: old}),
-        because=(
-            f"{pairing.rank_test.method}: p {format_p(pairing.rank_test.p_value)}; ratio of "
-            f"variances {row.with_bounds()}, p "
-            f"{format_p(row.p_value)} (T = {at}); within 1/{SD_MARGIN} to {SD_MARGIN}: "
-            f"{'shown' if equal.all_shown else 'not shown'}."
-        ),
-        results=tuple(results),
-        **about,
+        because=f"{pairing.rank_test.method}: p {format_p(pairing.rank_test.p_value)}; ratio of "
+        f"variances {row.with_bounds()}, p "
+        f"{format_p(row.p_value)} (T = {at}); within 1/{SD_MARGIN} to {SD_MARGIN}: "
+        f"{'shown' if equal.all_shown else 'not shown'}.",
+        results=results,
     )
 
 
 def reasoning_by_judge(data: LLMasJudgeData, options: Options) -> Claim:
     """Reasoning affects the judges differently at T = 1."""
-    about = {
-        "claim": (
-            "Reasoning changes the spread of the judges differently at T = 1 (gpt-4o-mini most), "
-            "less at .5, not at .3."
-        ),
-        "published": "Kruskal-Wallis p < .01 (T = 1), .05-.1 (.5), n.s. (.3); Mann-Whitney p < .01",
-        "test_then": "Kruskal-Wallis and Mann-Whitney on item-wise ratios, zero variances left out",
-        "test_now": (
-            "ratio of the judges' variance ratios (reasoning over none), jackknife over items on "
-            "the log scale, Holm over pairs; zero variances stay in. That the judges do not differ "
-            f"at T = .3 needs every ratio within 1/{SD_MARGIN} to {SD_MARGIN} "
-            "(two one-sided tests)"
-        ),
-    }
+    about = Claim(
+        id="reasoning_judges",
+        claim="Reasoning changes the spread of the judges differently at T = 1 (gpt-4o-mini most), "
+        "less at .5, not at .3.",
+        published="Kruskal-Wallis p < .01 (T = 1), .05-.1 (.5), n.s. (.3); Mann-Whitney p < .01",
+        test_then="Kruskal-Wallis and Mann-Whitney on item-wise ratios, zero variances left out",
+        test_now="ratio of the judges' variance ratios (reasoning over none), jackknife over items "
+        "on the log scale, Holm over pairs; zero variances stay in. That the judges do not differ "
+        f"at T = .3 needs every ratio within 1/{SD_MARGIN} to {SD_MARGIN} "
+        "(two one-sided tests)",
+    )
     with_reasoning, without = data.raw.get("before", {}), data.raw.get("none", {})
     shared = sorted(set(with_reasoning) & set(without))
     if not shared:
-        return not_examined("reasoning_judges", missing="no raw scores with reasoning", **about)
+        return about.not_examined("no raw scores with reasoning")
     old: dict[str, TestResult] = {}
     results: list[NamedResult] = []
     most: dict[float, int] = {}
@@ -419,15 +386,13 @@ def reasoning_by_judge(data: LLMasJudgeData, options: Options) -> Claim:
     why.append(
         f"the judges are shown to be changed alike at {', '.join(shown) or 'no temperature'}"
     )
-    return Claim(
-        id="reasoning_judges",
+    return about.examined(
         verdict=verdict,
         reproduced=f"{listed(old)}; Mann-Whitney, {MINI} against the others: {'; '.join(printed)}"
         if printed
         else listed(old),
         because=f"{'; '.join(why)}.",
-        results=tuple(results),
-        **about,
+        results=results,
     )
 
 

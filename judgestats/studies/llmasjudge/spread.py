@@ -18,7 +18,7 @@ from judgestats.stats.dispersion.ratios import variance_ratio
 from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.multiplicity import adjust_family
 from judgestats.stats.inference.result import TestResult
-from judgestats.studies.claims import Claim, Options, not_examined, now, then
+from judgestats.studies.claims import Claim, Options, now, then
 from judgestats.studies.llmasjudge.data import (
     MARGIN,
     MINI,
@@ -35,18 +35,17 @@ from judgestats.studies.llmasjudge.data import (
 
 def temperature(data: LLMasJudgeData, options: Options) -> Claim:
     """Spread grows with temperature."""
-    about = {
-        "claim": "The spread of repeated scores grows with temperature.",
-        "published": "Spearman, p < .0001",
-        "test_then": "Spearman of temperature and variance, items unpaired, per judge",
-        "test_now": (
-            "items as blocks: Page's trend test over temperatures, per judge, Holm over judges; "
-            "again above T = 0, where sampling is off and the spread is 0 by construction; ratio "
-            "of variances beside it"
-        ),
-    }
+    about = Claim(
+        id="temperature",
+        claim="The spread of repeated scores grows with temperature.",
+        published="Spearman, p < .0001",
+        test_then="Spearman of temperature and variance, items unpaired, per judge",
+        test_now="items as blocks: Page's trend test over temperatures, per judge, Holm over "
+        "judges; again above T = 0, where sampling is off and the spread is 0 by construction; "
+        "ratio of variances beside it",
+    )
     if not data.variances:
-        return not_examined("temperature", missing="no variances by temperature", **about)
+        return about.not_examined("no variances by temperature")
     old: dict[str, TestResult] = {}
     new: dict[str, TestResult] = {}
     above: dict[str, TestResult] = {}
@@ -89,13 +88,11 @@ def temperature(data: LLMasJudgeData, options: Options) -> Claim:
         then(f"temperature.then.{j}", f"Variance and temperature, {j}", t) for j, t in old.items()
     ]
     if not new:
-        return Claim(
-            id="temperature",
+        return about.examined(
             verdict="open",
             reproduced=listed(old),
             because="No judge has complete arrays at three temperatures, so none can be paired.",
-            results=tuple(results),
-            **about,
+            results=results,
         )
     family = adjust_family(new, family="trend of spread, one test per judge", method="holm")
     results.insert(0, now("temperature.now", "Trend of spread, adjusted", family, primary=True))
@@ -105,13 +102,11 @@ def temperature(data: LLMasJudgeData, options: Options) -> Claim:
         sampled_family = adjust_family(above, family="trend of spread above T = 0, per judge")
         stands += [_grows(above[j], p) for j, p in sampled_family.p_adjusted.items()]
         text += f" Above T = 0: {adjusted(sampled_family)}."
-    return Claim(
-        id="temperature",
+    return about.examined(
         verdict=joint_verdict(stands),
         reproduced=listed(old),
         because=f"{text} Variance ratios: {'; '.join(ratios) or 'none is defined'}.",
-        results=tuple(results),
-        **about,
+        results=results,
     )
 
 
@@ -121,25 +116,24 @@ def _grows(test: TestResult, p: float) -> bool:
 
 def distribution(data: LLMasJudgeData, options: Options) -> Claim:
     """Scores look normal, flatter at high temperature."""
-    about = {
-        "claim": ("Scores centred by item look normally distributed, flatter at high temperature."),
-        "published": "density plots, no test",
-        "test_then": "looking at plots",
-        "test_now": (
-            "D'Agostino-Pearson on scores centred by item; change of the excess kurtosis from the "
-            "lowest to the highest temperature, paired by item, with interval (flatter: negative)"
-        ),
-    }
+    about = Claim(
+        id="distribution",
+        claim="Scores centred by item look normally distributed, flatter at high temperature.",
+        published="density plots, no test",
+        test_then="looking at plots",
+        test_now="D'Agostino-Pearson on scores centred by item; change of the excess kurtosis from "
+        "the lowest to the highest temperature, paired by item, with interval (flatter: negative)",
+    )
     cells = data.raw.get("none", {})
     if not cells:
-        return not_examined("distribution", missing="no repeated scores", **about)
+        return about.not_examined("no repeated scores")
     tests = {
         f"{judge} at T={t:g}": normality_test(scores, level=options.level)
         for (t, judge), scores in cells.items()
     }
     by_name = {k: v for k, v in tests.items() if not math.isnan(v.p_value)}
     if not by_name:
-        return not_examined("distribution", missing="repeated scores that vary", **about)
+        return about.not_examined("repeated scores that vary")
     family = adjust_family(by_name, family="normality of scores, one test per cell", method="holm")
     normal = [p >= 0.05 for p in family.p_adjusted.values()]
     changes: dict[str, Estimate] = {}
@@ -150,16 +144,13 @@ def distribution(data: LLMasJudgeData, options: Options) -> Claim:
     flatter = [c.interval is not None and c.interval.high < 0 for c in changes.values()]
     moved = "; ".join(f"{j} {c.short()}" for j, c in changes.items()) or "not pairable"
     kurtoses = "; ".join(f"{k} {v.effects[0].short()}" for k, v in tests.items())
-    return Claim(
-        id="distribution",
+    return about.examined(
         verdict=joint_verdict([*normal, *flatter], otherwise="does not stand"),
         reproduced="no number was published",
-        because=(
-            f"Normality is rejected in {normal.count(False)} of {len(normal)} cells (scores are "
-            f"whole numbers on few points); flatter at the highest temperature is shown for "
-            f"{flatter.count(True)} of {len(flatter)} judges (change of excess kurtosis: {moved}). "
-            f"Excess kurtosis: {kurtoses}."
-        ),
+        because=f"Normality is rejected in {normal.count(False)} of {len(normal)} cells (scores "
+        f"are whole numbers on few points); flatter at the highest temperature is shown for "
+        f"{flatter.count(True)} of {len(flatter)} judges (change of excess kurtosis: {moved}). "
+        f"Excess kurtosis: {kurtoses}.",
         results=(
             now("distribution.now", "Normality of scores, adjusted", family, primary=True),
             *(
@@ -171,27 +162,24 @@ def distribution(data: LLMasJudgeData, options: Options) -> Claim:
                 for name, change in changes.items()
             ),
         ),
-        **about,
     )
 
 
 def judges(data: LLMasJudgeData, options: Options) -> Claim:
     """gpt-4o-mini has less variance than the others at T = .6, .7, .8."""
     claimed = (0.6, 0.7, 0.8)
-    about = {
-        "claim": (
-            "At T = .6, .7 and .8 gpt-4o-mini has less variance than gpt-3.5-turbo and gpt-4o."
-        ),
-        "published": "Kruskal-Wallis, then Mann-Whitney against gpt-4o-mini, p < .05",
-        "test_then": "Kruskal-Wallis and Mann-Whitney on variances, items unpaired, not adjusted",
-        "test_now": (
-            "items as blocks: blocked F on the cells' standard deviations at every temperature, "
-            "Holm over all temperatures (the three were picked among eleven), then Wilcoxon's "
-            "signed-rank test against each other judge, Holm; ratios of variances beside them"
-        ),
-    }
+    about = Claim(
+        id="judges",
+        claim="At T = .6, .7 and .8 gpt-4o-mini has less variance than gpt-3.5-turbo and gpt-4o.",
+        published="Kruskal-Wallis, then Mann-Whitney against gpt-4o-mini, p < .05",
+        test_then="Kruskal-Wallis and Mann-Whitney on variances, items unpaired, not adjusted",
+        test_now="items as blocks: blocked F on the cells' standard deviations at every "
+        "temperature, Holm over all temperatures (the three were picked among eleven), then "
+        "Wilcoxon's signed-rank test against each other judge, Holm; ratios of variances beside "
+        "them",
+    )
     if not any((t, MINI) in data.variances for t in claimed):
-        return not_examined("judges", missing="no variances at T = .6, .7, .8", **about)
+        return about.not_examined("no variances at T = .6, .7, .8")
     results: list[NamedResult] = []
     old: dict[str, TestResult] = {}
     new: dict[str, TestResult] = {}
@@ -257,32 +245,29 @@ def judges(data: LLMasJudgeData, options: Options) -> Claim:
             undecided = adjusted(family)
             if verdict == "stands" and len(stands) < len(claimed):
                 verdict = "stands in part"
-    return Claim(
-        id="judges",
+    return about.examined(
         verdict=verdict,
         reproduced=f"{listed(old)}; Mann-Whitney at {'; at '.join(printed)}"
         if printed
         else listed(old),
         because=f"{undecided}. {'; '.join(why)}.",
-        results=tuple(results),
-        **about,
+        results=results,
     )
 
 
 def guidelines(data: LLMasJudgeData, options: Options) -> Claim:
     """Guidelines make no significant difference."""
-    about = {
-        "claim": "How detailed the scoring guideline is makes no difference to the spread.",
-        "published": "no significant difference (T = .3, .5, 1; gpt-4o-mini)",
-        "test_then": "Kruskal-Wallis on variances of five levels per temperature, items unpaired",
-        "test_now": (
-            "items as blocks: blocked F per judge and temperature, Holm; that there is no "
-            f"difference needs two one-sided tests of every pair, ratio within 1/{MARGIN} to "
-            f"{MARGIN}"
-        ),
-    }
+    about = Claim(
+        id="guidelines",
+        claim="How detailed the scoring guideline is makes no difference to the spread.",
+        published="no significant difference (T = .3, .5, 1; gpt-4o-mini)",
+        test_then="Kruskal-Wallis on variances of five levels per temperature, items unpaired",
+        test_now="items as blocks: blocked F per judge and temperature, Holm; that there is no "
+        f"difference needs two one-sided tests of every pair, ratio within 1/{MARGIN} to "
+        f"{MARGIN}",
+    )
     if not data.guidelines:
-        return not_examined("guidelines", missing="no variances by guideline", **about)
+        return about.not_examined("no variances by guideline")
     levels = {"none": data.variances, **data.guidelines}
     places = sorted({key for cells in data.guidelines.values() for key in cells})
     results: list[NamedResult] = []
@@ -312,13 +297,11 @@ def guidelines(data: LLMasJudgeData, options: Options) -> Claim:
             now(f"guidelines.now.ratio.{where}", f"Ratios by guideline, {where}", pairing.ratios),
         ]
     if not new:
-        return Claim(
-            id="guidelines",
+        return about.examined(
             verdict="open",
             reproduced=listed(old),
             because=f"No temperature has complete arrays to be paired: {', '.join(lost)}.",
-            results=tuple(results),
-            **about,
+            results=results,
         )
     family = adjust_family(new, family="spread by guideline, one test per judge and temperature")
     results.insert(0, now("guidelines.now", "Spread by guideline, adjusted", family, primary=True))
@@ -332,29 +315,26 @@ def guidelines(data: LLMasJudgeData, options: Options) -> Claim:
     if differ:
         why += f"; the guidelines differ in spread for {', '.join(differ)}"
     out = f" Not pairable, left out: {', '.join(lost)}." if lost else ""
-    return Claim(
-        id="guidelines",
+    return about.examined(
         verdict=verdict,
         reproduced=listed(old),
         because=f"{why[0].upper()}{why[1:]} ({adjusted(family)}).{out}",
-        results=tuple(results),
-        **about,
+        results=results,
     )
 
 
 def small_variance(data: LLMasJudgeData, options: Options) -> Claim:
     """Variances are below .4 mostly."""
-    about = {
-        "claim": "Variances lie mostly below .4.",
-        "published": "a remark in the conclusion",
-        "test_then": "none",
-        "test_now": (
-            "share of items with a variance below .4 per judge at the temperatures above 0 (at "
-            "T = 0 every variance is 0 by construction), with interval; mostly: above half"
-        ),
-    }
+    about = Claim(
+        id="small_variance",
+        claim="Variances lie mostly below .4.",
+        published="a remark in the conclusion",
+        test_then="none",
+        test_now="share of items with a variance below .4 per judge at the temperatures above 0 "
+        "(at T = 0 every variance is 0 by construction), with interval; mostly: above half",
+    )
     if not data.variances:
-        return not_examined("small_variance", missing="no variances by temperature", **about)
+        return about.not_examined("no variances by temperature")
     shares = {}
     for judge in judges_of(data):
         cells = [
@@ -368,13 +348,10 @@ def small_variance(data: LLMasJudgeData, options: Options) -> Claim:
                 below, level=options.level, label="Share of variances below .4"
             )
     if not shares:
-        return not_examined(
-            "small_variance", missing="no complete array at a temperature above 0", **about
-        )
+        return about.not_examined("no complete array at a temperature above 0")
     text = "; ".join(f"{j} {s.short()}" for j, s in shares.items())
     stands = [s.interval is not None and s.interval.low > 0.5 for s in shares.values()]
-    return Claim(
-        id="small_variance",
+    return about.examined(
         verdict=joint_verdict(stands, otherwise="does not stand"),
         reproduced="no number was published",
         because=f"Share of variances below .4, temperatures above 0: {text}.",
@@ -382,5 +359,4 @@ def small_variance(data: LLMasJudgeData, options: Options) -> Claim:
             now(f"small_variance.now.{j}", f"Share of variances below .4, {j}", s, primary=True)
             for j, s in shares.items()
         ),
-        **about,
     )

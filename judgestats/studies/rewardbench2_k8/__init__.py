@@ -19,7 +19,6 @@ from judgestats.studies.claims import (
     Replication,
     Study,
     format_percent,
-    not_examined,
     now,
     shifted,
     then,
@@ -66,9 +65,15 @@ def _gain(
 ) -> Claim:  # fmt: skip
     """One against all repeats: as counted by the study, and with ties shared."""
     judge, t = cell
-    about = {"claim": claim, "published": published, "test_then": _WIN, "test_now": _SHARED}
+    about = Claim(
+        id=identity,
+        claim=claim,
+        published=published,
+        test_then=_WIN,
+        test_now=_SHARED,
+    )
     if cell not in data:
-        return not_examined(identity, **about, missing=f"no file of {judge} at T = {t:g}")
+        return about.not_examined(f"no file of {judge} at T = {t:g}")
     asked = data[cell]
     most = asked.scores.shape[2]
     one, all_ = (_strict(asked, k, f"Accuracy as counted, k = {k}", options) for k in (1, most))
@@ -78,40 +83,39 @@ def _gain(
     then_gain = all_.estimate - one.estimate
     left = row.estimate / then_gain
     verdict = "does not stand" if low <= 0 else "stands in part" if left < 0.8 else "stands"
-    return Claim(
-        id=identity,
-        **about,
-        reproduced=f"{format_percent(one.estimate)} at k = 1, {format_percent(all_.estimate)} at k "
+    return about.examined(
+reproduced=f"{format_percent(one.estimate)} at k = 1, {format_percent(all_.estimate)} at k "
         "= "
         f"{most}: +{100 * then_gain:.1f} points",
-        verdict=verdict,
-        because="The right answer shares the highest score in "
+verdict=verdict,
+because="The right answer shares the highest score in "
         f"{format_percent(asked.tied(1))} of the questions at k = 1 and in "
         f"{format_percent(asked.tied(most))} at k = {most}; counted as "
         "errors, ties charge the single score for its coarse scale. With ties shared "
         f"({format_percent(float(np.nanmean(asked.credit(1))))} at k = 1) the gain is "
         f"{shifted(row)}: {100 * left:.0f} % of what was printed.",
-        results=(
+results=(
             then(f"{identity}.then.one", f"{judge}, T={t:g}, one score, ties as errors", one),
             then(f"{identity}.then.all", f"{judge}, T={t:g}, mean of {most}, ties as errors", all_),
             now(f"{identity}.now", f"{judge}, T={t:g}: mean of {most} less one score, ties shared",
                 fair, primary=True),
         ),
-    )  # fmt: skip
+)  # fmt: skip
 
 
 def _smaller(data: Data, options: Options) -> Claim:
     """Whether smaller models gain more by repeats."""
-    about = {
-        "claim": "Smaller models gain more from repeats.",
-        "published": "k = 1 to k = 8: nano 52.3 to 71.4 % (+19.1 points), mini to 79.2 %, full "
+    about = Claim(
+        id="smaller",
+        claim="Smaller models gain more from repeats.",
+        published="k = 1 to k = 8: nano 52.3 to 71.4 % (+19.1 points), mini to 79.2 %, full "
         "71.7 to 81.5 % (+9.8)",
-        "test_then": _WIN,
-        "test_now": "differences of the gains with ties shared, paired by question, Holm",
-    }
+        test_then=_WIN,
+        test_now="differences of the gains with ties shared, paired by question, Holm",
+    )
     there = [judge for judge in (FULL, MINI, NANO) if (judge, 1.0) in data]
     if FULL not in there or len(there) < 2:
-        return not_examined("smaller", **about, missing="the folder lacks a file of the models")
+        return about.not_examined("the folder lacks a file of the models")
     gains, counted = [], []
     for judge in there:
         asked = data[judge, 1.0]
@@ -123,9 +127,7 @@ def _smaller(data: Data, options: Options) -> Claim:
     table = pd.concat(gains, axis=1, join="inner").dropna().to_numpy()
     shift = mean_shift(table, conditions=there, reference=FULL)
     clear = all(_low_high(row)[0] > 0 for row in shift.rows)
-    return Claim(
-        id="smaller",
-        **about,
+    return about.examined(
         reproduced="; ".join(
             f"{judge} {format_percent(one.estimate)} to {format_percent(all_.estimate)}"
             for judge, (one, all_) in zip(there, counted, strict=True)
@@ -149,23 +151,22 @@ def _smaller(data: Data, options: Options) -> Claim:
 
 def _nano(data: Data, options: Options) -> Claim:
     """Whether eight scores of the smallest model reach one of the largest."""
-    about = {
-        "claim": "Eight scores of the nano model come near one of the full model.",
-        "published": "71.4 % against 71.7 %",
-        "test_then": _WIN,
-        "test_now": _SHARED,
-    }
+    about = Claim(
+        id="nano",
+        claim="Eight scores of the nano model come near one of the full model.",
+        published="71.4 % against 71.7 %",
+        test_then=_WIN,
+        test_now=_SHARED,
+    )
     if not {(FULL, 1.0), (NANO, 1.0)} <= set(data):
-        return not_examined("nano", **about, missing="the folder lacks a file of the two models")
+        return about.not_examined("the folder lacks a file of the two models")
     full, nano = data[FULL, 1.0], data[NANO, 1.0]
     most = nano.scores.shape[2]
     counted = [_strict(full, 1, f"{FULL}, k = 1", options), _strict(nano, most, NANO, options)]
     fair = _paired((full, 1), (nano, most), (f"{FULL}, one score", f"{NANO}, mean of {most}"))
     row = _row(fair)
     low, high = _low_high(row)
-    return Claim(
-        id="nano",
-        **about,
+    return about.examined(
         reproduced=f"{format_percent(counted[1].estimate)} against "
         f"{format_percent(counted[0].estimate)}",
         verdict="stands" if low > -_MARGIN else "does not stand" if high < -_MARGIN else "open",
@@ -182,15 +183,16 @@ def _nano(data: Data, options: Options) -> Claim:
 
 def _three(data: Data, options: Options) -> Claim:
     """How much of the gain three repeats have."""
-    about = {
-        "claim": "Three scores capture about 70 % of what eight gain.",
-        "published": "k = 3 captures about 70 % of the gain (full model)",
-        "test_then": _WIN,
-        "test_now": "share of the gain with ties shared, and what k = 8 adds to k = 3, paired by "
+    about = Claim(
+        id="three",
+        claim="Three scores capture about 70 % of what eight gain.",
+        published="k = 3 captures about 70 % of the gain (full model)",
+        test_then=_WIN,
+        test_now="share of the gain with ties shared, and what k = 8 adds to k = 3, paired by "
         "question",
-    }
+    )
     if (FULL, 1.0) not in data:
-        return not_examined("three", **about, missing=f"no file of {FULL} at T = 1")
+        return about.not_examined(f"no file of {FULL} at T = 1")
     asked = data[FULL, 1.0]
     most = asked.scores.shape[2]
     one, three, all_ = (_strict(asked, k, f"k = {k}", options) for k in (1, 3, most))
@@ -198,9 +200,7 @@ def _three(data: Data, options: Options) -> Claim:
     means = [float(np.nanmean(asked.credit(k))) for k in (1, 3, most)]
     share = (means[1] - means[0]) / (means[2] - means[0])
     more = _paired((asked, 3), (asked, most), ("k = 3", f"k = {most}"))
-    return Claim(
-        id="three",
-        **about,
+    return about.examined(
         reproduced=f"{100 * counted:.0f} % of the gain",
         verdict="stands" if share >= 0.6 else "does not stand",
         because=f"With ties shared three scores have {100 * share:.0f} % of the gain; the other "
@@ -214,16 +214,17 @@ def _three(data: Data, options: Options) -> Claim:
 
 def _temperature(data: Data, options: Options) -> Claim:
     """Whether one score is as often right at every temperature."""
-    about = {
-        "claim": "The accuracy of a single score is stable across temperatures.",
-        "published": "71-73 % at T = 0 to 1, intervals overlapping",
-        "test_then": f"{_WIN}; overlap of intervals",
-        "test_now": f"differences with ties shared, paired by question, within "
+    about = Claim(
+        id="temperature",
+        claim="The accuracy of a single score is stable across temperatures.",
+        published="71-73 % at T = 0 to 1, intervals overlapping",
+        test_then=f"{_WIN}; overlap of intervals",
+        test_now=f"differences with ties shared, paired by question, within "
         f"{100 * _MARGIN:.0f} points (declared)",
-    }
+    )
     cells = [(FULL, t) for t in (0.0, 0.7, 1.0) if (FULL, t) in data]
     if len(cells) < 2:
-        return not_examined("temperature", **about, missing="fewer than two temperatures")
+        return about.not_examined("fewer than two temperatures")
     counted = {t: _strict(data[j, t], 1, f"T = {t:g}", options) for j, t in cells}
     pairs = [
         _paired((data[cells[0]], 1), (data[c], 1), (f"T = {cells[0][1]:g}", f"T = {c[1]:g}"))
@@ -232,9 +233,7 @@ def _temperature(data: Data, options: Options) -> Claim:
     bounds = [_low_high(_row(p)) for p in pairs]
     inside = all(low > -_MARGIN and high < _MARGIN for low, high in bounds)
     outside = any(low > _MARGIN or high < -_MARGIN for low, high in bounds)
-    return Claim(
-        id="temperature",
-        **about,
+    return about.examined(
         reproduced=", ".join(
             f"{format_percent(e.estimate)} at T = {t:g}" for t, e in counted.items()
         ),
@@ -257,15 +256,16 @@ def _temperature(data: Data, options: Options) -> Claim:
 
 def _subset_claim(data: Data) -> Claim:
     """In which subsets repeats help."""
-    about = {
-        "claim": "Repeats help in every category.",
-        "published": "k = 1 to k = 8, full model: Factuality 76.4 to 86.7 %, Focus 70.1 to 81.8, "
+    about = Claim(
+        id="where",
+        claim="Repeats help in every category.",
+        published="k = 1 to k = 8, full model: Factuality 76.4 to 86.7 %, Focus 70.1 to 81.8, "
         "Math 61.2 to 74.9, Precise IF 34.0 to 44.7, Safety 87.3 to 92.1",
-        "test_then": f"{_WIN}, by category",
-        "test_now": f"{_SHARED}, a category at a time, Holm over categories",
-    }
+        test_then=f"{_WIN}, by category",
+        test_now=f"{_SHARED}, a category at a time, Holm over categories",
+    )
     if (FULL, 1.0) not in data:
-        return not_examined("where", **about, missing=f"no file of {FULL} at T = 1")
+        return about.not_examined(f"no file of {FULL} at T = 1")
     asked = data[FULL, 1.0]
     most = asked.scores.shape[2]
     subsets = np.array([s for s, _ in asked.questions])
@@ -282,9 +282,7 @@ def _subset_claim(data: Data) -> Claim:
     p = p_adjust([_row(c).p_value for c in own.values()], method="holm")
     shown = [s for s, adjusted in zip(names, p, strict=True) if adjusted < 0.05]
     verdict = "stands" if len(shown) == len(names) else "stands in part" if shown else "open"
-    return Claim(
-        id="where",
-        **about,
+    return about.examined(
         reproduced=", ".join(
             f"{s} {format_percent(float(np.nanmean(counted[0][subsets == s])))} to "
             f"{format_percent(float(np.nanmean(counted[1][subsets == s])))}"

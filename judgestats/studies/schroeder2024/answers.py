@@ -18,7 +18,7 @@ from judgestats.results.numbers import apa_number
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.inference.estimate import Estimate, Sample
-from judgestats.studies.claims import Claim, Options, not_examined, now, then
+from judgestats.studies.claims import Claim, Options, now, then
 from judgestats.studies.paper_tables import omega_tables
 
 _FILES = (
@@ -61,19 +61,18 @@ def answers(folder: Path, options: Options) -> Claim:
         If a file is damaged.
     """
     printed = {b: _printed(b) for b in (_BBH, _SQUAD)}
-    about = {
-        "claim": "Of five answers to SQuAD nearly all are right, of BBH hardly any.",
-        "published": "Table 4: " + "; ".join(f"{b} {_join_numbers(v)}" for b, v in printed.items()),
-        "test_then": "right answers of five a question, counted by a script; five numbers",
-        "test_now": "answers that name the whole true answer as words: share with an interval over "
+    about = Claim(
+        id="answers",
+        claim="Of five answers to SQuAD nearly all are right, of BBH hardly any.",
+        published="Table 4: " + "; ".join(f"{b} {_join_numbers(v)}" for b, v in printed.items()),
+        test_then="right answers of five a question, counted by a script; five numbers",
+        test_now="answers that name the whole true answer as words: share with an interval over "
         "questions",
-    }
+    )
     files = {name: next(iter(sorted(folder.rglob(name))), None) for name in _FILES}
     paths = {name: path for name, path in files.items() if path is not None}
     if absent := [name for name in _FILES if name not in paths]:
-        return not_examined(
-            "answers", missing=f"the folder lacks {absent[0]} of the authors' repository", **about
-        )
+        return about.not_examined(f"the folder lacks {absent[0]} of the authors' repository")
     texts = _texts(paths["prompt_responses.json"])
     true = {
         _SQUAD: {
@@ -113,9 +112,7 @@ def answers(folder: Path, options: Options) -> Claim:
         counted[_SQUAD][q] == sum(target[:1] in t for t in texts[q])
         for q, target in true[_SQUAD].items()
     )
-    return Claim(
-        id="answers",
-        **about,
+    return about.examined(
         reproduced=f"{'; '.join(f'{b} {_join_numbers(v)}' for b, v in five.items())} in the "
         "authors' "
         f"counts: {same} of 2 as printed",
@@ -232,14 +229,15 @@ _HALF_DIGIT = 5e-5 + 1e-9
 _COPIES = 0.99
 """Correlation of item means from which judges are called near copies of one another."""
 
-_ABOUT = {
-    "claim": "Accuracy on Head-to-Tail as judged hardly varies between judges.",
-    "published": "Tables 5 and 6: A_LM .0395-.0396 (standard error .0003-.0004), omega about .99",
-    "test_then": "mean over questions and replications, an empty reply counted as incorrect; its "
+_APPLICATION = Claim(
+    id="head_to_tail",
+    claim="Accuracy on Head-to-Tail as judged hardly varies between judges.",
+    published="Tables 5 and 6: A_LM .0395-.0396 (standard error .0003-.0004), omega about .99",
+    test_then="mean over questions and replications, an empty reply counted as incorrect; its "
     "standard error over replications",
-    "test_now": "accuracy as judged with an interval over questions, empty replies left out; "
+    test_now="accuracy as judged with an interval over questions, empty replies left out; "
     "reliability of one verdict; correlation of the judges' shares by question",
-}
+)
 
 
 def read_application(folder: Path) -> dict[str, Floats]:
@@ -323,11 +321,9 @@ def application(folder: Path, options: Options) -> Claim:
     """
     verdicts = read_application(folder)
     if not verdicts:
-        return not_examined(
-            "head_to_tail",
-            **_ABOUT,
-            missing="the folder has no head_to_tail.csv.gz; the authors' repository holds the "
-            "verdicts in application_data/judgment_results",
+        return _APPLICATION.not_examined(
+            "the folder has no head_to_tail.csv.gz; the authors' repository holds the "
+            "verdicts in application_data/judgment_results"
         )
     as_printed = {judge: np.nan_to_num(x) for judge, x in verdicts.items()}
     printed = {judge: _application_printed(judge) for judge in verdicts}
@@ -355,9 +351,7 @@ def application(folder: Path, options: Options) -> Claim:
     text = ", ".join(
         apa_number(float(x.mean()), digits=4, bounded=True) for x in as_printed.values()
     )
-    return Claim(
-        id="head_to_tail",
-        **_ABOUT,
+    return _APPLICATION.examined(
         reproduced=f"A_LM {text}: {matches} of {len(verdicts)} as printed",
         verdict="stands in part" if copies else "stands",
         because=_application_because(as_printed, accuracy, one, same, copies=copies),

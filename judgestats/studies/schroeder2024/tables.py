@@ -22,7 +22,7 @@ from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.reliability.published_omega import PublishedOmega, published_omega_2412_12509
-from judgestats.studies.claims import Claim, Options, not_examined, now, then
+from judgestats.studies.claims import Claim, Options, now, then
 from judgestats.studies.paper_tables import PaperTable, omega_tables
 from judgestats.studies.schroeder2024.data import BENCHMARKS, cell_of, items_of
 
@@ -344,35 +344,32 @@ def _cell_table(cells: Sequence[Cell], printed_cells: Sequence[Cell], text: str)
 
 def zero_temperature_claim(cells: Sequence[Cell]) -> Claim:
     """Perfect reliability at T = 0."""
-    about = {
-        "claim": "At T = 0 reliability is perfect.",
-        "published": "Table 2: omega 1 at T = 0",
-        "test_then": "the same omega; a table without any variance counts as 1 by rule",
-        "test_now": "share of pairs of repetitions that differ at T = 0",
-    }
+    about = Claim(
+        id="at_zero",
+        claim="At T = 0 reliability is perfect.",
+        published="Table 2: omega 1 at T = 0",
+        test_then="the same omega; a table without any variance counts as 1 by rule",
+        test_now="share of pairs of repetitions that differ at T = 0",
+    )
     cold = [c for c in cells if c.temperature == 0]
     if not cold:
-        return not_examined("at_zero", missing="no verdicts at T = 0", **about)
+        return about.not_examined("no verdicts at T = 0")
     flips = {c.name: flip_rate(c.verdicts) for c in cold}
     shares = [float(f.estimate) for f in flips.values() if math.isfinite(f.estimate)]
     if not shares:
-        return not_examined("at_zero", missing="nothing was repeated at T = 0", **about)
+        return about.not_examined("nothing was repeated at T = 0")
     worst = max(shares)
     omegas = [c.omega.estimate for c in cold if math.isfinite(c.omega.estimate)]
     ends = dict.fromkeys(_coefficient(v) for v in (min(omegas), max(omegas))) if omegas else ()
     span = " to ".join(ends) or "undefined"
-    return Claim(
-        id="at_zero",
-        **about,
+    return about.examined(
         reproduced=f"omega {span} in {len(cold)} cells",
         verdict="stands in part" if worst <= _STILL else "does not stand",
-        because=(
-            f"{_repeat_sentence(worst)} But one draw is repeated: this says that sampling was "
-            "switched "
-            "off, not that the judge would agree with itself if asked differently, or is right."
-            if worst <= _STILL
-            else f"Repetitions at T = 0 differ in up to {100 * worst:.3g} % of pairs."
-        ),
+        because=f"{_repeat_sentence(worst)} But one draw is repeated: this says that sampling was "
+        "switched "
+        "off, not that the judge would agree with itself if asked differently, or is right."
+        if worst <= _STILL
+        else f"Repetitions at T = 0 differ in up to {100 * worst:.3g} % of pairs.",
         results=tuple(
             now(f"at_zero.now.{name}", f"Repetitions that differ, {name}", f, primary=True)
             for name, f in flips.items()
@@ -392,18 +389,15 @@ def table_1(frame: pd.DataFrame, options: Options) -> Claim:
     """Agreement of the three judges."""
     printed = _printed_five()
     printed_text = " / ".join(_coefficient(v) for v in printed)
-    about = {
-        "claim": (
-            "The three judges agree moderately: "
-            f"{_coefficient(printed[2])} of the pairs in the median replication."
-        ),
-        "published": f"{printed_text} (BBH, T = .25; Table 1)",
-        "test_then": "share of pairs of judges that agree, five numbers",
-        "test_now": (
-            "the same share over questions, with an interval over questions, beside what unrelated "
-            "judges of the same habits would share"
-        ),
-    }
+    about = Claim(
+        id="table1",
+        claim="The three judges agree moderately: "
+        f"{_coefficient(printed[2])} of the pairs in the median replication.",
+        published=f"{printed_text} (BBH, T = .25; Table 1)",
+        test_then="share of pairs of judges that agree, five numbers",
+        test_now="the same share over questions, with an interval over questions, beside what "
+        "unrelated judges of the same habits would share",
+    )
     own = frame[(frame["temperature"] == 0.25) & (frame["benchmark"] == "BBH")]
     judges = [j for j in PAPER_JUDGES if j in set(own["judge"])]
     if len(judges) < len(PAPER_JUDGES):
@@ -411,7 +405,7 @@ def table_1(frame: pd.DataFrame, options: Options) -> Claim:
             f"verdicts of {len(judges)} of the three judges on BBH at T = 0.25 are in the folder, "
             "and the table is over all three"
         )
-        return not_examined("table1", missing=missing, **about)
+        return about.not_examined(missing)
     shared = set.intersection(*(set(own.loc[own["judge"] == j, "item"]) for j in judges))
     kept = own[own["item"].isin(shared)]
     tables = [cell_of(kept, j, 0.25, "BBH") for j in judges]
@@ -427,9 +421,7 @@ def table_1(frame: pd.DataFrame, options: Options) -> Claim:
         f"{len(shared)} questions": result.details["five_numbers_items"],
     }
     verdict, because = _compare_table_1(result, over, printed)
-    return Claim(
-        id="table1",
-        **about,
+    return about.examined(
         reproduced="; ".join(f"over {what} {_five(numbers)}" for what, numbers in over.items())
         + f" (printed: {printed_text})",
         verdict=verdict,
@@ -507,18 +499,17 @@ def _disagreement_on(items: Sequence[str], cell: Cell) -> Floats:
 
 def temperatures(cells: Sequence[Cell], options: Options) -> Claim:
     """The best temperature depends on judge and task."""
-    about = {
-        "claim": "Which temperature is best depends on judge and task.",
-        "published": "the largest omega of a row of Table 2 is at different temperatures",
-        "test_then": "none: the largest omega above T = 0 is read off",
-        "test_now": (
-            "Friedman's test over temperatures above 0 on each question's share of disagreeing "
-            "pairs, questions as blocks; reliability of one verdict by temperature"
-        ),
-    }
+    about = Claim(
+        id="temperature",
+        claim="Which temperature is best depends on judge and task.",
+        published="the largest omega of a row of Table 2 is at different temperatures",
+        test_then="none: the largest omega above T = 0 is read off",
+        test_now="Friedman's test over temperatures above 0 on each question's share of "
+        "disagreeing pairs, questions as blocks; reliability of one verdict by temperature",
+    )
     strata = {k: v for k, v in _index_cells(cells).items() if len(v) > 2}
     if not strata:
-        return not_examined("temperature", missing="fewer than three temperatures above 0", **about)
+        return about.not_examined("fewer than three temperatures above 0")
     results: list[NamedResult] = []
     tops, steadiest, shown = [], [], []
     for (judge, benchmark), at in strata.items():
@@ -545,32 +536,27 @@ def temperatures(cells: Sequence[Cell], options: Options) -> Claim:
         verdict = "does not stand"
     else:  # a place of the minimum that no test shows may be chance
         verdict = "stands in part" if len(set(shown)) > 1 else "open"
-    return Claim(
-        id="temperature",
-        **about,
+    return about.examined(
         reproduced=f"largest omega above 0 at {', '.join(tops) or 'no temperature: undefined'}",
         verdict=verdict,
-        because=(
-            f"In {coldest} of {n} pairs of judge and benchmark repetitions disagree least at the "
-            f"lowest temperature above 0; the temperatures differ at the "
-            f"{apa_number(1 - options.level, bounded=True)} level in {len(shown)} of {n} "
-            "(unadjusted)."
-        ),
+        because=f"In {coldest} of {n} pairs of judge and benchmark repetitions disagree least at "
+        f"the lowest temperature above 0; the temperatures differ at the "
+        f"{apa_number(1 - options.level, bounded=True)} level in {len(shown)} of {n} "
+        "(unadjusted).",
         results=tuple(results),
     )
 
 
 def judges_ranked(cells: Sequence[Cell], options: Options) -> Claim:
     """Reliability ranks judges opposite to the arena."""
-    about = {
-        "claim": "Reliability ranks the judges opposite to their arena rank.",
-        "published": "omegas of Table 2: Gemma highest, Starling (first in the arena) lower",
-        "test_then": "none: omegas are compared by eye",
-        "test_now": (
-            "Wilcoxon's test on each question's share of disagreeing pairs, Gemma against the "
-            "better-ranked judge, paired by question"
-        ),
-    }
+    about = Claim(
+        id="judges",
+        claim="Reliability ranks the judges opposite to their arena rank.",
+        published="omegas of Table 2: Gemma highest, Starling (first in the arena) lower",
+        test_then="none: omegas are compared by eye",
+        test_now="Wilcoxon's test on each question's share of disagreeing pairs, Gemma against the "
+        "better-ranked judge, paired by question",
+    )
     by = _index_cells(cells)
     results: list[NamedResult] = []
     better = worse = 0
@@ -592,39 +578,36 @@ def judges_ranked(cells: Sequence[Cell], options: Options) -> Claim:
                     better, worse = better + steadier, worse + (not steadier)
     if not results:
         missing = "Gemma and a judge ranked above it, on the same questions, are not both there"
-        return not_examined("judges", missing=missing, **about)
+        return about.not_examined(missing)
     n = len(results)
     decided = "stands in part" if better and not worse else "open"
     if worse and worse >= better:
         decided = "does not stand"
-    return Claim(
-        id="judges",
-        **about,
+    return about.examined(
         verdict=decided,
-        because=(
-            f"In {better} of {n} comparisons Gemma repeats itself more consistently at the "
-            f"{apa_number(1 - options.level, bounded=True)} level (unadjusted), in {worse} less. "
-            "That it repeats itself says nothing of whether it is right, and three judges are too "
-            "few to speak of a rank correlation."
-        ),
+        because=f"In {better} of {n} comparisons Gemma repeats itself more consistently at the "
+        f"{apa_number(1 - options.level, bounded=True)} level (unadjusted), in {worse} less. "
+        "That it repeats itself says nothing of whether it is right, and three judges are too "
+        "few to speak of a rank correlation.",
         results=tuple(results),
     )
 
 
 def benchmarks_compared(cells: Sequence[Cell]) -> Claim:
     """SQuAD is judged less reliably than BBH."""
-    about = {
-        "claim": "Answers to SQuAD are more accurate than those to BBH, yet judged less reliably.",
-        "published": "Table 2: omega lower on SQuAD than on BBH",
-        "test_then": "none: omegas are compared by eye",
-        "test_now": "reliability of one verdict with interval over questions, by benchmark",
-    }
+    about = Claim(
+        id="benchmarks",
+        claim="Answers to SQuAD are more accurate than those to BBH, yet judged less reliably.",
+        published="Table 2: omega lower on SQuAD than on BBH",
+        test_then="none: omegas are compared by eye",
+        test_now="reliability of one verdict with interval over questions, by benchmark",
+    )
     by: dict[tuple[str, float], dict[str, Cell]] = {}
     for c in sampled_cells(cells):
         by.setdefault((c.judge, c.temperature), {})[c.benchmark] = c
     pairs = [(v["BBH"], v["SQuAD"]) for v in by.values() if {"BBH", "SQuAD"} <= set(v)]
     if not pairs:
-        return not_examined("benchmarks", missing="BBH and SQuAD are not both there", **about)
+        return about.not_examined("BBH and SQuAD are not both there")
     lower_then = sum(s.omega.estimate < b.omega.estimate for b, s in pairs)
     lower_null = sum(
         s.omega.null.mean < b.omega.null.mean
@@ -638,18 +621,14 @@ def benchmarks_compared(cells: Sequence[Cell]) -> Claim:
     )
     n = len(pairs)
     verdict = "stands" if lower == n else "does not stand" if higher > lower else "open"
-    return Claim(
-        id="benchmarks",
-        **about,
+    return about.examined(
         reproduced=f"omega lower on SQuAD in {lower_then} of {n} cells",
         verdict=verdict,
-        because=(
-            f"The null of the published omega is itself lower on SQuAD in {lower_null} of {n} "
-            f"cells{_fewer_questions(pairs)}. One verdict's reliability is lower on SQuAD in "
-            f"{lower_now} of {n}, with intervals that do not overlap in {lower}, and higher with "
-            f"such intervals in {higher}. Whether the answers are more accurate the verdicts "
-            "cannot say."
-        ),
+        because=f"The null of the published omega is itself lower on SQuAD in {lower_null} of {n} "
+        f"cells{_fewer_questions(pairs)}. One verdict's reliability is lower on SQuAD in "
+        f"{lower_now} of {n}, with intervals that do not overlap in {lower}, and higher with "
+        f"such intervals in {higher}. Whether the answers are more accurate the verdicts "
+        "cannot say.",
         results=tuple(
             now(f"benchmarks.now.{c.name}", f"Reliability of one verdict, {c.name}", c.one)
             for pair in pairs
