@@ -12,7 +12,6 @@ from judgestats.analysis.best_of_n import omega_of_hits as omega_of_hits
 from judgestats.analysis.bias import rescale_points as rescale_points
 from judgestats.analysis.coefficients import computed as computed
 from judgestats.analysis.coefficients import function_of as function_of
-from judgestats.analysis.conversion import ResultContext as ResultContext
 from judgestats.analysis.conversion import possible as possible
 from judgestats.analysis.conversion import records_of as records_of
 from judgestats.analysis.conversion import table_record as table_record

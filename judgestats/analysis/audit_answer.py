@@ -113,7 +113,7 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
         headlines.append(
             Headline(
                 id=f"headline.{named.id}",
-                hypothesis=named.context.hypothesis,
+                hypothesis=named.answers,
                 claim=claim,
                 about=named.about,
                 estimand=far.name if far else estimand,
@@ -141,7 +141,7 @@ def _panel_described(named: NamedResult, gain: Estimate) -> tuple[Headline, ...]
     return (
         Headline(
             id=f"headline.{named.id}",
-            hypothesis=named.context.hypothesis,
+            hypothesis=named.answers,
             claim="described",
             about=named.about,
             estimand=gain.name,
@@ -168,7 +168,7 @@ def restrict_to_claims(
     claims = {h.rests_on[0]: h for h in headlines}
     of_spread = claims.get("spread.all")
     return [
-        _restrict_result(r, of_spread if r.context.hypothesis in _OF_SPREAD else claims.get(r.id))
+        _restrict_result(r, of_spread if r.answers in _OF_SPREAD else claims.get(r.id))
         for r in results
     ]
 

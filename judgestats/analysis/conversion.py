@@ -131,24 +131,34 @@ def clip_or_drop_interval(
     return None, (not_estimable(why),)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResultContext:
-    """Where a result stands: what its records have in common.
+@dataclass(frozen=True)
+class NamedResult:
+    """A result with its place in the plan, and with what its records have in common.
 
-    `levels` maps the names under which conditions are compared to the conditions' labels.
+    `id` is unique within an analysis; `hypothesis` is that of the plan which it answers (by default
+    what the id begins with: ``spread.sim-typical``), `about` its subject, and `levels` maps the
+    names under which conditions are compared to the conditions' labels. `headline` results are
+    what the answer rests on; all stand in the report.
     """
 
     id: str
-    hypothesis: str
-    role: Role
     title: str
+    role: Role
+    result: of.Result
+    headline: bool = False
+    hypothesis: str = ""
     about: About = field(default_factory=About)
     levels: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def answers(self) -> str:
+        """The hypothesis that it answers."""
+        return self.hypothesis or self.id.partition(".")[0]
+
     def common(self) -> dict[str, Any]:
         """The fields of the record of the whole."""
-        names = ("id", "hypothesis", "role", "title", "about")
-        return {name: getattr(self, name) for name in names}
+        names = ("id", "role", "title", "about")
+        return {"hypothesis": self.answers} | {name: getattr(self, name) for name in names}
 
     def part(self, name: str, title: str = "") -> dict[str, Any]:
         """The fields of the record of a part."""
@@ -157,14 +167,14 @@ class ResultContext:
 
 
 @singledispatch
-def records_of(result: of.Result, place: ResultContext) -> tuple[Record, ...]:
+def records_of(result: of.Result, place: NamedResult) -> tuple[Record, ...]:
     """The records of a result, that of the whole first.
 
     Parameters
     ----------
     result : Result
         A result of another class than those known here is a table: its `tidy`.
-    place : ResultContext
+    place : NamedResult
 
     Returns
     -------
@@ -201,7 +211,7 @@ def _unit(key: str, values: Any) -> str:
 
 
 @records_of.register
-def _(result: of.Estimate, place: ResultContext) -> tuple[Record, ...]:
+def _(result: of.Estimate, place: NamedResult) -> tuple[Record, ...]:
     beyond = {f.name for f in dataclasses.fields(result)} - _OF_ESTIMATE
     details = {**result.details, **{name: getattr(result, name) for name in beyond}}
     whole = _estimate(result, place.common(), details=details)
@@ -252,7 +262,7 @@ def _parts(result: of.Estimate) -> list[tuple[str, str, float, NullReference | N
 
 
 def _part(
-    place: ResultContext, whole: Estimate, name: str, estimand: str, value: float, null: Any
+    place: NamedResult, whole: Estimate, name: str, estimand: str, value: float, null: Any
 ) -> Estimate:
     return Estimate(
         **place.part(name),
@@ -265,7 +275,7 @@ def _part(
 
 
 @records_of.register
-def _(result: of.TestResult, place: ResultContext) -> tuple[Record, ...]:
+def _(result: of.TestResult, place: NamedResult) -> tuple[Record, ...]:
     beyond = {f.name for f in dataclasses.fields(result)} - _OF_TEST
     extra = {name: getattr(result, name) for name in beyond}
     effects = tuple(
@@ -303,7 +313,7 @@ def effect_number(estimates: tuple[of.Estimate, ...], i: int) -> str:
 
 
 @records_of.register
-def _(result: of.Comparisons, place: ResultContext) -> tuple[Record, ...]:
+def _(result: of.Comparisons, place: NamedResult) -> tuple[Record, ...]:
     adjusted = any(not math.isnan(row.p_adjusted) for row in result.rows)
     # a family of which nothing could be computed is one all the same
     adjusted = adjusted or (bool(result.rows) and all(row.reason for row in result.rows))
@@ -343,7 +353,7 @@ def _own_text(result: Any) -> str:
 
 
 def _comparison(
-    result: of.Comparisons, row: of.Comparison, place: ResultContext, name: str, family: str
+    result: of.Comparisons, row: of.Comparison, place: NamedResult, name: str, family: str
 ) -> list[Record]:
     key = row.estimate_name
     conditions = tuple(place.levels[x] for x in (row.a, row.b) if x in place.levels)
@@ -396,7 +406,7 @@ def _comparison(
 
 
 @records_of.register
-def _(result: Estimates, place: ResultContext) -> tuple[Record, ...]:
+def _(result: Estimates, place: NamedResult) -> tuple[Record, ...]:
     beyond = {f.name for f in dataclasses.fields(result)} - _OF_ESTIMATES
     details = {**result.details, **{name: getattr(result, name) for name in beyond}}
     return _set(result.name, result.label, result.terms, place, result, details)
@@ -409,7 +419,7 @@ def _set(
     name: str,
     method: str,
     terms: tuple[of.Estimate, ...],
-    place: ResultContext,
+    place: NamedResult,
     result: Any,
     details: Mapping[str, Any] | None = None,
 ) -> tuple[Record, ...]:

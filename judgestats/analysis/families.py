@@ -417,7 +417,7 @@ def headline_of_test(
                 p, bound = whole.result.p_adjusted[label], whole.result.p_bound[label]
     return claim_headline(
         named.id, about, _says(what), p=p, p_bound=bound,
-        hypothesis=named.context.hypothesis,
+        hypothesis=named.answers,
         estimand=estimand,
         direction=direction if p < LEVEL else "",
         rests_on=(named.id, *beside),
@@ -457,7 +457,7 @@ def headlines_of_rows(
         yield claim_headline(
             f"{named.id}/{pair}", about, _says(what.format(a=row.a, b=row.b)),
             p=row.p_adjusted, p_alike=p_alike, p_bound=row.p_bound,
-            hypothesis=named.context.hypothesis,
+            hypothesis=named.answers,
             estimand=estimand,
             direction=direction_of(row.estimate) if row.p_adjusted < LEVEL else "",
             rests_on=(f"{named.id}/{pair}", *equal),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, get_args
 
 import pandas as pd
 
-from judgestats.analysis.conversion import ResultContext, records_of, table_record
+from judgestats.analysis.conversion import NamedResult, records_of, table_record
 from judgestats.analysis.limits import Limit
 from judgestats.errors import InputError
 from judgestats.results import (
@@ -38,37 +38,16 @@ from judgestats.results.thresholds import not_estimable
 from judgestats.stats.inference import multiplicity as adjusting
 from judgestats.stats.inference.estimate import Result
 
-
-@dataclass(frozen=True)
-class NamedResult:
-    """A result with its place in the plan.
-
-    `id` is unique within an analysis; `hypothesis` is that of the plan which it answers (by default
-    what the id begins with: ``spread.sim-typical``), `about` its subject, and `levels` maps the
-    names under which conditions are compared to the conditions' labels. `headline` results are
-    what the answer rests on; all stand in the report.
-    """
-
-    id: str
-    title: str
-    role: Role
-    result: Result
-    headline: bool = False
-    hypothesis: str = ""
-    about: About = field(default_factory=About)
-    levels: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def context(self) -> ResultContext:
-        """What the records of this result have in common."""
-        return ResultContext(
-            id=self.id,
-            hypothesis=self.hypothesis or self.id.partition(".")[0],
-            role=self.role,
-            title=self.title,
-            about=self.about,
-            levels=self.levels,
-        )
+__all__ = [
+    "Analysis",
+    "NamedResult",
+    "Recommendation",
+    "by_role",
+    "condition_result",
+    "conditions_of",
+    "named_results",
+    "smallest_adjusted",
+]
 
 
 def named_results(
@@ -153,8 +132,45 @@ class Recommendation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnalysisContents:
-    """The fields of an `Analysis`, before they are records."""
+class Analysis:
+    """Everything an analysis found.
+
+    Attributes
+    ----------
+    experiment, question : str
+    sentence : str
+        The answer, in one plain sentence.
+    conditions : DataFrame
+        One row a condition.
+    results : tuple of NamedResult
+    limitations : tuple of str
+        Those that follow from these data.
+    recommendation : Recommendation or None
+    metrics : mapping of name to number
+        Of the whole experiment, named for the MLflow UI.
+    condition_metrics : mapping of condition to mapping
+        Of each condition.
+    params : mapping of name to text
+        Of the run, where they follow from the data.
+    curves : mapping of name to list of (step, number)
+    arrays : mapping
+        What figures need beyond the results (plain nested lists).
+    files : mapping of path to text
+        Further files of the run, by their path below its folder.
+    headlines : tuple of Headline
+        What it claims.
+    described : tuple of NamedResult
+        Estimates that the table of conditions shows.
+    condition_records : tuple of Condition
+        With the ids of the results that describe each; from `conditions` where empty.
+    figures : tuple of Figure
+        What figures need, as records.
+    rows : tuple of Row
+        The questions that the screen and the first page answer for every condition; cells whose
+        result was not made fall out.
+    drawing : Drawing or None
+        The figure that answers.
+    """
 
     experiment: str
     question: str
@@ -187,12 +203,40 @@ class AnalysisContents:
         listed = ", ".join(r.id for r in self.results)
         raise KeyError(f"no result is called {result_id!r}. There are: {listed}")
 
+    @cached_property
+    def _records(self) -> Results:
+        return results_of(self)
+
+    def records(self, facts: Mapping[str, Any] | None = None) -> Results:
+        """The analysis as records, with the facts of its run.
+
+        Parameters
+        ----------
+        facts : mapping, optional
+            Of the run: kind, title, judges, design, account, command.
+        """
+        own = dict(facts or {})
+        kind, title = own.pop("kind", self._records.kind), str(own.pop("title", ""))
+        return replace(self._records, kind=kind, title=title, facts=plain(own))
+
+    def __str__(self) -> str:
+        return full_text(self._records)
+
+    def _repr_html_(self) -> str:
+        import html
+
+        table = self.conditions.to_html(index=False, float_format=format_number)
+        return (
+            f"<h4>{html.escape(self.question)}</h4>{table}"
+            f"<p><strong>{html.escape(self.sentence)}</strong></p>"
+        )
+
 
 _STATUS = "n_"
 _COUNTS = ("n_items", "n_clusters", "n_replications", "n_chosen")
 
 
-def results_of(analysis: AnalysisContents) -> Results:
+def results_of(analysis: Analysis) -> Results:
     """What ``results.json`` holds of an analysis, the facts of its run aside."""
     named = (*analysis.results, *analysis.described)
     records: list[Record] = []
@@ -200,7 +244,7 @@ def results_of(analysis: AnalysisContents) -> Results:
     for one in named:
         if not isinstance(one.result, adjusting.Family):
             ids[id(one.result)] = one.id
-            records += records_of(one.result, one.context)
+            records += records_of(one.result, one)
     families = [*_set_families(records)]
     for one in named:
         if isinstance(one.result, adjusting.Family):
@@ -286,7 +330,10 @@ def _adjusted(
         test_id = ids.get(id(test))
         if test_id is None:
             place = replace(
-                named.context, id=f"{named.id}/{label}", title=f"{named.title}: {label}"
+                named,
+                id=f"{named.id}/{label}",
+                title=f"{named.title}: {label}",
+                hypothesis=named.answers,
             )
             at[place.id] = len(out)
             out += records_of(test, place)
@@ -307,7 +354,7 @@ def _adjusted(
     tests = [out[at[i]] for i in members]
     return out, _family(
         named.id,
-        hypothesis=named.context.hypothesis,
+        hypothesis=named.answers,
         label=family.name,
         method=family.adjust,
         tests=[t for t in tests if isinstance(t, Test)],
@@ -475,88 +522,10 @@ def _is_count(value: Any) -> bool:
     return isinstance(number, (int, float)) and float(number).is_integer()
 
 
-def _recommendation(analysis: AnalysisContents) -> ResultsRecommendation | None:
+def _recommendation(analysis: Analysis) -> ResultsRecommendation | None:
     given = analysis.recommendation
     if given is None:
         return None
-    return ResultsRecommendation(
-        text=given.text,
-        sentences=given.sentences,
-        chosen=given.chosen,
-        tied=given.tied,
-        reason=given.reason,
-        rests_on=given.rests_on,
-        replicates=given.replicates,
-        counted=given.counted,
-        cost_usd=math.nan if given.cost_usd is None else float(given.cost_usd),
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Analysis(AnalysisContents):
-    """Everything an analysis found.
-
-    Attributes
-    ----------
-    experiment, question : str
-    sentence : str
-        The answer, in one plain sentence.
-    conditions : DataFrame
-        One row a condition.
-    results : tuple of NamedResult
-    limitations : tuple of str
-        Those that follow from these data.
-    recommendation : Recommendation or None
-    metrics : mapping of name to number
-        Of the whole experiment, named for the MLflow UI.
-    condition_metrics : mapping of condition to mapping
-        Of each condition.
-    params : mapping of name to text
-        Of the run, where they follow from the data.
-    curves : mapping of name to list of (step, number)
-    arrays : mapping
-        What figures need beyond the results (plain nested lists).
-    files : mapping of path to text
-        Further files of the run, by their path below its folder.
-    headlines : tuple of Headline
-        What it claims.
-    described : tuple of NamedResult
-        Estimates that the table of conditions shows.
-    condition_records : tuple of Condition
-        With the ids of the results that describe each; from `conditions` where empty.
-    figures : tuple of Figure
-        What figures need, as records.
-    rows : tuple of Row
-        The questions that the screen and the first page answer for every condition; cells whose
-        result was not made fall out.
-    drawing : Drawing or None
-        The figure that answers.
-    """
-
-    @cached_property
-    def _records(self) -> Results:
-        return results_of(self)
-
-    def records(self, facts: Mapping[str, Any] | None = None) -> Results:
-        """The analysis as records, with the facts of its run.
-
-        Parameters
-        ----------
-        facts : mapping, optional
-            Of the run: kind, title, judges, design, account, command.
-        """
-        own = dict(facts or {})
-        kind, title = own.pop("kind", self._records.kind), str(own.pop("title", ""))
-        return replace(self._records, kind=kind, title=title, facts=plain(own))
-
-    def __str__(self) -> str:
-        return full_text(self._records)
-
-    def _repr_html_(self) -> str:
-        import html
-
-        table = self.conditions.to_html(index=False, float_format=format_number)
-        return (
-            f"<h4>{html.escape(self.question)}</h4>{table}"
-            f"<p><strong>{html.escape(self.sentence)}</strong></p>"
-        )
+    values = {f.name: getattr(given, f.name) for f in fields(given)}
+    cost = math.nan if given.cost_usd is None else float(given.cost_usd)
+    return ResultsRecommendation(text=given.text, **{**values, "cost_usd": cost})

@@ -302,7 +302,7 @@ def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
         out.append(
             Headline(
                 id=f"headline.{named.id}",
-                hypothesis=named.context.hypothesis,
+                hypothesis=named.answers,
                 claim=claim,
                 about=named.about,
                 estimand=estimand,

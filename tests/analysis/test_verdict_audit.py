@@ -43,7 +43,7 @@ def test_a_judge_that_follows_the_place_is_found_out():
     row = found.conditions.iloc[0]
     assert row["swap_consistency"] == 0
     assert found["order.first_position.J"].p_value < 1e-6
-    assert found["order.noise.J"].noise.estimate == 0
+    assert found["order.noise.J"]["repetition_noise"].estimate == 0
     # Within one order it always says the same: kappa has nothing to correct, and says so.
     assert np.isnan(row["fleiss_kappa"])
     assert found["reliability.fleiss_kappa.J"].reason

@@ -222,12 +222,12 @@ def test_without_the_builtin_renderer_there_is_no_fallback() -> None:
 
 
 def test_a_printed_table_with_a_column_named_statistic_is_no_test() -> None:
-    from judgestats.analysis import ResultContext, records_of
+    from judgestats.analysis import NamedResult, records_of
     from judgestats.results import Results
     from judgestats.stats import friedman_test
     from judgestats.studies.paper_tables import head_to_tail_table
 
-    place = ResultContext(id="x", hypothesis="x", role="primary", title="X")
+    place = NamedResult("x", "X", "primary", None)
     found = Results(experiment="", question="", results=())
     (printed,) = records_of(head_to_tail_table(), place)
     assert shape_of(printed, found) == "rows"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.analysis import Analysis, NamedResult, ResultContext, records_of, smallest_adjusted
+from judgestats.analysis import Analysis, NamedResult, records_of, smallest_adjusted
 from judgestats.errors import InputError
 from judgestats.results import (
     Comparison,
@@ -41,7 +41,7 @@ from judgestats.stats import (
 )
 from judgestats.stats.inference import Sample, TestResult
 
-PLACE = ResultContext(id="h.a", hypothesis="h", role="primary", title="A")
+PLACE = NamedResult("h.a", "A", "primary", None, hypothesis="h")
 RNG = np.random.default_rng(3)
 SCORES = RNG.integers(1, 10, size=(12, 3, 5)).astype(float)
 
