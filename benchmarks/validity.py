@@ -111,6 +111,13 @@ def ours_of(judge: np.ndarray, human: np.ndarray) -> Estimators:
             raise ValueError(estimate.reason)
         return estimate.estimate, estimate.interval.low, estimate.interval.high
 
+    def as_ppi_python():
+        found = ppi_mean(items, estimator="ppi++")
+        estimate, _, _ = of(found)
+        weight, rest = found.details["lambda"], judge[~labelled]
+        error = np.sqrt(np.var(y - weight * f) / y.size + weight**2 * np.var(rest) / rest.size)
+        return estimate, estimate - 1.959964 * error, estimate + 1.959964 * error
+
     # The default makes the two beside it in the same call: they are read from its last result.
     results = []
 
@@ -122,9 +129,7 @@ def ours_of(judge: np.ndarray, human: np.ndarray) -> Estimators:
         "judgestats, default": default,
         "judgestats, labels alone": lambda: of(results[0].people_only),
         "judgestats, judge alone": lambda: of(results[0].judge_only),
-        "judgestats, PPI++ as ppi-python": lambda: of(
-            ppi_mean(items, estimator="ppi++", convention="ppi-python")
-        ),
+        "judgestats, PPI++ as ppi-python": as_ppi_python,
     }
     if verdicts:
         out["judgestats, Rogan-Gladen"] = lambda: of(

@@ -14,9 +14,11 @@ REMOVED_STATISTICS: Mapping[str, str] = MappingProxyType(
         "brennan_prediger": "irrCAC::bp.coeff.raw in R, or stats.gwet_ac1",
         "cohens_dz": 'pingouin.compute_effsize(x, y, paired=True, eftype="cohen_dz")',
         "cohens_h": "statsmodels.stats.proportion.proportion_effectsize",
+        "confidence_sequence": "judgestats.stats.validity.RunningAverage, or confseq",
         "conger_kappa": "irr::kappam.fleiss(exact = TRUE) in R, or stats.fleiss_kappa",
         "cumulative_logit": "ordinal::clm and clmm in R",
         "d_study": "stats.spearman_brown, or gtheory::dstudy in R",
+        "dawid_skene": "crowdkit.aggregation.DawidSkene",
         "disattenuated_correlation": (
             "stats.human_correlation, divided by the root of the product of two stats.icc"
         ),
@@ -38,6 +40,7 @@ REMOVED_STATISTICS: Mapping[str, str] = MappingProxyType(
         "odds_ratio": "scipy.stats.contingency.odds_ratio",
         "omega_ordinal": 'MBESS::ci.reliability(type = "categorical") in R',
         "pairwise_wilcoxon": "stats.wilcoxon_signed_rank of each pair, then stats.p_adjust",
+        "panel_votes": "the sign of the votes' sum, or numpy.nanmedian of scores",
         "permutation_null": "scipy.stats.permutation_test",
         "polychoric": "psych::polychoric in R",
         "pooled_variance": "numpy.var(scores, axis=-1, ddof=1).mean(axis=0)",

@@ -115,9 +115,7 @@ def _compared(
         return None
     drawn: Any = labels_drawn or None
     try:
-        out = corrected_differences(
-            f, y, names=systems, kind="score", labels_drawn=drawn, level=level
-        )
+        out = corrected_differences(f, y, names=systems, labels_drawn=drawn, level=level)
     except InputError:
         return None
     details = dict(out.details)
@@ -263,7 +261,7 @@ def _validity_wins_compared(items: pd.DataFrame, drawn: Any, level: float) -> Co
         tables.append(wide)
     clusters = once["cluster"]
     differences = corrected_differences(
-        *tables, names=systems, kind="score", labels_drawn=drawn, level=level,
+        *tables, names=systems, labels_drawn=drawn, level=level,
         cluster=clusters.to_numpy(object) if clusters.duplicated().any() else None,
     )  # fmt: skip
     details = {k: v for k, v in differences.details.items() if k != "win_rates"}

@@ -282,12 +282,6 @@ from judgestats.stats.validity.corrected import (
 from judgestats.stats.validity.corrected import (
     corrected_rate as corrected_rate,
 )
-from judgestats.stats.validity.dawid_skene import (
-    dawid_skene as dawid_skene,
-)
-from judgestats.stats.validity.dawid_skene import (
-    shared_errors as shared_errors,
-)
 from judgestats.stats.validity.error_rates import (
     error_rates as error_rates,
 )
@@ -315,9 +309,6 @@ from judgestats.stats.validity.panels import (
 from judgestats.stats.validity.panels import (
     panel_of_scores as panel_of_scores,
 )
-from judgestats.stats.validity.panels import (
-    panel_votes as panel_votes,
-)
 from judgestats.stats.validity.poststratified import (
     corrected_by_rates as corrected_by_rates,
 )
@@ -336,8 +327,8 @@ from judgestats.stats.validity.scores import (
 from judgestats.stats.validity.sequential import (
     anchored_change as anchored_change,
 )
-from judgestats.stats.validity.sequential import (
-    confidence_sequence as confidence_sequence,
+from judgestats.stats.validity.shared_errors import (
+    shared_errors as shared_errors,
 )
 from judgestats.stats.validity.systems import (
     corrected_differences as corrected_differences,

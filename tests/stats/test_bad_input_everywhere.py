@@ -248,14 +248,11 @@ CALLS["agreement_ceiling"] = lambda x: call(
 )
 CALLS["accuracy_by_k"] = lambda x: call("accuracy_by_k", binary(x)[:, 1:], column(binary(x), 0))
 CALLS["error_parts"] = lambda x: call("error_parts", x[:, 1:], column(x, 0))
-CALLS["confidence_sequence"] = lambda x: call(
-    "confidence_sequence", column(x, 0), bounds=(-100.0, 100.0)
-)
 CALLS["anchored_change"] = lambda x: call(
     "anchored_change", column(x, 0), column(x, 1), column(x, 2)
 )
 CALLS["corrected_differences"] = lambda x: call(
-    "corrected_differences", x, x[:, ::-1], names=[str(i) for i in range(x.shape[1])], kind="score"
+    "corrected_differences", x, x[:, ::-1], names=[str(i) for i in range(x.shape[1])]
 )
 CALLS["error_rates_by_slice"] = lambda x: call(
     "error_rates_by_slice", column(binary(x), 0), column(binary(x), 1), np.arange(len(x)) % 2
@@ -346,12 +343,10 @@ NOT_FROM_DATA = {
     "allocate_labels",
     "corrected_by_rates",
     "corrected_win_rate",
-    "dawid_skene",
     "draw_labels",
     "labels_needed",
     "panel_of_choices",
     "panel_of_judges",
-    "panel_votes",
     "plan_study",
     "split_labels",
     "tango_limits",

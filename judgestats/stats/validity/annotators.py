@@ -6,7 +6,6 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -17,14 +16,15 @@ from scipy import special
 from judgestats.arrays import Floats, Ints, too_large
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample, notes_block
+from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.jackknife import mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import p_adjust
-from judgestats.stats.validity.inputs import cluster_variance
+from judgestats.stats.validity.inputs import Report, mean_estimate
 
 Scoring = Literal["accuracy", "neg_rmse"]
-Clusters = Literal["unequal", "equal"]
+ALPHA = 0.05
+"""Significance level of the family of annotators."""
 
 LEAST_ITEMS = 30
 SWEEP = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3)
@@ -46,7 +46,7 @@ class AnnotatorTest:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class AlternativeAnnotator(Result):
+class AlternativeAnnotator(Report):
     """Result of the alternative annotator test.
 
     Attributes
@@ -58,7 +58,7 @@ class AlternativeAnnotator(Result):
         the others.
     passed : bool
         Whether omega is at least .5.
-    epsilon, level : float
+    epsilon : float
     annotators : tuple of AnnotatorTest
     sweep : mapping of float to float
         omega by epsilon.
@@ -79,15 +79,14 @@ class AlternativeAnnotator(Result):
     advantage: float
     passed: bool
     epsilon: float
-    level: float
     annotators: tuple[AnnotatorTest, ...]
     sweep: Mapping[float, float]
     sample: Sample
     beside: Mapping[str, AlternativeAnnotator] = dataclasses.field(default_factory=dict)
     power: float = math.nan
     skipped: tuple[str, ...] = ()
-    notes: tuple[Note, ...] = ()
     reason: str = ""
+    TITLE = "Alternative annotator test"
 
     def tidy(self) -> pd.DataFrame:
         """One row per annotator."""
@@ -126,11 +125,12 @@ class AlternativeAnnotator(Result):
         listed = ", ".join(f"{k:g}: {v:.0%}" for k, v in self.sweep.items())
         return f"{text} ({self.sample}). Won by epsilon: {listed}."
 
-    def __str__(self) -> str:
-        lines = ["", "\tAlternative annotator test", "", self.sentence()]
-        if self.annotators:
-            lines.append(self.tidy().to_string(index=False, float_format=lambda v: f"{v:.4g}"))
-        return "\n".join([*lines, *notes_block(self.notes), ""])
+    def lines(self) -> list[str]:
+        """The sentence and the annotators."""
+        if not self.annotators:
+            return [self.sentence()]
+        table = self.tidy().to_string(index=False, float_format=lambda v: f"{v:.4g}")
+        return [self.sentence(), table]
 
 
 def alternative_annotator_test(
@@ -141,8 +141,6 @@ def alternative_annotator_test(
     scoring: Scoring = "accuracy",
     epsilon: float = 0.1,
     cluster: ArrayLike | None = None,
-    clusters: Clusters = "unequal",
-    level: float = 0.05,
     n_resamples: int = 100,
     seed: int | None = 0,
 ) -> AlternativeAnnotator:
@@ -163,12 +161,8 @@ def alternative_annotator_test(
         Margin of non-inferiority: how much closer a person may be and still be replaced. .2 for
         experts, .15 for trained, .1 for crowd annotators (the authors' advice).
     cluster : array-like, shape (N,), optional
-        Cluster of each item, such as its text: t over clusters.
-    clusters : {"unequal", "equal"}
-        Jackknife over clusters with effective degrees of freedom; or sums over clusters with
-        G - 1, which holds for many clusters of equal size.
-    level : float
-        Significance level of the family.
+        Cluster of each item, such as its text: jackknife over clusters with effective degrees of
+        freedom.
     n_resamples : int
         Resamples of the power; 0 for none.
     seed : int or None
@@ -185,7 +179,8 @@ def alternative_annotator_test(
     Notes
     -----
     For annotator j and item i, :math:`D = [j \ge judge] - [judge \ge j]` by closeness to the other
-    annotators of the item; one-sided t of mean D < epsilon, Benjamini-Yekutieli over annotators.
+    annotators of the item; one-sided t of mean D < epsilon, at .05 by Benjamini-Yekutieli over
+    annotators.
     Items with fewer than two annotators drop, annotators with fewer than 30 items are skipped; both
     are counted. Where D is constant p is 0 below epsilon and 1 otherwise. Ties count for both, so
     the advantage runs high and a constant can win: the best constant and the people's majority
@@ -227,7 +222,7 @@ def alternative_annotator_test(
         excluded={k: v for k, v in out.items() if v},
     )
     f, y, codes = f[used], y[used], codes[used]
-    settings = _Settings(scoring, epsilon, level, cluster is not None, clusters)
+    settings = (scoring, epsilon)
     result = _test(f, y, codes, names, settings, sample)
     if result.reason:
         return result
@@ -247,15 +242,6 @@ def alternative_annotator_test(
         notes.append(Note(code="two_annotators", message=message))
     power = _power(y, codes, names, settings, sample, n_resamples, seed)
     return dataclasses.replace(result, beside=beside, power=power, notes=tuple(notes))
-
-
-@dataclasses.dataclass(frozen=True)
-class _Settings:
-    scoring: Scoring
-    epsilon: float
-    level: float
-    clustered: bool
-    clusters: Clusters
 
 
 def _numbered(m: int) -> tuple[str, ...]:
@@ -313,9 +299,10 @@ def _test(
     y: Floats,
     codes: Ints,
     names: tuple[str, ...],
-    settings: _Settings,
+    settings: tuple[Scoring, float],
     sample: Sample,
 ) -> AlternativeAnnotator:
+    scoring, epsilon = settings
     rows: list[tuple[str, Floats, Floats, Ints]] = []
     skipped = []
     for j, name in enumerate(names):
@@ -324,22 +311,22 @@ def _test(
             skipped.append(name)
             continue
         others = np.delete(y[here], j, axis=1)
-        judge = _closeness(f[here], others, settings.scoring)
-        person = _closeness(y[here, j], others, settings.scoring)
+        judge = _closeness(f[here], others, scoring)
+        person = _closeness(y[here, j], others, scoring)
         rows.append((name, judge, person, codes[here]))
     if not rows:
         return AlternativeAnnotator(
-            winning_rate=math.nan, advantage=math.nan, passed=False, epsilon=settings.epsilon,
-            level=settings.level, annotators=(), sweep={}, sample=sample, skipped=tuple(skipped),
+            winning_rate=math.nan, advantage=math.nan, passed=False, epsilon=epsilon,
+            annotators=(), sweep={}, sample=sample, skipped=tuple(skipped),
             reason=f"no annotator has {LEAST_ITEMS} items that another one labelled too",
         )  # fmt: skip
-    behind = [_behind(judge, person, own, settings.clusters) for _, judge, person, own in rows]
-    p = {eps: _p_values(behind, eps) for eps in {*SWEEP, settings.epsilon}}
-    won = {eps: float(np.mean(p_adjust(v, method="BY") <= settings.level)) for eps, v in p.items()}
-    adjusted = p_adjust(p[settings.epsilon], method="BY")
+    behind = [_behind(judge, person, own) for _, judge, person, own in rows]
+    p = {eps: _p_values(behind, eps) for eps in {*SWEEP, epsilon}}
+    won = {eps: float(np.mean(p_adjust(v, method="BY") <= ALPHA)) for eps, v in p.items()}
+    adjusted = p_adjust(p[epsilon], method="BY")
     tests = []
     constant = False
-    for (name, judge, person, _), raw, adj in zip(rows, p[settings.epsilon], adjusted, strict=True):
+    for (name, judge, person, _), raw, adj in zip(rows, p[epsilon], adjusted, strict=True):
         d = (person >= judge).astype(float) - (judge >= person)
         constant |= bool(np.ptp(d) == 0)
         tests.append(
@@ -361,13 +348,12 @@ def _test(
     if constant:
         message = "Against some annotator the difference is the same on every item: p is 0 or 1."
         notes.append(Note(code="constant_difference", message=message))
-    omega = won[settings.epsilon]
+    omega = won[epsilon]
     return AlternativeAnnotator(
         winning_rate=omega,
         advantage=float(np.mean([t.judge_share for t in tests])),
         passed=omega >= 0.5,
-        epsilon=settings.epsilon,
-        level=settings.level,
+        epsilon=epsilon,
         annotators=tuple(tests),
         sweep={e: won[e] for e in SWEEP},
         sample=sample,
@@ -376,15 +362,10 @@ def _test(
     )
 
 
-def _behind(
-    judge: Floats, person: Floats, codes: Ints, clusters: Clusters
-) -> tuple[float, float, float]:
+def _behind(judge: Floats, person: Floats, codes: Ints) -> tuple[float, float, float]:
     """How much oftener the person is the closer one, its standard error and degrees of freedom."""
     d = (person >= judge).astype(float) - (judge >= person)
     over = mean_over_clusters(d, codes)
-    if clusters == "equal":
-        se = math.sqrt(cluster_variance((d - over.mean) / d.size, codes))
-        return over.mean, se, float(np.unique(codes).size - 1)
     return over.mean, over.std_error, over.df
 
 
@@ -412,7 +393,7 @@ def _power(
     y: Floats,
     codes: Ints,
     names: tuple[str, ...],
-    settings: _Settings,
+    settings: tuple[Scoring, float],
     sample: Sample,
     n_resamples: int,
     seed: int | None,
@@ -515,12 +496,17 @@ def agreement_ceiling(
     own = _mean([_column_distance(y[:, i], y[:, j], scores=scores) for i, j in pairs])
     theirs = _mean([_column_distance(f, y[:, j], scores=scores) for j in range(y.shape[1])])
     names = _DISTANCES if scores else _SHARES
+    most = math.inf if scores else 1.0
     return {
-        key: _estimate(values, codes, name, label, sample, inference["level"])
+        key: mean_estimate(
+            values, codes, name=name, label=label, estimator="mean over items", sample=sample,
+            level=inference["level"], least=-math.inf if key == "gap" else 0.0,
+            most=math.inf if key == "gap" else most,
+        )
         for key, values, (name, label) in zip(
             ("judge", "people", "gap"), (theirs, own, theirs - own), names, strict=True
         )
-    }
+    }  # fmt: skip
 
 
 def _column_distance(a: Floats, b: Floats, *, scores: bool) -> Floats:
@@ -531,19 +517,3 @@ def _column_distance(a: Floats, b: Floats, *, scores: bool) -> Floats:
 def _mean(columns: list[Floats]) -> Floats:
     """Of each item, over those known."""
     return np.asarray(np.nanmean(np.column_stack(columns), axis=1))
-
-
-def _estimate(
-    values: Floats, codes: Ints, name: str, label: str, sample: Sample,
-    level: float,
-) -> Estimate:  # fmt: skip
-    over = mean_over_clusters(values, codes)
-    interval = over.interval(level)
-    if interval is not None and not name.endswith("gap"):
-        most = 1.0 if name.endswith("agreement") else math.inf
-        interval = replace(interval, low=max(interval.low, 0.0), high=min(interval.high, most))
-    notes = () if interval else (Note(code="no_interval", message=f"No interval: {over.reason}."),)
-    return Estimate(
-        name=name, label=label, estimator="mean over items", estimate=over.mean,
-        std_error=over.std_error, interval=interval, sample=sample, notes=notes,
-    )  # fmt: skip

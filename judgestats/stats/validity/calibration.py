@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 from typing import Unpack
 
 import numpy as np
@@ -21,29 +20,33 @@ from judgestats.stats.inference.estimate import (
     Interval,
     Note,
     NullReference,
-    Result,
     Sample,
-    notes_block,
 )
-from judgestats.stats.inference.jackknife import (
-    cluster_sums,
-    effective_clusters,
-    mean_over_clusters,
-)
+from judgestats.stats.inference.jackknife import cluster_sums, effective_clusters
 from judgestats.stats.inference.keywords import Clustered, Seeded, with_keywords
 from judgestats.stats.validity.inputs import (
-    FAIL_PASS,
+    Report,
+    mean_estimate,
     score_values,
     share_over_clusters,
     verdict_values,
 )
-from judgestats.stats.validity.scores import AccuracyByK, accuracy_of_credits, subset_weights
+from judgestats.stats.validity.scores import (
+    AccuracyByK,
+    accuracy_of_credits,
+    numbers_of_scores,
+    subset_weights,
+)
 
 FOLDS = 5
+BINS = 10
+"""Equally wide bins [k/10, (k+1)/10), the last closed, on which the calibration error depends."""
+DRAWS = 1000
+"""Draws of labels from the confidences for the null of the calibration error."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ConfidenceCalibration(Result):
+class ConfidenceCalibration(Report):
     """How far stated confidences are chances.
 
     Attributes
@@ -69,7 +72,7 @@ class ConfidenceCalibration(Result):
     area: float
     diagram: pd.DataFrame
     sample: Sample
-    notes: tuple[Note, ...] = ()
+    TITLE = "Stated confidence against people"
 
     def tidy(self) -> pd.DataFrame:
         """One row per score."""
@@ -88,21 +91,15 @@ class ConfidenceCalibration(Result):
             f"{beside} ({self.sample})."
         )
 
-    def __str__(self) -> str:
+    def lines(self) -> list[str]:
+        """The sentence and the diagram."""
         table = self.diagram.to_string(index=False, float_format=lambda v: f"{v:.3f}")
-        lines = ["", "\tStated confidence against people", "", self.sentence(), table]
-        return "\n".join([*lines, *notes_block(self.notes), ""])
+        return [self.sentence(), table]
 
 
 @with_keywords()
 def confidence_calibration(
-    confidence: ArrayLike,
-    human: ArrayLike,
-    *,
-    categories: Sequence[str] = FAIL_PASS,
-    bins: int = 10,
-    n_draws: int = 1000,
-    **inference: Unpack[Seeded],
+    confidence: ArrayLike, human: ArrayLike, **inference: Unpack[Seeded]
 ) -> ConfidenceCalibration:
     r"""Are a judge's confidences chances?
 
@@ -112,11 +109,7 @@ def confidence_calibration(
         The judge's chance that people say the positive verdict, in 0-1 (stated, or from token
         probabilities); NaN where there is none.
     human : array-like, shape (N,)
-    categories : sequence of two str
-    bins : int
-        Equally wide bins [k/m, (k+1)/m), the last closed. The calibration error depends on them.
-    n_draws : int
-        Draws of labels from the confidences for the null of the calibration error.
+        Labels, None or NaN where there is none.
 
     Returns
     -------
@@ -130,9 +123,9 @@ def confidence_calibration(
     Notes
     -----
     Brier = reliability - resolution + uncertainty over distinct confidences; in bins the variance
-    within bins is added and twice their covariance with the labels taken off. The calibration error
-    is above 0 for a perfect judge: its null draws every label with the stated chance. Isotonic
-    recalibration scored on its own rows is optimistic, so it is cross-fitted.
+    within bins is added and twice their covariance with the labels taken off. The calibration
+    error, in ten bins, is above 0 for a perfect judge: its null draws each label with its chance.
+    Isotonic recalibration scored on its own rows is optimistic, so it is cross-fitted.
 
     References
     ----------
@@ -141,13 +134,13 @@ def confidence_calibration(
 
     Examples
     --------
-    >>> out = confidence_calibration([0.9, 0.8, 0.3, 0.2], [1, 1, 0, 1], n_draws=50)
+    >>> out = confidence_calibration([0.9, 0.8, 0.3, 0.2], [1, 1, 0, 1])
     >>> round(out.brier.estimate, 4), out.area
     (0.195, 0.6666666666666666)
     """
     where = "confidence_calibration"
     p = score_values(confidence, where=where, name="confidence")
-    y = verdict_values(human, categories=categories, where=where, name="human")
+    y = verdict_values(human, where=where, name="human")
     if p.ndim != 1 or p.shape != y.shape:
         raise InputError(
             f"{where}: confidence and human must hold one entry for each item, got shapes "
@@ -155,8 +148,6 @@ def confidence_calibration(
         )
     if np.any((p < 0) | (p > 1)):
         raise InputError(f"{where}: confidence must lie in 0-1. Divide percentages by 100.")
-    if bins < 1:
-        raise InputError(f"{where}: bins must be at least 1, got {bins}.")
     codes = cluster_codes(inference["cluster"], p.size, where=where)
     used = ~np.isnan(p) & ~np.isnan(y)
     n_out = int(np.sum(~used))
@@ -175,9 +166,7 @@ def confidence_calibration(
             brier=nothing, calibration_error=nothing.replace(name="calibration_error"),
             area=math.nan, diagram=pd.DataFrame(), sample=sample,
         )  # fmt: skip
-    place = np.minimum(np.floor(p * bins + 1e-9).astype(np.int64), bins - 1)
-    squared = (p - y) ** 2
-    over = mean_over_clusters(squared, codes)
+    place = np.minimum(np.floor(p * BINS + 1e-9).astype(np.int64), BINS - 1)
     details = _parts(p, y, np.unique(p, return_inverse=True)[1].reshape(-1))
     binned = _parts(p, y, place)
     details = {k: details[k] for k in ("reliability", "resolution", "uncertainty")} | {
@@ -185,37 +174,30 @@ def confidence_calibration(
     }
     details["after_recalibration"] = _cross_fitted(p, y, codes, inference["seed"])
     base = details["uncertainty"]
-    details["skill"] = 1 - over.mean / base if base > 0 else math.nan
-    iv = over.interval(inference["level"])
-    notes: tuple[Note, ...] = ()
-    if iv is None:
-        notes = (Note(code="no_interval", message=f"No interval: {over.reason}."),)
+    brier = mean_estimate(
+        (p - y) ** 2,
+        codes,
+        name="brier",
+        label="Brier score",
+        estimator="mean squared distance of confidence and label",
+        sample=sample,
+        level=inference["level"],
+    )
+    details["skill"] = 1 - brier.estimate / base if base > 0 else math.nan
     return ConfidenceCalibration(
-        brier=Estimate(
-            name="brier",
-            label="Brier score",
-            estimator="mean squared distance of confidence and label",
-            estimate=over.mean,
-            std_error=over.std_error,
-            interval=iv,
-            sample=sample,
-            notes=notes,
-            details=details,
-        ),
+        brier=brier.replace(details=details),
         calibration_error=Estimate(
             name="calibration_error",
             label="Expected calibration error",
-            estimator=f"{bins} equally wide bins",
-            estimate=_ece(p, y[None, :], place, bins)[0],
+            estimator=f"{BINS} equally wide bins",
+            estimate=_ece(p, y[None, :], place)[0],
             sample=sample,
-            null=_null(p, y, place, bins, n_draws, inference["seed"]) if n_draws else None,
+            null=_null(p, y, place, inference["seed"]),
         ),
         area=_area(p, y),
-        diagram=_diagram(
-            p, y, place, codes, bins, inference["cluster"] is not None, inference["level"]
-        ),
+        diagram=_diagram(p, y, place, codes, inference["cluster"] is not None, inference["level"]),
         sample=sample,
-        notes=notes,
+        notes=brier.notes,
     )
 
 
@@ -239,25 +221,23 @@ def _parts(p: Floats, y: Floats, group: Ints) -> dict[str, float]:
     }
 
 
-def _ece(p: Floats, y: Floats, place: Ints, bins: int) -> Floats:
+def _ece(p: Floats, y: Floats, place: Ints) -> Floats:
     """Expected calibration error of each row of labels."""
-    member = (place[:, None] == np.arange(bins)[None, :]).astype(float)
+    member = (place[:, None] == np.arange(BINS)[None, :]).astype(float)
     return np.asarray(np.abs(y @ member - (p @ member)[None, :]).sum(axis=1) / p.size)
 
 
-def _null(
-    p: Floats, y: Floats, place: Ints, bins: int, n_draws: int, seed: int | None
-) -> NullReference:
+def _null(p: Floats, y: Floats, place: Ints, seed: int | None) -> NullReference:
     rng = np.random.default_rng(seed)
-    drawn = _ece(p, (rng.random((n_draws, p.size)) < p).astype(float), place, bins)
-    value = _ece(p, y[None, :], place, bins)[0]
+    drawn = _ece(p, (rng.random((DRAWS, p.size)) < p).astype(float), place)
+    value = _ece(p, y[None, :], place)[0]
     return NullReference(
         hypothesis="the confidences are chances",
         permuted="labels from the confidences",
         mean=float(drawn.mean()),
         q95=float(np.quantile(drawn, 0.95)),
-        p_value=float((np.sum(drawn >= value - 1e-12) + 1) / (n_draws + 1)),
-        n_permutations=n_draws,
+        p_value=float((np.sum(drawn >= value - 1e-12) + 1) / (DRAWS + 1)),
+        n_permutations=DRAWS,
         seed=seed,
         drawn=True,
     )
@@ -305,7 +285,6 @@ def _diagram(
     y: Floats,
     place: Ints,
     codes: Ints,
-    bins: int,
     clustered: bool,
     level: float,
 ) -> pd.DataFrame:
@@ -317,8 +296,8 @@ def _diagram(
         )
         rows.append(
             {
-                "from": k / bins,
-                "to": (k + 1) / bins,
+                "from": k / BINS,
+                "to": (k + 1) / BINS,
                 "n": int(here.sum()),
                 "confidence": float(p[here].mean()),
                 "share": share.share,
@@ -407,8 +386,6 @@ def separation_by_k(
     scores: ArrayLike,
     passed: ArrayLike,
     *,
-    ks: Sequence[int] | None = None,
-    margin: float = 0.01,
     seed: int = 0,
     **inference: Unpack[Clustered],
 ) -> AccuracyByK:
@@ -420,22 +397,19 @@ def separation_by_k(
         NaN where unread.
     passed : array-like, shape (N,)
         1, 0 or NaN, as `separation` takes them.
-    ks : sequence of int, optional
-        Numbers of scores, at most the repeats; 1, 2, 3, 5 and the most otherwise.
-    margin : float
-        Loss that is accepted for fewer scores.
     seed : int
         Of the subsets, where there are more than 100.
 
     Returns
     -------
     AccuracyByK
-        `separation` of the mean of k scores, averaged over subsets.
+        `separation` of the mean of 1, 2, 3, 5 scores and the most, averaged over subsets; the
+        margin is .01.
 
     Raises
     ------
     InputError
-        If shapes differ, a k exceeds the repeats, or the items with a label and all scores are not
+        If shapes differ, or the items with a label and all scores are not
         of both kinds.
 
     Examples
@@ -450,9 +424,6 @@ def separation_by_k(
         raise InputError(f"{where}: scores must have one row an item, got shape {x.shape}.")
     y = _labels(x, passed, where)
     most = x.shape[1]
-    chosen = sorted({*(ks or (k for k in (1, 2, 3, 5) if k < most)), most})
-    if chosen[0] < 1 or chosen[-1] > most:
-        raise InputError(f"{where}: ks must lie within 1 to {most} scores, got {chosen}.")
     used = ~np.isnan(x).any(axis=1) & ~np.isnan(y)
     right = y[used] == 1
     if not used.any() or right.all() or not right.any():
@@ -462,16 +433,14 @@ def separation_by_k(
         )
     codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
     by_k = {}
-    for k in chosen:
+    for k in numbers_of_scores(most):
         sums = np.round(x[used] @ subset_weights(most, k, seed), 9)
         placed = _components(sums, right).mean(axis=1)
         area = float(placed[right].mean())
         # Values whose mean is the area and whose spread over clusters is its variance.
         by_k[k] = area + right.size * _influence(placed, right, area)
     sample = _sample(used, codes, inference["cluster"] is not None, most)
-    return accuracy_of_credits(
-        by_k, codes, sample, margin=margin, level=inference["level"], of_pairs=True
-    )
+    return accuracy_of_credits(by_k, codes, sample, level=inference["level"], of_pairs=True)
 
 
 def shares_on_the_right_side(scores: Floats, passed: Floats) -> Floats:

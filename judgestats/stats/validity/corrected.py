@@ -4,35 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Unpack
+from collections.abc import Callable, Mapping
+from typing import Literal, Unpack
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
-from judgestats.stats.inference import distributions
-from judgestats.stats.inference.estimate import (
-    Estimate,
-    Interval,
-    Note,
-    Result,
-    Sample,
-    notes_block,
-)
+from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import TestResult
 from judgestats.stats.validity.inputs import (
-    FAIL_PASS,
     FEW_LABELS,
     LabelledItems,
+    Report,
     chance_weights,
-    cluster_variance,
-    effective_clusters,
     labelled_items,
     policy_notes,
     share_over_clusters,
+    two_group_test,
 )
 from judgestats.stats.validity.label_draws import LabelsDrawn
 from judgestats.stats.validity.poststratified import (
@@ -64,59 +55,38 @@ def representativeness_test(items: LabelledItems, *, verdicts: bool) -> TestResu
     TestResult
         Not computed where every item is labelled or none.
     """
-    from scipy import stats
-
     f, lab = items.judge, items.labelled
     present = ~np.isnan(f)
     inside, rest = present & lab, present & ~lab
-    sample = Sample(n_items=int(present.sum()))
-    common: dict[str, Any] = {
-        "name": "representativeness",
-        "null_hypothesis": "the labelled items are like the others in the judge's eyes",
-        "alternative": "the judge's output differs between labelled and other items",
-        "sample": sample,
-    }
-    if inside.sum() < 2 or rest.sum() < 2:
-        return TestResult(
-            method="Labelled items against the rest", statistic=math.nan, statistic_name="t",
-            p_value=math.nan, reason="fewer than two items are on one side", **common,
-        )  # fmt: skip
-    estimates = {"labelled": float(f[inside].mean()), "the rest": float(f[rest].mean())}
-    whole = np.isin(f[present], (0.0, 1.0)).all()
-    if verdicts and whole and not items.clustered:
-        table = np.array([[np.sum(f[g] == v) for v in (1, 0)] for g in (inside, rest)])
-        odds, p = stats.fisher_exact(table)
-        return TestResult(
-            method="Fisher's exact test: labelled items against the rest",
-            statistic=float(odds), statistic_name="odds ratio", p_value=float(p),
-            estimates=estimates, **common,
-        )  # fmt: skip
-    difference = estimates["labelled"] - estimates["the rest"]
-    influence = np.zeros(f.size)
-    influence[inside] = (f[inside] - estimates["labelled"]) / inside.sum()
-    influence[rest] = -(f[rest] - estimates["the rest"]) / rest.sum()
-    variance = cluster_variance(influence, items.codes)
-    if not variance > 1e-18:
-        return TestResult(
-            method="Labelled items against the rest", statistic=math.nan, statistic_name="t",
-            p_value=math.nan, reason="the judge's output does not vary", **common,
-        )  # fmt: skip
-    df = max(min(effective_clusters(items.codes[g]) for g in (inside, rest)) - 1.0, 1.0)
-    t = difference / math.sqrt(variance)
-    return TestResult(
-        method="Labelled items against the rest", statistic=t, statistic_name="t", df={"df": df},
-        p_value=float(2 * distributions.t.sf(abs(t), df)), estimates=estimates, **common,
+    method = "Labelled items against the rest"
+    test = TestResult(
+        name="representativeness", method=method, statistic=math.nan, statistic_name="t",
+        p_value=math.nan, sample=Sample(n_items=int(present.sum())),
+        null_hypothesis="the labelled items are like the others in the judge's eyes",
+        alternative="the judge's output differs between labelled and other items",
     )  # fmt: skip
+    if inside.sum() < 2 or rest.sum() < 2:
+        return test.replace(reason="fewer than two items are on one side")
+    exact = verdicts and not items.clustered and bool(np.isin(f[present], (0.0, 1.0)).all())
+    statistic, p, df = two_group_test(f, inside, rest, items.codes, exact=exact)
+    if math.isnan(p):
+        return test.replace(reason="the judge's output does not vary")
+    return test.replace(
+        method="Fisher's exact test: labelled items against the rest" if exact else method,
+        statistic=statistic,
+        statistic_name="odds ratio" if exact else "t",
+        p_value=p,
+        df={} if exact else {"df": df},
+        estimates={"labelled": float(f[inside].mean()), "the rest": float(f[rest].mean())},
+    )
 
-
-Quantity = Literal["population", "items"]
 
 _BY_HAND = "the labelled items were picked by hand: they say nothing about the others"
 _BY_VERDICT = "the labels were chosen by the judge's verdict: as they stand they favour one"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class CorrectedScore(Result):
+class CorrectedScore(Report):
     """What people would give on average, with what it is to be read beside.
 
     Attributes
@@ -133,7 +103,6 @@ class CorrectedScore(Result):
         Labels that people alone would need more for an interval as narrow: what the judge saved.
     representative : TestResult
         Labelled items against the rest, in the judge's eyes.
-    estimand : {"population", "items"}
     labels_drawn : str
         How the labels were chosen; empty where it is not said.
     unread : int
@@ -147,10 +116,9 @@ class CorrectedScore(Result):
     others: Mapping[str, Estimate]
     labels_worth: float
     representative: TestResult
-    estimand: Quantity
     labels_drawn: str
     unread: int
-    notes: tuple[Note, ...] = ()
+    TITLE = "What people would give on average"
 
     def tidy(self) -> pd.DataFrame:
         """One row per estimator, the reported one first."""
@@ -176,15 +144,13 @@ class CorrectedScore(Result):
             text += ". The judge saves no label"
         return text + f" ({c.sample})."
 
-    def __str__(self) -> str:
-        lines = ["", "\tWhat people would give on average", ""]
-        for e in (self.corrected, self.judge_only, self.people_only, *self.others.values()):
-            value = e.reason if math.isnan(e.estimate) else e.short()
-            lines.append(f"{e.label}: {value}")
+    def lines(self) -> list[str]:
+        """The estimators, and what the judge is worth."""
+        every = (self.corrected, self.judge_only, self.people_only, *self.others.values())
+        lines = [f"{e.label}: {e.reason if math.isnan(e.estimate) else e.short()}" for e in every]
         if self.labels_worth >= 1:
             lines.append(f"the judge is worth {self.labels_worth:.0f} labels")
-        lines.append(f"({self.corrected.sample})")
-        return "\n".join([*lines, *notes_block(self.notes), ""])
+        return [*lines, f"({self.corrected.sample})"]
 
 
 @with_keywords()
@@ -192,12 +158,10 @@ def corrected_rate(
     judge: ArrayLike,
     human: ArrayLike,
     *,
-    categories: Sequence[str] = FAIL_PASS,
     stratum: ArrayLike | None = None,
     mix: Mapping[str, float] | None = None,
     chance: ArrayLike | None = None,
     labels_drawn: LabelsDrawn | None = None,
-    estimand: Quantity = "population",
     **inference: Unpack[Clustered],
 ) -> CorrectedScore:
     r"""The pass rate that people would give, from a judge of all items and people's labels of few.
@@ -209,8 +173,6 @@ def corrected_rate(
         none of them has a label. Repeats are averaged first: the majority counts, a tie is a class.
     human : array-like, shape (N,)
         Labels, None or NaN where there is none.
-    categories : sequence of two str
-        The verdicts' words, the negative one first.
     stratum : array-like, shape (N,), optional
         Correct within each stratum and weight by its share.
     mix : mapping of str to float, optional
@@ -220,8 +182,6 @@ def corrected_rate(
     labels_drawn : {"random", "stratified", "by-verdict", "convenience"}, optional
         How the labelled items were chosen. Unstated: tested as far as possible, and "assumes
         random" stands with the result. ``convenience`` is not corrected.
-    estimand : {"population", "items"}
-        The rate of the population that the items come from, or of these items.
 
     Returns
     -------
@@ -262,7 +222,6 @@ def corrected_rate(
         judge,
         human,
         kind="verdict",
-        categories=categories,
         cluster=inference["cluster"],
         stratum=stratum,
         where=where,
@@ -277,7 +236,6 @@ def corrected_rate(
         items = items.only(read)
         weight = None if weight is None else weight[read]
     verdict = verdict_codes(items)
-    finite = estimand == "items"
     notes = [*items.notes, *policy_notes(labels_drawn, where=where)]
     test = representativeness_test(items, verdicts=True)
     if chance is None and stratum is None:
@@ -295,16 +253,16 @@ def corrected_rate(
         )
         notes.append(Note(code="unread_class", message=message))
     people = poststratified_rate(
-        items, use_judge=False, mix=mix, weight=weight, finite=finite, level=inference["level"]
+        items, use_judge=False, mix=mix, weight=weight, level=inference["level"]
     )
     others: dict[str, Estimate] = {}
     if labels_drawn == "convenience":
         corrected = _undefined_estimate(
-            poststratified_rate(items, mix=mix, finite=finite, level=inference["level"]), _BY_HAND
+            poststratified_rate(items, mix=mix, level=inference["level"]), _BY_HAND
         )
     else:
         corrected = poststratified_rate(
-            items, mix=mix, weight=weight, finite=finite, level=inference["level"],
+            items, mix=mix, weight=weight, level=inference["level"],
             join=labels_drawn != "by-verdict",
         )  # fmt: skip
         if labels_drawn in {None, "random"} and not unread and stratum is None and weight is None:
@@ -319,7 +277,6 @@ def corrected_rate(
         others=others,
         labels_worth=_worth(corrected, people),
         representative=test,
-        estimand=estimand,
         labels_drawn=labels_drawn or "",
         unread=unread,
         notes=tuple(notes),
@@ -337,7 +294,6 @@ def corrected_mean(
     stratum: ArrayLike | None = None,
     mix: Mapping[str, float] | None = None,
     labels_drawn: LabelsDrawn | None = None,
-    estimand: Quantity = "population",
     **inference: Unpack[Clustered],
 ) -> CorrectedScore:
     r"""The mean score that people would give, from a judge of all items and labels of few.
@@ -349,7 +305,7 @@ def corrected_mean(
         counted.
     human : array-like, shape (N,)
         People's scores, NaN where there is none.
-    stratum, mix, labels_drawn, estimand
+    stratum, mix, labels_drawn
         See `corrected_rate`.
 
     Returns
@@ -397,18 +353,17 @@ def corrected_mean(
     if stratum is None:
         notes += _unlike(test, labels_drawn)
     notes += skew_notes(items.human[items.labelled])
-    finite = estimand == "items"
     others: dict[str, Estimate] = {}
     if stratum is not None:
         shares = stratum_shares(items, mix)
         of: Callable[..., Estimate] = lambda **k: stratified_mean(  # noqa: E731
-            items, shares, finite=finite, level=inference["level"], **k
+            items, shares, level=inference["level"], **k
         )
         people, corrected = of(use_judge=False), of()
         others = {"difference": of(slope=1.0)}
     else:
         people = people_mean(items, level=inference["level"])
-        corrected = greg_mean(items, finite=finite, level=inference["level"])
+        corrected = greg_mean(items, level=inference["level"])
         others = {n: ppi_mean(items, estimator=n, level=inference["level"]) for n in _PPI}
     if labels_drawn in {"convenience", "by-verdict"}:
         reason = _BY_HAND if labels_drawn == "convenience" else _BY_VERDICT
@@ -429,7 +384,6 @@ def corrected_mean(
         others=others,
         labels_worth=_worth(corrected, people),
         representative=test,
-        estimand=estimand,
         labels_drawn=labels_drawn or "",
         unread=unread,
         notes=tuple(notes),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
@@ -14,28 +15,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError, one_of
-from judgestats.stats.inference import distributions
-from judgestats.stats.inference.estimate import (
-    Estimate,
-    Interval,
-    Note,
-    Result,
-    Sample,
-    notes_block,
-)
+from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import Adjustment, with_adjusted
 from judgestats.stats.inference.result import Comparison, Comparisons
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.validity.inputs import (
-    FAIL_PASS,
     LabelledItems,
+    Report,
     chance_weights,
-    cluster_variance,
-    effective_clusters,
+    clip_limits,
     labelled_items,
     policy_notes,
     share_over_clusters,
+    two_group_test,
 )
 from judgestats.stats.validity.label_draws import LabelsDrawn
 
@@ -45,7 +38,7 @@ _TIED = 2
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ErrorRates(Result):
+class ErrorRates(Report):
     """A judge's error rates against people.
 
     Attributes
@@ -68,7 +61,7 @@ class ErrorRates(Result):
     rates: Mapping[str, Estimate]
     constant: Mapping[str, float]
     sample: Sample
-    notes: tuple[Note, ...] = ()
+    TITLE = "Judge against people"
 
     def tidy(self) -> pd.DataFrame:
         """One row per rate, with the constant judge's value beside it."""
@@ -84,40 +77,32 @@ class ErrorRates(Result):
             f"reaches {self.constant['accuracy']:.2f} ({self.sample})."
         )
 
-    def __str__(self) -> str:
+    def lines(self) -> list[str]:
+        """The table and the rates."""
         t = self.table
         lines = [
-            "",
-            "\tJudge against people",
-            "",
             "             people: pass  people: fail",
             f"judge pass   {t['tp']:>12}  {t['fp']:>12}",
             f"judge fail   {t['fn']:>12}  {t['tn']:>12}",
         ]
-        if t["tied_positive"] or t["tied_negative"]:
-            lines.append(f"tied         {t['tied_positive']:>12}  {t['tied_negative']:>12}")
-        if t["unread_positive"] or t["unread_negative"]:
-            lines.append(f"unread       {t['unread_positive']:>12}  {t['unread_negative']:>12}")
-        lines.append("")
-        lines += [
-            f"{e.label}: {e.short()}" if not math.isnan(e.estimate) else f"{e.label}: {e.reason}"
-            for e in self.rates.values()
-        ]
-        lines.append(f"({self.sample})")
-        return "\n".join([*lines, *notes_block(self.notes), ""])
+        for kind in ("tied", "unread"):
+            if t[f"{kind}_positive"] or t[f"{kind}_negative"]:
+                lines.append(f"{kind:<12} {t[f'{kind}_positive']:>12}  {t[f'{kind}_negative']:>12}")
+        lines += ["", *(f"{e.label}: {e.reason or e.short()}" for e in self.rates.values())]
+        return [*lines, f"({self.sample})"]
 
 
 _SHARES = (
     # name, label, of which items, that are
-    ("sensitivity", "Sensitivity", "people", 1.0, "people never say {positive}"),
-    ("specificity", "Specificity", "people", 0.0, "people never say {negative}"),
-    ("precision", "Precision", "judge", 1.0, "the judge never says {positive}"),
+    ("sensitivity", "Sensitivity", "people", 1.0, "people never say pass"),
+    ("specificity", "Specificity", "people", 0.0, "people never say fail"),
+    ("precision", "Precision", "judge", 1.0, "the judge never says pass"),
     (
         "negative_predictive_value",
         "Negative predictive value",
         "judge",
         0.0,
-        "the judge never says {negative}",
+        "the judge never says fail",
     ),
 )
 
@@ -127,7 +112,6 @@ def error_rates(
     judge: ArrayLike,
     human: ArrayLike,
     *,
-    categories: Sequence[str] = FAIL_PASS,
     stratum: ArrayLike | None = None,
     chance: ArrayLike | None = None,
     labels_drawn: LabelsDrawn | None = None,
@@ -142,8 +126,6 @@ def error_rates(
         is unread.
     human : array-like, shape (N,)
         Labels, None or NaN where there is none.
-    categories : sequence of two str
-        The verdicts' words, the negative one first.
     stratum : array-like, shape (N,), optional
         For ``labels_drawn="stratified"``: the stratum of each item, weighted by its share.
     chance : array-like, shape (N,), optional
@@ -190,7 +172,6 @@ def error_rates(
         judge,
         human,
         kind="verdict",
-        categories=categories,
         cluster=inference["cluster"],
         stratum=stratum,
         where=where,
@@ -236,22 +217,20 @@ def error_rates(
         n_clusters=int(np.unique(codes).size) if items.clustered else None,
         excluded={"not labelled": n_out, **({"unread": n_unread} if n_unread else {})},
     )
-    words = {"negative": categories[0], "positive": categories[1]}
+    weighted = part is not None or weights is not None
+    share = partial(
+        _share, codes=codes, clustered=items.clustered, level=inference["level"], sample=sample,
+        stratum=drawn_in_parts, undefined=reason, weighted=weighted,
+    )  # fmt: skip
     passes, fails, people = f, 1 - f, y
     rates: dict[str, Estimate] = {}
     for name, label, given, value, none in _SHARES:
         judge = passes if value == 1 else fails
         same = (people == value).astype(float)
         base = same if given == "people" else judge
-        rates[name] = _share(
-            name, label, judge * same * w, base * w, codes, items.clustered, inference["level"],
-            sample, none.format(**words), drawn_in_parts, reason, weights is not None,
-        )  # fmt: skip
+        rates[name] = share(name, label, judge * same * w, base * w, none)
     right = np.where(people == 1, passes, fails)
-    rates["accuracy"] = _share(
-        "accuracy", "Accuracy", right * w, w, codes, items.clustered, inference["level"], sample,
-        "", drawn_in_parts, reason, weights is not None,
-    )  # fmt: skip
+    rates["accuracy"] = share("accuracy", "Accuracy", right * w, w, "")
     cells = np.column_stack(
         [people * passes, (1 - people) * passes, people * (1 - passes), (1 - people) * (1 - passes)]
     )
@@ -261,8 +240,7 @@ def error_rates(
             cells * w[:, None] * (items.n / w.sum()),
             name=name,
             label=label,
-            estimator="from the table"
-            + (", weighted" if part is not None or weights is not None else ""),
+            estimator="from the table" + (", weighted" if weighted else ""),
             sample=sample,
             reason=reason or undefined,
             where=where,
@@ -270,15 +248,19 @@ def error_rates(
             level=inference["level"],
             scale="identity",
         )
-        rates[name] = _undefined(out, reason) if reason else _clip_limits(out)
-    notes += _class_notes(y, words)
+        rates[name] = (
+            out.replace(estimate=math.nan, interval=None, reason=reason)
+            if reason
+            else clip_limits(out)
+        )
+    notes += _class_notes(y)
     if tied := int(np.sum(f == 0.5)):
         message = f"The repeats tie on {tied} labelled items: these count half for either verdict."
         notes.append(Note(code="tied_votes", message=message))
     notes += _no_better(rates)
-    share = float(np.sum(w * y) / w.sum())
+    common = float(np.sum(w * y) / w.sum())
     constant = {
-        "accuracy": max(share, 1 - share),
+        "accuracy": max(common, 1 - common),
         "balanced_accuracy": 0.5,
         "matthews_correlation": 0.0,
         "cohen_kappa": 0.0,
@@ -359,13 +341,14 @@ def _share(
     label: str,
     success: Floats,
     trial: Floats,
+    none: str,
+    *,
     codes: Ints,
     clustered: bool,
     level: float,
     sample: Sample,
-    none: str,
     stratum: Ints | None,
-    reason: str,
+    undefined: str,
     weighted: bool,
 ) -> Estimate:
     share = share_over_clusters(
@@ -377,31 +360,17 @@ def _share(
         stratum=stratum,
     )
     of = Sample(n_items=int(share.n), n_clusters=sample.n_clusters)
-    why = reason or (none if math.isnan(share.share) else "")
+    why = undefined or (none if math.isnan(share.share) else "")
     if why:
         return Estimate(name=name, label=label, estimate=math.nan, sample=of, reason=why)
     return Estimate(
         name=name,
         label=label,
-        estimator="share of the labels" + (", weighted" if stratum is not None or weighted else ""),
+        estimator="share of the labels" + (", weighted" if weighted else ""),
         estimate=share.share,
         interval=Interval(low=share.low, high=share.high, level=level, method=share.method),
         sample=of,
         details={"effective_n": share.effective_n},
-    )
-
-
-def _undefined(estimate: Estimate, reason: str) -> Estimate:
-    return estimate.replace(estimate=math.nan, interval=None, reason=reason)
-
-
-def _clip_limits(estimate: Estimate) -> Estimate:
-    """No limit of these coefficients lies beyond -1 or 1."""
-    iv = estimate.interval
-    if iv is None:
-        return estimate
-    return estimate.replace(
-        interval=dataclasses.replace(iv, low=max(iv.low, -1.0), high=min(iv.high, 1.0))
     )
 
 
@@ -451,9 +420,9 @@ def _no_better(rates: Mapping[str, Estimate]) -> list[Note]:
     return [Note(code="no_better_than_chance", message=message)]
 
 
-def _class_notes(y: Floats, words: Mapping[str, str]) -> list[Note]:
+def _class_notes(y: Floats) -> list[Note]:
     notes = []
-    for value, word in ((1.0, words["positive"]), (0.0, words["negative"])):
+    for value, word in ((1.0, "pass"), (0.0, "fail")):
         k = int(np.sum(y == value))
         if k == 0:
             message = (
@@ -482,8 +451,6 @@ def error_rates_by_slice(
     slices: ArrayLike,
     *,
     measure: Measure = "accuracy",
-    categories: Sequence[str] = FAIL_PASS,
-    adjust: Adjustment | None = None,
     **inference: Unpack[Clustered],
 ) -> Comparisons:
     r"""Does the judge err more on some slice (category, source, length) than on the rest?
@@ -497,14 +464,12 @@ def error_rates_by_slice(
     slices : array-like, shape (N,)
         Slice of each item.
     measure : {"accuracy", "sensitivity", "specificity"}
-    categories : sequence of two str
-    adjust : str, optional
-        Over the slices (see `p_adjust`): by default Holm, and above 10 slices Benjamini-Hochberg.
 
     Returns
     -------
     Comparisons
-        Each row is a slice minus the rest. ``details``: ``rates`` (each slice's `Estimate`), and
+        Each row is a slice minus the rest; p adjusted by Holm, above 10 slices by
+        Benjamini-Hochberg. ``details``: ``rates`` (each slice's `Estimate`), and
         ``least``, labels below which a slice has no estimate.
 
     Raises
@@ -531,7 +496,6 @@ def error_rates_by_slice(
         judge,
         human,
         kind="verdict",
-        categories=categories,
         cluster=inference["cluster"],
         stratum=slices,
         where=where,
@@ -561,7 +525,7 @@ def error_rates_by_slice(
         )
         rates[name] = slice_rates.rates[measure]
         rows.append(_slice_comparison(name, items, base, right, inside))
-    adjust = adjust or ("BH" if len(rows) > MOST_BY_HOLM else "holm")
+    adjust: Adjustment = "BH" if len(rows) > MOST_BY_HOLM else "holm"
     return Comparisons(
         symbol="t",
         name=where,
@@ -599,30 +563,16 @@ def _slice_comparison(
     right: Bools,
     inside: Bools,
 ) -> Comparison:
-    from scipy import stats
-
     here, rest = base & inside, base & ~inside
     n = int(here.sum())
     if rest.sum() < LEAST_IN_SLICE:
         return _no_row(name, n, f"only {int(rest.sum())} labels outside the slice")
-    a, b = float(right[here].mean()), float(right[rest].mean())
-    if not items.clustered:
-        table = np.array([[np.sum(right[g]), np.sum(~right[g])] for g in (here, rest)])
-        odds, p = stats.fisher_exact(table)
-        return Comparison(
-            a=name, b="the rest", estimate=a - b, statistic=float(odds), p_value=float(p),
-            p_adjusted=math.nan, n=n, estimate_name="slice_difference",
-        )  # fmt: skip
-    u = np.zeros(base.size)
-    u[here] = (right[here] - a) / here.sum()
-    u[rest] = -(right[rest] - b) / rest.sum()
-    variance = cluster_variance(u, items.codes)
-    if not variance > 1e-18:
+    values = right.astype(float)
+    statistic, p, df = two_group_test(values, here, rest, items.codes, exact=not items.clustered)
+    if math.isnan(p):
         return _no_row(name, n, "the judge is always right or always wrong on both sides")
-    df = max(min(effective_clusters(items.codes[g]) for g in (here, rest)) - 1, 1.0)
-    t = (a - b) / math.sqrt(variance)
     return Comparison(
-        a=name, b="the rest", estimate=a - b, statistic=t, df=df,
-        p_value=float(2 * distributions.t.sf(abs(t), df)), p_adjusted=math.nan, n=n,
+        a=name, b="the rest", estimate=float(values[here].mean()) - float(values[rest].mean()),
+        statistic=statistic, df=df, p_value=p, p_adjusted=math.nan, n=n,
         estimate_name="slice_difference",
     )  # fmt: skip

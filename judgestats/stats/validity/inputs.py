@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +12,11 @@ from scipy import special
 
 from judgestats.arrays import Bools, Floats, Ints, too_large
 from judgestats.errors import InputError, one_of
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import proportion_limits
-from judgestats.stats.inference.estimate import Note
+from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample, notes_block
+from judgestats.stats.inference.jackknife import mean_over_clusters
 from judgestats.stats.validity.label_draws import LABELS_DRAWN
 
 FAIL_PASS = ("fail", "pass")
@@ -28,17 +29,33 @@ def _absent(value: object) -> bool:
     return value is None or value == "" or value != value  # noqa: PLR0124 (NaN)
 
 
-def verdict_values(
-    values: ArrayLike, *, categories: Sequence[str] = FAIL_PASS, where: str, name: str
-) -> Floats:
-    """Verdicts as 1 (the second category), 0 (the first) and NaN (none).
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Report(Result):
+    """A result of several numbers, printed under a title with its notes.
+
+    Attributes
+    ----------
+    notes : tuple of Note
+    """
+
+    TITLE: ClassVar[str] = ""
+    notes: tuple[Note, ...] = ()
+
+    def lines(self) -> list[str]:
+        """What is printed between title and notes."""
+        return [self.sentence()]
+
+    def __str__(self) -> str:
+        return "\n".join(["", f"\t{self.TITLE}", "", *self.lines(), *notes_block(self.notes), ""])
+
+
+def verdict_values(values: ArrayLike, *, where: str, name: str) -> Floats:
+    """Verdicts as 1 (pass), 0 (fail) and NaN (none).
 
     Parameters
     ----------
     values : array-like
-        Words of `categories`, booleans, or 0 and 1; None, NaN or empty text where there is none.
-    categories : sequence of two str
-        The negative word, then the positive one.
+        ``"pass"``, ``"fail"``, booleans, or 0 and 1; None, NaN or empty text where there is none.
     where, name : str
         Of the calling function and of the argument, for messages.
 
@@ -56,11 +73,6 @@ def verdict_values(
     >>> verdict_values(["pass", "fail", None], where="f", name="judge").tolist()
     [1.0, 0.0, nan]
     """
-    if len(categories) != 2 or categories[0] == categories[1]:
-        raise InputError(
-            f"{where}: categories must be two different words, the negative one first, got "
-            f"{list(categories)}."
-        )
     array = np.asarray(values)
     if array.dtype.kind in "bif":
         numbers = array.astype(float)
@@ -71,7 +83,7 @@ def verdict_values(
                 "a function for scores."
             )
         return numbers
-    code: dict[object, float] = {categories[0]: 0.0, categories[1]: 1.0}
+    code: dict[object, float] = {FAIL_PASS[0]: 0.0, FAIL_PASS[1]: 1.0}
     code |= {0: 0.0, 1: 1.0}  # True and False are equal to these
     out = np.full(array.size, np.nan)
     unknown: set[str] = set()
@@ -87,8 +99,7 @@ def verdict_values(
         more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
         raise InputError(
             f"{where}: {name} holds {shown}{more}, which {'is' if len(unknown) == 1 else 'are'} "
-            f"none of the verdicts' words {' and '.join(map(repr, categories))}. Recode the "
-            "labels, or name the words by categories=(negative, positive)."
+            f"none of the verdicts' words {' and '.join(map(repr, FAIL_PASS))}. Recode them."
         )
     return out.reshape(array.shape)
 
@@ -179,7 +190,6 @@ def labelled_items(
     human: ArrayLike,
     *,
     kind: Literal["verdict", "score"],
-    categories: Sequence[str] = FAIL_PASS,
     cluster: ArrayLike | None = None,
     stratum: ArrayLike | None = None,
     where: str,
@@ -192,7 +202,6 @@ def labelled_items(
         Repeats are averaged within the item before anything else.
     human : array-like, shape (N,)
     kind : {"verdict", "score"}
-    categories : sequence of two str
     cluster, stratum : array-like, shape (N,), optional
     where : str
         Name of the calling function, for messages.
@@ -212,8 +221,8 @@ def labelled_items(
     [0.5, 1.0]
     """
     if kind == "verdict":
-        f = verdict_values(judge, categories=categories, where=where, name="judge")
-        y = verdict_values(human, categories=categories, where=where, name="human")
+        f = verdict_values(judge, where=where, name="judge")
+        y = verdict_values(human, where=where, name="human")
     else:
         f = score_values(judge, where=where, name="judge")
         y = score_values(human, where=where, name="human")
@@ -369,6 +378,51 @@ def df_of_influence(influence: Floats, codes: Ints, effective: float) -> float:
     return max(least, 1.0)
 
 
+def two_group_test(
+    values: Floats, one: Bools, other: Bools, codes: Ints, *, exact: bool
+) -> tuple[float, float, float]:
+    """Do the means of two groups of items differ?
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+    one, other : ndarray of bool, shape (n,)
+        The items of each group.
+    codes : ndarray of int, shape (n,)
+        Cluster of each item.
+    exact : bool
+        Fisher's exact test of 1 or not, for independent items; otherwise Student's t of the
+        difference, over clusters with effective degrees of freedom.
+
+    Returns
+    -------
+    statistic, p, df : float
+        The odds ratio or t; p is NaN where nothing varies, df NaN for the exact test.
+
+    Examples
+    --------
+    >>> values, one = np.repeat([1.0, 0.0, 1.0, 0.0], [9, 1, 2, 8]), np.repeat([True, False], 10)
+    >>> [round(v, 4) for v in two_group_test(values, one, ~one, np.arange(20), exact=True)[:2]]
+    [36.0, 0.0055]
+    """
+    if exact:
+        from scipy import stats
+
+        table = np.array([[np.sum(values[g] == 1), np.sum(values[g] != 1)] for g in (one, other)])
+        odds, p = stats.fisher_exact(table)
+        return float(odds), float(p), math.nan
+    difference = float(values[one].mean()) - float(values[other].mean())
+    influence = np.zeros(values.size)
+    influence[one] = (values[one] - values[one].mean()) / one.sum()
+    influence[other] = -(values[other] - values[other].mean()) / other.sum()
+    variance = cluster_variance(influence, codes)
+    if not variance > 1e-18:
+        return math.nan, math.nan, math.nan
+    df = max(min(effective_clusters(codes[g]) for g in (one, other)) - 1.0, 1.0)
+    t = difference / math.sqrt(variance)
+    return t, float(2 * distributions.t.sf(abs(t), df)), df
+
+
 def critical_value(level: float, df: float) -> float:
     """Student's two-sided critical value; normal where `df` is infinite."""
     tail = (1 - level) / 2  # by scipy.special: a tenth of the time of scipy.stats
@@ -388,6 +442,75 @@ def wilson_limits(
     effective = n / inflation
     # A share of an effective number may leave 0-1 in the last bit.
     return proportion_limits(min(max(share * effective, 0.0), effective), effective, level=level)
+
+
+def mean_estimate(
+    values: Floats,
+    codes: Ints,
+    *,
+    name: str,
+    label: str,
+    sample: Sample,
+    level: float,
+    estimator: str = "",
+    least: float = -math.inf,
+    most: float = math.inf,
+    details: dict[str, Any] | None = None,
+) -> Estimate:
+    """Mean over items with its interval over clusters, cut to what the mean can be.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+    codes : ndarray of int, shape (n,)
+        Cluster of each item.
+    name, label, sample, estimator, details
+        Fields of the result.
+    level : float
+    least, most : float
+        Ends of the interval at most.
+
+    Returns
+    -------
+    Estimate
+
+    Examples
+    --------
+    >>> out = mean_estimate(np.array([0.0, 1.0, 1.0]), np.arange(3), name="share", label="Share",
+    ...                     sample=Sample(n_items=3), level=0.95, least=0.0, most=1.0)
+    >>> round(out.estimate, 3), out.interval.low, out.interval.high
+    (0.667, 0.0, 1.0)
+    """
+    over = mean_over_clusters(values, codes)
+    interval = over.interval(level)
+    notes: tuple[Note, ...] = ()
+    if interval is None:
+        notes = (Note(code="no_interval", message=f"No interval: {over.reason}."),)
+    else:
+        interval = dataclasses.replace(
+            interval, low=max(interval.low, least), high=min(interval.high, most)
+        )
+    return Estimate(
+        name=name,
+        label=label,
+        estimator=estimator,
+        estimate=over.mean,
+        std_error=over.std_error,
+        interval=interval,
+        sample=sample,
+        notes=notes,
+        details=details or {},
+    )
+
+
+def clip_limits(estimate: Estimate, least: float = -1.0, most: float = 1.0) -> Estimate:
+    """An estimate whose limits lie within what it can be."""
+    iv = estimate.interval
+    if iv is None:
+        return estimate
+    return estimate.replace(
+        interval=dataclasses.replace(iv, low=max(iv.low, least), high=min(iv.high, most))
+    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

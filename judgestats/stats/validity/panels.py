@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
-from typing import Literal, Unpack
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.numbers import bounds_of, with_bounds
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample, notes_block
-from judgestats.stats.inference.jackknife import mean_over_clusters
+from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Seeded, with_keywords
-from judgestats.stats.validity.inputs import FAIL_PASS, score_values, verdict_values
-
-PanelRule = Literal["majority", "weighted", "mean", "median"]
+from judgestats.stats.validity.inputs import (
+    Report,
+    mean_estimate,
+    score_values,
+    verdict_values,
+)
 
 COPY = 0.9
 """Correlation of two judges' errors from which one is named a near copy of the other."""
@@ -28,58 +30,10 @@ FOLDS = 5
 LEAST_LABELS = 20
 
 
-def panel_votes(
-    votes: ArrayLike, *, rule: PanelRule = "majority", weights: ArrayLike | None = None
-) -> Floats:
-    """One verdict or score of several judges.
-
-    Parameters
-    ----------
-    votes : array-like, shape (N, judges)
-        0 and 1, or scores for ``mean`` and ``median``; NaN where a judge was not read.
-    rule : {"majority", "weighted", "mean", "median"}
-        ``weighted``: the sign of the sum of weights for 1 and against; a tie is NaN, as of
-        ``majority``.
-    weights : array-like, shape (judges, 2), optional
-        Of ``weighted``: log odds that a pass and a fail verdict of each judge is worth (see
-        `vote_weights`).
-
-    Returns
-    -------
-    ndarray, shape (N,)
-
-    Raises
-    ------
-    InputError
-        If shapes differ or weights are missing.
-
-    Examples
-    --------
-    >>> panel_votes([[1, 1, 0], [1, 0, None]]).tolist()
-    [1.0, nan]
-    """
-    v = score_values(votes, where="panel_votes", name="votes")
-    if v.ndim != 2 or v.size == 0:
-        raise InputError(f"panel_votes: votes must have shape (items, judges), got {v.shape}.")
-    present = ~np.isnan(v)
-    if rule in {"mean", "median"}:
-        out = np.full(v.shape[0], np.nan)
-        some = present.any(axis=1)
-        of = np.nanmean if rule == "mean" else np.nanmedian
-        out[some] = of(v[some], axis=1)
-        return out
-    if rule not in {"majority", "weighted"}:
-        raise InputError(
-            f"panel_votes: rule must be majority, weighted, mean or median, got {rule!r}."
-        )
-    if np.any(present & (v != 0) & (v != 1)):
-        raise InputError("panel_votes: verdicts must be 0 or 1. Use mean or median for scores.")
-    w = np.column_stack([np.ones(v.shape[1]), -np.ones(v.shape[1])])
-    if rule == "weighted":
-        if weights is None or np.shape(weights) != (v.shape[1], 2):
-            raise InputError("panel_votes: weighted needs two weights for each judge.")
-        w = np.asarray(weights, dtype=float)
-    total = np.where(v == 1, w[:, 0], 0.0).sum(axis=1) + np.where(v == 0, w[:, 1], 0.0).sum(axis=1)
+def _voted(votes: Floats, weights: Floats) -> Floats:
+    """The verdict with most weight on each item; NaN where both weigh the same."""
+    total = np.where(votes == 1, weights[:, 0], 0.0).sum(axis=1)
+    total = total + np.where(votes == 0, weights[:, 1], 0.0).sum(axis=1)
     return np.where(np.abs(total) < 1e-12, np.nan, (total > 0).astype(float))
 
 
@@ -105,7 +59,7 @@ def vote_weights(votes: Floats, y: Floats) -> Floats:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Panel(Result):
+class Panel(Report):
     """What a panel of judges is worth against people.
 
     Attributes
@@ -133,8 +87,8 @@ class Panel(Result):
     copies: tuple[tuple[str, str, float], ...]
     calls: int
     sample: Sample
-    notes: tuple[Note, ...] = ()
     measure: str = "accuracy"
+    TITLE = "Panel of judges"
 
     def tidy(self) -> pd.DataFrame:
         """One row per judge and panel, with the gain over the best member."""
@@ -169,20 +123,14 @@ class Panel(Result):
             text += f"; near copies: {pairs}"
         return f"{text[0].upper()}{text[1:]} ({self.sample})."
 
-    def __str__(self) -> str:
-        lines = ["", "\tPanel of judges", "", self.sentence()]
-        lines += [f"{k}: {e.short()}" for k, e in self.accuracy.items()]
-        return "\n".join([*lines, *notes_block(self.notes), ""])
+    def lines(self) -> list[str]:
+        """The sentence, and every judge and panel."""
+        return [self.sentence(), *(f"{k}: {e.short()}" for k, e in self.accuracy.items())]
 
 
 @with_keywords()
 def panel_of_judges(
-    votes: ArrayLike,
-    human: ArrayLike,
-    *,
-    names: Sequence[str],
-    categories: Sequence[str] = FAIL_PASS,
-    **inference: Unpack[Seeded],
+    votes: ArrayLike, human: ArrayLike, *, names: Sequence[str], **inference: Unpack[Seeded]
 ) -> Panel:
     r"""Is a panel of judges better than its best member?
 
@@ -193,7 +141,6 @@ def panel_of_judges(
     human : array-like, shape (N,)
     names : sequence of str
         Of the judges.
-    categories : sequence of two str
     cluster : array-like, shape (N,), optional
         Folds keep clusters together.
     seed : int or None
@@ -228,37 +175,75 @@ def panel_of_judges(
     (True, True)
     """
     where = "panel_of_judges"
-    v = verdict_values(votes, categories=categories, where=where, name="votes")
-    y = verdict_values(human, categories=categories, where=where, name="human")
+    v = verdict_values(votes, where=where, name="votes")
+    y = verdict_values(human, where=where, name="human")
     f, y, codes, sample = labelled_panel(
         v, y, names, inference["cluster"], where=where, reserved=("majority", "weighted")
     )
     right = (f == y[:, None]).astype(float)
-    majority, weighted, best = _cross_fitted(f, y, right, codes, inference["seed"])
-    accuracy = {
-        name: accuracy_over_clusters(right[:, j], codes, name, sample, inference["level"])
-        for j, name in enumerate(names)
-    }
-    gains = {}
-    for name, credit in (("majority", majority), ("weighted", weighted)):
-        accuracy[name] = accuracy_over_clusters(credit, codes, name, sample, inference["level"])
-        gains[name] = accuracy_over_clusters(
-            credit - best, codes, f"{name}_gain", sample, inference["level"], share=False
-        )
-    errors = 1 - right
-    notes: list[Note] = []
-    if np.isnan(f).any():
-        message = f"{int(np.isnan(f).sum())} unread verdicts count as wrong, and have no vote."
-        notes.append(Note(code="unread_wrong", message=message))
-    return Panel(
-        accuracy=accuracy,
-        against_best=gains,
-        effective_judges=effective_judges(errors),
-        copies=near_copies(errors, names),
-        calls=f.shape[1],
-        sample=sample,
-        notes=tuple(notes),
+    weighted = np.empty(y.size)
+    for out in _folds(codes, inference["seed"]):
+        weighted[out] = _credit(_voted(f[out], vote_weights(f[~out], y[~out])), y[out])
+    majority = _credit(_voted(f, np.array([[1.0, -1.0]] * f.shape[1])), y)
+    return _panel_of(
+        dict(zip(names, right.T, strict=True)),
+        {"majority": majority, "weighted": weighted},
+        _best_member(right, codes, inference["seed"]),
+        codes,
+        sample,
+        inference["level"],
+        errors=1 - right,
+        unread=int(np.isnan(f).sum()),
+        what="verdicts",
     )
+
+
+def _panel_of(
+    members: Mapping[str, Floats],
+    panels: Mapping[str, Floats],
+    best: Floats,
+    codes: Ints,
+    sample: Sample,
+    level: float,
+    *,
+    errors: Floats,
+    unread: int = 0,
+    what: str = "",
+    squared: bool = False,
+) -> Panel:
+    """The members' and panels' credits (or squared errors) and what panels gain over the best."""
+    each, gain = _SQUARED if squared else _ACCURACY
+
+    def part(values: Floats, words: tuple[str, str, str], member: str, most: float) -> Estimate:
+        name, label, estimator = words
+        return mean_estimate(
+            values, codes, name=name, label=label.format(member), estimator=estimator,
+            sample=sample, level=level, least=0.0 if most == 1 else -math.inf, most=most,
+        )  # fmt: skip
+
+    top = math.inf if squared else 1.0
+    message = f"{unread} unread {what} count as wrong, and have no vote."
+    return Panel(
+        accuracy={n: part(v, each, n, top) for n, v in {**members, **panels}.items()},
+        against_best={n: part(v - best, gain, n, math.inf) for n, v in panels.items()},
+        effective_judges=effective_judges(errors),
+        copies=near_copies(errors, list(members)),
+        calls=len(members),
+        sample=sample,
+        measure="mean squared error" if squared else "accuracy",
+        notes=(Note(code="unread_wrong", message=message),) if unread else (),
+    )
+
+
+_ACCURACY = (
+    ("accuracy", "Accuracy of {}", "share of the labels"),
+    ("accuracy_gain", "Accuracy over the best member ({})", "difference, chosen out of fold"),
+)
+_SQUARED = (
+    ("mean_squared_error", "Squared error of {}", ""),
+    ("squared_error_gain", "Squared error over the best ({})", ""),
+)
+"""Name, label and estimator of what a member or panel reaches, and of what a panel gains."""
 
 
 def labelled_panel(
@@ -308,52 +293,26 @@ def labelled_panel(
     return judged[used], y[used], codes, sample
 
 
-def folds_of(codes: Ints, seed: int | None) -> Ints:
-    """The fold of each item; those of a cluster stay together."""
+def _folds(codes: Ints, seed: int | None) -> Iterator[Bools]:
+    """Which items a fold holds; those of a cluster stay together."""
     kinds = np.unique(codes)
     fold = np.random.default_rng(seed).permutation(np.arange(kinds.size) % FOLDS)
-    return np.asarray(fold[np.searchsorted(kinds, codes)])
+    of = fold[np.searchsorted(kinds, codes)]
+    for k in range(FOLDS):
+        yield of == k
+
+
+def _best_member(credit: Floats, codes: Ints, seed: int | None) -> Floats:
+    """Of each item, the credit of the judge that was best on the other folds."""
+    best = np.empty(codes.size)
+    for out in _folds(codes, seed):
+        best[out] = credit[out, int(np.argmax(credit[~out].mean(axis=0)))]
+    return best
 
 
 def _credit(verdict: Floats, y: Floats) -> Floats:
     """1 right, 0 wrong, half for a tie."""
     return np.where(np.isnan(verdict), 0.5, (verdict == y).astype(float))
-
-
-def _cross_fitted(
-    f: Floats, y: Floats, right: Floats, codes: Ints, seed: int | None
-) -> tuple[Floats, Floats, Floats]:
-    """Credit of the majority, the weighted panel and the best member, the last two out of fold."""
-    of = folds_of(codes, seed)
-    weighted, best = np.empty(y.size), np.empty(y.size)
-    for k in range(FOLDS):
-        out = of == k
-        w = vote_weights(f[~out], y[~out])
-        weighted[out] = _credit(panel_votes(f[out], rule="weighted", weights=w), y[out])
-        best[out] = right[out, int(np.argmax(right[~out].mean(axis=0)))]
-    return _credit(panel_votes(f), y), weighted, best
-
-
-def accuracy_over_clusters(
-    values: Floats, codes: Ints, name: str, sample: Sample, level: float, *,
-    share: bool = True,
-) -> Estimate:  # fmt: skip
-    """Accuracy, or a difference of accuracies, with an interval over clusters."""
-    over = mean_over_clusters(values, codes)
-    iv = over.interval(level)
-    if iv is not None and share:
-        iv = dataclasses.replace(iv, low=max(iv.low, 0.0), high=min(iv.high, 1.0))
-    notes = () if iv else (Note(code="no_interval", message=f"No interval: {over.reason}."),)
-    return Estimate(
-        name="accuracy" if share else "accuracy_gain",
-        label=f"Accuracy of {name}" if share else f"Accuracy over the best member ({name})",
-        estimator="share of the labels" if share else "difference, chosen out of fold",
-        estimate=over.mean,
-        std_error=over.std_error,
-        interval=iv,
-        sample=sample,
-        notes=notes,
-    )
 
 
 def effective_judges(errors: Floats) -> float:
@@ -441,34 +400,22 @@ def panel_of_choices(
     right = (x == y[:, None]).astype(float)
     options = max(2.0, float(np.mean([len(set(r[~np.isnan(r)])) for r in np.c_[x, y]])))
     plurality = _choice_panel_credit(x, y, np.ones(x.shape[1]))
-    weighted, best = np.empty(y.size), np.empty(y.size)
-    fold = folds_of(codes, inference["seed"])
-    for k in range(FOLDS):
-        out = fold == k
+    weighted = np.empty(y.size)
+    for out in _folds(codes, inference["seed"]):
         shares = (right[~out].sum(axis=0) + 0.5) / (np.sum(~out) + 1)
         weighted[out] = _choice_panel_credit(
             x[out], y[out], np.log(shares * (options - 1) / (1 - shares))
         )
-        best[out] = right[out, int(np.argmax(right[~out].mean(axis=0)))]
-    level = inference["level"]
-    each = {n: right[:, j] for j, n in enumerate(names)}
-    panels = {"plurality": plurality, "weighted": weighted}
-    unread = int(np.isnan(x).sum())
-    message = f"{unread} unread choices count as wrong, and have no vote."
-    return Panel(
-        accuracy={
-            n: accuracy_over_clusters(c, codes, n, sample, level)
-            for n, c in (each | panels).items()
-        },
-        against_best={
-            n: accuracy_over_clusters(c - best, codes, n, sample, level, share=False)
-            for n, c in panels.items()
-        },
-        effective_judges=effective_judges(1 - right),
-        copies=near_copies(1 - right, names),
-        calls=x.shape[1],
-        sample=sample,
-        notes=(Note(code="unread_wrong", message=message),) if unread else (),
+    return _panel_of(
+        dict(zip(names, right.T, strict=True)),
+        {"plurality": plurality, "weighted": weighted},
+        _best_member(right, codes, inference["seed"]),
+        codes,
+        sample,
+        inference["level"],
+        errors=1 - right,
+        unread=int(np.isnan(x).sum()),
+        what="choices",
     )
 
 
@@ -539,42 +486,23 @@ def panel_of_scores(
         reserved=("mean", "median", "weighted"),
     )  # fmt: skip
     errors = x - y[:, None]
-    weighted, best = np.empty(y.size), np.empty(y.size)
-    fold = folds_of(codes, inference["seed"])
-    for k in range(FOLDS):
-        out = fold == k
+    weighted = np.empty(y.size)
+    for out in _folds(codes, inference["seed"]):
         weighted[out] = _weighted(x[~out], y[~out], x[out]) - y[out]
-        best[out] = errors[out, int(np.argmin((errors[~out] ** 2).mean(axis=0)))]
     panels = {
-        "mean": panel_votes(x, rule="mean") - y,
-        "median": panel_votes(x, rule="median") - y,
+        "mean": np.mean(x, axis=1) - y,
+        "median": np.median(x, axis=1) - y,
         "weighted": weighted,
     }
-
-    def part(values: Floats, name: str, label: str) -> Estimate:
-        over = mean_over_clusters(values, codes)
-        iv = over.interval(inference["level"])
-        notes = () if iv else (Note(code="no_interval", message=f"No interval: {over.reason}."),)
-        return Estimate(
-            name=name, label=label, estimate=over.mean, std_error=over.std_error, interval=iv,
-            sample=sample, notes=notes,
-        )  # fmt: skip
-
-    squared = {name: errors[:, j] ** 2 for j, name in enumerate(names)}
-    squared |= {name: e**2 for name, e in panels.items()}
-    return Panel(
-        accuracy={
-            n: part(v, "mean_squared_error", f"Squared error of {n}") for n, v in squared.items()
-        },
-        against_best={
-            n: part(e**2 - best**2, "squared_error_gain", f"Squared error over the best ({n})")
-            for n, e in panels.items()
-        },
-        effective_judges=effective_judges(errors),
-        copies=near_copies(errors, names),
-        calls=x.shape[1],
-        sample=sample,
-        measure="mean squared error",
+    return _panel_of(
+        dict(zip(names, (errors**2).T, strict=True)),
+        {n: e**2 for n, e in panels.items()},
+        -_best_member(-(errors**2), codes, inference["seed"]),
+        codes,
+        sample,
+        inference["level"],
+        errors=errors,
+        squared=True,
     )
 
 

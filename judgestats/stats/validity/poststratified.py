@@ -135,7 +135,6 @@ def poststratified_rate(
     use_judge: bool = True,
     mix: Mapping[str, float] | None = None,
     weight: Floats | None = None,
-    finite: bool = False,
     join: bool = True,
     level: float = 0.95,
 ) -> Estimate:
@@ -150,8 +149,6 @@ def poststratified_rate(
         Share of each stratum in the traffic the rate is for; as in the items otherwise.
     weight : ndarray, shape (N,), optional
         1 / chance of being labelled.
-    finite : bool
-        The rate of these items instead of the population that they come from.
     join : bool
         Join the interval with people only's where one label is rare (fewer than 8).
     level : float
@@ -210,15 +207,13 @@ def poststratified_rate(
         )  # fmt: skip
     weights, shares, numbers = np.array(w), np.array(p), np.array(n_eff)
     theta = float(weights @ shares)
-    spread = 0.0
-    if not finite:
-        place = np.array(stratum)
-        inside = np.bincount(place, weights * shares) / np.bincount(place, weights)
-        # A stated mix fixes the strata's shares; otherwise they are as random as the items.
-        centre = np.full(parts.size, theta) if mix is None else inside[place]
-        within = (share_of / np.bincount(items.stratum, minlength=share_of.size))[place]
-        spread = float(np.sum(within * weights * (shares - centre) ** 2))
-        influence += (within * (shares - centre))[np.searchsorted(parts, classes.code)]
+    place = np.array(stratum)
+    inside = np.bincount(place, weights * shares) / np.bincount(place, weights)
+    # A stated mix fixes the strata's shares; otherwise they are as random as the items.
+    centre = np.full(parts.size, theta) if mix is None else inside[place]
+    within = (share_of / np.bincount(items.stratum, minlength=share_of.size))[place]
+    spread = float(np.sum(within * weights * (shares - centre) ** 2))
+    influence += (within * (shares - centre))[np.searchsorted(parts, classes.code)]
     binomial = float(np.sum(weights**2 * shares * (1 - shares) / numbers)) + spread
     inflation, df, deff, kish = _inflation(
         items, influence, binomial, level, weighted=weight is not None
@@ -249,9 +244,7 @@ def poststratified_rate(
             notes.append(Note(code="few_in_class", message=message))
         ones = float(np.sum(items.human[lab]))
         if join and min(ones, items.n - ones) < FEW_OF_ONE_LABEL and weight is None:
-            people = poststratified_rate(
-                items, use_judge=False, mix=mix, finite=finite, level=level
-            ).interval
+            people = poststratified_rate(items, use_judge=False, mix=mix, level=level).interval
             if people is not None:
                 low, high = min(low, people.low), max(high, people.high)
                 method += ", joined with people only's (one label is rare)"

@@ -122,15 +122,13 @@ def _t_method(items: LabelledItems) -> str:
     return "t over clusters, effective df" if items.clustered else "t"
 
 
-def greg_mean(items: LabelledItems, *, finite: bool = False, level: float = 0.95) -> Estimate:
+def greg_mean(items: LabelledItems, *, level: float = 0.95) -> Estimate:
     r"""The regression estimator: people's mean, moved by what the judge says of all items.
 
     Parameters
     ----------
     items : LabelledItems
         Unread items must be left out before.
-    finite : bool
-        The mean of these items instead of the population that they come from.
     level : float
 
     Returns
@@ -164,20 +162,18 @@ def greg_mean(items: LabelledItems, *, finite: bool = False, level: float = 0.95
     shift = float(f.mean() - x.mean())
     value = float(y.mean()) + slope * shift
     residual = y - y.mean() - slope * (x - x.mean())
-    of_items = 0.0 if finite else slope**2 * float(np.var(f, ddof=1)) / big
+    of_items = slope**2 * float(np.var(f, ddof=1)) / big
     s2 = float(residual @ residual) / (n - 2)
     simple = math.sqrt(s2 / n + of_items)
     se = math.sqrt(s2 * (1 / n + shift**2 / spread) + of_items)
     df = n - 2.0
     skew = 0.0 if items.clustered or n >= _MANY else _skewness(residual)
     if items.clustered:
-        of_all = np.zeros(big) if finite else slope * (f - f.mean()) / big
-        kept = lab if finite else np.ones(big, dtype=bool)
 
         def sums_error(of_labels: Floats) -> float:
-            influence = of_all.copy()
+            influence = slope * (f - f.mean()) / big
             influence[lab] += of_labels / n
-            return math.sqrt(cluster_variance(influence[kept], items.codes[kept]))
+            return math.sqrt(cluster_variance(influence, items.codes))
 
         simple, se = sums_error(residual), sums_error(residual / _rest(items.codes[lab]))
         df = _cluster_df(items)
@@ -226,8 +222,6 @@ def ppi_mean(
     items: LabelledItems,
     *,
     estimator: Literal["difference", "ppi", "ppi++"] = "ppi++",
-    convention: Literal["t", "ppi-python"] = "t",
-    finite: bool = False,
     level: float = 0.95,
 ) -> Estimate:
     r"""Prediction-powered estimators of a mean.
@@ -240,10 +234,6 @@ def ppi_mean(
         ``difference``: judge's mean over all N items plus the mean difference of the labelled.
         ``ppi``: the judge's mean over the unlabelled items instead. ``ppi++``: the same with the
         judge weighted by the best lambda, cut to 0-1.
-    convention : {"t", "ppi-python"}
-        ``t``: variances over n - 1, Student's t with n - 1. ``ppi-python``: over n, normal.
-    finite : bool
-        ``difference`` only: the mean of these items.
     level : float
 
     Returns
@@ -255,6 +245,7 @@ def ppi_mean(
     -----
     :math:`\lambda \bar f_u + \overline{y - \lambda f}`; lambda is the covariance of label and
     judge (over n) divided by :math:`(1 + n/N_u)` times the judge's variance over all items.
+    Variances are over n - 1 and t has n - 1 degrees of freedom; ppi-python's are over n, normal.
 
     References
     ----------
@@ -276,23 +267,18 @@ def ppi_mean(
         lam = min(max(covariance / ((1 + n / big) * spread), 0.0), 1.0) if spread > 0 else 0.0
     r = y - lam * x
     value = lam * float(rest.mean()) + float(r.mean())
-    ddof = 0 if convention == "ppi-python" else 1
-    of_items = 0.0 if finite else lam**2 * float(np.var(rest, ddof=ddof)) / big
-    se = math.sqrt(float(np.var(r, ddof=ddof)) / n + of_items)
-    df = math.inf if convention == "ppi-python" else n - 1.0
-    method = "normal" if convention == "ppi-python" else _t_method(items)
-    if items.clustered and convention == "t":
+    se = math.sqrt(float(np.var(r, ddof=1)) / n + lam**2 * float(np.var(rest, ddof=1)) / big)
+    df = n - 1.0
+    if items.clustered:
         influence = np.zeros(items.n_items)
         influence[lab] = (r - r.mean()) / n
-        codes = items.codes
-        if finite:
-            influence, codes = influence[lab], codes[lab]
-        elif estimator == "difference":
+        if estimator == "difference":
             influence += (items.judge - rest.mean()) / big
         else:
             influence[~lab] += lam * (rest - rest.mean()) / big
-        se = math.sqrt(cluster_variance(influence, codes))
+        se = math.sqrt(cluster_variance(influence, items.codes))
         df = _cluster_df(items)
+    method = _t_method(items)
     return _estimate(
         items, estimator, f"lambda = {lam:.4g}", value, se, df, level, method, {"lambda": lam}
     )
@@ -304,7 +290,6 @@ def stratified_mean(
     *,
     use_judge: bool = True,
     slope: float | None = None,
-    finite: bool = False,
     level: float = 0.95,
 ) -> Estimate:
     r"""Mean over strata that were labelled separately.
@@ -318,7 +303,6 @@ def stratified_mean(
         False: people only.
     slope : float, optional
         Common slope on the judge's scores: 1 is the difference estimator; None estimates it.
-    finite : bool
     level : float
 
     Returns
@@ -358,7 +342,7 @@ def stratified_mean(
         terms.append(shares[h] ** 2 * float(np.var(r, ddof=1)) / r.size)
         dfs.append(r.size - 1.0)
         influence[g] += shares[h] * (r - r.mean()) / r.size / _rest(items.codes[g])
-        if not finite and b and f.size > 1:
+        if b and f.size > 1:
             of_items += shares[h] ** 2 * b**2 * float(np.var(f, ddof=1)) / f.size
             influence[everyone] += shares[h] * b * (f - f.mean()) / f.size
     v = np.array(terms)

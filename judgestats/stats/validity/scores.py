@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import combinations
 from math import comb
 from typing import Any, Unpack
@@ -17,24 +17,18 @@ from scipy import special
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import (
-    Estimate,
-    Interval,
-    Note,
-    Result,
-    Sample,
-    notes_block,
-)
-from judgestats.stats.inference.jackknife import mean_over_clusters
+from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.validity.inputs import (
-    FAIL_PASS,
     LabelledItems,
+    Report,
+    clip_limits,
     cluster_variance,
     critical_value,
     effective_clusters,
     labelled_items,
+    mean_estimate,
     score_values,
     verdict_values,
 )
@@ -43,7 +37,7 @@ MOST_LEVELS = 12
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class GradedAgreement(Result):
+class GradedAgreement(Report):
     """A judge's scores against people's.
 
     Attributes
@@ -60,7 +54,7 @@ class GradedAgreement(Result):
     estimates: Mapping[str, Estimate]
     curve: pd.DataFrame
     sample: Sample
-    notes: tuple[Note, ...] = ()
+    TITLE = "Scores of judge and people"
 
     def tidy(self) -> pd.DataFrame:
         """One row per estimate."""
@@ -80,14 +74,13 @@ class GradedAgreement(Result):
             text += f"; concordance {ccc.short()}"
         return f"{text} ({self.sample})."
 
-    def __str__(self) -> str:
-        lines = ["", "\tScores of judge and people", ""]
-        lines += [
+    def lines(self) -> list[str]:
+        """The estimates."""
+        each = (
             f"{e.label}: {e.reason if math.isnan(e.estimate) else e.short()}"
             for e in self.estimates.values()
-        ]
-        lines += [f"({self.sample})", *notes_block(self.notes), ""]
-        return "\n".join(lines)
+        )
+        return [*each, f"({self.sample})"]
 
 
 @with_keywords()
@@ -149,7 +142,7 @@ def graded_agreement(
             name=name, label=label, estimator="moments over items", sample=sample, reason=reason,
             where=where, cluster=codes, level=inference["level"], scale="identity",
         )  # fmt: skip
-        out[name] = estimate if name == "slope" else _clip_limits(estimate)
+        out[name] = estimate if name == "slope" else clip_limits(estimate)
     notes = list(items.notes)
     ends = np.isin(y, (y.min(), y.max()))
     if np.ptp(y) > 0 and ends.mean() > 0.5:
@@ -241,15 +234,6 @@ _COEFFICIENTS = (
     ("pearson_correlation", "Pearson's r", _pearson, "judge or people give one score only"),
     ("slope", "Slope of people's score on the judge's", _slope, "the judge gives one score only"),
 )
-
-
-def _clip_limits(estimate: Estimate) -> Estimate:
-    iv = estimate.interval
-    if iv is None:
-        return estimate
-    return estimate.replace(
-        interval=dataclasses.replace(iv, low=max(iv.low, -1.0), high=min(iv.high, 1.0))
-    )
 
 
 def _curve(x: Floats, y: Floats, codes: Ints, clustered: bool, level: float) -> pd.DataFrame:
@@ -389,18 +373,12 @@ def error_parts(
             message="The items' part is below 0: replicate noise explains all differences.",
         )
         out["between_items"] = out["between_items"].replace(notes=(note,))
-    return {name: _floored(e) for name, e in out.items()}
-
-
-def _floored(e: Estimate) -> Estimate:
-    """No variance and no square lies below 0."""
-    if e.interval is None or e.estimate < 0:
-        return e
-    return e.replace(interval=dataclasses.replace(e.interval, low=max(e.interval.low, 0.0)))
+    # No variance and no square lies below 0.
+    return {n: e if e.estimate < 0 else clip_limits(e, 0.0, math.inf) for n, e in out.items()}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class AccuracyByK(Result):
+class AccuracyByK(Report):
     """Accuracy of the majority of k verdicts, and which k pays.
 
     Attributes
@@ -428,7 +406,7 @@ class AccuracyByK(Result):
     margin: float
     sample: Sample
     of_pairs: bool = False
-    notes: tuple[Note, ...] = ()
+    TITLE = "Accuracy by number of judgments"
 
     def tidy(self) -> pd.DataFrame:
         """One row per k."""
@@ -450,21 +428,19 @@ class AccuracyByK(Result):
             text += f"; no fewer are shown to lose less than {self.margin:g}"
         return f"{text} ({self.sample})."
 
-    def __str__(self) -> str:
-        lines = ["", "\tAccuracy by number of judgments", "", self.sentence()]
-        lines += [f"k = {k}: {e.short()}" for k, e in self.accuracy.items()]
-        return "\n".join([*lines, *notes_block(self.notes), ""])
+    def lines(self) -> list[str]:
+        """The sentence and the accuracies."""
+        return [self.sentence(), *(f"k = {k}: {e.short()}" for k, e in self.accuracy.items())]
+
+
+MARGIN = 0.01
+"""Loss of accuracy that is accepted for fewer judgments: all cost alike, so the fewest within it
+are the cheapest."""
 
 
 @with_keywords()
 def accuracy_by_k(
-    verdicts: ArrayLike,
-    human: ArrayLike,
-    *,
-    ks: Sequence[int] | None = None,
-    categories: Sequence[str] = FAIL_PASS,
-    margin: float = 0.01,
-    **inference: Unpack[Clustered],
+    verdicts: ArrayLike, human: ArrayLike, **inference: Unpack[Clustered]
 ) -> AccuracyByK:
     r"""Accuracy of the majority of k of a judge's verdicts against people.
 
@@ -473,21 +449,16 @@ def accuracy_by_k(
     verdicts : array-like, shape (N, repeats)
         None where unread.
     human : array-like, shape (N,)
-    ks : sequence of int, optional
-        Numbers of verdicts, at most the repeats; the odd ones and the most otherwise.
-    categories : sequence of two str
-    margin : float
-        Loss of accuracy that is accepted for fewer verdicts. All k cost alike per verdict, so the
-        fewest within the margin are the cheapest.
 
     Returns
     -------
     AccuracyByK
+        For the odd numbers of verdicts and the most; the margin is .01.
 
     Raises
     ------
     InputError
-        If shapes differ, a k exceeds the repeats or no item has a label and all verdicts.
+        If shapes differ or no item has a label and all verdicts.
 
     Notes
     -----
@@ -501,17 +472,14 @@ def accuracy_by_k(
     {1: 0.75, 3: 1.0}
     """
     where = "accuracy_by_k"
-    v = verdict_values(verdicts, categories=categories, where=where, name="verdicts")
-    y = verdict_values(human, categories=categories, where=where, name="human")
+    v = verdict_values(verdicts, where=where, name="verdicts")
+    y = verdict_values(human, where=where, name="human")
     if v.ndim != 2 or y.shape != v.shape[:1] or v.size == 0:
         raise InputError(
             f"{where}: verdicts must have one row for each label, got shapes {v.shape} and "
             f"{y.shape}."
         )
     most = v.shape[1]
-    chosen = sorted({*(ks or range(1, most + 1, 2)), most})
-    if chosen[0] < 1 or chosen[-1] > most:
-        raise InputError(f"{where}: ks must lie within 1 to {most} verdicts, got {chosen}.")
     used = ~np.isnan(v).any(axis=1) & ~np.isnan(y)
     if not used.any():
         raise InputError(f"{where}: no item has a label and all {most} verdicts read.")
@@ -524,8 +492,8 @@ def accuracy_by_k(
         n_replications=most,
         excluded={"unread or no label": n_out},
     )
-    by_k = {k: majority_credit(right, most, k) for k in chosen}
-    return accuracy_of_credits(by_k, codes, sample, margin=margin, level=inference["level"])
+    by_k = {k: majority_credit(right, most, k) for k in sorted({*range(1, most + 1, 2), most})}
+    return accuracy_of_credits(by_k, codes, sample, level=inference["level"])
 
 
 def accuracy_of_credits(
@@ -533,7 +501,6 @@ def accuracy_of_credits(
     codes: Ints,
     sample: Sample,
     *,
-    margin: float,
     level: float,
     of_pairs: bool = False,
 ) -> AccuracyByK:
@@ -546,7 +513,7 @@ def accuracy_of_credits(
     codes : ndarray of int
         Cluster of each item.
     sample : Sample
-    margin, level : float
+    level : float
     of_pairs : bool
         What `AccuracyByK.of_pairs` says.
 
@@ -555,22 +522,26 @@ def accuracy_of_credits(
     AccuracyByK
     """
     most = max(by_k)
-    accuracy = {
-        k: _mean(c, codes, f"accuracy_of_{k}", f"Accuracy of {k}", sample, level, bounded=True)
-        for k, c in by_k.items()
-    }
-    top = by_k[most]
+
+    def mean(values: Floats, name: str, label: str, least: float, top: float) -> Estimate:
+        return mean_estimate(
+            values, codes, name=name, label=label, sample=sample, level=level, least=least,
+            most=top, estimator="mean over items, all subsets of verdicts",
+        )  # fmt: skip
+
+    inf = math.inf
+    accuracy = {k: mean(c, f"accuracy_of_{k}", f"Accuracy of {k}", 0, 1) for k, c in by_k.items()}
     loss = {
-        k: _mean(top - c, codes, f"accuracy_loss_{k}", f"Accuracy lost by {k}", sample, level)
+        k: mean(by_k[most] - c, f"accuracy_loss_{k}", f"Accuracy lost by {k}", -inf, inf)
         for k, c in by_k.items()
     }
-    enough = [k for k in sorted(by_k) if k < most and _upper(loss[k]) < margin]
+    enough = [k for k in sorted(by_k) if k < most and _upper(loss[k]) < MARGIN]
     return AccuracyByK(
         accuracy=accuracy,
         against_most=loss,
         recommended=enough[0] if enough else most,
         shown=bool(enough),
-        margin=margin,
+        margin=MARGIN,
         sample=sample,
         of_pairs=of_pairs,
     )
@@ -596,32 +567,6 @@ def majority_credit(right: Ints, most: int, k: int) -> Floats:
     return np.asarray(ways @ credit)
 
 
-def _mean(
-    values: Floats,
-    codes: Ints,
-    name: str,
-    label: str,
-    sample: Sample,
-    level: float,
-    *,
-    bounded: bool = False,
-) -> Estimate:
-    over = mean_over_clusters(values, codes)
-    interval: Interval | None = over.interval(level)
-    notes: tuple[Note, ...] = ()
-    if interval is None:
-        notes = (Note(code="no_interval", message=f"No interval: {over.reason}."),)
-    elif bounded:
-        interval = dataclasses.replace(
-            interval, low=max(interval.low, 0.0), high=min(interval.high, 1.0)
-        )
-    se = math.nan if math.isnan(over.std_error) else over.std_error
-    return Estimate(
-        name=name, label=label, estimator="mean over items, all subsets of verdicts",
-        estimate=over.mean, std_error=se, interval=interval, sample=sample, notes=notes,
-    )  # fmt: skip
-
-
 MOST_SUBSETS = 100
 
 
@@ -630,8 +575,6 @@ def choice_accuracy_by_k(
     correct: ArrayLike,
     question: ArrayLike,
     *,
-    ks: Sequence[int] | None = None,
-    margin: float = 0.01,
     level: float = 0.95,
     seed: int = 0,
 ) -> AccuracyByK:
@@ -644,10 +587,6 @@ def choice_accuracy_by_k(
     correct : array-like of bool, shape (N,)
         Whether an answer is the right one of its question.
     question : array-like, shape (N,)
-    ks : sequence of int, optional
-        Numbers of scores, at most the repeats; 1, 2, 3, 5 and the most otherwise.
-    margin : float
-        Loss of accuracy that is accepted for fewer scores.
     level : float
     seed : int
         Of the subsets, where there are more than 100.
@@ -655,11 +594,12 @@ def choice_accuracy_by_k(
     Returns
     -------
     AccuracyByK
+        For 1, 2, 3, 5 scores and the most; the margin is .01.
 
     Raises
     ------
     InputError
-        If shapes differ, a k exceeds the repeats, or no question has one right answer among several
+        If shapes differ, or no question has one right answer among several
         whose scores were all read.
 
     Notes
@@ -684,9 +624,6 @@ def choice_accuracy_by_k(
         )
     codes = cluster_codes(question, right.size, where=where)
     most = x.shape[1]
-    chosen = sorted({*(ks or (k for k in (1, 2, 3, 5) if k < most)), most})
-    if chosen[0] < 1 or chosen[-1] > most:
-        raise InputError(f"{where}: ks must lie within 1 to {most} scores, got {chosen}.")
     whole = np.bincount(codes, np.isnan(x).any(axis=1)) == 0
     usable = whole & (np.bincount(codes, right) == 1) & (np.bincount(codes) > 1)
     kept = usable[codes]
@@ -699,14 +636,14 @@ def choice_accuracy_by_k(
     x, right, codes = x[kept][order], right[kept][order], codes[kept][order]
     start = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]])
     sizes = np.diff(np.r_[start, codes.size])
-    by_k = {k: _credit(x, right, start, sizes, k, seed) for k in chosen}
+    by_k = {k: _credit(x, right, start, sizes, k, seed) for k in numbers_of_scores(most)}
     n_out = int(np.sum(~usable))
     sample = Sample(
         n_items=start.size,
         n_replications=most,
         excluded={"not one right answer, or a score not read": n_out},
     )
-    return accuracy_of_credits(by_k, np.arange(start.size), sample, margin=margin, level=level)
+    return accuracy_of_credits(by_k, np.arange(start.size), sample, level=level)
 
 
 def _credit(
@@ -724,6 +661,17 @@ def _credit(
     shared = np.add.reduceat(at_top.astype(float), start, axis=0)
     credit = np.add.reduceat((at_top & right[:, None]).astype(float), start, axis=0) / shared
     return np.asarray(credit.mean(axis=1))
+
+
+def numbers_of_scores(most: int) -> list[int]:
+    """Numbers of scores whose mean is compared with that of the most.
+
+    Examples
+    --------
+    >>> numbers_of_scores(8)
+    [1, 2, 3, 5, 8]
+    """
+    return sorted({*(k for k in (1, 2, 3, 5) if k < most), most})
 
 
 def subset_weights(most: int, k: int, seed: int) -> Floats:

@@ -1,31 +1,25 @@
-"""Confidence sequences, and drift separated by anchors."""
+"""A running average with limits at every look, and drift separated by anchors."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any, Literal, Unpack
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import special
 
-from judgestats.arrays import Bools, Floats, Ints
-from judgestats.errors import InputError, one_of
+from judgestats.arrays import Floats, Ints
+from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Result, Sample
-from judgestats.stats.inference.keywords import Clustered, with_keywords
+from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.validity.inputs import (
     cluster_variance,
     critical_value,
     effective_clusters,
     score_values,
 )
-
-SequenceMethod = Literal["asymptotic", "empirical-bernstein", "betting"]
-METHODS = ("asymptotic", "empirical-bernstein", "betting")
 
 FIRST_LOOK = 20
 """The asymptotic sequence starts after so many clusters."""
@@ -36,211 +30,15 @@ PRIOR = 16.0
 that begin at rates of .9 and .95 are missed in 20 % at 400 looks, with 16 in 2 to 4 %."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ConfidenceSequence(Result):
-    """Limits of a running average, valid at every look.
-
-    Attributes
-    ----------
-    average, low, high : ndarray, shape (T,)
-        After each cluster; the limits are NaN before the first look and lie within the range.
-    fixed_low, fixed_high : ndarray, shape (T,)
-        The interval for a number of items fixed before: what not to look at repeatedly (it misses
-        in 36 % of streams looked at from 30 to 400 items).
-    n : ndarray of int, shape (T,)
-        Items so far.
-    level : float
-    method : str
-    """
-
-    average: Floats
-    low: Floats
-    high: Floats
-    fixed_low: Floats
-    fixed_high: Floats
-    n: Ints
-    level: float
-    method: str
-
-    def tidy(self) -> pd.DataFrame:
-        """One row after each cluster."""
-        return pd.DataFrame(
-            {
-                "n": self.n,
-                "estimate": self.average,
-                "conf_low": self.low,
-                "conf_high": self.high,
-                "fixed_low": self.fixed_low,
-                "fixed_high": self.fixed_high,
-            }
-        )
-
-    def sentence(self) -> str:
-        """Where the average stands."""
-        if not self.n.size or math.isnan(float(self.low[-1])):
-            return f"Too few clusters for a confidence sequence (at least {FIRST_LOOK})."
-        return (
-            f"Running average {self.average[-1]:.3f}, {100 * self.level:g} % at every look: "
-            f"[{self.low[-1]:.3f}, {self.high[-1]:.3f}] ({int(self.n[-1])} items)."
-        )
-
-    def __str__(self) -> str:
-        return "\n".join(["", "\tConfidence sequence", "", self.sentence(), ""])
-
-
-@with_keywords()
-def confidence_sequence(
-    values: ArrayLike,
-    *,
-    method: SequenceMethod = "asymptotic",
-    bounds: tuple[float, float] = (0.0, 1.0),
-    n_quantities: int = 1,
-    **inference: Unpack[Clustered],
-) -> ConfidenceSequence:
-    r"""A running average with limits that hold at every look.
-
-    Parameters
-    ----------
-    values : array-like, shape (N,)
-        In the order of time; NaN are left out.
-    cluster : array-like, shape (N,), optional
-        Items of a cluster enter together, where the cluster's first item stands.
-    method : {"asymptotic", "empirical-bernstein", "betting"}
-        ``asymptotic`` (default): limits of the running average of what was to be expected at each
-        time, which may move; holds from 20 clusters on as averages become normal.
-        ``empirical-bernstein``: the same without asymptotics, for values in `bounds`; of clusters
-        the running average of cluster means. ``betting``: hedged capital, narrower, for a rate that
-        does not change: after a step from .9 to .7 it misses in 27 % of streams.
-    bounds : tuple of float
-        Least and greatest possible value.
-    n_quantities : int
-        Quantities watched together: each has (1 - level) / n_quantities.
-
-    Returns
-    -------
-    ConfidenceSequence
-
-    Raises
-    ------
-    InputError
-        If the method is unknown or a value lies outside `bounds`.
-
-    Notes
-    -----
-    Asymptotic: :math:`\hat\mu_t \pm \sqrt{\frac{2(t\hat\sigma_t^2\rho^2+1)}{t^2\rho^2}
-    \log\frac{\sqrt{t\hat\sigma_t^2\rho^2+1}}{\alpha}}` (Waudby-Smith et al.). Empirical Bernstein:
-    the stitched boundary of Howard et al. with :math:`\eta = 2, s = 1.4, m = 1` on
-    :math:`\sum (x_i - \hat\mu_{i-1})^2`.
-
-    References
-    ----------
-    Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas (2024), Ann. Statist. 52, 2613-2640; Howard,
-    Ramdas, McAuliffe & Sekhon (2021), Ann. Statist. 49, 1055-1080; Waudby-Smith & Ramdas (2024),
-    JRSS B 86, 1-27.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.random.default_rng(1).random(400) < 0.7
-    >>> out = confidence_sequence(x)
-    >>> bool(out.low[-1] < 0.7 < out.high[-1]), bool(np.isnan(out.low[10]))
-    (True, True)
-    """
-    where = "confidence_sequence"
-    one_of(where, "method", method, METHODS)
-    least, most = bounds
-    x = score_values(values, where=where, name="values")
-    if x.ndim != 1 or not most > least or n_quantities < 1:
-        raise InputError(
-            f"{where}: values must be one list, bounds ordered, quantities at least 1."
-        )
-    present = ~np.isnan(x)
-    if not present.any():
-        raise InputError(f"{where}: there is no value. Give the stream's values in their order.")
-    if np.any((x[present] < least) | (x[present] > most)):
-        raise InputError(
-            f"{where}: values must lie within {least:g} to {most:g}. Name the range by bounds=."
-        )
-    sums, sizes = _cluster_sums(x, present, inference["cluster"], where)
-    alpha = (1 - inference["level"]) / n_quantities
-    unit = (sums - least * sizes) / (most - least)
-    t = np.arange(1, unit.size + 1)
-    n = np.cumsum(sizes)
-    average = np.cumsum(unit) / np.maximum(n, 1)
-    z = critical_value(1 - alpha, math.inf)
-    looks = t.astype(np.float64)
-    fixed = _score_limits(average, _standard_error(unit, sizes) * np.sqrt(looks), looks, z)
-    if method == "asymptotic":
-        half = _asymptotic(unit, sizes, alpha)
-        centre = average
-    elif method == "empirical-bernstein":
-        means = unit / np.maximum(sizes, 1)
-        centre = np.cumsum(means) / t
-        half = _empirical_bernstein(means, alpha)
-    if method == "betting":
-        low, high = _hedged(unit / np.maximum(sizes, 1), alpha)
-    else:
-        low, high = np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
-
-    def back(v: Floats) -> Floats:
-        return least + (most - least) * v
-
-    return ConfidenceSequence(
-        average=back(average),
-        low=back(low),
-        high=back(high),
-        fixed_low=back(fixed[0]),
-        fixed_high=back(fixed[1]),
-        n=n.astype(np.int64),
-        level=inference["level"],
-        method=method,
-    )
-
-
-def _cluster_sums(
-    x: Floats, observed: Bools, cluster: ArrayLike | None, where: str
-) -> tuple[Floats, Floats]:
-    """Sum and size of each cluster in the order of first appearance."""
-    if cluster is None:
-        return x[observed], np.ones(int(observed.sum()))
-    names = np.asarray(cluster, dtype=object)
-    if names.shape != x.shape:
-        raise InputError(f"{where}: cluster must hold one label for each of the {x.size} values.")
-    place: dict[str, int] = {}
-    codes = np.array(
-        [place.setdefault(str(c), len(place)) for c in names[observed]], dtype=np.int64
-    )
-    if codes.size == 0:
-        return np.empty(0), np.empty(0)
-    return np.bincount(codes, x[observed]).astype(float), np.bincount(codes).astype(float)
-
-
-def _variances(sums: Floats, sizes: Floats, prior: float) -> Floats:
-    """Running variance of a cluster's sum around its share of the average, by mean size."""
-    t = np.arange(1, sums.size + 1)
-    s, m = np.cumsum(sums), np.cumsum(sizes)
-    mu = s / m
-    squares = np.cumsum(sums**2) - 2 * mu * np.cumsum(sums * sizes) + mu**2 * np.cumsum(sizes**2)
-    return np.asarray((np.maximum(squares, 0) / (m / t) ** 2 + prior / 4) / (t + prior))
-
-
-def _standard_error(sums: Floats, sizes: Floats) -> Floats:
-    if not sums.size:
-        return np.empty(0)
-    t = np.arange(1, sums.size + 1)
-    return np.asarray(np.sqrt(_variances(sums, sizes, 0.0) / t))
-
-
-def _score_limits(average: Floats, sd: Floats, t: Floats, z: float) -> tuple[Floats, Floats]:
+def _score_limits(average: float, sd: float, t: int, z: float) -> tuple[float, float]:
     """Wilson's limits on the effective number: a stream without a failure is not sure of itself."""
     spread = average * (1 - average)
-    variance = np.square(sd) / t
+    variance = sd**2 / t
     # Where nothing varies yet, each cluster is one independent look.
-    n = np.where(variance > 0, spread / np.where(variance > 0, variance, 1.0), t)
-    n = np.where(spread > 0, n, t)
+    n = spread / variance if variance > 0 and spread > 0 else float(t)
     centre = (average + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(spread / n + z**2 / (4 * n**2))
-    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+    half = z / (1 + z**2 / n) * math.sqrt(max(spread, 0.0) / n + z**2 / (4 * n**2))
+    return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
 def _rho2(alpha: float) -> float:
@@ -249,62 +47,20 @@ def _rho2(alpha: float) -> float:
     return (a + math.log(a + 1)) / TUNED_TO
 
 
-def _asymptotic(sums: Floats, sizes: Floats, alpha: float) -> Floats:
-    if not sums.size:
-        return np.empty(0)
-    t = np.arange(1, sums.size + 1)
-    variance = _variances(sums, sizes, PRIOR)
-    # rho is in units of the standard deviation: the boundary is that of standardised values.
-    r = t * _rho2(alpha)
-    half = np.sqrt(variance) * np.sqrt(2 * (r + 1) / (t * r) * np.log(np.sqrt(r + 1) / alpha))
-    return np.asarray(np.where(t < FIRST_LOOK, np.nan, half))
-
-
-def _empirical_bernstein(x: Floats, alpha: float) -> Floats:
-    """Stitched boundary, alpha / 2 for each side, values in 0-1."""
-    if not x.size:
-        return np.empty(0)
-    t = np.arange(1, x.size + 1)
-    before = (0.5 + np.concatenate([[0.0], np.cumsum(x)[:-1]])) / t
-    v = np.maximum(np.cumsum((x - before) ** 2), 1.0)
-    eta, s = 2.0, 1.4
-    ell = s * np.log(np.log(eta * v)) + math.log(
-        float(special.zeta(s)) / (alpha / 2 * math.log(eta) ** s)
-    )
-    k1, k2 = (eta**0.25 + eta**-0.25) / math.sqrt(2), (math.sqrt(eta) + 1) / 2
-    return np.asarray((np.sqrt(k1**2 * v * ell + (k2 * ell) ** 2) + k2 * ell) / t)
-
-
-def _hedged(x: Floats, alpha: float, grid: int = 1000) -> tuple[Floats, Floats]:
-    """Hedged capital over a grid of means, running intersection, one step outward."""
-    n = x.size
-    if not n:
-        return np.empty(0), np.empty(0)
-    t = np.arange(1, n + 1)
-    mean = (0.5 + np.cumsum(x)) / (t + 1)
-    variance = (0.25 + np.cumsum((x - mean) ** 2)) / (t + 1)
-    before = np.concatenate([[0.25], variance[:-1]])
-    bet = np.sqrt(2 * math.log(2 / alpha) / (t * np.log(1 + t) * before))
-    means = np.arange(grid + 1) / grid
-    low, high = np.empty(n), np.empty(n)
-    up, down = np.zeros(means.size), np.zeros(means.size)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        most_up, most_down = 0.5 / means, 0.5 / (1 - means)
-        for i in range(n):
-            up += np.log(1 + np.minimum(bet[i], most_up) * (x[i] - means))
-            down += np.log(1 - np.minimum(bet[i], most_down) * (x[i] - means))
-            inside = np.flatnonzero(np.maximum(up, down) <= math.log(2 / alpha))
-            low[i] = (inside[0] - 1) / grid if inside.size else math.nan
-            high[i] = (inside[-1] + 1) / grid if inside.size else math.nan
-    return (
-        np.maximum.accumulate(np.maximum(low, 0.0)),
-        np.minimum.accumulate(np.minimum(high, 1.0)),
-    )
-
-
 @dataclasses.dataclass(frozen=True)
 class RunningAverage:
-    """An asymptotic confidence sequence that keeps sums only: for a stream without an end.
+    r"""An asymptotic confidence sequence that keeps sums only: for a stream without an end.
+
+    Notes
+    -----
+    Limits of the running average of what was to be expected at each time, which may move; they
+    hold at every look from 20 clusters on, as averages become normal:
+    :math:`\hat\mu_t \pm \sqrt{\frac{2(t\hat\sigma_t^2\rho^2+1)}{t^2\rho^2}
+    \log\frac{\sqrt{t\hat\sigma_t^2\rho^2+1}}{\alpha}}`.
+
+    References
+    ----------
+    Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas (2024), Ann. Statist. 52, 2613-2640.
 
     Examples
     --------
@@ -367,10 +123,7 @@ class RunningAverage:
         if self.t < 2:
             return math.nan, math.nan
         z = critical_value(level, math.inf)
-        low, high = _score_limits(
-            np.array([self.average]), np.array([self._sd(0.0)]), np.array([float(self.t)]), z
-        )
-        return float(low[0]), float(high[0])
+        return _score_limits(self.average, self._sd(0.0), self.t, z)
 
     def to_dict(self) -> Mapping[str, Any]:
         """Plain values, for a file."""

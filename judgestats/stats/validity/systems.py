@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Unpack
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,16 +16,14 @@ from judgestats.errors import InputError
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.multiplicity import Adjustment, with_adjusted
+from judgestats.stats.inference.multiplicity import with_adjusted
 from judgestats.stats.inference.result import Comparison, Comparisons
 from judgestats.stats.validity.inputs import (
-    FAIL_PASS,
     LabelledItems,
     critical_value,
     labelled_items,
     policy_notes,
     score_values,
-    verdict_values,
 )
 from judgestats.stats.validity.label_draws import LabelsDrawn
 from judgestats.stats.validity.poststratified import poststratified_rate
@@ -156,10 +154,7 @@ def corrected_differences(
     human: ArrayLike,
     *,
     names: Sequence[str],
-    kind: Literal["verdict", "score"] = "verdict",
-    categories: Sequence[str] = FAIL_PASS,
     labels_drawn: LabelsDrawn | None = None,
-    adjust: Adjustment = "holm",
     **inference: Unpack[Clustered],
 ) -> Comparisons:
     r"""Differences of systems as people would see them, every pair on the same items.
@@ -167,24 +162,21 @@ def corrected_differences(
     Parameters
     ----------
     judge : array-like, shape (N, systems)
-        Verdict or score of each system's answer to each item.
+        Score, or 1 for pass and 0 for fail, of each system's answer to each item.
     human : array-like, shape (N, systems)
         Labels; a pair is compared on the items that have a label for both.
     names : sequence of str
         Of the systems.
-    kind : {"verdict", "score"}
-    categories : sequence of two str
     labels_drawn : {"random", "convenience"}, optional
         How the labelled items were chosen; only labels drawn at random are corrected.
-    adjust : str
-        Over the pairs (see `p_adjust`).
 
     Returns
     -------
     Comparisons
-        Estimates are a - b. ``details``: ``rank_ranges`` (best and worst rank that the adjusted
-        comparisons leave to each system), ``judge_differences`` (what the judge alone says),
-        ``win_rates`` (probability of superiority, corrected, a tie counting half).
+        Estimates are a - b, p adjusted by Holm over the pairs. ``details``:
+        ``rank_ranges`` (best and worst rank that the adjusted comparisons leave to each system),
+        ``judge_differences`` (what the judge alone says), ``win_rates`` (probability of
+        superiority, corrected, a tie counting half).
 
     Raises
     ------
@@ -214,8 +206,8 @@ def corrected_differences(
     (True, {'a': (1, 1), 'b': (2, 2)})
     """
     where = "corrected_differences"
-    read = _reader(kind, categories, where)
-    f, y = read(judge, "judge"), read(human, "human")
+    f = score_values(judge, where=where, name="judge")
+    y = score_values(human, where=where, name="human")
     if f.ndim != 2 or f.shape != y.shape or f.shape[1] != len(names) or f.shape[1] < 2:
         raise InputError(
             f"{where}: judge and human must have one row for each item and one column for each of "
@@ -248,7 +240,7 @@ def corrected_differences(
             ).replace(
                 name="probability_of_superiority", label=f"P({names[a]} better than {names[b]})"
             )
-    rows = with_adjusted(compared, adjust)
+    rows = with_adjusted(compared, "holm")
     unread = int(np.sum(np.isnan(f)))
     if unread:
         message = (
@@ -260,7 +252,7 @@ def corrected_differences(
         symbol="t",
         name=where,
         method="Differences of systems, the judge corrected by people's labels",
-        adjust=adjust,
+        adjust="holm",
         family="pairs of systems",
         rows=rows,
         sample=Sample(n_items=f.shape[0]),
@@ -271,12 +263,6 @@ def corrected_differences(
             "win_rates": wins,
         },
     )
-
-
-def _reader(kind: str, categories: Sequence[str], where: str) -> Callable[[ArrayLike, str], Floats]:
-    if kind == "verdict":
-        return lambda v, name: verdict_values(v, categories=categories, where=where, name=name)
-    return lambda v, name: score_values(v, where=where, name=name)
 
 
 def _pair(

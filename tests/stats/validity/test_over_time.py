@@ -8,62 +8,61 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats import anchored_change, confidence_sequence
+from judgestats.stats import anchored_change
 from judgestats.stats.validity import RunningAverage
 
 
-@pytest.mark.parametrize("column", ["binary", "bounded"])
-def test_betting_is_that_of_confseq(column, reference):
-    x = reference.data("sequence")[column]
-    out = confidence_sequence(x, method="betting")
-    for t, want in reference.value("sequence", f"{column}_hedged_cs").items():
-        i = int(t) - 1
-        assert (out.low[i], out.high[i]) == pytest.approx(want, abs=1.1e-3)
-
-
-def misses(method, rate, runs=200, seed=4):
+def misses(rate, runs=200, seed=4):
     """Share of streams in which some look from 20 on misses the running rate."""
     rng = np.random.default_rng(seed)
     truth = np.cumsum(rate) / np.arange(1, rate.size + 1)
     missed = fixed = 0
     for _ in range(runs):
-        out = confidence_sequence(rng.random(rate.size) < rate, method=method)
-        looks = np.arange(19, rate.size)
-        missed += np.any((truth < out.low)[looks] | (truth > out.high)[looks])
-        fixed += np.any((truth < out.fixed_low)[29:] | (truth > out.fixed_high)[29:])
+        state, outside, outside_fixed = RunningAverage(), False, False
+        for true, value in zip(truth, rng.random(rate.size) < rate, strict=True):
+            state = state.add([float(value)])
+            low, high = state.limits()
+            outside |= not low <= true <= high and state.t >= 20
+            low, high = state.fixed_limits()
+            outside_fixed |= not low <= true <= high and state.t >= 30
+        missed += outside
+        fixed += outside_fixed
     return missed / runs, fixed / runs
 
 
-@pytest.mark.parametrize("method", ["asymptotic", "empirical-bernstein"])
-def test_limits_hold_at_every_look_when_the_rate_moves(method):
+def test_limits_hold_at_every_look_when_the_rate_moves():
     step = np.repeat([0.9, 0.7], 200)
     for rate in (step, np.full(400, 0.8)):
-        missed, fixed = misses(method, rate)
+        missed, fixed = misses(rate)
         assert missed <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 200)
         assert fixed > 0.2
 
 
-def test_betting_misses_after_a_step():
-    assert misses("betting", np.repeat([0.9, 0.7], 200), runs=60)[0] > 0.1
+def stream(clusters):
+    state = RunningAverage()
+    for values in clusters:
+        state = state.add(values)
+    return state
 
 
-def test_clusters_enter_whole_and_the_stream_gives_the_same_limits():
+def width(state, **options):
+    low, high = state.limits(**options)
+    return high - low
+
+
+def test_clusters_enter_whole_and_widen():
     rng = np.random.default_rng(6)
     question = np.repeat(np.arange(60), rng.integers(1, 6, 60))
     x = (rng.random(60) < 0.7)[question] ^ (rng.random(question.size) < 0.1)
-    out = confidence_sequence(x, cluster=question)
-    assert out.n.size == 60
-    assert out.n[-1] == x.size
-    state = RunningAverage()
-    for q in range(60):
-        state = state.add(x[question == q])
-    assert state.average == pytest.approx(out.average[-1])
-    assert state.limits() == pytest.approx((out.low[-1], out.high[-1]))
-    alone = confidence_sequence(x)
-    assert out.high[-1] - out.low[-1] > 1.2 * (alone.high[-1] - alone.low[-1])
-    shared = confidence_sequence(x, n_quantities=3)
-    assert shared.high[-1] - shared.low[-1] > alone.high[-1] - alone.low[-1]
+    state = stream(x[question == q] for q in range(60))
+    assert (state.t, state.n) == (60, x.size)
+    assert state.average == pytest.approx(x.mean())
+    alone = stream([v] for v in x)
+    assert width(state) > 1.2 * width(alone)
+    assert width(alone, n_quantities=3) > width(alone)
     assert all(math.isnan(v) for v in RunningAverage().limits())
+    with pytest.raises(InputError, match="within 0 to 1"):
+        RunningAverage().add([2.0])
 
 
 def test_anchors_tell_the_judges_change_from_the_systems():
@@ -92,20 +91,9 @@ def test_without_anchors_the_two_are_not_told_apart():
     assert "without anchors" in out["judge"].reason
     with pytest.raises(InputError, match="no answer was read"):
         anchored_change([None], [None], [1])
-    with pytest.raises(InputError, match="within 0 to 1"):
-        confidence_sequence([2.0])
 
 
 def test_the_fixed_interval_of_a_stream_without_a_failure_has_a_width():
-    from judgestats.stats import confidence_sequence
-    from judgestats.stats.validity import RunningAverage
-
-    state = RunningAverage()
-    for _ in range(40):
-        state = state.add([1.0])
-    low, high = state.fixed_limits()
+    low, high = stream([1.0] for _ in range(40)).fixed_limits()
     assert low == pytest.approx(40 / (40 + 1.959964**2), abs=1e-4)  # Wilson's, 40 of 40
     assert high == pytest.approx(1.0)
-    out = confidence_sequence([1.0] * 40)
-    assert out.fixed_low[-1] == pytest.approx(low)
-    assert (out.fixed_high - out.fixed_low > 0).all()

@@ -34,7 +34,7 @@ def test_pairs_are_counted_and_a_tie_counts_half():
 
 def test_by_k_is_the_mean_over_all_subsets():
     scores, passed = drawn()
-    by_k = stats.separation_by_k(scores, passed, ks=(1, 2, 3))
+    by_k = stats.separation_by_k(scores, passed)
     for k in (1, 2, 3, 4):
         own = [by_hand(scores[:, s].sum(axis=1), passed) for s in combinations(range(4), k)]
         assert by_k.accuracy[k].estimate == pytest.approx(np.mean(own), abs=1e-12)
