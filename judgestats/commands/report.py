@@ -160,7 +160,7 @@ def _comparison_summary(folders: dict[str, Path]) -> Summary:
     changes: dict[str, Results | str] = {}
     if len(folders) > 1:
         from judgestats.reporting import load_run
-        from judgestats.reporting.sections.run_changes import pairs
+        from judgestats.reporting.sections.compare import pairs
 
         with announce_progress("Comparing the runs"):
             held = pairs([load_run(folder) for folder in folders.values()])

@@ -37,6 +37,7 @@ from judgestats.reporting.runs import load_run as load_run
 from judgestats.reporting.sections.agreement_figures import coefficients as coefficients
 from judgestats.reporting.sections.agreement_figures import confidences as confidences
 from judgestats.reporting.sections.agreement_figures import null_strip as null_strip
+from judgestats.reporting.sections.compare import pairs as pairs
 from judgestats.reporting.sections.comparison_figures import verdict_of as verdict_of
 from judgestats.reporting.sections.exclusions import disagreements as disagreements
 from judgestats.reporting.sections.figures import answer_figure as answer_figure
@@ -44,9 +45,8 @@ from judgestats.reporting.sections.result_tables import kept as kept
 from judgestats.reporting.sections.result_tables import results_tables as results_tables
 from judgestats.reporting.sections.result_tables import rows_tables as rows_tables
 from judgestats.reporting.sections.result_tables import shape_of as shape_of
-from judgestats.reporting.sections.run_changes import pairs as pairs
 from judgestats.reporting.sections.sensitivity import left_out_primary as left_out_primary
-from judgestats.reporting.table_layout import Column as Column
+from judgestats.reporting.tables import Column as Column
 from judgestats.reporting.tables import Table as Table
 from judgestats.reporting.writing_up import checklist as checklist
 from judgestats.reporting.writing_up import methods_text as methods_text

@@ -18,7 +18,7 @@ from judgestats.reporting.document import escape_html
 from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import compare, data, figures
-from judgestats.reporting.sections.run_changes import Pair
+from judgestats.reporting.sections.compare import Pair
 from judgestats.reporting.tables import Table
 from judgestats.results import Headline, Results
 from judgestats.results.files import results_frame

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from textwrap import wrap
+from typing import Any, Literal
 
 import pandas as pd
 
+from judgestats.errors import InputError
 from judgestats.reporting import numbers as formats
 from judgestats.reporting.document import (
     clean,
@@ -20,18 +23,143 @@ from judgestats.reporting.document import (
     fallback,
 )
 from judgestats.reporting.numbers import DASH, Shown
-from judgestats.reporting.table_layout import (
-    WORD,
-    Column,
-    TableContents,
-    aligned,
-    groups,
-    headings,
-    letters,
-    lines,
-    type_size,
-)
 from judgestats.results.records import spreadsheet_cell
+
+_LABEL = re.compile(r"^tbl-[a-z0-9-]+$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One column.
+
+    Attributes
+    ----------
+    key : str
+        The key of its values in the rows.
+    label : str
+        The heading, by default the key with spaces for underscores.
+    format : str or callable
+        ``text``, ``integer``, ``number`` or ``number:3``, ``p``, ``percent`` or ``percent:0``,
+        ``coefficient`` (as ``number`` without a leading zero), ``money``; or a function of the
+        value.
+    align : {"", "left", "right", "center"}
+        By default left for text and right for numbers.
+    """
+
+    key: str
+    label: str = ""
+    format: str | Callable[[Any], str] = "text"
+    align: Literal["", "left", "right", "center"] = ""
+
+    @property
+    def heading(self) -> str:
+        """The heading shown."""
+        return self.label or self.key.replace("_", " ")
+
+    @property
+    def side(self) -> str:
+        """The alignment used."""
+        return self.align or ("left" if self.format == "text" else "right")
+
+    def show(self, value: Any) -> str:
+        """One value as text."""
+        if isinstance(value, Shown):
+            return clean(value)
+        if callable(self.format):
+            return clean(self.format(value))
+        name, _, digits = self.format.partition(":")
+        options: dict[str, Any] = {"digits": int(digits)} if digits else {}
+        if name == "text":
+            return formats.DASH if formats.is_missing(value) else clean(value)
+        if name == "coefficient":
+            return formats.number(value, leading_zero=False, **options)
+        if name not in formats.FORMATS:
+            raise InputError(
+                f"Column: format must be one of text, coefficient, {', '.join(formats.FORMATS)} or "
+                f"a function, but is {self.format!r}. Use 'number:2' for two decimals."
+            )
+        return formats.FORMATS[name](value, **options)
+
+
+_PAGE_POINTS = 460.0  # the text width of an A4 page
+_WRAPPED_AT = 34  # letters of a text cell, about, before it goes on on a second line
+_HEADING = 12  # letters of a line of a heading above short numbers
+WORD = 16  # letters of a word that a narrow column still shows unbroken
+
+
+def aligned(table: Table) -> list[list[str]]:
+    """The cells with decimal points in line, for formats with figure-wide spaces."""
+    cells = table.cells()
+    for j, column in enumerate(table.columns):
+        if column.side == "right":
+            for row, text in zip(cells, formats.align_decimals([r[j] for r in cells]), strict=True):
+                row[j] = text
+    return cells
+
+
+def groups(table: Table) -> list[str]:
+    """The group heading to put before each row, empty for none."""
+    names = [clean(row.get(table.group, "")) if table.group else "" for row in table.rows]
+    return [n if i == 0 or n != names[i - 1] else "" for i, n in enumerate(names)]
+
+
+def letters(table: Table) -> list[int]:
+    """How many letters wide each column is; text and headings may wrap."""
+    widths = []
+    cells = table.cells()
+    for j, column in enumerate(table.columns):
+        words = max((len(w) for w in column.heading.split(" ")), default=1)
+        if column.side == "left":
+            longest = max((len(line) for row in cells for line in row[j].split("\n")), default=1)
+            longest = min(max(longest, words), 28)
+        else:
+            longest = max(words, max((len(row[j]) for row in cells), default=0))
+        widths.append(longest)
+    return widths
+
+
+def lines(table: Table) -> int:
+    """How many lines the table takes, about: rows, and text that wraps in them."""
+    rows = [
+        max(
+            1,
+            *(
+                math.ceil(len(text) / _WRAPPED_AT) + text.count("\n")
+                for text, c in zip(row, table.columns, strict=True)
+                if c.side == "left"
+            ),
+            1,
+        )
+        for row in table.cells()
+    ]
+    return sum(rows) + sum(bool(g) for g in groups(table))
+
+
+def headings(table: Table) -> list[str]:
+    """The headings; of numbers in lines about as narrow as these, where all would not fit the page.
+
+    Typst shares the page out by how wide columns would like to be: one long heading above short
+    numbers would take the room of the text beside it.
+    """
+    plain = [c.heading for c in table.columns]
+    widths = letters(table)
+    wished = [max(w, *map(len, h.split("\n"))) for w, h in zip(widths, plain, strict=True)]
+    if 0.52 * type_size(table) * sum(wished) + 7.0 * len(widths) <= _PAGE_POINTS:
+        return plain
+    return [
+        "\n".join(part for line in h.split("\n") for part in wrap(line, max(w, _HEADING)))
+        if c.side == "right"
+        else h
+        for c, h, w in zip(table.columns, plain, widths, strict=True)
+    ]
+
+
+def type_size(table: Table) -> float:
+    """The type size at which the table fits the page, from 9 down to 6.8 points."""
+    widths = letters(table)
+    free = _PAGE_POINTS - 7.0 * len(widths)
+    return max(6.8, min(9.0, free / (0.52 * max(1, sum(widths)))))
+
 
 _MOST_LETTERS = 900  # of a cell that is not broken over pages
 _LAST = 3  # rows, of a table that goes on on another page, which stand together at its end
@@ -47,36 +175,6 @@ _LONG_WORD = re.compile(rf"\S{{{WORD + 1},}}")
 _JOINT = re.compile(r"(?<=[-/_=.:,&?])(?=\w)")  # where a long word may break
 
 
-def html(table: TableContents, *, caption: bool = True) -> str:
-    """An HTML table; nothing in it can run or load anything."""
-    kinds = {"left": "text", "right": "num", "center": "mid"}
-    out = [f'<div class="js-table{_shape(table)}"><table data-quarto-disable-processing="true">']
-    if caption and table.caption:
-        out.append(f"<caption>{escape_html(table.caption)}</caption>")
-    head = "".join(
-        f'<th class="{kinds[c.side]}" scope="col">{_lines(c.heading)}</th>' for c in table.columns
-    )
-    out.append(f"<thead><tr>{head}</tr></thead><tbody>")
-    for group, row, values in zip(groups(table), aligned(table), table.rows, strict=True):
-        if group:
-            span = len(table.columns)
-            out.append(
-                f'<tr class="group"><td class="text" colspan="{span}" data-kind="label">'
-                f"{escape_html(group)}</td></tr>"
-            )
-        cells = "".join(
-            f'<td class="{kinds[c.side]}{" none" * (text.strip() == DASH)}"'
-            f"{_kind(values.get(c.key), c.side)} "
-            f'data-label="{escape_html(c.heading)}">{_html_cell(values.get(c.key), text)}</td>'
-            for c, text in zip(table.columns, row, strict=True)
-        )
-        out.append(f"<tr>{cells}</tr>")
-    out.append("</tbody></table></div>")
-    if table.note:
-        out.append(f'<p class="table-note">{escape_html(table.note)}</p>')
-    return "\n".join(out)
-
-
 # From typst 0.14 on a heading of rows is not left behind at the foot of a page.
 _GROUP = (
     "..{{ let it = table.cell(colspan: {count}, inset: (top: 7pt))[*{name}*]; "
@@ -85,87 +183,9 @@ _GROUP = (
 )
 
 
-def typst(table: TableContents) -> str:
-    """A typst table (without caption: the document's float carries it)."""
-    count = len(table.columns)
-    sides = ", ".join(f"{c.side} + top" for c in table.columns) + ","
-    head = ", ".join(
-        f"table.cell(align: {c.side} + bottom)[*{escape_typst(text)}*]"
-        for c, text in zip(table.columns, headings(table), strict=True)
-    )
-    body: list[str] = []
-    free = 0  # rows below the last group's heading, which no footer may hold
-    for group, row in zip(groups(table), aligned(table), strict=True):
-        free = 1 if group else free + 1
-        if group:
-            body.append(_GROUP.format(count=count, name=escape_typst(group)))
-        texts = [
-            _together(text) if c.side == "right" else text
-            for c, text in zip(table.columns, row, strict=True)
-        ]
-        body.append(", ".join(f"[{escape_typst(text)}]" for text in texts) + ",")
-    # a short table stays on one page; a longer one leaves no heading row behind at its foot
-    long = lines(table) > _MOST_KEPT
-    breaks = str(long).lower()
-    if long:  # nor does its last row stand alone on a page
-        kept = min(free, _LAST)
-        body = [*body[:-kept], f"table.footer(repeat: false, {' '.join(body[-kept:])}),"]
-    need, above = (_ROOM, "above: 0pt, ") if long else ("", "")
-    rule, thin = "table.hline(stroke: 0.8pt),", "table.hline(stroke: 0.45pt),"
-    note = f"#align(left, text(size: 0.92em)[{escape_typst(table.note)}])" if table.note else ""
-    return "\n".join(
-        [
-            need,
-            f"#block(width: 100%, {above}breakable: {breaks})[",
-            f"#set text(size: {type_size(table):.2f}pt)",
-            '#set text(number-width: "tabular", hyphenate: false)',
-            "#set par(justify: false, leading: 0.5em)",
-            "#set table.cell(breakable: false)" * _rows_fit(table),
-            f"#table(columns: {count}, align: ({sides}),",
-            "inset: (x: 3.5pt, y: 3pt), stroke: none,",
-            rule,
-            f"table.header({head}),",
-            thin,
-            *body,
-            f"{rule})",
-            note,
-            "]",
-        ]
-    )
-
-
-def _rows_fit(table: TableContents) -> bool:
+def _rows_fit(table: Table) -> bool:
     """Whether every row is so short that it need not go on on another page."""
     return max((len(text) for row in table.cells() for text in row), default=0) < _MOST_LETTERS
-
-
-def markdown(table: TableContents) -> str:
-    """A Markdown pipe table; the dashes under the heading are as wide as the columns.
-
-    Where a table is too wide for a line, pandoc makes the columns of Word and LaTeX so wide.
-    """
-    ends = {"left": (":", ""), "right": ("", ":"), "center": (":", ":")}
-    marks = []
-    for column, width in zip(table.columns, letters(table), strict=True):
-        before, after = ends[column.side]
-        marks.append(before + "-" * max(2, width - len(before + after) + 2) + after)
-
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cells) + " |"
-
-    out = [
-        line([_pipe(c.heading) for c in table.columns]),
-        "|" + "|".join(marks) + "|",
-    ]
-    for group, row in zip(groups(table), table.cells(), strict=True):
-        if group:
-            out.append(line([f"**{_pipe(group)}**", *[""] * (len(table.columns) - 1)]))
-        texts = [
-            _together(text) if c.side == "right" else text
-            for c, text in zip(table.columns, row, strict=True)
-        ]
-        out.append(line([_pipe(text) for text in texts]))
-    return "\n".join(out)
 
 
 def _lines(heading: str) -> str:
@@ -186,7 +206,7 @@ def _kind(value: object, side: str) -> str:
     return ' data-kind="label"' if side == "left" and not isinstance(value, Shown) else ""
 
 
-def _shape(table: TableContents) -> str:
+def _shape(table: Table) -> str:
     """How wide it is, for the page's style: type, whole numbers, one value a line on a phone."""
     widths, apart = letters(table), 2 * len(table.columns)
     width = sum(widths) + apart
@@ -221,7 +241,7 @@ def _html_cell(value: object, text: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table(TableContents):
+class Table:
     """A table with its caption, note and label for cross-references.
 
     Attributes
@@ -247,6 +267,26 @@ class Table(TableContents):
     | z | – |
     """
 
+    columns: tuple[Column, ...]
+    rows: tuple[Mapping[str, Any], ...]
+    caption: str = ""
+    note: str = ""
+    label: str = ""
+    group: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise InputError("Table: columns must hold at least one Column. Name what to show.")
+        if self.label and not _LABEL.match(self.label):
+            raise InputError(
+                f"Table: label must be 'tbl-' and small letters, digits or hyphens, but is "
+                f"{self.label!r}. Write for instance tbl-means."
+            )
+
+    def cells(self) -> list[list[str]]:
+        """The cells as text, row by row."""
+        return [[c.show(row.get(c.key)) for c in self.columns] for row in self.rows]
+
     @classmethod
     def from_frame(
         cls,
@@ -266,19 +306,111 @@ class Table(TableContents):
             columns=tuple(columns), rows=rows, caption=caption, note=note, label=label, group=group
         )
 
-    # -- formats -------------------------------------------------------------------------------
-
     def to_html(self, *, caption: bool = True) -> str:
         """An HTML table; nothing in it can run or load anything."""
-        return html(self, caption=caption)
+        kinds = {"left": "text", "right": "num", "center": "mid"}
+        out = [f'<div class="js-table{_shape(self)}"><table data-quarto-disable-processing="true">']
+        if caption and self.caption:
+            out.append(f"<caption>{escape_html(self.caption)}</caption>")
+        head = "".join(
+            f'<th class="{kinds[c.side]}" scope="col">{_lines(c.heading)}</th>'
+            for c in self.columns
+        )
+        out.append(f"<thead><tr>{head}</tr></thead><tbody>")
+        for group, row, values in zip(groups(self), aligned(self), self.rows, strict=True):
+            if group:
+                span = len(self.columns)
+                out.append(
+                    f'<tr class="group"><td class="text" colspan="{span}" data-kind="label">'
+                    f"{escape_html(group)}</td></tr>"
+                )
+            cells = "".join(
+                f'<td class="{kinds[c.side]}{" none" * (text.strip() == DASH)}"'
+                f"{_kind(values.get(c.key), c.side)} "
+                f'data-label="{escape_html(c.heading)}">{_html_cell(values.get(c.key), text)}</td>'
+                for c, text in zip(self.columns, row, strict=True)
+            )
+            out.append(f"<tr>{cells}</tr>")
+        out.append("</tbody></table></div>")
+        if self.note:
+            out.append(f'<p class="table-note">{escape_html(self.note)}</p>')
+        return "\n".join(out)
 
     def to_typst(self) -> str:
         """A typst table (without caption: the document's float carries it)."""
-        return typst(self)
+        count = len(self.columns)
+        sides = ", ".join(f"{c.side} + top" for c in self.columns) + ","
+        head = ", ".join(
+            f"table.cell(align: {c.side} + bottom)[*{escape_typst(text)}*]"
+            for c, text in zip(self.columns, headings(self), strict=True)
+        )
+        body: list[str] = []
+        free = 0  # rows below the last group's heading, which no footer may hold
+        for group, row in zip(groups(self), aligned(self), strict=True):
+            free = 1 if group else free + 1
+            if group:
+                body.append(_GROUP.format(count=count, name=escape_typst(group)))
+            texts = [
+                _together(text) if c.side == "right" else text
+                for c, text in zip(self.columns, row, strict=True)
+            ]
+            body.append(", ".join(f"[{escape_typst(text)}]" for text in texts) + ",")
+        # a short table stays on one page; a longer one leaves no heading row behind at its foot
+        long = lines(self) > _MOST_KEPT
+        breaks = str(long).lower()
+        if long:  # nor does its last row stand alone on a page
+            kept = min(free, _LAST)
+            body = [*body[:-kept], f"table.footer(repeat: false, {' '.join(body[-kept:])}),"]
+        need, above = (_ROOM, "above: 0pt, ") if long else ("", "")
+        rule, thin = "table.hline(stroke: 0.8pt),", "table.hline(stroke: 0.45pt),"
+        note = f"#align(left, text(size: 0.92em)[{escape_typst(self.note)}])" if self.note else ""
+        return "\n".join(
+            [
+                need,
+                f"#block(width: 100%, {above}breakable: {breaks})[",
+                f"#set text(size: {type_size(self):.2f}pt)",
+                '#set text(number-width: "tabular", hyphenate: false)',
+                "#set par(justify: false, leading: 0.5em)",
+                "#set table.cell(breakable: false)" * _rows_fit(self),
+                f"#table(columns: {count}, align: ({sides}),",
+                "inset: (x: 3.5pt, y: 3pt), stroke: none,",
+                rule,
+                f"table.header({head}),",
+                thin,
+                *body,
+                f"{rule})",
+                note,
+                "]",
+            ]
+        )
 
     def to_markdown(self) -> str:
-        """A Markdown pipe table."""
-        return markdown(self)
+        """A Markdown pipe table; the dashes under the heading are as wide as the columns.
+
+        Where a table is too wide for a line, pandoc makes the columns of Word and LaTeX so wide.
+        """
+        ends = {"left": (":", ""), "right": ("", ":"), "center": (":", ":")}
+        marks = []
+        for column, width in zip(self.columns, letters(self), strict=True):
+            before, after = ends[column.side]
+            marks.append(before + "-" * max(2, width - len(before + after) + 2) + after)
+
+        def line(cells: Sequence[str]) -> str:
+            return "| " + " | ".join(cells) + " |"
+
+        out = [
+            line([_pipe(c.heading) for c in self.columns]),
+            "|" + "|".join(marks) + "|",
+        ]
+        for group, row in zip(groups(self), self.cells(), strict=True):
+            if group:
+                out.append(line([f"**{_pipe(group)}**", *[""] * (len(self.columns) - 1)]))
+            texts = [
+                _together(text) if c.side == "right" else text
+                for c, text in zip(self.columns, row, strict=True)
+            ]
+            out.append(line([_pipe(text) for text in texts]))
+        return "\n".join(out)
 
     def to_csv(self) -> str:
         """Comma-separated values, unrounded; text that a spreadsheet would run is quoted."""

@@ -25,7 +25,6 @@ from judgestats.errors import InputError
 from judgestats.reporting import Column, Sink, Table, disagreements, pandoc, shape_of, use_sink
 from judgestats.reporting import numbers as formats
 from judgestats.reporting import pandoc as typst
-from judgestats.reporting import tables as table_writers
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
@@ -39,8 +38,7 @@ def test_no_heading_of_rows_is_left_behind_at_the_foot_of_a_page(tmp_path: Path)
     rows = tuple({"of": f"group {i // 3}", "a": f"row {i}"} for i in range(60))
     table = Table(columns=(Column(key="a", label="A"),), rows=rows, group="of", label="tbl-x")
     pages = "#pagebreak()".join(
-        f'#set page(paper: "a5")\n#v({down}pt)\n{table_writers.typst(table)}\n'
-        for down in range(0, 64, 8)
+        f'#set page(paper: "a5")\n#v({down}pt)\n{table.to_typst()}\n' for down in range(0, 64, 8)
     )
     typst.compile_pdf(pages, work_dir=tmp_path, output=tmp_path / "t.pdf", epoch=0)
     done = subprocess.run(

@@ -10,16 +10,13 @@ from judgestats.reporting.document import escape_markdown
 from judgestats.reporting.numbers import DASH, integer, interval, money, number
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import short_condition
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
+from judgestats.reporting.tables import Column, Table
 from judgestats.results.numbers import (
     AVERAGED,
     LEAST_IN_CATEGORY,
     NEVER_REPEATED,
     TARGETS,
 )
-
-__all__ = ["not_repeated", "prices", "recommendation", "uses"]
 
 
 def _format_cell(row: dict[str, Any], key: str) -> str:

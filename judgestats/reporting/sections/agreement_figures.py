@@ -12,23 +12,10 @@ from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import coefficients_of, full_condition, short_condition
 from judgestats.reporting.sections.measures import measured
 from judgestats.reporting.sections.result_tables import subject_of
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
+from judgestats.reporting.tables import Column, Table
 from judgestats.results import CONDITIONS, Estimate, quantity_of
 from judgestats.results import Table as ResultsTable
 from judgestats.results.numbers import bounds_of
-
-__all__ = [
-    "alignment",
-    "coefficients",
-    "confidences",
-    "costs",
-    "null_heading",
-    "null_intro",
-    "null_strip",
-    "positions",
-]
-
 
 _MOST_ROWS = 44
 

@@ -34,8 +34,7 @@ from judgestats.reporting.sections.result_tables import (
     titled,
 )
 from judgestats.reporting.sections.summary_page import above, advises_repeats
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
+from judgestats.reporting.tables import Column, Table
 from judgestats.results import (
     CONDITIONS,
     Estimate,
@@ -45,8 +44,6 @@ from judgestats.results import (
     kind_of_test,
     quantity_of,
 )
-
-__all__ = ["call_store", "by_condition", "limits", "methods", "results", "roles", "setting"]
 
 _MOST_NUMBERS = 4
 _SCORES = ("mean", "sem", "icc1", "alpha", "omega")

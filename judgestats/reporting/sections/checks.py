@@ -15,16 +15,8 @@ from judgestats.reporting.document import escape_markdown
 from judgestats.reporting.numbers import integer, number, percent
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import short_condition
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
+from judgestats.reporting.tables import Column, Table
 from judgestats.results.numbers import as_sentence
-
-__all__ = [
-    "checks",
-    "missing_policies",
-    "warnings",
-    "warnings_note",
-]
 
 
 def checks(run: Run) -> Table:

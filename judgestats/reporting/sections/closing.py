@@ -9,21 +9,11 @@ from judgestats.reporting.display import Markdown, Showable
 from judgestats.reporting.document import escape_markdown, verbatim
 from judgestats.reporting.numbers import integer, money
 from judgestats.reporting.runs import Run
-from judgestats.reporting.sections.methods import methods
+from judgestats.reporting.sections import methods as methods_part
 from judgestats.reporting.sections.result_tables import results_tables
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
+from judgestats.reporting.tables import Column, Table
 
-__all__ = [
-    "account",
-    "command",
-    "each_claim",
-    "limitations",
-    "methods",
-    "overview",
-    "session",
-    "study",
-]
+methods = methods_part.methods
 
 
 def limitations(run: Run) -> Markdown:

@@ -11,13 +11,6 @@ from judgestats.reporting.runs import Run, number_of
 from judgestats.results import Comparison, Results, ResultSet, Test, quantity_of
 from judgestats.results.numbers import bounds_of
 
-__all__ = [
-    "critical_differences",
-    "equivalence",
-    "variance_ratios",
-]
-
-
 _MOST_ROWS = 36
 FILLED = (
     "Filled squares: told apart by the test of the pair, adjusted for all pairs; the intervals "

@@ -11,11 +11,8 @@ from judgestats.reporting.display import Captioned, Showable
 from judgestats.reporting.document import escape_markdown, verbatim
 from judgestats.reporting.numbers import DASH, integer, interval, is_missing, money, number
 from judgestats.reporting.runs import Run, number_of, rows_of
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
+from judgestats.reporting.tables import Column, Table
 from judgestats.results.records import rows_of_table
-
-__all__ = ["case", "costs", "scaling", "selection", "sets", "strategies"]
 
 SET = "accuracy_in_"
 """How columns begin that hold the accuracy on one set."""

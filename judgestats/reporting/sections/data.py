@@ -19,22 +19,11 @@ from judgestats.reporting.numbers import (
     positive_interval,
 )
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections.exclusions import exclusion_reasons, exclusions, items
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
+from judgestats.reporting.sections import exclusions as left_out
+from judgestats.reporting.tables import Column, Table
 
-__all__ = [
-    "COEFFICIENTS",
-    "coefficients_of",
-    "descriptives",
-    "exclusion_reasons",
-    "exclusions",
-    "items",
-    "reliability",
-    "full_condition",
-    "short_condition",
-    "verdicts",
-]
+items, exclusions = left_out.items, left_out.exclusions
+exclusion_reasons = left_out.exclusion_reasons
 
 _MOST_COLUMNS = 9
 _MANY_CONDITIONS = 5

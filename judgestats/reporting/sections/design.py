@@ -19,21 +19,8 @@ from judgestats.reporting.document import (
 )
 from judgestats.reporting.numbers import integer, name_reliability, number
 from judgestats.reporting.runs import Run
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
+from judgestats.reporting.tables import Column, Table
 from judgestats.results.quantities import QUANTITIES
-
-__all__ = [
-    "banner",
-    "judges",
-    "margin_of",
-    "overview",
-    "plan",
-    "plan_notes",
-    "prompts",
-    "question",
-    "temperatures",
-]
 
 _SIMULATED = "SIMULATED: no model was asked. These numbers show the method, not any real judge."
 

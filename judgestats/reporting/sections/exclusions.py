@@ -13,18 +13,8 @@ from judgestats.reporting.display import Markdown, Showable
 from judgestats.reporting.document import current_sink
 from judgestats.reporting.numbers import NOTHING, Measured, Shown, address, is_missing
 from judgestats.reporting.runs import Run
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
+from judgestats.reporting.tables import Column, Table
 from judgestats.results import Table as TableRecord
-
-__all__ = [
-    "disagreements",
-    "exclusion_reasons",
-    "exclusions",
-    "items",
-    "linked",
-]
-
 
 _STATUS_LABELS = {
     "ok": "read",

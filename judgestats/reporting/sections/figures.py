@@ -13,12 +13,10 @@ from judgestats.reporting import plots
 from judgestats.reporting.display import Captioned
 from judgestats.reporting.numbers import Measured
 from judgestats.reporting.runs import Run, number_of, rows_of
+from judgestats.reporting.sections import agreement_figures
 from judgestats.reporting.sections.agreement_figures import (
     alignment,
-    coefficients,
     costs,
-    null_strip,
-    positions,
 )
 from judgestats.reporting.sections.comparison_figures import (
     critical_differences,
@@ -40,23 +38,8 @@ from judgestats.reporting.sections.result_tables import subject_of, told
 from judgestats.reporting.tables import Table
 from judgestats.results import CONDITIONS, Comparison, Drawing, Estimate, ResultSet, quantity_of
 
-__all__ = [
-    "answer_figure",
-    "centred",
-    "coefficients",
-    "critical_differences",
-    "equivalence",
-    "is_drawn",
-    "mean_against_spread",
-    "null_strip",
-    "of_hypothesis",
-    "positions",
-    "reliability_by_k",
-    "scores",
-    "spread",
-    "variance_ratios",
-]
-
+coefficients, positions = agreement_figures.coefficients, agreement_figures.positions
+null_strip = agreement_figures.null_strip
 
 _CENTRED = "published.centred"
 _MOST_ROWS = 36

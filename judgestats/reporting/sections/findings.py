@@ -22,26 +22,11 @@ from judgestats.reporting.sections.result_tables import (
     subject_of,
     titled,
 )
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
+from judgestats.reporting.tables import Column, Table
 from judgestats.results import About, Comparison, Record, Results, ResultSet, Test, quantity_of
 from judgestats.results import Table as TableRecord
 from judgestats.results.numbers import apa_number, with_names
 from judgestats.results.text import ResultText, family_sentence, print_of, words_of
-
-__all__ = [
-    "descriptive",
-    "pair_table",
-    "p_of",
-    "pairs",
-    "primary",
-    "printed_tables",
-    "prints",
-    "replicated",
-    "replicated_section",
-    "secondary",
-    "systems",
-]
 
 
 def pair_table(run: Run) -> Table | None:

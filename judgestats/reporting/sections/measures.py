@@ -10,17 +10,6 @@ from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import COEFFICIENTS
 from judgestats.results import CONDITIONS, Column, Estimate, Table, quantity_of
 
-__all__ = [
-    "LOST",
-    "any_of",
-    "from_zero",
-    "heading",
-    "in_words",
-    "measured",
-    "measures",
-    "with_unit",
-]
-
 _COLUMNS = {
     "icc1": "icc_1_1",
     "omega": "omega_total",

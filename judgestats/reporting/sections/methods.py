@@ -12,8 +12,7 @@ from judgestats.reporting.display import Markdown
 from judgestats.reporting.document import current_sink, escape_markdown
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.exclusions import linked
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
+from judgestats.reporting.tables import Column, Table
 from judgestats.results import (
     CONDITIONS,
     Comparison,
@@ -26,14 +25,6 @@ from judgestats.results import (
 from judgestats.results import Table as TableRecord
 from judgestats.results.numbers import count_noun
 from judgestats.results.quantities import TESTS
-
-__all__ = [
-    "crosscheck",
-    "files",
-    "methods",
-    "warned",
-]
-
 
 Write = Callable[[str], str]
 

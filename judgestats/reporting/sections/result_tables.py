@@ -21,33 +21,13 @@ from judgestats.reporting.numbers import (
     positive_interval,
 )
 from judgestats.reporting.runs import Run
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
+from judgestats.reporting.tables import Column, Table
 from judgestats.results import Comparison, Estimate, Record, Results, ResultSet, Test, quantity_of
 from judgestats.results import Table as TableRecord
 from judgestats.results.answers import answers_of
 from judgestats.results.numbers import bounds_of
 from judgestats.results.quantities import name_of
 from judgestats.results.text import hangs_on, statistic_text
-
-__all__ = [
-    "MOST_ROWS",
-    "comparisons_table",
-    "estimates_table",
-    "grades_of",
-    "judge_of",
-    "kept",
-    "kept_note",
-    "results_tables",
-    "rows_tables",
-    "said_once",
-    "shape_of",
-    "spaced",
-    "subject_of",
-    "tests_table",
-    "titled",
-    "told",
-]
 
 
 def subject_of(record: Record) -> str:

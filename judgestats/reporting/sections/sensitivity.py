@@ -8,16 +8,7 @@ from typing import Any
 from judgestats.reporting.display import Markdown
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import short_condition
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
-
-__all__ = [
-    "left_out",
-    "left_out_estimates",
-    "left_out_primary",
-    "parts",
-    "places",
-]
+from judgestats.reporting.tables import Column, Table
 
 
 def left_out_estimates(run: Run) -> Table | Markdown:

@@ -27,25 +27,11 @@ from judgestats.reporting.sections.figures import answer_figure, is_drawn
 from judgestats.reporting.sections.measures import heading, measured, measures
 from judgestats.reporting.sections.methods import warned
 from judgestats.reporting.sections.result_tables import kept, kept_note, spaced
-from judgestats.reporting.table_layout import Column
-from judgestats.reporting.tables import Table
+from judgestats.reporting.tables import Column, Table
 from judgestats.results import CONDITIONS, Comparison, Estimate, Results, Row, Test
 from judgestats.results.answers import LOST, Answer, decimals_of, format_record, number_of
 from judgestats.results.numbers import adjusted_p
 from judgestats.results.summary import brief_of, distinguishable, repeat_phrase
-
-__all__ = [
-    "above",
-    "advises_repeats",
-    "answer_texts",
-    "answers",
-    "changes",
-    "number_at",
-    "page_one",
-    "questions",
-    "sentences",
-]
-
 
 _MOST = 4
 """Answers that page one has room for: the tables tell all."""
