@@ -95,7 +95,7 @@ def labelled_pairs(
         "no verdict of the judge": int(np.sum((a < 0) & (b >= 0))),
         "no human label": int(np.sum(b < 0)),
     }
-    return a, b, used, Sample(n_items=int(used.sum()), excluded=excluded)
+    return a, b, used, Sample.of(used, excluded)
 
 
 @with_keywords(permutations=ON_DEMAND)

@@ -251,15 +251,10 @@ def correlation_by_level(
     sources = cluster_codes(source, x.size, where=where)
     systems = cluster_codes(system, x.size, where=where)
     used = np.isfinite(x) & np.isfinite(y)
-    lost = int(np.sum(~used))
+    sample = Sample.of(used, "no score or no rating", sources)
     x, y, sources, systems = x[used], y[used], sources[used], systems[used]
     sources = np.unique(sources, return_inverse=True)[1]
     sizes = np.bincount(sources)
-    sample = Sample(
-        n_items=x.size,
-        n_clusters=sizes.size,
-        excluded={"no score or no rating": lost},
-    )
     inside = np.array(
         [correlate(x[sources == g], y[sources == g], "pearson") for g in range(sizes.size)]
     )

@@ -129,12 +129,9 @@ def position_test(
     read = per_item.sum(axis=1) > 0
     groups = cluster_codes(inference["cluster"], n_items, where=where)
     n_unread = int(np.sum(options < 0))
-    sample = Sample(
-        n_items=int(read.sum()),
-        n_clusters=int(np.unique(groups[read]).size) if inference["cluster"] is not None else None,
-        n_replications=n_orders,
-        excluded={"no order was read": int(np.sum(~read))},
-        repeated="order",
+    clusters = None if inference["cluster"] is None else groups
+    sample = Sample.of(
+        read, "no order was read", clusters, n_replications=n_orders, repeated="order"
     )
     result = TestResult(
         name=where,

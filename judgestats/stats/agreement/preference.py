@@ -342,26 +342,19 @@ def win_rates(
                 name=f"win_rate_{_WORD.sub('_', name)}",
                 label=f"Win rate of {name}",
                 estimator="share of comparisons won, a tie counting half",
-                sample=Sample(
-                    n_items=int(took_part.sum()),
-                    excluded={"no verdict": unread},
-                ),
+                sample=Sample(n_items=int(took_part.sum()), excluded={"no verdict": unread}),
                 reason="no comparison was read",
                 where=where,
-                cluster=groups if inference["cluster"] is not None else None,
+                cluster=inference["cluster"],
                 level=inference["level"],
             )
         )
-    lost = int(np.sum(codes < 0))
+    clusters = None if inference["cluster"] is None else groups
     return Estimates(
         name=where,
         label="Win rates",
         terms=tuple(sorted(terms, key=lambda t: -t.estimate)),
-        sample=Sample(
-            n_items=int(np.sum(codes >= 0)),
-            n_clusters=int(np.unique(groups).size) if inference["cluster"] is not None else None,
-            excluded={"no verdict": lost},
-        ),
+        sample=Sample.of(codes >= 0, "no verdict", clusters),
     )
 
 

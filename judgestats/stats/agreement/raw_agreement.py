@@ -262,21 +262,16 @@ def mean_share(
             "Average within items first."
         )
     used = ~np.isnan(x)
-    codes = cluster_codes(inference["cluster"], x.size, where=name)[used]
-    lost = int(np.sum(~used))
+    codes = cluster_codes(inference["cluster"], x.size, where=name)
     return share_estimate(
         np.ones(int(used.sum())),
         x[used],
         name=name,
         label=label,
         estimator="mean over items",
-        sample=Sample(
-            n_items=int(used.sum()),
-            n_clusters=int(np.unique(codes).size),
-            excluded={"missing": lost},
-        ),
+        sample=Sample.of(used, "missing", codes),
         reason="no item has a value",
-        cluster=codes,
+        cluster=codes[used],
         level=inference["level"],
     )
 
@@ -333,15 +328,14 @@ def mean_of_groups(
     if np.nanmin(x) < 0 or np.nanmax(x) > 1:
         raise InputError(f"{name}: shares must be numbers in 0-1. Average within items first.")
     used = ~np.isnan(x)
-    codes = cluster_codes(inference["cluster"], x.size, where=name)[used]
+    codes = cluster_codes(inference["cluster"], x.size, where=name)
     kinds, place = np.unique(names[used].astype(str), return_inverse=True)
-    pairs = {(int(c), int(g)) for c, g in zip(codes, place, strict=True)}
-    if len(pairs) > np.unique(codes).size:
+    pairs = {(int(c), int(g)) for c, g in zip(codes[used], place, strict=True)}
+    if len(pairs) > np.unique(codes[used]).size:
         raise InputError(f"{name}: a cluster lies in two groups. Name clusters within groups.")
     member = place[:, None] == np.arange(kinds.size)[None, :]
     data = np.hstack([member, np.where(member, x[used][:, None], 0.0)])
     means = data[:, kinds.size :].sum(axis=0) / data[:, : kinds.size].sum(axis=0)
-    lost = int(np.sum(~used))
     return estimate_from_sums(
         SumStatistic(
             per_item=lambda rows: rows,
@@ -353,14 +347,10 @@ def mean_of_groups(
         name=name,
         label=label,
         estimator=f"mean of {kinds.size} groups' means",
-        sample=Sample(
-            n_items=int(used.sum()),
-            n_clusters=int(np.unique(codes).size),
-            excluded={"missing": lost},
-        ),
+        sample=Sample.of(used, "missing", codes),
         reason="no item has a value",
         where=name,
-        cluster=codes,
+        cluster=codes[used],
         level=inference["level"],
         scale="logit",
         proportion=True,

@@ -92,15 +92,12 @@ def run_change(
     codes = cluster_codes(inference["cluster"], pooled.shape[0], where=where)
     read = [np.isfinite(pooled[:, :split]).sum(1), np.isfinite(pooled[:, split:]).sum(1)]
     matched = (read[0] > 0) & (read[1] > 0)
-    n_dropped = int(np.sum(~matched))
-    sample = Sample(
-        n_items=int(matched.sum()),
-        n_clusters=int(np.unique(codes[matched]).size)
-        if inference["cluster"] is not None
-        else None,
+    sample = Sample.of(
+        matched,
+        "no verdict in one of the runs",
+        None if inference["cluster"] is None else codes,
         n_replications=min(split, pooled.shape[1] - split),
         n_replications_max=max(split, pooled.shape[1] - split),
-        excluded={"no verdict in one of the runs": n_dropped},
     )
     result = TestResult(
         name=where,
@@ -111,7 +108,7 @@ def run_change(
         sample=sample,
         null_hypothesis="the second run is another repetition of the first",
         alternative="the runs differ" if kind == "scores" else "more verdicts changed",
-        details={"n_matched": int(matched.sum()), "n_dropped": n_dropped},
+        details={"n_matched": sample.n_items, "n_dropped": sample.n_excluded},
     )
     if not matched.any():
         return result.replace(reason="no item was read in both runs")

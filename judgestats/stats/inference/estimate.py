@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.arrays import Bools, Ints
 from judgestats.results.numbers import format_number, format_p, with_bounds
 from judgestats.results.quantities import omits_zero, symbol_of
 from judgestats.results.records import NOT_ESTIMABLE
@@ -99,6 +100,43 @@ class Sample:
         excluded = {reason: n for reason, n in self.excluded.items() if n}
         object.__setattr__(self, "excluded", excluded)
         object.__setattr__(self, "n_excluded", self.n_excluded or sum(excluded.values()))
+
+    @classmethod
+    def of(
+        cls,
+        used: Bools,
+        why: str | Mapping[str, int],
+        codes: Ints | None = None,
+        **more: Any,
+    ) -> Sample:
+        """The items used, their clusters, and why the others are left out.
+
+        Parameters
+        ----------
+        used : ndarray of bool, shape (n_items,)
+        why : str or mapping of str to int
+            Why items are not used, or how many for which reason.
+        codes : ndarray of int, shape (n_items,), optional
+            Cluster of each item; None where items are independent.
+        **more
+            Further fields.
+
+        Returns
+        -------
+        Sample
+
+        Examples
+        --------
+        >>> Sample.of(np.array([True, True, False]), "not read", np.array([4, 4, 5])).n_clusters
+        1
+        """
+        n = int(np.sum(used))
+        return cls(
+            n_items=n,
+            n_clusters=None if codes is None else int(np.unique(codes[used]).size),
+            excluded={why: used.size - n} if isinstance(why, str) else why,
+            **more,
+        )
 
     def __str__(self) -> str:
         return sample_text(self)

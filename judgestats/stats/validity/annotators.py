@@ -215,12 +215,7 @@ def alternative_annotator_test(
         "fewer than two annotators": int(np.sum(~enough)),
         "no label of the judge": int(np.sum(enough & np.isnan(f))),
     }
-    sample = Sample(
-        n_items=int(used.sum()),
-        n_clusters=int(np.unique(codes[used]).size) if cluster is not None else None,
-        n_excluded=int(f.size - used.sum()),
-        excluded={k: v for k, v in out.items() if v},
-    )
+    sample = Sample.of(used, out, None if cluster is None else codes)
     f, y, codes = f[used], y[used], codes[used]
     settings = (scoring, epsilon)
     result = _test(f, y, codes, names, settings, sample)
@@ -485,13 +480,8 @@ def agreement_ceiling(
         "fewer than two people": int(np.sum(~several)),
         "no verdict of the judge": int(np.sum(several & np.isnan(f))),
     }
+    sample = Sample.of(used, out, None if inference["cluster"] is None else codes)
     f, y, codes = f[used], y[used], codes[used]
-    sample = Sample(
-        n_items=f.size,
-        n_clusters=int(np.unique(codes).size) if inference["cluster"] is not None else None,
-        n_excluded=int(np.sum(~used)),
-        excluded={k: v for k, v in out.items() if v},
-    )
     pairs = itertools.combinations(range(y.shape[1]), 2)
     own = _mean([_column_distance(y[:, i], y[:, j], scores=scores) for i, j in pairs])
     theirs = _mean([_column_distance(f, y[:, j], scores=scores) for j in range(y.shape[1])])

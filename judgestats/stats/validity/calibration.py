@@ -150,13 +150,9 @@ def confidence_calibration(
         raise InputError(f"{where}: confidence must lie in 0-1. Divide percentages by 100.")
     codes = cluster_codes(inference["cluster"], p.size, where=where)
     used = ~np.isnan(p) & ~np.isnan(y)
-    n_out = int(np.sum(~used))
+    clustered = inference["cluster"] is not None
+    sample = Sample.of(used, "no confidence or no label", codes if clustered else None)
     p, y, codes = p[used], y[used], codes[used]
-    sample = Sample(
-        n_items=p.size,
-        n_clusters=int(np.unique(codes).size) if inference["cluster"] is not None else None,
-        excluded={"no confidence or no label": n_out},
-    )
     if p.size == 0:
         nothing = Estimate(
             name="brier", label="Brier score", estimate=math.nan, sample=sample,
@@ -195,7 +191,7 @@ def confidence_calibration(
             null=_null(p, y, place, inference["seed"]),
         ),
         area=_area(p, y),
-        diagram=_diagram(p, y, place, codes, inference["cluster"] is not None, inference["level"]),
+        diagram=_diagram(p, y, place, codes, clustered, inference["level"]),
         sample=sample,
         notes=brier.notes,
     )
@@ -359,9 +355,8 @@ def separation(scores: ArrayLike, passed: ArrayLike, **inference: Unpack[Cluster
     used = ~np.isnan(x).all(axis=1) & ~np.isnan(y)
     if not used.any():
         raise InputError(f"{where}: no item has both a score and a label of pass or fail.")
-    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
+    sample, codes = _sample(used, inference["cluster"], x.shape[1], where)
     mean, right = np.nanmean(x[used], axis=1), y[used] == 1
-    sample = _sample(used, codes, inference["cluster"] is not None, x.shape[1])
     estimate = Estimate(
         name="separation", label="Passed by people scored above failed", estimate=math.nan,
         sample=sample,
@@ -431,7 +426,7 @@ def separation_by_k(
             f"{where}: the items with a label and all {most} scores must hold passed and failed "
             "ones."
         )
-    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
+    sample, codes = _sample(used, inference["cluster"], most, where)
     by_k = {}
     for k in numbers_of_scores(most):
         sums = np.round(x[used] @ subset_weights(most, k, seed), 9)
@@ -439,7 +434,6 @@ def separation_by_k(
         area = float(placed[right].mean())
         # Values whose mean is the area and whose spread over clusters is its variance.
         by_k[k] = area + right.size * _influence(placed, right, area)
-    sample = _sample(used, codes, inference["cluster"] is not None, most)
     return accuracy_of_credits(by_k, codes, sample, level=inference["level"], of_pairs=True)
 
 
@@ -471,13 +465,13 @@ def _labels(x: Floats, passed: ArrayLike, where: str) -> Floats:
     return y
 
 
-def _sample(used: Bools, codes: Ints, clustered: bool, k: int) -> Sample:
-    n_out = int(np.sum(~used))
-    return Sample(
-        n_items=codes.size, n_clusters=int(np.unique(codes).size) if clustered else None,
-        n_replications=k,
-        excluded={"no label, or no score": n_out},
-    )  # fmt: skip
+def _sample(used: Bools, cluster: ArrayLike | None, k: int, where: str) -> tuple[Sample, Ints]:
+    """The sample of the items used, and the cluster of each of them."""
+    codes = cluster_codes(cluster, used.size, where=where)
+    sample = Sample.of(
+        used, "no label, or no score", None if cluster is None else codes, n_replications=k
+    )
+    return sample, codes[used]
 
 
 def _components(x: Floats, right: Bools) -> Floats:

@@ -210,13 +210,8 @@ def error_rates(
         "unread_positive": int(np.sum(lost == 1)),
         "unread_negative": int(np.sum(lost == 0)),
     }
-    n_out = int(judged.n_items - judged.n)
-    n_unread = int(np.sum(~np.isnan(lost)))
-    sample = Sample(
-        n_items=items.n,
-        n_clusters=int(np.unique(codes).size) if items.clustered else None,
-        excluded={"not labelled": n_out, **({"unread": n_unread} if n_unread else {})},
-    )
+    excluded = {"not labelled": judged.n_items - judged.n, "unread": int(np.sum(~np.isnan(lost)))}
+    sample = Sample.of(lab, excluded, items.codes if items.clustered else None)
     weighted = part is not None or weights is not None
     share = partial(
         _share, codes=codes, clustered=items.clustered, level=inference["level"], sample=sample,

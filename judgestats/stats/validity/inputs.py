@@ -15,7 +15,14 @@ from judgestats.errors import InputError, one_of
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import proportion_limits
-from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample, notes_block
+from judgestats.stats.inference.estimate import (
+    Estimate,
+    Interval,
+    Note,
+    Result,
+    Sample,
+    notes_block,
+)
 from judgestats.stats.inference.jackknife import mean_over_clusters
 from judgestats.stats.validity.label_draws import LABELS_DRAWN
 
@@ -173,6 +180,10 @@ class LabelledItems:
             stratum=place.reshape(-1).astype(np.int64),
             strata=tuple(self.strata[h] for h in used.tolist()) or self.strata,
         )
+
+    def sample(self) -> Sample:
+        """The labelled items."""
+        return Sample.of(self.labelled, "not labelled", self.codes if self.clustered else None)
 
     @property
     def n(self) -> int:
@@ -501,6 +512,59 @@ def mean_estimate(
         notes=notes,
         details=details or {},
     )
+
+
+def t_estimate(
+    value: float,
+    std_error: float,
+    df: float,
+    *,
+    name: str,
+    label: str,
+    sample: Sample,
+    level: float,
+    estimator: str = "",
+    method: str = "t",
+    constant: str = "the difference does not vary",
+    details: dict[str, Any] | None = None,
+) -> Estimate:
+    """A value with Student's interval, or with a note where nothing varies.
+
+    Parameters
+    ----------
+    value, std_error, df : float
+    name, label, sample, estimator, details
+        Fields of the result.
+    level : float
+    method : str
+        How the interval was had.
+    constant : str
+        Why there is none where the standard error is 0 or undefined.
+
+    Returns
+    -------
+    Estimate
+
+    Examples
+    --------
+    >>> t_estimate(0.5, 0.1, math.inf, name="gap", label="Gap", sample=Sample(n_items=9),
+    ...            level=0.95).short()
+    '0.50 [0.30, 0.70]'
+    """
+    estimate = Estimate(
+        name=name,
+        label=label,
+        estimator=estimator,
+        estimate=value,
+        sample=sample,
+        details=details or {},
+    )
+    if not std_error > 0:
+        note = Note(code="no_interval", message=f"No interval: {constant}.")
+        return estimate.replace(notes=(note,))
+    half = critical_value(level, df) * std_error
+    interval = Interval(low=value - half, high=value + half, level=level, method=method)
+    return estimate.replace(std_error=std_error, interval=interval)
 
 
 def clip_limits(estimate: Estimate, least: float = -1.0, most: float = 1.0) -> Estimate:

@@ -273,24 +273,22 @@ def labelled_panel(
             f"panels, got {list(names)}. Rename that judge."
         )
     used = ~np.isnan(y) & ~(complete & np.isnan(judged).any(axis=1))
-    codes = cluster_codes(cluster, y.size, where=where)[used]
-    n_clusters = np.unique(codes).size
+    codes = cluster_codes(cluster, y.size, where=where)
+    n_clusters = np.unique(codes[used]).size
     if used.sum() < LEAST_LABELS or n_clusters < FOLDS:
         what = "labelled items with all scores" if complete else "labels"
         raise InputError(
             f"{where}: {int(used.sum())} {what} in {n_clusters} clusters are too few to choose and "
             f"to judge: at least {LEAST_LABELS} in {FOLDS} clusters."
         )
-    n_out = int(np.sum(~used))
-    why = "no label, or a judge without a score" if complete else "not labelled"
-    sample = Sample(
-        n_items=int(used.sum()),
-        n_clusters=n_clusters if cluster is not None else None,
+    sample = Sample.of(
+        used,
+        "no label, or a judge without a score" if complete else "not labelled",
+        None if cluster is None else codes,
         n_replications=len(names),
         repeated="judge",
-        excluded={why: n_out},
     )
-    return judged[used], y[used], codes, sample
+    return judged[used], y[used], codes[used], sample
 
 
 def _folds(codes: Ints, seed: int | None) -> Iterator[Bools]:

@@ -171,11 +171,7 @@ def poststratified_rate(
     verdict = verdict_codes(items)
     classes = _classes(items, verdict) if use_judge else _strata_only(items)
     lab = items.labelled
-    sample = Sample(
-        n_items=items.n,
-        n_clusters=int(np.unique(items.codes[lab]).size) if items.clustered else None,
-        excluded={"not labelled": items.n_items - items.n},
-    )
+    sample = items.sample()
     name, label = ("poststratified", "Corrected pass rate") if use_judge else _PEOPLE
     if classes.reason or items.n == 0:
         return Estimate(

@@ -8,12 +8,13 @@ from typing import Literal
 import numpy as np
 
 from judgestats.arrays import Floats, Ints
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.estimate import Estimate, Interval, Note
 from judgestats.stats.validity.inputs import (
     LabelledItems,
     cluster_variance,
     critical_value,
     effective_clusters,
+    t_estimate,
 )
 
 _LABELS = {
@@ -28,15 +29,6 @@ _SKEWED = 0.5
 _NO_SPREAD = "fewer than two labels (or clusters with labels) show no variation"
 
 
-def _labelled_sample(items: LabelledItems) -> Sample:
-    lab = items.labelled
-    return Sample(
-        n_items=items.n,
-        n_clusters=int(np.unique(items.codes[lab]).size) if items.clustered else None,
-        excluded={"not labelled": items.n_items - items.n},
-    )
-
-
 def _estimate(
     items: LabelledItems,
     name: str,
@@ -48,24 +40,11 @@ def _estimate(
     method: str,
     details: dict[str, object] | None = None,
 ) -> Estimate:
-    if not std_error > 0:
-        return Estimate(
-            name=name, label=_LABELS[name], estimator=estimator, estimate=value,
-                sample=_labelled_sample(items),
-            notes=(Note(code="no_interval", message="No interval: the labels do not vary."),),
-            details=details or {},
-        )  # fmt: skip
-    half = critical_value(level, df) * std_error
-    return Estimate(
-        name=name,
-        label=_LABELS[name],
-        estimator=estimator,
-        estimate=value,
-        std_error=std_error,
-        interval=Interval(low=value - half, high=value + half, level=level, method=method),
-        sample=_labelled_sample(items),
-        details={"df": df, **(details or {})},
-    )
+    return t_estimate(
+        value, std_error, df, name=name, label=_LABELS[name], estimator=estimator,
+        sample=items.sample(), level=level, method=method, constant="the labels do not vary",
+        details={**({"df": df} if std_error > 0 else {}), **(details or {})},
+    )  # fmt: skip
 
 
 def _undefined(items: LabelledItems, name: str, reason: str) -> Estimate:
@@ -73,7 +52,7 @@ def _undefined(items: LabelledItems, name: str, reason: str) -> Estimate:
         name=name,
         label=_LABELS[name],
         estimate=math.nan,
-        sample=_labelled_sample(items),
+        sample=items.sample(),
         reason=reason,
     )
 

@@ -17,7 +17,7 @@ from scipy import special
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.validity.inputs import (
@@ -30,6 +30,7 @@ from judgestats.stats.validity.inputs import (
     labelled_items,
     mean_estimate,
     score_values,
+    t_estimate,
     verdict_values,
 )
 
@@ -128,12 +129,7 @@ def graded_agreement(
     if not used.any():
         raise InputError(f"{where}: no item has both a score of the judge and one of people.")
     x, y, codes = items.judge[used], items.human[used], items.codes[used]
-    n_out = int(np.sum(~used))
-    sample = Sample(
-        n_items=x.size,
-        n_clusters=int(np.unique(codes).size) if items.clustered else None,
-        excluded={"no score or no label": n_out},
-    )
+    sample = Sample.of(used, "no score or no label", items.codes if items.clustered else None)
     out = _bias(x - y, codes, items, sample, inference["level"])
     for name, label, combine, reason in _COEFFICIENTS:
         estimate = estimate_from_sums(
@@ -162,46 +158,36 @@ def graded_agreement(
 def _bias(
     d: Floats, codes: Ints, items: LabelledItems, sample: Sample, level: float
 ) -> dict[str, Estimate]:
+    """The mean difference and the limits of agreement, as far as the differences vary."""
     mean = float(d.mean())
-    out: dict[str, Estimate] = {}
     variance = cluster_variance((d - mean) / d.size, codes) if d.size > 1 else math.nan
-    if not variance > 1e-18:
-        reason = "" if d.size > 1 else "one label shows no variation"
-        note = Note(code="no_interval", message="No interval: the difference does not vary.")
-        out["bias"] = Estimate(
-            name="bias", label="Bias (judge - people)", estimate=mean, sample=sample, notes=(note,)
-        )
-        for name, label in _LIMITS:
-            out[name] = Estimate(
-                name=name, label=label, sample=sample, notes=() if reason else (note,),
-                estimate=math.nan if reason else mean, reason=reason,
-            )  # fmt: skip
-        return out
-    sd = float(d.std(ddof=1))
-    effective = min(sd**2 / variance, float(d.size))
+    varies = variance > 1e-18
+    sd = float(d.std(ddof=1)) if d.size > 1 else math.nan
     df = max(effective_clusters(codes) - 1, 1.0) if items.clustered else d.size - 1.0
-    t = critical_value(level, df)
-    se = math.sqrt(variance)
-    half = t * sd * math.sqrt(1 / effective + 1.96**2 / (2 * max(effective - 1, 1.0)))
-    method = "t over clusters, effective df" if items.clustered else "t"
-    for name, label, value, reach in (
-        ("bias", "Bias (judge - people)", mean, t * se),
-        (*_LIMITS[0], mean - 1.96 * sd, half),
-        (*_LIMITS[1], mean + 1.96 * sd, half),
+    se = of_limits = 0.0
+    if varies:
+        effective = min(sd**2 / variance, float(d.size))
+        se = math.sqrt(variance)
+        of_limits = sd * math.sqrt(1 / effective + 1.96**2 / (2 * max(effective - 1, 1.0)))
+    out: dict[str, Estimate] = {}
+    for name, label, sign, error in (
+        ("bias", "Bias (judge - people)", 0.0, se),
+        ("lower_limit", "Lower limit of agreement", -1.96, of_limits),
+        ("upper_limit", "Upper limit of agreement", 1.96, of_limits),
     ):
-        out[name] = Estimate(
-            name=name,
-            label=label,
-            estimator="mean difference" if name == "bias" else "mean difference +- 1.96 sd",
-            estimate=value,
-            std_error=reach / t,
-            interval=Interval(low=value - reach, high=value + reach, level=level, method=method),
-            sample=sample,
-        )
+        if sign and d.size < 2:
+            reason = "one label shows no variation"
+            out[name] = Estimate(
+                name=name, label=label, estimate=math.nan, sample=sample, reason=reason
+            )
+            continue
+        how = "mean difference +- 1.96 sd" if sign else "mean difference"
+        out[name] = t_estimate(
+            mean + sign * sd if varies else mean, error, df, name=name, label=label,
+            estimator=how if varies else "", sample=sample, level=level,
+            method="t over clusters, effective df" if items.clustered else "t",
+        )  # fmt: skip
     return out
-
-
-_LIMITS = (("lower_limit", "Lower limit of agreement"), ("upper_limit", "Upper limit of agreement"))
 
 
 def _moments(data: NDArray[Any]) -> Floats:
@@ -321,17 +307,14 @@ def error_parts(
     # Errors that are all the same differ from their mean by rounding alone.
     inside[np.nanmax(e, axis=1) == np.nanmin(e, axis=1)] = 0.0
     terms = np.column_stack([np.ones(r.size), mean, mean**2 - inside / r, inside])
-    n_out = int(np.sum(~used))
-    sample = Sample(
-        n_items=r.size,
-        n_clusters=None
-        if inference["cluster"] is None
-        else int(np.unique(np.asarray(inference["cluster"])[used]).size),
+    codes = cluster_codes(inference["cluster"], y.size, where=where)
+    sample = Sample.of(
+        used,
+        "no label or fewer than two judgments",
+        None if inference["cluster"] is None else codes,
         n_replications=int(r.min()),
         n_replications_max=int(r.max()),
-        excluded={"no label or fewer than two judgments": n_out},
     )
-    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
 
     def part(name: str, label: str, combine: Any) -> Estimate:
         return estimate_from_sums(
@@ -343,7 +326,7 @@ def error_parts(
             sample=sample,
             reason="undefined",
             where=where,
-            cluster=codes,
+            cluster=codes[used],
             level=inference["level"],
             scale="identity",
         )
@@ -484,16 +467,11 @@ def accuracy_by_k(
     if not used.any():
         raise InputError(f"{where}: no item has a label and all {most} verdicts read.")
     right = np.sum(v[used] == y[used][:, None], axis=1)
-    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
-    n_out = int(np.sum(~used))
-    sample = Sample(
-        n_items=int(used.sum()),
-        n_clusters=None if inference["cluster"] is None else int(np.unique(codes).size),
-        n_replications=most,
-        excluded={"unread or no label": n_out},
-    )
+    codes = cluster_codes(inference["cluster"], y.size, where=where)
+    clusters = None if inference["cluster"] is None else codes
+    sample = Sample.of(used, "unread or no label", clusters, n_replications=most)
     by_k = {k: majority_credit(right, most, k) for k in sorted({*range(1, most + 1, 2), most})}
-    return accuracy_of_credits(by_k, codes, sample, level=inference["level"])
+    return accuracy_of_credits(by_k, codes[used], sample, level=inference["level"])
 
 
 def accuracy_of_credits(

@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.validity.inputs import (
     cluster_variance,
     critical_value,
     effective_clusters,
     score_values,
+    t_estimate,
 )
 
 FIRST_LOOK = 20
@@ -266,22 +267,10 @@ def _estimate(
     sample: Sample,
     level: float,
 ) -> Estimate:
-    taking_part = influence != 0
-    variance = cluster_variance(influence, codes) if taking_part.any() else 0.0
-    if not variance > 1e-18:
-        note = Note(code="no_interval", message="No interval: the difference does not vary.")
-        return Estimate(name=name, label=label, estimate=value, sample=sample, notes=(note,))
-    se = math.sqrt(variance)
-    half = critical_value(level, max(df, 1.0)) * se
-    return Estimate(
-        name=name,
-        label=label,
-        estimator="difference of means",
-        estimate=value,
-        std_error=se,
-        interval=Interval(
-            low=value - half, high=value + half, level=level, method="t, effective df"
-        ),
-        sample=sample,
-        details={"df": max(df, 1.0)},
-    )
+    variance = cluster_variance(influence, codes) if np.any(influence != 0) else 0.0
+    varies = variance > 1e-18
+    return t_estimate(
+        value, math.sqrt(variance) if varies else 0.0, max(df, 1.0), name=name, label=label,
+        estimator="difference of means" if varies else "", sample=sample, level=level,
+        method="t, effective df", details={"df": max(df, 1.0)} if varies else {},
+    )  # fmt: skip

@@ -134,7 +134,6 @@ def shared_errors(
                     effect_name="same_wrong_answer", n=int(used.sum()), reason=reason,
                 )
             )  # fmt: skip
-    lost = int(np.sum(~read))
     notes = []
     if len(judges) == 2:
         message = "With two judges hard items and shared errors cannot be told apart: add a third."
@@ -150,12 +149,12 @@ def shared_errors(
         adjust="holm",
         family="pairs of judges",
         rows=with_adjusted(rows, "holm"),
-        sample=Sample(
-            n_items=int((gold >= 0).sum()),
-            n_clusters=int(np.unique(groups).size) if inference["cluster"] is not None else None,
+        sample=Sample.of(
+            gold >= 0,
+            {"not read, or no truth": int(np.sum(~read))},
+            groups if inference["cluster"] is not None else None,
             n_replications=len(judges),
             repeated="judge",
-            excluded={"not read, or no truth": lost},
         ),
         notes=tuple(notes),
         details={
