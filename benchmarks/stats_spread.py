@@ -105,12 +105,6 @@ def rows() -> list[Row]:
     out += compare(
         "10 variance ratios by jackknife, 80 x 11 x 10",
         lambda: variance_ratio(x, reference="condition 1"),
-        {
-            "the same, 2,000 bootstraps": lambda: variance_ratio(
-                x, reference="condition 1", method="percentile"
-            )
-        },
-        budget=2.0,
     )
     out += compare(
         "spread_test: 10,000 permutations, 55 pairs, 80 x 11 x 10",

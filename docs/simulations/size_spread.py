@@ -39,7 +39,7 @@ from scipy import stats
 
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.designs.cells import Cells, cell_statistics
-from judgestats.stats.dispersion.published import spread_published
+from judgestats.stats.dispersion.published import centred_scores
 from judgestats.stats.inference.rank_distributions import level_ranks
 from judgestats.stats.planning.design import blocked_f_p
 
@@ -155,8 +155,13 @@ def p_values(scenario: str, x: np.ndarray, rng: np.random.Generator) -> dict[str
         out["f_uncorrected"] = f_only(plain)
     elif n <= EXCHANGED_UP_TO:
         out["judgments_exchanged"] = exchanged_judgments(x, rng)
-    for test in spread_published(x):
-        out[test.name.removeprefix("published_")] = test.p_value
+    centred = centred_scores(x)
+    groups = [g[~np.isnan(g)] for g in (centred[:, j].ravel() for j in range(CONDITIONS))]
+    if any(np.ptp(g) > 0 for g in groups):
+        out["levene"] = stats.levene(*groups, center="mean").pvalue
+        out["brown_forsythe"] = stats.levene(*groups, center="median").pvalue
+        out["fligner"] = stats.fligner(*groups).pvalue
+        out["bartlett"] = stats.bartlett(*groups).pvalue
     return out
 
 

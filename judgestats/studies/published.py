@@ -76,10 +76,10 @@ def published_tests(array: ScoreArray, cells: pd.DataFrame) -> list[NamedResult]
             )
         )
         scores = stratum.scores(array)
-        for test in spread_published(scores, conditions=stratum.labels, tests=("levene",)):
-            results.append(
-                _name_result(f"levene.{judge}", f"Levene on centred scores, {judge}", _marked(test))
-            )
+        test = spread_published(scores, conditions=stratum.labels)
+        results.append(
+            _name_result(f"levene.{judge}", f"Levene on centred scores, {judge}", _marked(test))
+        )
     return [*results, *published_groups(array, strata_of(cells, vary="judge"), what="judges")]
 
 

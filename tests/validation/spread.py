@@ -30,8 +30,8 @@ def _groups(dataset: str) -> np.ndarray:
 
 
 @cache
-def _published(dataset: str, test: str) -> TestResult:
-    return spread_published(_groups(dataset), tests=[test])[0]  # type: ignore[list-item]
+def _published(dataset: str) -> TestResult:
+    return spread_published(_groups(dataset))
 
 
 @cache
@@ -49,7 +49,7 @@ def _trend(kind: str) -> TestResult:
 
 @cache
 def _spread(dataset: str) -> SpreadResult:
-    return spread_test(matrix(dataset), center="variance", n_permutations=99)
+    return spread_test(matrix(dataset), n_permutations=99)
 
 
 def _pairs() -> list[float]:
@@ -61,52 +61,21 @@ def _upper_order(square: np.ndarray) -> list[float]:
     return [float(v) for v in square[np.triu_indices(square.shape[0], 1)]]
 
 
-_NOISE = (
-    "Three pairs of distances are equal on paper and differ in the last digit: R ranks that noise, "
-    "we tie them."
-)
-
-
 def _published_cases(dataset: str) -> list[Case]:
-    cases = []
-    for test, key in (("levene", "levene_mean"), ("brown-forsythe", "brown_forsythe_median")):
-        cases += [
-            Case(
-                statistic=f"spread_published {test} F",
-                dataset=dataset,
-                key=key,
-                path=("F value", 0),
-                ours=lambda t=test: _published(dataset, t).statistic,
-            ),
-            Case(
-                statistic=f"spread_published {test} p",
-                dataset=dataset,
-                key=key,
-                path=("Pr(>F)", 0),
-                ours=lambda t=test: _published(dataset, t).p_value,
-            ),
-            Case(
-                statistic=f"spread_published {test} df",
-                dataset=dataset,
-                key=key,
-                path=("Df",),
-                ours=lambda t=test: list(_published(dataset, t).df.values()),
-            ),
-        ]
-    for test in ("fligner", "bartlett"):
-        cases += [
-            Case(
-                statistic=f"spread_published {test} {field}",
-                dataset=dataset,
-                key=test,
-                path=(field,),
-                ours=lambda t=test, a=attribute: getattr(_published(dataset, t), a),
-                agrees=(test, dataset) != ("fligner", "varianceGroups"),
-                note=_NOISE if (test, dataset) == ("fligner", "varianceGroups") else "",
-            )
-            for field, attribute in (("statistic", "statistic"), ("p.value", "p_value"))
-        ]
-    return cases
+    return [
+        Case(
+            statistic=f"spread_published {what}",
+            dataset=dataset,
+            key="levene_mean",
+            path=path,
+            ours=ours,
+        )
+        for what, path, ours in (
+            ("F", ("F value", 0), lambda: _published(dataset).statistic),
+            ("p", ("Pr(>F)", 0), lambda: _published(dataset).p_value),
+            ("df", ("Df",), lambda: list(_published(dataset).df.values())),
+        )
+    ]
 
 
 CASES: list[Case] = [

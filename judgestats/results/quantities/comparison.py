@@ -137,7 +137,7 @@ TESTS_ENTRIES: tuple[TestKind, ...] = (
     TestKind("levene_test", "Levene's test", "levene_test"),
     TestKind("brown_forsythe_test", "Brown and Forsythe's test", "levene_test"),
     TestKind("levene_of_variances", "Levene's test on variances", "levene_of_variances"),
-    TestKind("published_{kind}", "{kind}, as published", "spread_published"),
+    TestKind("published_levene", "Levene's test, as published", "spread_published"),
     TestKind("normality_test", "D'Agostino and Pearson's test", "normality_test",
       found="not normal"),
     TestKind("position_test", "chi-squared test of positions", "position_test",

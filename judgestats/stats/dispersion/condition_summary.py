@@ -19,15 +19,14 @@ from judgestats.stats.designs.cells import Cells, cell_statistics
 from judgestats.stats.dispersion.published import centred_scores
 from judgestats.stats.dispersion.ratios import (
     chosen_pairs,
-    need_two_conditions,
     pooled_of_column,
 )
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample
-from judgestats.stats.inference.jackknife import mean_over_clusters
+from judgestats.stats.inference.jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.multiplicity import Adjustment, with_adjusted
+from judgestats.stats.inference.multiplicity import with_adjusted
 from judgestats.stats.inference.result import Comparison, Comparisons, TestResult
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.reliability.coefficient_intervals import MeanSquareRatio
@@ -222,7 +221,7 @@ def _row(cells: Cells, c: int, level: float) -> ConditionRow:
         cells, conditions=(name,), **{k: getattr(cells, k)[:, [c]] for k in _PER_CELL}
     )
     sample = column.sample(filled, reason="no score")
-    variance = pooled_of_column(cells, np.ones(cells.variance.shape), c, level)
+    variance = pooled_of_column(cells, c, level)
     low_high = variance.interval
     sem = variance.replace(
         name="sem",
@@ -317,7 +316,6 @@ def mean_shift(
     *,
     conditions: Sequence[object] | None = None,
     reference: object | None = None,
-    adjust: Adjustment = "holm",
     **inference: Unpack[Clustered],
 ) -> Comparisons:
     r"""Difference of mean scores between conditions, paired by item.
@@ -330,8 +328,6 @@ def mean_shift(
         As in `cell_statistics`; not used with `Cells`.
     reference : optional
         Compare every condition with this one; default every pair, the later minus the earlier.
-    adjust : str
-        Adjustment of the family of p-values (`p_adjust`). Intervals are not adjusted.
 
     Returns
     -------
@@ -347,6 +343,7 @@ def mean_shift(
     -----
     Items that have a score under both conditions count alike. Without clusters this is the paired
     t test; with clusters the standard error sums the deviations of each cluster, df = G - 1.
+    p-values of the family are adjusted by Holm, intervals are not.
 
     Examples
     --------
@@ -362,29 +359,25 @@ def mean_shift(
         else cells_of_means(scores, conditions, inference["cluster"])
     )
     need_scores(cells, function=function)
-    need_two_conditions(cells.conditions, function=function)
     rows = []
     for a, b in chosen_pairs(cells.conditions, reference, function=function):
-        difference = cells.mean[:, a] - cells.mean[:, b]
-        both = ~np.isnan(difference)
-        d = difference[both]
-        m = mean_over_clusters(d, cells.cluster[both]) if d.size else None
+        d, m = mean_difference(cells, a, b)
         sd = float(np.std(d, ddof=1)) if d.size > 1 else math.nan
         rows.append(
             Comparison(
                 a=cells.conditions[a],
                 b=cells.conditions[b],
-                estimate=m.mean if m else math.nan,
+                estimate=m.mean,
                 estimate_name="mean_difference",
-                statistic=m.statistic() if m else math.nan,
-                df=m.df if m else math.nan,
-                p_value=m.p_value() if m else math.nan,
+                statistic=m.statistic(),
+                df=m.df,
+                p_value=m.p_value(),
                 p_adjusted=math.nan,
-                interval=m.interval(inference["level"]) if m else None,
-                effect=m.mean / sd if m and not m.reason else math.nan,
+                interval=m.interval(inference["level"]),
+                effect=math.nan if m.reason else m.mean / sd,
                 effect_name="d_z",
-                n=int(both.sum()),
-                reason=m.reason if m else "no item has a score under both conditions",
+                n=d.size,
+                reason=m.reason,
             )
         )
     used = np.sum(~np.isnan(cells.mean), axis=1) >= 2
@@ -392,11 +385,22 @@ def mean_shift(
         name="mean_shift",
         symbol="t",
         method="Shift of the mean, paired by item",
-        adjust=adjust,
+        adjust="holm",
         family="mean shifts of these conditions",
-        rows=with_adjusted(rows, adjust),
+        rows=with_adjusted(rows, "holm"),
         sample=sample_of(scores, cells, used),
     )
+
+
+def mean_difference(cells: Cells, a: int, b: int) -> tuple[Floats, MeanOverClusters]:
+    """Differences of mean scores of the items that columns a and b share, and their mean."""
+    difference = cells.mean[:, a] - cells.mean[:, b]
+    both = ~np.isnan(difference)
+    if both.any():
+        return difference[both], mean_over_clusters(difference[both], cells.cluster[both])
+    reason = "no item has a score under both conditions"
+    nothing = MeanOverClusters(mean=math.nan, std_error=math.nan, df=math.nan, reason=reason)
+    return difference[both], nothing
 
 
 def sample_of(X: ArrayLike | Cells, cells: Cells, used: NDArray[np.bool_]) -> Sample:

@@ -12,35 +12,29 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from judgestats.arrays import Bools, Floats
-from judgestats.errors import one_of
 from judgestats.results.numbers import adjusted_p, apa_estimate, apa_p
 from judgestats.results.text import hangs_on
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.comparison.friedman import FriedmanResult, friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
-from judgestats.stats.designs.cells import Cells, cell_statistics, check_scores
+from judgestats.stats.designs.cells import Cells
 from judgestats.stats.dispersion.condition_summary import (
     ConditionSummary,
     condition_summary,
     mean_shift,
 )
 from judgestats.stats.dispersion.ratios import (
-    cells_from_variances,
     need_two_conditions,
+    variance_cells,
     variance_ratio,
 )
 from judgestats.stats.dispersion.trend import spread_trend
 from judgestats.stats.inference.estimate import Note, Result, Sample
 from judgestats.stats.inference.keywords import Inference, with_keywords
-from judgestats.stats.inference.multiplicity import Adjustment
 from judgestats.stats.inference.result import Comparisons, TestResult
 
-STATISTICS = {
-    "mean": "mean |x - cell mean|",
-    "median": "mean |x - cell median|",
-    "variance": "cell variance",
-    "sd": "cell standard deviation",
-}
+FROM_MEAN, OF_VARIANCES = "mean |x - cell mean|", "cell standard deviation"
+"""The cell statistic of scores, and of a table of variances."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -180,14 +174,11 @@ def _largest(family: Comparisons) -> str:
 
 @with_keywords()
 def spread_test(
-    scores: ArrayLike | Cells | str,
-    data: object = None,
+    scores: ArrayLike | Cells,
     *,
     conditions: Sequence[object] | None = None,
-    center: str = "mean",
     ordered: bool | Sequence[float] = False,
     reference: object | None = None,
-    adjust: Adjustment = "holm",
     n_comparisons: int = 1,
     **inference: Unpack[Inference],
 ) -> SpreadResult:
@@ -195,28 +186,19 @@ def spread_test(
 
     Parameters
     ----------
-    scores : array-like, shape (N, k, R) or (N, k), Cells, or str
+    scores : array-like, shape (N, k, R) or (N, k), or Cells
         Scores: items x conditions x replications, NaN = missing, unequal R allowed; or a table of
-        cell variances as published studies give it; or a formula ``"score ~ temperature | item"``.
-        Items with fewer than two scores in some condition are left out and counted.
-    data : DataFrame, optional
-        The long frame of the formula, one row a judgment.
+        cell variances as published studies give it. Items with fewer than two scores in some
+        condition are left out and counted.
     conditions : sequence, optional
         Names of the k conditions of an array.
-    cluster : array-like, shape (N,), or str, optional
-        Cluster of each item (the question), or the frame's column: aggregated and permuted
-        jointly.
-    center : {"mean", "median", "variance", "sd"}
-        The cell statistic of the F test, the rank tests and the trend: mean distance from the cell
-        mean or median, cell variance or its root. For a table of variances it is ``sd`` unless
-        ``variance`` is asked for.
+    cluster : array-like, shape (N,), optional
+        Cluster of each item (the question): aggregated and permuted jointly.
     ordered : bool or sequence of float
         True: the conditions are ordered as given, adds tests of trend. A sequence gives their
         values (temperatures), used by Spearman and Kendall.
     reference : optional
         Condition with which ratios and shifts are formed; default every pair.
-    adjust : str
-        Adjustment of the families of ratios and shifts.
     n_permutations : int
         Exchanges of cells within items.
     n_comparisons : int
@@ -234,10 +216,12 @@ def spread_test(
 
     Notes
     -----
-    Which centre: with normal scores all four do alike; where items differ much in spread the
-    variance loses power (N = 40, R = 3: .27 against .49); with scores of two values the median
-    does (R = 10: .42 against .52); with long tails the median gains (.93 against .86). Judges give
-    few values and many ties, hence the mean. Sizes: docs/simulations/size_spread.csv.
+    The F test, the rank tests and the trend take each cell's mean distance from its mean, of a
+    table of variances their roots. With normal scores distances from the median, variances and
+    their roots do alike; where items differ much in spread the variance loses power (N = 40, R = 3:
+    .27 against .49); with scores of two values the median does (R = 10: .42 against .52); with long
+    tails the median gains (.93 against .86). Judges give few values and many ties, hence the mean.
+    Sizes: docs/simulations/size_spread.csv.
 
     Examples
     --------
@@ -251,16 +235,15 @@ def spread_test(
     [1.45, 3.68, 2.54]
     """
     function = "spread_test"
-    one_of(function, "center", center, STATISTICS, advice="Use 'mean'.")
-    if isinstance(scores, str):
-        scores = cell_statistics(scores, data, cluster=inference["cluster"])
-    cells, values, statistic = _cell_values(
-        scores, conditions, inference["cluster"], center, function=function
+    cells = variance_cells(
+        scores, function=function, conditions=conditions, cluster=inference["cluster"]
     )
     need_two_conditions(cells.conditions, function=function)
+    scored = bool(cells.n_scores.any())
+    values = cells.from_mean if scored else np.sqrt(cells.variance)
+    statistic = FROM_MEAN if scored else OF_VARIANCES
     names, k = cells.conditions, len(cells.conditions)
     complete: Bools = np.logical_not(np.isnan(values).any(axis=1))
-    scored = bool(cells.n_scores.any())
     why = "fewer than 2 scores in some condition" if scored else "a missing variance"
     sample = _sample(cells, complete, why)
     codes = cells.cluster
@@ -331,48 +314,18 @@ def spread_test(
         iman_davenport=iman,
         post_hoc=post_hoc,
         trend=trend,
-        ratios=variance_ratio(cells, reference=reference, level=inference["level"], adjust=adjust),
+        ratios=variance_ratio(cells, reference=reference, level=inference["level"]),
         distance_ratios=variance_ratio(
-            cells,
-            reference=reference,
-            statistic="median" if center == "median" else "mean",
-            level=inference["level"],
-            adjust=adjust,
+            cells, reference=reference, statistic="mean", level=inference["level"]
         )
         if scored
         else None,
-        shifts=mean_shift(cells, reference=reference, level=inference["level"], adjust=adjust)
-        if scored
-        else None,
+        shifts=mean_shift(cells, reference=reference, level=inference["level"]) if scored else None,
         summary=condition_summary(cells, level=inference["level"]) if scored else None,
         sample=sample,
         values=values[complete],
         notes=_warnings(cells, complete, why),
     )
-
-
-def _cell_values(
-    X: ArrayLike | Cells,
-    conditions: Sequence[object] | None,
-    cluster: ArrayLike | str | None,
-    center: str,
-    *,
-    function: str,
-) -> tuple[Cells, Floats, str]:
-    """Cells, the statistic compared and its name."""
-    if isinstance(X, Cells):
-        cells = X
-    else:
-        scores, names = check_scores(X, function=function, conditions=conditions, ndims=(2, 3))
-        if scores.ndim == 3:
-            cells = cell_statistics(scores, conditions=names, cluster=cluster)
-        else:
-            cells = cells_from_variances(scores, names, cluster, function=function)
-    if not cells.n_scores.any() and center != "variance":
-        center = "sd"
-    if center == "sd":
-        return cells, np.sqrt(cells.variance), STATISTICS[center]
-    return cells, cells.spread(center), STATISTICS[center]
 
 
 def _sample(cells: Cells, complete: Bools, why: str) -> Sample:

@@ -18,22 +18,27 @@ from numpy.typing import ArrayLike
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_estimate, count_noun, format_number, format_p
 from judgestats.results.quantities import name_of
-from judgestats.results.records import NOT_ESTIMABLE
 from judgestats.stats.designs.cells import Cells
-from judgestats.stats.dispersion.condition_summary import cells_of_means, need_scores, sample_of
+from judgestats.stats.dispersion.condition_summary import (
+    cells_of_means,
+    mean_difference,
+    need_scores,
+    sample_of,
+)
 from judgestats.stats.dispersion.ratios import (
-    Weighting,
     cells_sample,
     chosen_pairs,
     compare_variances,
-    need_two_conditions,
-    variances_and_weights,
+    notes_of_ratio,
+    variance_cells,
 )
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.estimate import Interval, Note
-from judgestats.stats.inference.jackknife import mean_over_clusters, useful_ratio
-from judgestats.stats.inference.multiplicity import Adjustment, with_adjusted
+from judgestats.stats.inference.estimate import Note
+from judgestats.stats.inference.multiplicity import with_adjusted
 from judgestats.stats.inference.result import Comparison, Comparisons
+
+ALPHA = 0.05
+"""Level of each one-sided test; intervals have level 1 - 2 alpha."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -55,7 +60,7 @@ class EquivalenceResult(Comparisons):
     """
 
     margin: tuple[float, float]
-    alpha: float = 0.05
+    alpha: float = ALPHA
     quantity: str = ""
 
     @property
@@ -141,13 +146,6 @@ class EquivalenceResult(Comparisons):
 _OPEN = "the data leave open whether they differ by more than the margin"
 
 
-def _check_alpha(alpha: float, *, function: str) -> None:
-    if not 0 < alpha < 0.5:
-        raise InputError(
-            f"{function}: alpha must lie in (0, 0.5), got {alpha!r}. Use 0.05 (a 90 % interval)."
-        )
-
-
 def _limits(margin: float | Sequence[float], *, ratio: bool, function: str) -> tuple[float, float]:
     """Both limits from one number or two, or a readable refusal."""
     given = np.atleast_1d(np.asarray(margin, dtype=float))
@@ -189,9 +187,6 @@ def equivalence_of_spread(
     conditions: Sequence[object] | None = None,
     cluster: ArrayLike | None = None,
     reference: object | None = None,
-    weighting: Weighting = "items",
-    alpha: float = 0.05,
-    adjust: Adjustment = "holm",
 ) -> EquivalenceResult:
     r"""Is the spread under two conditions shown to be about the same?
 
@@ -202,15 +197,10 @@ def equivalence_of_spread(
     margin : float or (float, float)
         Declared before the data are seen: the largest ratio of variances that does not matter
         (1.5 stands for 1/1.5 to 1.5; its root is the ratio of standard deviations).
-    conditions, cluster, weighting
+    conditions, cluster
         As in `variance_ratio`.
     reference : optional
         Compare every condition with this one; default every pair.
-    alpha : float
-        Level of each one-sided test; the interval has level 1 - 2 alpha.
-    adjust : str
-        Adjustment for claims about single pairs. That *all* pairs are equivalent needs none
-        (intersection-union): see `EquivalenceResult.p_all`.
 
     Returns
     -------
@@ -224,7 +214,9 @@ def equivalence_of_spread(
     -----
     Two one-sided t tests (Schuirmann, 1987) on the log ratio of pooled within-cell variances,
     standard error and degrees of freedom as in `variance_ratio`. A pooled variance of 0 leaves the
-    ratio undefined, and equivalence not shown.
+    ratio undefined, and equivalence not shown. Each one-sided test has level .05, the interval .90.
+    Claims about single pairs are adjusted by Holm; that *all* pairs are equivalent needs no
+    adjustment (intersection-union): see `EquivalenceResult.p_all`.
 
     References
     ----------
@@ -239,27 +231,19 @@ def equivalence_of_spread(
     ((True,), True)
     """
     function = "equivalence_of_spread"
-    _check_alpha(alpha, function=function)
     limits = _limits(margin, ratio=True, function=function)
-    cells, weights = variances_and_weights(
-        scores, function=function, conditions=conditions, cluster=cluster, weighting=weighting
-    )
-    need_two_conditions(cells.conditions, function=function)
+    cells = variance_cells(scores, function=function, conditions=conditions, cluster=cluster)
     rows = []
     notes: list[Note] = []
     for a, b in chosen_pairs(cells.conditions, reference, function=function):
-        ratio, _, both = compare_variances(cells, weights, a, b)
+        ratio, both = compare_variances(cells, a, b)
         t = p = math.nan
         if not math.isnan(ratio.std_error):
             log_limits = (math.log(limits[0]), math.log(limits[1]))
             t, p = _two_one_sided(ratio.log, ratio.std_error, ratio.df, log_limits)
         names = f"{cells.conditions[a]} / {cells.conditions[b]}"
-        interval, own = useful_ratio(
-            ratio, ratio.interval(1 - 2 * alpha), ratio.notes, degree=2, compared=True
-        )
-        lost = tuple(n for n in own if n.code == NOT_ESTIMABLE)
-        if not (lost or ratio.reason):
-            notes += [Note(code=n.code, message=f"{names}: {n.message}") for n in own]
+        interval, lost, told = notes_of_ratio(ratio, level=1 - 2 * ALPHA, degree=2, names=names)
+        notes += told
         rows.append(
             Comparison(
                 a=cells.conditions[a],
@@ -282,14 +266,13 @@ def equivalence_of_spread(
         symbol="t",
         name=function,
         method="Two one-sided tests of the ratio of pooled within-cell variances",
-        adjust=adjust,
+        adjust="holm",
         family="pairs of these conditions",
-        rows=with_adjusted(rows, adjust),
+        rows=with_adjusted(rows, "holm"),
         sample=cells_sample(cells),
         notes=tuple(notes),
-        details=MappingProxyType({"weighting": weighting}),
+        details=MappingProxyType({"weighting": "items"}),
         margin=limits,
-        alpha=alpha,
         quantity="spread, as the ratio of variances",
     )
 
@@ -301,8 +284,6 @@ def equivalence_of_means(
     conditions: Sequence[object] | None = None,
     cluster: ArrayLike | None = None,
     reference: object | None = None,
-    alpha: float = 0.05,
-    adjust: Adjustment = "holm",
 ) -> EquivalenceResult:
     r"""Is the mean score under two conditions shown to be about the same, paired by item?
 
@@ -315,7 +296,7 @@ def equivalence_of_means(
         does not matter (0.5 stands for -0.5 to 0.5).
     conditions, cluster
         As in `mean_shift`.
-    reference, alpha, adjust
+    reference : optional
         As in `equivalence_of_spread`.
 
     Returns
@@ -328,7 +309,8 @@ def equivalence_of_means(
 
     Notes
     -----
-    Two one-sided paired t tests on the items' differences; with clusters the standard error of
+    Two one-sided paired t tests on the items' differences, levels and adjustment as in
+    `equivalence_of_spread`; with clusters the standard error of
     `mean_shift`. Without clusters the numbers are those of statsmodels' ``ttost_paired``.
 
     References
@@ -343,37 +325,28 @@ def equivalence_of_means(
     ((True,), 0.00011)
     """
     function = "equivalence_of_means"
-    _check_alpha(alpha, function=function)
     limits = _limits(margin, ratio=False, function=function)
     cells = scores if isinstance(scores, Cells) else cells_of_means(scores, conditions, cluster)
     need_scores(cells, function=function)
-    need_two_conditions(cells.conditions, function=function)
     rows = []
     for a, b in chosen_pairs(cells.conditions, reference, function=function):
-        difference = cells.mean[:, a] - cells.mean[:, b]
-        both = ~np.isnan(difference)
-        estimate = t = p = df = math.nan
-        interval: Interval | None = None
-        reason = "no item has a score under both conditions"
-        if both.any():
-            m = mean_over_clusters(difference[both], cells.cluster[both])
-            estimate, df, reason = m.mean, m.df, m.reason
-            interval = m.interval(1 - 2 * alpha)
-            if not reason:
-                t, p = _two_one_sided(m.mean, m.std_error, m.df, limits)
+        d, m = mean_difference(cells, a, b)
+        t = p = math.nan
+        if not m.reason:
+            t, p = _two_one_sided(m.mean, m.std_error, m.df, limits)
         rows.append(
             Comparison(
                 a=cells.conditions[a],
                 b=cells.conditions[b],
-                estimate=estimate,
+                estimate=m.mean,
                 estimate_name="mean_difference",
                 statistic=t,
-                df=df,
+                df=m.df,
                 p_value=p,
                 p_adjusted=math.nan,
-                interval=interval,
-                n=int(both.sum()),
-                reason=reason,
+                interval=m.interval(1 - 2 * ALPHA),
+                n=d.size,
+                reason=m.reason,
             )
         )
     used = np.sum(~np.isnan(cells.mean), axis=1) >= 2
@@ -381,11 +354,10 @@ def equivalence_of_means(
         symbol="t",
         name=function,
         method="Two one-sided tests of the shift of the mean, paired by item",
-        adjust=adjust,
+        adjust="holm",
         family="pairs of these conditions",
-        rows=with_adjusted(rows, adjust),
+        rows=with_adjusted(rows, "holm"),
         sample=sample_of(scores, cells, used),
         margin=limits,
-        alpha=alpha,
         quantity="mean scores, in score points",
     )

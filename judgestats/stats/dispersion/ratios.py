@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.errors import InputError
 from judgestats.results.records import NOT_ESTIMABLE
 from judgestats.stats.designs.cells import Cells, cell_statistics, check_scores
-from judgestats.stats.inference.bootstrap import cluster_bootstrap, cluster_codes
+from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.jackknife import (
     LogRatio,
@@ -21,53 +21,41 @@ from judgestats.stats.inference.jackknife import (
     log_ratio_of_sums,
     useful_ratio,
 )
-from judgestats.stats.inference.keywords import Clustered, Resampled, with_keywords
-from judgestats.stats.inference.multiplicity import Adjustment, with_adjusted
+from judgestats.stats.inference.keywords import Clustered, with_keywords
+from judgestats.stats.inference.multiplicity import with_adjusted
 from judgestats.stats.inference.result import Comparison, Comparisons
 
 FloatArray = NDArray[np.float64]
-RatioMethod = Literal["jackknife", "bca", "percentile"]
-Weighting = Literal["items", "df"]
-SpreadStatistic = Literal["variance", "mean", "median"]
+SpreadStatistic = Literal["variance", "mean"]
 
-_NAMES = {
-    "variance": "variance_ratio",
-    "mean": "distance_ratio_mean",
-    "median": "distance_ratio_median",
-}
+_NAMES = {"variance": "variance_ratio", "mean": "distance_ratio_mean"}
 
+_SIGNS = (1.0, -1.0, -1.0, 1.0)
 TOO_FEW = "fewer than 2 scores in a compared cell"
 
 
-def variances_and_weights(
+def variance_cells(
     X: ArrayLike | Cells,
     *,
     function: str,
     conditions: Sequence[object] | None,
-    cluster: ArrayLike | None,
-    weighting: Weighting,
-) -> tuple[Cells, FloatArray]:
-    """Cells (from scores, from a table of variances, or as given) and each cell's weight."""
-    if weighting not in {"items", "df"}:
-        raise InputError(
-            f"{function}: weighting must be 'items' or 'df', got {weighting!r}. Use 'items' for "
-            "the average item, 'df' to weigh cells by their number of scores minus 1."
-        )
+    cluster: ArrayLike | str | None,
+) -> Cells:
+    """Cells from scores, from a table of variances, or as given."""
     if isinstance(X, Cells):
-        cells = X
-    else:
-        scores, names = check_scores(X, function=function, conditions=conditions, ndims=(2, 3))
-        if scores.ndim == 3:
-            cells = cell_statistics(scores, conditions=names, cluster=cluster)
-        else:
-            cells = cells_from_variances(scores, names, cluster, function=function)
-    if weighting == "items" or not cells.common_r:
-        return cells, np.ones(cells.variance.shape)
-    return cells, np.maximum(cells.n_scores - cells.ddof, 0).astype(float)
+        return X
+    scores, names = check_scores(X, function=function, conditions=conditions, ndims=(2, 3))
+    if scores.ndim == 3:
+        return cell_statistics(scores, conditions=names, cluster=cluster)
+    return _cells_from_variances(scores, names, cluster, function=function)
 
 
-def cells_from_variances(
-    variances: FloatArray, names: tuple[str, ...], cluster: ArrayLike | None, *, function: str
+def _cells_from_variances(
+    variances: FloatArray,
+    names: tuple[str, ...],
+    cluster: ArrayLike | str | None,
+    *,
+    function: str,
 ) -> Cells:
     """A table of cell variances as published studies give it, with nothing else known."""
     if np.any(variances < 0):
@@ -94,6 +82,7 @@ def chosen_pairs(
     names: tuple[str, ...], reference: object | None, *, function: str
 ) -> list[tuple[int, int]]:
     """Pairs (a, b) of columns: every later against every earlier, or each against `reference`."""
+    need_two_conditions(names, function=function)
     if reference is None:
         return [(j, i) for i, j in itertools.combinations(range(len(names)), 2)]
     if str(reference) not in names:
@@ -115,22 +104,16 @@ def need_two_conditions(names: tuple[str, ...], *, function: str) -> None:
 
 
 def compare_variances(
-    cells: Cells, weights: FloatArray, a: int, b: int, *, statistic: SpreadStatistic = "variance"
-) -> tuple[LogRatio, FloatArray, NDArray[np.bool_]]:
-    """Log ratio of the pooled spread of columns a and b over the items that have both.
-
-    Also the cluster sums it was made from, and which items were used.
-    """
+    cells: Cells, a: int, b: int, *, statistic: SpreadStatistic = "variance"
+) -> tuple[LogRatio, NDArray[np.bool_]]:
+    """Log ratio of the pooled spread of columns a and b, and the items that have both."""
     values = cells.spread(statistic)
     both = ~np.isnan(values[:, a]) & ~np.isnan(values[:, b])
-    w = weights[both]
-    v = values[both]
-    columns = np.column_stack([w[:, a] * v[:, a], w[:, a], w[:, b] * v[:, b], w[:, b]])
-    sums = cluster_sums(columns, cells.cluster[both])
     if not both.any():
-        nothing = LogRatio(log=math.nan, reason="no item has 2 scores under both conditions")
-        return nothing, sums, both
-    ratio = log_ratio_of_sums(sums, (1.0, -1.0, -1.0, 1.0))
+        return LogRatio(log=math.nan, reason="no item has 2 scores under both conditions"), both
+    v, ones = values[both], np.ones(int(both.sum()))
+    sums = cluster_sums(np.column_stack([v[:, a], ones, v[:, b], ones]), cells.cluster[both])
+    ratio = log_ratio_of_sums(sums, _SIGNS)
     if ratio.reason == "a pooled sum is 0":
         totals = ((a, sums[:, 0]), (b, sums[:, 2]))
         silent = " and of ".join(cells.conditions[c] for c, total in totals if not total.any())
@@ -138,36 +121,7 @@ def compare_variances(
             log=math.nan,
             reason=f"the pooled spread of {silent} is 0: every item was scored alike every time",
         )
-    return ratio, sums, both
-
-
-def _bootstrap_interval(
-    sums: FloatArray, *, method: RatioMethod, level: float, n_resamples: int, seed: int | None
-) -> tuple[Interval | None, tuple[Note, ...]]:
-    """Interval of the ratio by resampling the clusters' sums."""
-
-    def statistic(s: FloatArray, weights: FloatArray) -> FloatArray:
-        total = weights @ s
-        return np.asarray(total[:, 0] / total[:, 1] / (total[:, 2] / total[:, 3]))
-
-    boot = cluster_bootstrap(
-        sums,
-        statistic,
-        n_resamples=n_resamples,
-        level=level,
-        method="bca" if method == "bca" else "percentile",
-        transform="log",
-        seed=seed,
-        vectorized=True,
-        names=("the variance ratio",),
-    )
-    usable = math.isfinite(boot.interval.low)
-    under = Note(
-        code="bootstrap_undercovers",
-        message="Bootstrap intervals of a variance ratio cover .88 to .95 for a nominal .95 with "
-        "50 items, and less where few items hold the variance. method='jackknife' covers more.",
-    )
-    return (boot.interval if usable else None), (*boot.notes, under)
+    return ratio, both
 
 
 @with_keywords()
@@ -177,10 +131,7 @@ def variance_ratio(
     conditions: Sequence[object] | None = None,
     reference: object | None = None,
     statistic: SpreadStatistic = "variance",
-    weighting: Weighting = "items",
-    method: RatioMethod = "jackknife",
-    adjust: Adjustment = "holm",
-    **inference: Unpack[Resampled],
+    **inference: Unpack[Clustered],
 ) -> Comparisons:
     r"""Ratio of average within-cell variances between conditions, with intervals over clusters.
 
@@ -195,17 +146,9 @@ def variance_ratio(
     reference : optional
         Compare every condition with this one; default every pair, the later condition over the
         earlier.
-    statistic : {"variance", "mean", "median"}
-        What is averaged over items: cell variances, or mean distances from the cell mean or
-        median. Distances depend less on the few items on which a judge wavers most.
-    weighting : {"items", "df"}
-        How cells are averaged. ``items``: every item counts alike. ``df``: sums of squares over
-        summed degrees of freedom. The same with equal numbers of scores; with unequal numbers
-        ``df`` mixes in which items lost scores.
-    method : {"jackknife", "bca", "percentile"}
-        Interval. The default covers best (see Notes); the bootstraps carry a warning.
-    adjust : str
-        Adjustment of the family of p-values (`p_adjust`). Intervals are not adjusted.
+    statistic : {"variance", "mean"}
+        What is averaged over items, each counting alike: cell variances, or mean distances from
+        the cell mean, which depend less on the few items on which a judge wavers most.
 
     Returns
     -------
@@ -222,7 +165,8 @@ def variance_ratio(
     Notes
     -----
     :math:`\hat\rho = \bar s^2_a / \bar s^2_b` over the items with at least two scores under both.
-    Inference on the log scale: jackknife over clusters with
+    p-values of the family are adjusted by Holm, intervals are not. Inference on the log scale:
+    jackknife over clusters with
     :math:`\min_c (\sum_g v_{gc})^2/\sum_g v_{gc}^2 - 1` degrees of freedom, because pooled
     variances are dominated by the few items judges waver on. Coverage of a nominal .95 with
     N = 50, R = 10 (docs/simulations/coverage_ratio.csv): .95 to .97 for normal scores, items and
@@ -247,40 +191,19 @@ def variance_ratio(
             f"{function}: statistic must be one of {', '.join(_NAMES)}, got {statistic!r}. "
             "Use 'variance'."
         )
-    if method not in {"jackknife", "bca", "percentile"}:
-        raise InputError(
-            f"{function}: method must be jackknife, bca or percentile, got {method!r}. "
-            "Use jackknife, which covers best."
-        )
-    cells, weights = variances_and_weights(
-        scores,
-        function=function,
-        conditions=conditions,
-        cluster=inference["cluster"],
-        weighting=weighting,
+    cells = variance_cells(
+        scores, function=function, conditions=conditions, cluster=inference["cluster"]
     )
-    need_two_conditions(cells.conditions, function=function)
-    pairs = chosen_pairs(cells.conditions, reference, function=function)
     rows: list[Comparison] = []
-    notes: dict[str, Note] = {}
-    for a, b in pairs:
+    notes: list[Note] = []
+    for a, b in chosen_pairs(cells.conditions, reference, function=function):
+        ratio, both = compare_variances(cells, a, b, statistic=statistic)
         names = f"{cells.conditions[a]} / {cells.conditions[b]}"
-        ratio, sums, both = compare_variances(cells, weights, a, b, statistic=statistic)
-        if method == "jackknife" or math.isnan(ratio.std_error):
-            interval, limits = ratio.interval(inference["level"]), ratio.notes
-        else:
-            interval, limits = _bootstrap_interval(
-                sums,
-                method=method,
-                level=inference["level"],
-                n_resamples=inference["n_resamples"],
-                seed=inference["seed"],
-            )
         degree = 2 if statistic == "variance" else 1
-        interval, limits = useful_ratio(ratio, interval, limits, degree=degree, compared=True)
-        lost = tuple(note for note in limits if note.code == NOT_ESTIMABLE)
-        for note in () if lost or ratio.reason else limits:
-            notes[f"{note.code} {names}"] = Note(code=note.code, message=f"{names}: {note.message}")
+        interval, lost, told = notes_of_ratio(
+            ratio, level=inference["level"], degree=degree, names=names
+        )
+        notes += told
         rows.append(
             Comparison(
                 a=cells.conditions[a],
@@ -297,32 +220,45 @@ def variance_ratio(
                 n=int(both.sum()),
                 reason=ratio.reason,
                 notes=lost,
-                details=_concentration(cells, weights, (a, b), both, statistic, ratio),
+                details=_concentration(cells, (a, b), both, statistic, ratio),
             )
         )
     return Comparisons(
         name="variance_ratio" if statistic == "variance" else "distance_ratio",
         symbol="t",
         method=f"{_NAMES[statistic].capitalize()}, jackknife t on the log scale",
-        adjust=adjust,
+        adjust="holm",
         family="ratios of these conditions",
-        rows=with_adjusted(rows, adjust),
+        rows=with_adjusted(rows, "holm"),
         sample=cells_sample(cells),
-        notes=tuple(notes.values()),
-        details={"weighting": weighting, "interval": method, "statistic": statistic},
+        notes=tuple(notes),
+        details={"weighting": "items", "interval": "jackknife", "statistic": statistic},
     )
+
+
+def notes_of_ratio(
+    ratio: LogRatio, *, level: float, degree: int, names: str = ""
+) -> tuple[Interval | None, tuple[Note, ...], list[Note]]:
+    """The interval of a comparison, the note of the row that lost it, and those of the family."""
+    interval, limits = useful_ratio(
+        ratio, ratio.interval(level), ratio.notes, degree=degree, compared=True
+    )
+    lost = tuple(note for note in limits if note.code == NOT_ESTIMABLE)
+    if lost or ratio.reason:
+        return interval, lost, []
+    lead = f"{names}: " if names else ""
+    return interval, lost, [Note(code=n.code, message=f"{lead}{n.message}") for n in limits]
 
 
 def _concentration(
     cells: Cells,
-    weights: FloatArray,
     pair: tuple[int, int],
     both: NDArray[np.bool_],
     statistic: SpreadStatistic,
     ratio: LogRatio,
 ) -> dict[str, object]:
     """On how many clusters the ratio rests, and the item that holds most of one of its sides."""
-    held = (weights * cells.spread(statistic))[:, list(pair)]
+    held = cells.spread(statistic)[:, list(pair)]
     held = np.where(both[:, None], held, 0.0)
     total = held.sum(axis=0)
     if not np.all(total > 0):
@@ -350,14 +286,12 @@ def cells_sample(cells: Cells) -> Sample:
     )
 
 
-def pooled_of_column(cells: Cells, weights: FloatArray, column: int, level: float) -> Estimate:
+def pooled_of_column(cells: Cells, column: int, level: float) -> Estimate:
     """The pooled variance of one condition."""
     name = cells.conditions[column]
     present = ~np.isnan(cells.variance[:, column])
-    w = weights[present, column]
-    sums = cluster_sums(
-        np.column_stack([w * cells.variance[present, column], w]), cells.cluster[present]
-    )
+    values = cells.variance[present, column]
+    sums = cluster_sums(np.column_stack([values, np.ones(values.size)]), cells.cluster[present])
     totals = sums.sum(axis=0)
     reason = "" if present.any() else f"no item has 2 scores under {name}"
     value = float(totals[0] / totals[1]) if present.any() else math.nan
@@ -373,9 +307,7 @@ def pooled_of_column(cells: Cells, weights: FloatArray, column: int, level: floa
     return Estimate(
         name="pooled_within_variance",
         label=f"Pooled within-cell variance of {name}",
-        estimator="mean of cell variances over items"
-        if np.all(w == 1)
-        else "sums of squares over degrees of freedom",
+        estimator="mean of cell variances over items",
         estimate=value,
         interval=interval,
         sample=sample,
@@ -385,16 +317,12 @@ def pooled_of_column(cells: Cells, weights: FloatArray, column: int, level: floa
     )
 
 
-_SIGNS = (1.0, -1.0, -1.0, 1.0)
-
-
 @with_keywords()
 def ratio_of_ratios(
     treated: ArrayLike,
     control: ArrayLike,
     *,
     groups: Sequence[object] | None = None,
-    adjust: Adjustment = "holm",
     **inference: Unpack[Clustered],
 ) -> Comparisons:
     r"""Ratio of two ratios of pooled within-cell variances, for every pair of groups.
@@ -406,8 +334,6 @@ def ratio_of_ratios(
         the variances of the cells. R may differ between the two.
     groups : sequence, optional
         Names of the g groups (judges).
-    adjust : str
-        Adjustment of the family of p-values. Intervals are not adjusted.
 
     Returns
     -------
@@ -424,8 +350,8 @@ def ratio_of_ratios(
     -----
     :math:`(\bar s^2_{a1} / \bar s^2_{a0}) / (\bar s^2_{b1} / \bar s^2_{b0})` over the items with a
     variance in all four cells; log scale, jackknife over clusters with effective degrees of
-    freedom as in `variance_ratio`. A difference of differences would call it an interaction when a
-    judge of twice the spread is changed by the same factor.
+    freedom and p-values adjusted by Holm as in `variance_ratio`. A difference of differences would
+    call it an interaction when a judge of twice the spread is changed by the same factor.
 
     Examples
     --------
@@ -464,11 +390,8 @@ def ratio_of_ratios(
         used = ~np.isnan(columns).any(axis=1)
         sums = cluster_sums(columns[used], codes[used])
         ratio = log_ratio_of_sums(sums, _SIGNS)
-        interval, own = useful_ratio(
-            ratio, ratio.interval(inference["level"]), ratio.notes, degree=2, compared=True
-        )
-        missing = tuple(note for note in own if note.code == NOT_ESTIMABLE)
-        notes += [] if missing or ratio.reason else list(own)
+        interval, lost, told = notes_of_ratio(ratio, level=inference["level"], degree=2)
+        notes += told
         defined = not math.isnan(ratio.std_error)
         rows.append(
             Comparison(
@@ -481,24 +404,23 @@ def ratio_of_ratios(
                 p_value=ratio.p_value(),
                 p_adjusted=math.nan,
                 interval=interval,
-                notes=missing,
+                notes=lost,
                 n=int(used.sum()),
                 reason=ratio.reason if used.any() else "no item has a variance in all four cells",
             )
         )
     complete = ~np.isnan(np.column_stack([v1, v0])).any(axis=1)
-    lost = int(np.sum(~complete))
     return Comparisons(
         symbol="t",
         name=function,
         method="Ratio of variance ratios, jackknife t on the log scale",
-        adjust=adjust,
+        adjust="holm",
         family="pairs of these groups",
-        rows=with_adjusted(rows, adjust),
+        rows=with_adjusted(rows, "holm"),
         sample=Sample(
             n_items=int(complete.sum()),
             n_clusters=int(np.unique(codes[complete]).size),
-            excluded={"a cell without a variance": lost},
+            excluded={"a cell without a variance": int(np.sum(~complete))},
         ),
         notes=tuple({n.message: n for n in notes}.values()),
     )

@@ -110,9 +110,8 @@ def test_every_pair_holm_and_intersection_union(rng: np.random.Generator) -> Non
 
 def test_holm_never_shows_more_than_unadjusted(rng: np.random.Generator) -> None:
     x = rng.normal(size=(60, 4, 8))
-    raw = equivalence_of_spread(x, margin=1.5, adjust="none")
     holm = equivalence_of_spread(x, margin=1.5)
-    assert sum(holm.shown) <= sum(raw.shown)
+    assert sum(holm.shown) <= sum(row.p_value <= holm.alpha for row in holm.rows)
 
 
 def test_undefined_is_not_shown(rng: np.random.Generator) -> None:
@@ -166,11 +165,6 @@ def test_meaningless_margins_of_a_ratio_are_refused(margin) -> None:
 def test_meaningless_margins_of_a_shift_are_refused(margin) -> None:
     with pytest.raises(InputError, match="margin must be a positive number"):
         equivalence_of_means(np.ones((3, 2)), margin=margin)
-
-
-def test_alpha_must_make_sense() -> None:
-    with pytest.raises(InputError, match="alpha"):
-        equivalence_of_means(np.ones((3, 2)), margin=1, alpha=0.5)
 
 
 def test_a_pair_beyond_the_margin_is_not_called_open() -> None:

@@ -14,6 +14,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats import friedman_test, spread_test, spread_trend
+from judgestats.stats.comparison import blocked_f_test
 from judgestats.stats.designs import cell_statistics
 from judgestats.stats.dispersion import trend_over_cells
 
@@ -55,10 +56,9 @@ def test_no_difference_is_never_turned_into_equality(rng: np.random.Generator) -
 
 def test_rank_test_is_friedman_on_the_cell_statistic(rng: np.random.Generator) -> None:
     x = judgments(rng)
-    for center in ("mean", "median", "variance", "sd"):
-        out = spread_test(x, center=center, n_permutations=99)
-        v = cell_statistics(x)
-        values = np.sqrt(v.variance) if center == "sd" else v.spread(center)
+    cells = cell_statistics(x)
+    for data, values in ((x, cells.from_mean), (cells.variance, np.sqrt(cells.variance))):
+        out = spread_test(data, n_permutations=99)
         assert out.rank_test.statistic == pytest.approx(friedman_test(values).statistic, rel=1e-12)
         np.testing.assert_allclose(out.values, values)
 
@@ -116,8 +116,6 @@ def test_size_is_kept_where_spread_varies_by_item_and_judgments_exchange_fails(r
 
 
 def spread_test_p(x: np.ndarray) -> float:
-    from judgestats.stats.comparison import blocked_f_test
-
     return blocked_f_test(cell_statistics(x).from_mean, n_permutations=199).p_value
 
 
@@ -179,8 +177,8 @@ def test_table_of_variances_is_enough(rng: np.random.Generator) -> None:
     x = judgments(rng)
     v = cell_statistics(x).variance
     out = spread_test(v, n_permutations=199)
-    scores = spread_test(x, center="sd", n_permutations=199)
-    assert out.p_value == scores.p_value
+    deviations = blocked_f_test(np.sqrt(v), n_permutations=199)
+    assert out.p_value == deviations.p_value
     assert out.summary is None
     assert out.shifts is None
     assert out.distance_ratios is None
@@ -230,7 +228,6 @@ def test_trend_of_noise_is_not_found_and_falls_are_negative(rng: np.random.Gener
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        ({"center": "mode"}, "center must be one of"),
         ({"ordered": [1, 0, 2]}, "strictly increasing"),
         ({"ordered": [1, 2]}, "need 3"),
         ({"conditions": ["a"]}, "3 different names"),

@@ -18,21 +18,15 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(3)
 
 
-def test_all_four_on_centred_judgments(rng: np.random.Generator) -> None:
+def test_levene_on_centred_judgments(rng: np.random.Generator) -> None:
     x = 7 + rng.normal(size=(20, 3, 5)) * np.array([1, 1, 1.4])[:, None]
     groups = (x - x.mean(axis=2, keepdims=True)).transpose(1, 0, 2).reshape(3, -1)
-    expected = (
-        stats.levene(*groups, center="mean"),
-        stats.levene(*groups, center="median"),
-        stats.fligner(*groups),
-        stats.bartlett(*groups),
-    )
-    for ours, theirs in zip(spread_published(x), expected, strict=True):
-        assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-9)
-        assert ours.p_value == pytest.approx(theirs.pvalue, rel=1e-8)
-        assert [n.code for n in ours.notes] == ["published_size"]
-        assert "Replication only" in str(ours)
-    assert list(spread_published(x)[0].df.values()) == [2, 297]
+    ours, theirs = spread_published(x), stats.levene(*groups, center="mean")
+    assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-9)
+    assert ours.p_value == pytest.approx(theirs.pvalue, rel=1e-8)
+    assert [n.code for n in ours.notes] == ["published_size"]
+    assert "Replication only" in str(ours)
+    assert list(ours.df.values()) == [2, 297]
 
 
 def test_centring_is_by_cell_never_over_conditions() -> None:
@@ -45,17 +39,18 @@ def test_centring_is_by_cell_never_over_conditions() -> None:
 def test_location_of_items_and_conditions_is_irrelevant(rng: np.random.Generator) -> None:
     x = rng.integers(1, 9, size=(15, 3, 4)).astype(float)
     moved = x + rng.integers(0, 3, size=(15, 3, 1))
-    for a, b in zip(spread_published(x), spread_published(moved), strict=True):
-        assert a.p_value == pytest.approx(b.p_value, rel=1e-9)
+    assert spread_published(x).p_value == pytest.approx(spread_published(moved).p_value, rel=1e-9)
 
 
 def test_degenerate_groups_are_undefined_with_reasons(rng: np.random.Generator) -> None:
-    assert all(math.isnan(t.p_value) and t.reason for t in spread_published(np.ones((4, 2, 3))))
+    constant = spread_published(np.ones((4, 2, 3)))
+    assert math.isnan(constant.p_value)
+    assert constant.reason
+    alike = spread_published(np.tile([1.0, 3.0], (4, 2, 1)))
+    assert "leaves no residual" in alike.reason
     x = rng.normal(size=(6, 2, 3))
     x[:, 0] = 8.0
-    by_name = {t.name: t for t in spread_published(x)}
-    assert "variance 0" in by_name["published_bartlett"].reason
-    assert by_name["published_levene"].p_value < 0.05
+    assert spread_published(x).p_value < 0.05
 
 
 def test_levene_of_variances_compares_something_else(rng: np.random.Generator) -> None:
@@ -72,13 +67,9 @@ def test_levene_of_variances_compares_something_else(rng: np.random.Generator) -
 
 
 def test_unusable_input_is_refused() -> None:
-    with pytest.raises(InputError, match="tests must be among"):
-        spread_published(np.ones((2, 2, 2)), tests=["t"])
     with pytest.raises(InputError, match="3-d"):
         spread_published(np.ones((2, 2)))
     with pytest.raises(InputError, match="must not be negative"):
         levene_of_variances([[1.0, -2.0], [1.0, 1.0]])
     with pytest.raises(InputError, match="at least 2 vectors"):
         levene_of_variances([[1.0, 2.0]])
-    with pytest.raises(InputError, match="center"):
-        levene_of_variances([[1.0], [2.0]], center="mode")

@@ -82,7 +82,7 @@ def test_the_ratio_of_pooled_variances_knows_when_one_item_decides() -> None:
 def test_published_tests_are_far_too_sure() -> None:
     """Treating 9,000 centred judgments as independent gives p below 1e-50."""
     for judge in JUDGES:
-        levene = spread_published(repeated_scores(judge), tests=["levene"])[0]
+        levene = spread_published(repeated_scores(judge))
         blocked = spread_test(repeated_scores(judge), n_permutations=0)
         assert levene.p_value < 1e-20 < blocked.p_value
 
