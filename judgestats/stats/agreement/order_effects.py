@@ -469,13 +469,25 @@ def accuracy_by_slot(
             else "no judgment is right"
         )
     everywhere = np.ones(slot.size)
-    columns: list[tuple[str, int, NDArray[Any], NDArray[Any]]] = [
-        ("accuracy", s, slot == s, correct * (slot == s)) for s in range(k)
-    ]
-    columns += [("choices", s, everywhere, choice == s) for s in range(k)]
+    columns: list[tuple[str, str, int, NDArray[Any], NDArray[Any]]] = [
+        ("accuracy", "Accuracy where the right option stands at", s, slot == s,
+         correct * (slot == s)) for s in range(k)
+    ]  # fmt: skip
+    columns += [("choices", "Share of choices of", s, everywhere, choice == s) for s in range(k)]
     effects = tuple(
-        _share((there, hit), groups, kind, s, sample, inference["level"])
-        for kind, s, there, hit in columns
+        share_estimate(
+            there,
+            hit,
+            name=f"{kind}_place_{s + 1}",
+            label=f"{words} place {s + 1}",
+            estimator="judgments read",
+            sample=sample,
+            reason="the right option never stood there",
+            where=where,
+            cluster=groups,
+            level=inference["level"],
+        )
+        for kind, words, s, there, hit in columns
     )
     notes: list[Note] = []
     several = np.bincount(np.unique(np.column_stack([items, slot]), axis=0)[:, 0]).max() > 1
@@ -519,25 +531,4 @@ def accuracy_by_slot(
             "seed": inference["seed"],
             "expected_share": 1 / k,
         },
-    )
-
-
-def _share(
-    data: tuple[Any, Any], groups: Ints, kind: str, s: int, sample: Sample, level: float
-) -> Estimate:
-    """One place's share with its interval over clusters."""
-    labels = {
-        "accuracy": f"Accuracy where the right option stands at place {s + 1}",
-        "choices": f"Share of choices of place {s + 1}",
-    }
-    return share_estimate(
-        *data,
-        name=f"{kind}_place_{s + 1}",
-        label=labels[kind],
-        estimator="judgments read",
-        sample=sample,
-        reason="the right option never stood there",
-        where="accuracy_by_slot",
-        cluster=groups,
-        level=level,
     )

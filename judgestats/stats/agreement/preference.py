@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -179,27 +179,20 @@ def preference_effects(
 
 def _row(fit: SignedRegression, place: int, a: str, b: str, *, level: float) -> Comparison:
     value, error = float(fit.beta[place]), float(fit.errors[place])
-    defined = error > 1e-12
-    half = float(distributions.t.ppf((1 + level) / 2, fit.df)) * error if defined else math.nan
-    return Comparison(
-        a=a,
-        b=b,
-        estimate=value,
-        estimate_name="preference_change",
-        statistic=value / error if defined else math.nan,
-        df=fit.df,
-        p_value=float(2 * distributions.t.sf(abs(value / error), fit.df)) if defined else math.nan,
-        p_adjusted=math.nan,
-        interval=Interval(
-            low=value - half,
-            high=value + half,
-            level=level,
-            method=f"sandwich over clusters, {t_of_clusters(fit.df)}",
-        )
-        if defined
-        else None,
-        n=fit.n,
-        reason=fit.reason or ("" if defined else "the preferences leave no residual"),
+    row = Comparison(
+        a=a, b=b, estimate=value, estimate_name="preference_change", df=fit.df, n=fit.n,
+        reason=fit.reason or "the preferences leave no residual",
+    )  # fmt: skip
+    if not error > 1e-12:
+        return row
+    half = float(distributions.t.ppf((1 + level) / 2, fit.df)) * error
+    method = f"sandwich over clusters, {t_of_clusters(fit.df)}"
+    return replace(
+        row,
+        statistic=value / error,
+        p_value=float(2 * distributions.t.sf(abs(value / error), fit.df)),
+        interval=Interval(low=value - half, high=value + half, level=level, method=method),
+        reason="",
     )
 
 
@@ -255,8 +248,7 @@ def equivalence_of_effects(effects: Comparisons, *, margin: float) -> Equivalenc
         rows.append(
             Comparison(
                 a=row.a, b=row.b, estimate=row.estimate, estimate_name=row.estimate_name,
-                statistic=t, df=row.df, p_value=p, p_adjusted=math.nan, interval=interval,
-                n=row.n, reason=row.reason,
+                statistic=t, df=row.df, p_value=p, interval=interval, n=row.n, reason=row.reason,
             )
         )  # fmt: skip
     return EquivalenceResult(

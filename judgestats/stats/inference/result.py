@@ -333,8 +333,8 @@ class Comparison:
     a: str
     b: str
     estimate: float
-    statistic: float
-    p_value: float
+    statistic: float = math.nan
+    p_value: float = math.nan
     p_adjusted: float = math.nan
     """Filled in by `with_adjusted` where a whole family is adjusted."""
     estimate_name: str = "difference"

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import TestResult
 from judgestats.stats.validity.inputs import (
@@ -439,23 +439,12 @@ def _judge_rate(items: LabelledItems, verdict: NDArray[np.int64], level: float) 
         clustered=items.clustered,
         level=level,
     )
-    n_out = int(np.sum(~read))
-    sample = Sample(
-        n_items=int(read.sum()),
-        excluded={"unread or tied": n_out},
-    )
-    if not read.any():
-        return Estimate(
-            name="judge_only", label="Judge alone", estimate=math.nan, sample=sample,
-            reason="no verdict could be read",
-        )  # fmt: skip
-    return Estimate(
+    return share.estimate(
         name="judge_only",
         label="Judge alone",
         estimator="share of pass verdicts",
-        estimate=share.share,
-        interval=Interval(low=share.low, high=share.high, level=level, method=share.method),
-        sample=sample,
+        sample=Sample.of(read, "unread or tied"),
+        reason="" if read.any() else "no verdict could be read",
     )
 
 

@@ -6,7 +6,6 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError, one_of
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import Adjustment, with_adjusted
 from judgestats.stats.inference.result import Comparison, Comparisons
@@ -200,16 +199,7 @@ def error_rates(
     y, f, w, codes = items.human[lab], voted[lab], weight[lab], items.codes[lab]
     lost = judged.human[~read]
     drawn_in_parts = part[lab] if part is not None else None
-    table = {
-        "tp": int(np.sum((y == 1) & (f == 1))),
-        "fp": int(np.sum((y == 0) & (f == 1))),
-        "fn": int(np.sum((y == 1) & (f == 0))),
-        "tn": int(np.sum((y == 0) & (f == 0))),
-        "tied_positive": int(np.sum((y == 1) & (f == 0.5))),
-        "tied_negative": int(np.sum((y == 0) & (f == 0.5))),
-        "unread_positive": int(np.sum(lost == 1)),
-        "unread_negative": int(np.sum(lost == 0)),
-    }
+    table = _table(y, f, lost)
     excluded = {"not labelled": judged.n_items - judged.n, "unread": int(np.sum(~np.isnan(lost)))}
     sample = Sample.of(lab, excluded, items.codes if items.clustered else None)
     weighted = part is not None or weights is not None
@@ -254,26 +244,30 @@ def error_rates(
         notes.append(Note(code="tied_votes", message=message))
     notes += _no_better(rates)
     common = float(np.sum(w * y) / w.sum())
-    constant = {
-        "accuracy": max(common, 1 - common),
-        "balanced_accuracy": 0.5,
-        "matthews_correlation": 0.0,
-        "cohen_kappa": 0.0,
-    }
+    constant = {**_CONSTANT, "accuracy": max(common, 1 - common)}
     return ErrorRates(
-        table=MappingProxyType(table),
-        rates=MappingProxyType(rates),
-        constant=MappingProxyType(constant),
-        sample=sample,
-        notes=tuple(notes),
+        table=table, rates=rates, constant=constant, sample=sample, notes=tuple(notes)
     )
+
+
+_CONSTANT = {"balanced_accuracy": 0.5, "matthews_correlation": 0.0, "cohen_kappa": 0.0}
+"""What a judge that always gives the same verdict reaches by definition."""
+
+
+def _table(y: Floats, f: Floats, lost: Floats) -> dict[str, int]:
+    """Counts of people's verdict by the judge's: 1, 0, .5 where the repeats tie, or unread."""
+    table = {}
+    for of_people, value in (("positive", 1), ("negative", 0)):
+        hit, miss = ("tp", "fn") if value else ("fp", "tn")
+        for said, name in ((1, hit), (0, miss), (0.5, f"tied_{of_people}")):
+            table[name] = int(np.sum((y == value) & (f == said)))
+        table[f"unread_{of_people}"] = int(np.sum(lost == value))
+    return table
 
 
 def _nothing_read(judged: LabelledItems, notes: tuple[Note, ...]) -> ErrorRates:
     """The rates of a judge that has no verdict on any labelled item."""
-    lost = judged.human[np.isnan(judged.judge)]
-    table = dict.fromkeys(("tp", "fp", "fn", "tn", "tied_positive", "tied_negative"), 0)
-    table |= {"unread_positive": int(np.sum(lost == 1)), "unread_negative": int(np.sum(lost == 0))}
+    nobody = np.empty(0)
     sample = Sample(n_items=0, excluded={"unread": judged.n})
     labels = {name: label for name, label, *_ in (*_SHARES, *_COEFFICIENTS)}
     rates = {
@@ -283,13 +277,10 @@ def _nothing_read(judged: LabelledItems, notes: tuple[Note, ...]) -> ErrorRates:
         )
         for name, label in {**labels, "accuracy": "Accuracy"}.items()
     }  # fmt: skip
-    constant = dict.fromkeys(
-        ("accuracy", "balanced_accuracy", "matthews_correlation", "cohen_kappa"), math.nan
-    )
     return ErrorRates(
-        table=MappingProxyType(table),
-        rates=MappingProxyType(rates),
-        constant=MappingProxyType(constant),
+        table=_table(nobody, nobody, judged.human[np.isnan(judged.judge)]),
+        rates=rates,
+        constant=dict.fromkeys(("accuracy", *_CONSTANT), math.nan),
         sample=sample,
         notes=notes,
     )
@@ -354,17 +345,12 @@ def _share(
         level=level,
         stratum=stratum,
     )
-    of = Sample(n_items=int(share.n), n_clusters=sample.n_clusters)
-    why = undefined or (none if math.isnan(share.share) else "")
-    if why:
-        return Estimate(name=name, label=label, estimate=math.nan, sample=of, reason=why)
-    return Estimate(
+    return share.estimate(
         name=name,
         label=label,
         estimator="share of the labels" + (", weighted" if weighted else ""),
-        estimate=share.share,
-        interval=Interval(low=share.low, high=share.high, level=level, method=share.method),
-        sample=of,
+        sample=Sample(n_items=int(share.n), n_clusters=sample.n_clusters),
+        reason=undefined or (none if math.isnan(share.share) else ""),
         details={"effective_n": share.effective_n},
     )
 
@@ -546,9 +532,13 @@ def _measure_items(items: LabelledItems, measure: str) -> tuple[Bools, Bools]:
 
 def _no_row(name: str, n: int, reason: str) -> Comparison:
     return Comparison(
-        a=name, b="the rest", estimate=math.nan, statistic=math.nan, p_value=math.nan,
-        p_adjusted=math.nan, n=n, reason=reason, estimate_name="slice_difference",
-    )  # fmt: skip
+        a=name,
+        b="the rest",
+        estimate=math.nan,
+        n=n,
+        reason=reason,
+        estimate_name="slice_difference",
+    )
 
 
 def _slice_comparison(
@@ -568,6 +558,5 @@ def _slice_comparison(
         return _no_row(name, n, "the judge is always right or always wrong on both sides")
     return Comparison(
         a=name, b="the rest", estimate=float(values[here].mean()) - float(values[rest].mean()),
-        statistic=statistic, df=df, p_value=p, p_adjusted=math.nan, n=n,
-        estimate_name="slice_difference",
+        statistic=statistic, df=df, p_value=p, n=n, estimate_name="slice_difference",
     )  # fmt: skip

@@ -588,6 +588,25 @@ class Share:
     effective_n: float
     df: float
     method: str
+    level: float
+
+    def estimate(
+        self, *, name: str, label: str, estimator: str, sample: Sample, reason: str = "",
+        details: dict[str, Any] | None = None,
+    ) -> Estimate:  # fmt: skip
+        """The share as a result; undefined where there is a reason."""
+        if reason:
+            return Estimate(name=name, label=label, estimate=math.nan, sample=sample, reason=reason)
+        interval = Interval(low=self.low, high=self.high, level=self.level, method=self.method)
+        return Estimate(
+            name=name,
+            label=label,
+            estimator=estimator,
+            estimate=self.share,
+            interval=interval,
+            sample=sample,
+            details=details or {},
+        )
 
 
 def share_over_clusters(
@@ -629,16 +648,18 @@ def share_over_clusters(
     n = int(used.sum())
     if n == 0:
         return Share(
-            share=math.nan, low=math.nan, high=math.nan, n=0, effective_n=0, df=math.nan, method=""
-        )
+            share=math.nan, low=math.nan, high=math.nan, n=0, effective_n=0, df=math.nan,
+            method="", level=level,
+        )  # fmt: skip
     total = float(t.sum())
     p = float(s.sum()) / total
     weighted = bool(np.ptp(t) > 1e-12 * t.max())
     if not clustered and not weighted and stratum is None:
         low, high = wilson_limits(p, n, level=level)
         return Share(
-            share=p, low=low, high=high, n=n, effective_n=float(n), df=math.inf, method="Wilson"
-        )
+            share=p, low=low, high=high, n=n, effective_n=float(n), df=math.inf,
+            method="Wilson", level=level,
+        )  # fmt: skip
     # The denominator is random too: items outside it take part with influence 0.
     u = (success - p * trial) / total
     if stratum is not None:
@@ -663,4 +684,5 @@ def share_over_clusters(
         effective_n=effective,
         df=df,
         method=f"Wilson on the effective number of labels ({of})",
+        level=level,
     )

@@ -111,29 +111,28 @@ def shared_errors(
         tables[i, j] = _strata(wrong[used, i], wrong[used, j], others)
     parts = {pair: _odds_parts(table) for pair, table in tables.items()}
     whole = np.sum(list(parts.values()), axis=0)
-    for i in range(len(judges)):
-        for j in range(i + 1, len(judges)):
-            used = read[:, i] & read[:, j]
-            a, b = wrong[used, i], wrong[used, j]
-            top, bottom = whole - parts[i, j]
-            odds = min(max(top / bottom, 1.0), 1e6) if bottom > 0 else 1.0
-            p, expected = _exact(tables[i, j], odds)
-            together = a & b
-            same = (choice[used, i] == choice[used, j])[together]
-            share = float(same.mean()) if same.size and len(options) > 2 else math.nan
-            kappa = _kappa(a, b, groups[used], inference["level"])
-            counts[f"{judges[i]} - {judges[j]}"] = {
-                "both_wrong": int(together.sum()), "expected": expected, "n": int(used.sum()),
-            }  # fmt: skip
-            reason = kappa[2]
-            rows.append(
-                Comparison(
-                    a=judges[i], b=judges[j], estimate=kappa[0], statistic=float(together.sum()),
-                    p_value=math.nan if reason else p, p_adjusted=math.nan,
-                    estimate_name="kappa_of_errors", interval=kappa[1], effect=share,
-                    effect_name="same_wrong_answer", n=int(used.sum()), reason=reason,
-                )
-            )  # fmt: skip
+    for (i, j), table in tables.items():
+        used = read[:, i] & read[:, j]
+        a, b = wrong[used, i], wrong[used, j]
+        top, bottom = whole - parts[i, j]
+        odds = min(max(top / bottom, 1.0), 1e6) if bottom > 0 else 1.0
+        p, expected = _exact(table, odds)
+        together = a & b
+        same = (choice[used, i] == choice[used, j])[together]
+        share = float(same.mean()) if same.size and len(options) > 2 else math.nan
+        kappa = _kappa(a, b, groups[used], inference["level"])
+        counts[f"{judges[i]} - {judges[j]}"] = {
+            "both_wrong": int(together.sum()), "expected": expected, "n": int(used.sum()),
+        }  # fmt: skip
+        reason = kappa[2]
+        rows.append(
+            Comparison(
+                a=judges[i], b=judges[j], estimate=kappa[0], statistic=float(together.sum()),
+                p_value=math.nan if reason else p,
+                estimate_name="kappa_of_errors", interval=kappa[1], effect=share,
+                effect_name="same_wrong_answer", n=int(used.sum()), reason=reason,
+            )
+        )  # fmt: skip
     notes = []
     if len(judges) == 2:
         message = "With two judges hard items and shared errors cannot be told apart: add a third."

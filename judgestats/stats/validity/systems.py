@@ -145,6 +145,7 @@ def paired_share_difference(
     )
 
 
+NAME = "corrected_difference"
 OUTCOME = {"win": 1.0, "tie": 0.5, "loss": 0.0}
 
 
@@ -277,10 +278,7 @@ def _pair(
 
 def _row(a: str, b: str, items: LabelledItems, drawn: str | None, level: float) -> Comparison:
     def none(estimate: float, reason: str) -> Comparison:
-        return Comparison(
-            a=a, b=b, estimate=estimate, statistic=math.nan, p_value=math.nan,
-            p_adjusted=math.nan, n=items.n, reason=reason, estimate_name="corrected_difference",
-        )  # fmt: skip
+        return Comparison(a=a, b=b, estimate=estimate, n=items.n, reason=reason, estimate_name=NAME)
 
     if drawn == "convenience":
         why = "the labelled items were picked by hand: they say nothing about the others"
@@ -299,20 +297,12 @@ def _row(a: str, b: str, items: LabelledItems, drawn: str | None, level: float) 
         return none(out.estimate, out.reason or "the labels do not vary")
     t, df = out.estimate / out.std_error, float(out.details["df"])
     half = critical_value(level, df) * out.std_error  # the interval of the test: one verdict a pair
+    interval = Interval(low=out.estimate - half, high=out.estimate + half, level=level, method="t")
+    p = float(2 * distributions.t.sf(abs(t), df))
     return Comparison(
-        a=a,
-        b=b,
-        estimate=out.estimate,
-        statistic=t,
-        df=df,
-        p_value=float(2 * distributions.t.sf(abs(t), df)),
-        p_adjusted=math.nan,
-        interval=Interval(
-            low=out.estimate - half, high=out.estimate + half, level=level, method="t"
-        ),
-        n=items.n,
-        estimate_name="corrected_difference",
-    )
+        a=a, b=b, estimate=out.estimate, statistic=t, df=df, p_value=p, interval=interval,
+        n=items.n, estimate_name=NAME,
+    )  # fmt: skip
 
 
 def _score_row(a: str, b: str, labels: Floats, level: float) -> Comparison:
@@ -322,8 +312,7 @@ def _score_row(a: str, b: str, labels: Floats, level: float) -> Comparison:
     p = distributions.sign_test(first, second)
     return Comparison(
         a=a, b=b, estimate=(first - second) / n, statistic=float(first - second), p_value=p,
-        p_adjusted=math.nan, interval=Interval(low=low, high=high, level=level), n=n,
-        estimate_name="corrected_difference",
+        interval=Interval(low=low, high=high, level=level), n=n, estimate_name=NAME,
     )  # fmt: skip
 
 
