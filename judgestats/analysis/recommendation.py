@@ -24,7 +24,7 @@ from judgestats.stats.comparison.best import BestConditions, comparisons_with_be
 from judgestats.stats.designs.cells import Cells
 from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.multiplicity import p_adjust
-from judgestats.stats.reliability.intraclass import replications_needed
+from judgestats.stats.reliability.intraclass import exact_replications, replications_needed
 
 TARGET = 0.90
 """Reliability of the mean that the recommendation aims at."""
@@ -312,7 +312,7 @@ def _repeats(best: pd.Series) -> Recommendation | None:
             tied=(str(best["condition"]),),
             reason=reason,
         )
-    exact = float(replications_needed(icc, target=TARGET))
+    exact = float(exact_replications(icc, target=TARGET))
     if not math.isfinite(exact):
         return None
     need = max(1, math.ceil(exact - 1e-9))
@@ -423,7 +423,7 @@ def _validity(best: pd.Series) -> str:
 
 def _lower_limit_note(low: float, need: int) -> str:
     """How many judgments the target takes if the reliability is as low as its interval allows."""
-    most = max(1, math.ceil(float(replications_needed(low, target=TARGET)) - 1e-9))
+    most = int(replications_needed(low, target=TARGET))
     return f" ({most} at the interval's lower end)" if most > need else ""
 
 
@@ -515,7 +515,7 @@ def _number(value: Any) -> float:
 def _needed(single: float, target: float) -> float:
     if not single > 0:
         return math.inf if single <= 0 else math.nan
-    return float(max(1, math.ceil(float(replications_needed(single, target=target)) - 1e-9)))
+    return replications_needed(single, target=target)
 
 
 def _mean_usage(row: dict[Any, Any], frame: pd.DataFrame) -> dict[str, float]:
@@ -577,5 +577,5 @@ def _verdict_advice_needed(share: float, low: float) -> float:
     """How many verdicts reach the target; NaN where perhaps no number does."""
     if not low > 0:
         return math.nan
-    exact = float(replications_needed(share, target=TARGET))
+    exact = float(exact_replications(share, target=TARGET))
     return max(1.0, float(np.ceil(exact - 1e-9))) if math.isfinite(exact) else math.nan

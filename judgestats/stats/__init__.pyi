@@ -220,6 +220,9 @@ from judgestats.stats.reliability.intraclass import (
     icc_forms as icc_forms,
 )
 from judgestats.stats.reliability.intraclass import (
+    replications_needed as replications_needed,
+)
+from judgestats.stats.reliability.intraclass import (
     spearman_brown as spearman_brown,
 )
 from judgestats.stats.reliability.measurement_error import (
@@ -230,9 +233,6 @@ from judgestats.stats.reliability.measurement_error import (
 )
 from judgestats.stats.reliability.omega import (
     omega_total as omega_total,
-)
-from judgestats.stats.reliability.omega_fit import (
-    replications_needed as replications_needed,
 )
 from judgestats.stats.reliability.published_omega import (
     published_omega_2412_12509 as published_omega_2412_12509,

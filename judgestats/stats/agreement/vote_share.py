@@ -21,7 +21,7 @@ from judgestats.stats.inference.sum_statistics import (
     estimate_from_sums,
     permutation_reference,
 )
-from judgestats.stats.reliability.intraclass import replications_needed, spearman_brown
+from judgestats.stats.reliability.intraclass import exact_replications, spearman_brown
 
 Estimator = Literal["anova", "kappa"]
 
@@ -39,7 +39,7 @@ def judgments_needed(reliability: float, target: float) -> float:
     if reliability <= 0:
         return math.inf
     # The small slack keeps 4.000000000000001 from asking for a fifth judgment.
-    exact = replications_needed(reliability, target=target)
+    exact = exact_replications(reliability, target=target)
     return float(max(1, math.ceil(exact * (1 - 1e-12))))
 
 

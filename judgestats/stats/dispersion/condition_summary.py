@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError
-from judgestats.results.numbers import count_noun, format_number
+from judgestats.results.numbers import count_noun
 from judgestats.stats.designs.cells import Cells, cell_statistics
 from judgestats.stats.dispersion.published import centred_scores
 from judgestats.stats.dispersion.ratios import (
@@ -23,7 +23,7 @@ from judgestats.stats.dispersion.ratios import (
 )
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample
+from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample, print_table
 from judgestats.stats.inference.jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import with_adjusted
@@ -132,17 +132,7 @@ class ConditionSummary(Result):
         return "; ".join(parts) + "."
 
     def __str__(self) -> str:
-        table = self.glance().to_string(index=False, float_format=format_number)
-        return "\n".join(
-            [
-                "",
-                "\tScores by condition",
-                "",
-                table,
-                *(f"warning: {note.message}" for note in self.notes),
-                "",
-            ]
-        )
+        return print_table("Scores by condition", self.glance(), notes=self.notes)
 
 
 @with_keywords()
@@ -183,13 +173,12 @@ def condition_summary(
     >>> round(s["T=0"].icc.estimate, 3), round(s["T=0"].sem.estimate, 3)
     (0.806, 0.707)
     """
-    function = "condition_summary"
     cells = (
         scores
         if isinstance(scores, Cells)
         else cell_statistics(scores, conditions=conditions, cluster=inference["cluster"])
     )
-    need_scores(cells, function=function)
+    _need_scores(cells, function="condition_summary")
     rows = tuple(_row(cells, c, inference["level"]) for c in range(len(cells.conditions)))
     notes = []
     silent = [r.condition for r in rows if r.constant_share == 1.0]
@@ -204,7 +193,7 @@ def condition_summary(
     )
 
 
-def need_scores(cells: Cells, *, function: str) -> None:
+def _need_scores(cells: Cells, *, function: str) -> None:
     """Refuse cells that were made from variances only; nothing read at all is no such fault."""
     if not cells.n_scores.any() and np.isfinite(cells.variance).any():
         raise InputError(
@@ -353,12 +342,7 @@ def mean_shift(
     ('T=1', -0.667, 0.057)
     """
     function = "mean_shift"
-    cells = (
-        scores
-        if isinstance(scores, Cells)
-        else cells_of_means(scores, conditions, inference["cluster"])
-    )
-    need_scores(cells, function=function)
+    cells = scored_cells(scores, conditions, inference["cluster"], function=function)
     rows = []
     for a, b in chosen_pairs(cells.conditions, reference, function=function):
         d, m = mean_difference(cells, a, b)
@@ -411,16 +395,21 @@ def sample_of(X: ArrayLike | Cells, cells: Cells, used: NDArray[np.bool_]) -> Sa
     return dataclasses.replace(sample, n_replications=None, n_replications_max=None)
 
 
-def cells_of_means(
-    X: ArrayLike, conditions: Sequence[object] | None, cluster: ArrayLike | None
+def scored_cells(
+    X: ArrayLike | Cells,
+    conditions: Sequence[object] | None,
+    cluster: ArrayLike | None,
+    *,
+    function: str,
 ) -> Cells:
-    """Cells from scores, or from one mean a cell (2-d)."""
-    shape = np.shape(X)
-    if len(shape) == 2:
-        return cell_statistics(
-            np.asarray(X, dtype=float)[:, :, None], conditions=conditions, cluster=cluster
-        )
-    return cell_statistics(X, conditions=conditions, cluster=cluster)
+    """Cells from scores, or from one mean a cell (2-d), or as given."""
+    if isinstance(X, Cells):
+        cells = X
+    else:
+        scores = np.asarray(X, dtype=float)[:, :, None] if np.ndim(X) == 2 else X
+        cells = cell_statistics(scores, conditions=conditions, cluster=cluster)
+    _need_scores(cells, function=function)
+    return cells
 
 
 _LEAST = 20  # D'Agostino's approximation of the kurtosis' distribution

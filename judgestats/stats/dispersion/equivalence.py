@@ -20,10 +20,9 @@ from judgestats.results.numbers import apa_estimate, count_noun, format_number, 
 from judgestats.results.quantities import name_of
 from judgestats.stats.designs.cells import Cells
 from judgestats.stats.dispersion.condition_summary import (
-    cells_of_means,
     mean_difference,
-    need_scores,
     sample_of,
+    scored_cells,
 )
 from judgestats.stats.dispersion.ratios import (
     cells_sample,
@@ -326,8 +325,7 @@ def equivalence_of_means(
     """
     function = "equivalence_of_means"
     limits = _limits(margin, ratio=False, function=function)
-    cells = scores if isinstance(scores, Cells) else cells_of_means(scores, conditions, cluster)
-    need_scores(cells, function=function)
+    cells = scored_cells(scores, conditions, cluster, function=function)
     rows = []
     for a, b in chosen_pairs(cells.conditions, reference, function=function):
         d, m = mean_difference(cells, a, b)

@@ -297,20 +297,13 @@ def pooled_of_column(cells: Cells, column: int, level: float) -> Estimate:
     value = float(totals[0] / totals[1]) if present.any() else math.nan
     ratio = log_ratio_of_sums(sums, (1.0, -1.0)) if present.any() else LogRatio(log=math.nan)
     interval, notes = useful_ratio(ratio, ratio.interval(level), ratio.notes, degree=2, of=name)
-    sample = (
-        cells.sample(present, reason="fewer than 2 scores")
-        if cells.common_r
-        else Sample(
-            n_items=int(present.sum()), n_clusters=int(np.unique(cells.cluster[present]).size)
-        )
-    )
     return Estimate(
         name="pooled_within_variance",
         label=f"Pooled within-cell variance of {name}",
         estimator="mean of cell variances over items",
         estimate=value,
         interval=interval,
-        sample=sample,
+        sample=cells.sample(present, reason="fewer than 2 scores"),
         notes=notes,
         reason=reason,
         details={"condition": name, "log_std_error": ratio.std_error, "df": ratio.df},
@@ -364,28 +357,19 @@ def ratio_of_ratios(
     ('moved', 'steady', 3.3, True)
     """
     function = "ratio_of_ratios"
-    v1, v0 = (_variances(x, function) for x in (treated, control))
+    cells, plain = (
+        variance_cells(x, function=function, conditions=groups, cluster=inference["cluster"])
+        for x in (treated, control)
+    )
+    names, codes, v1, v0 = cells.conditions, cells.cluster, cells.variance, plain.variance
     if v1.shape != v0.shape:
         raise InputError(
             f"{function}: treated and control must have the same items and groups, got shapes "
             f"{v1.shape} and {v0.shape}. Give items in the same order, one column a group."
         )
-    n_groups = v1.shape[1]
-    names = (
-        [str(g) for g in groups]
-        if groups is not None
-        else [f"group {i + 1}" for i in range(n_groups)]
-    )
-    if n_groups < 2 or len(names) != n_groups:
-        raise InputError(
-            f"{function}: needs at least 2 groups and one name for each, got {n_groups} groups and "
-            f"{len(names)} names."
-        )
-    codes = cluster_codes(inference["cluster"], v1.shape[0], where=function)
     rows = []
     notes = []
-    for first, second in itertools.combinations(range(n_groups), 2):
-        a, b = second, first
+    for a, b in chosen_pairs(names, None, function=function):
         columns = np.column_stack([v1[:, a], v0[:, a], v1[:, b], v0[:, b]])
         used = ~np.isnan(columns).any(axis=1)
         sums = cluster_sums(columns[used], codes[used])
@@ -424,15 +408,3 @@ def ratio_of_ratios(
         ),
         notes=tuple({n.message: n for n in notes}.values()),
     )
-
-
-def _variances(x: ArrayLike, function: str) -> NDArray[np.float64]:
-    values = np.asarray(x, dtype=float)
-    if values.ndim == 3:
-        return cell_statistics(values).variance
-    if values.ndim != 2 or np.any(values < 0):
-        raise InputError(
-            f"{function}: expected scores as a 3-d array or non-negative variances as a 2-d one, "
-            f"got shape {values.shape}."
-        )
-    return values

@@ -246,6 +246,14 @@ def notes_block(notes: Sequence[Note]) -> list[str]:
     return [f"warning: {note.message}" for note in notes]
 
 
+def print_table(
+    title: str, table: pd.DataFrame, lines: Sequence[str] = (), notes: Sequence[Note] = ()
+) -> str:
+    """A titled table with the lines and warnings under it, as results print."""
+    text = table.to_string(index=False, float_format=format_number)
+    return "\n".join(["", f"\t{title}", "", text, *lines, *notes_block(notes), ""])
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Estimate(Result):
     """One estimated quantity with everything a reader needs to judge it.

@@ -19,7 +19,7 @@ from judgestats.errors import InputError
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample
+from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample, print_table
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.multiplicity import with_adjusted
 from judgestats.stats.inference.result import Comparison
@@ -140,27 +140,6 @@ class Strengths(Result):
         rows += [{**t.row(), "system": "", "term": t.name} for t in self.others]
         return pd.DataFrame(rows)
 
-    def glance(self) -> pd.DataFrame:
-        """One row: how the model fits, and how many systems may be the best."""
-        return pd.DataFrame(
-            [
-                {
-                    "term": "bradley_terry",
-                    "n_systems": len(self.systems),
-                    "may_be_best": sum(best == 1 for best, _ in self.ranks),
-                    "loglik": self.loglik,
-                    "n": self.sample.n_items,
-                    "n_clusters": self.sample.n_clusters,
-                }
-            ]
-        )
-
-    def apa(self, *, digits: int = 2) -> str:
-        """Every strength with its interval: see `Result.apa`."""
-        return "; ".join(
-            f"{t.label}: {t.apa(digits=digits)}" for t in (*self.strengths, *self.others)
-        )
-
     def sentence(self) -> str:
         """Who leads, and how sure that is."""
         best = [s for s, (high, _) in zip(self.systems, self.ranks, strict=True) if high == 1]
@@ -184,11 +163,9 @@ class Strengths(Result):
                 "ranks": [f"{a}-{b}" if a < b else f"{a}" for a, b in self.ranks],
             }
         )
-        lines = ["", f"\tStrengths of systems ({self.strengths[0].estimator})", ""]
-        lines.append(shown.to_string(index=False))
-        lines += [f"{t.label}: {t.short()}" for t in self.others]
-        lines.append(f"data: {self.sample}")
-        return "\n".join([*lines, *(f"warning: {n.message}" for n in self.notes), ""])
+        title = f"Strengths of systems ({self.strengths[0].estimator})"
+        others = [f"{t.label}: {t.short()}" for t in self.others]
+        return print_table(title, shown, [*others, f"data: {self.sample}"], self.notes)
 
 
 OUTCOMES = ("a", "b", "tie")

@@ -15,7 +15,7 @@ from scipy.special import ndtri
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
-from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample
+from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample, print_table
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.models.bradley_terry import rank_intervals
 from judgestats.stats.models.facet_fit import (
@@ -134,30 +134,6 @@ class ManyFacet(Result):
         rows += [{"facet": "threshold", "level": t.label, **t.row()} for t in self.thresholds]
         return pd.DataFrame(rows)
 
-    def glance(self) -> pd.DataFrame:
-        """One row: the fit as a whole."""
-        return pd.DataFrame(
-            [
-                {
-                    "term": "many_facet",
-                    "method": METHOD,
-                    "reliability": self.reliability,
-                    "sigma": self.sigma,
-                    "loglik": self.loglik,
-                    "grid_change": self.change,
-                    "n": self.sample.n_items,
-                    "n_clusters": self.sample.n_clusters,
-                    "extreme": self.extreme,
-                }
-            ]
-        )
-
-    def apa(self, *, digits: int = 2) -> str:
-        """Every severity with its interval: see `Result.apa`."""
-        return "; ".join(
-            f"{v.facet} {v.level}: {v.severity.apa(digits=digits)}" for v in self._all()
-        )
-
     def sentence(self) -> str:
         """The strictest and the mildest of the first facet, and the leading system."""
         name, levels = next(iter(self.facets.items()))
@@ -174,7 +150,6 @@ class ManyFacet(Result):
         return f"{text} ({self.sample})."
 
     def __str__(self) -> str:
-        lines = ["", f"\tMany-facet model ({METHOD})", ""]
         shown = pd.DataFrame(
             [
                 {
@@ -189,10 +164,11 @@ class ManyFacet(Result):
                 for v in self._all()
             ]
         )
-        lines.append(shown.to_string(index=False))
-        lines.append("thresholds: " + ", ".join(t.short() for t in self.thresholds))
-        lines.append(f"reliability of quality {self.reliability:.3f}; data: {self.sample}")
-        return "\n".join([*lines, *(f"warning: {n.message}" for n in self.notes), ""])
+        lines = [
+            "thresholds: " + ", ".join(t.short() for t in self.thresholds),
+            f"reliability of quality {self.reliability:.3f}; data: {self.sample}",
+        ]
+        return print_table(f"Many-facet model ({METHOD})", shown, lines, self.notes)
 
 
 class _Terms:

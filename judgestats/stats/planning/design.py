@@ -17,7 +17,7 @@ from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import format_number
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import BEYOND, NEARLY_ALL
-from judgestats.stats.inference.estimate import Note, Result
+from judgestats.stats.inference.estimate import Note, Result, print_table
 from judgestats.stats.planning.pilot import PilotComponents
 
 BATCH_SCORES = 2_000_000
@@ -244,18 +244,7 @@ class StudyPlan(Result):
         )
 
     def __str__(self) -> str:
-        table = self.table.to_string(index=False, float_format=format_number)
-        return "\n".join(
-            [
-                "",
-                f"\tStudy plan: {self.goal}",
-                "",
-                table,
-                self.sentence(),
-                *(f"warning: {n.message}" for n in self.notes),
-                "",
-            ]
-        )
+        return print_table(f"Study plan: {self.goal}", self.table, [self.sentence()], self.notes)
 
 
 def plan_study(

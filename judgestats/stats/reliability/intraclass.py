@@ -85,8 +85,8 @@ def spearman_brown(
     return k * reliability / denominator if denominator != 0 else math.nan
 
 
-def replications_needed(reliability: float, *, target: float) -> float:
-    r"""Number of judgments whose mean reaches a target reliability: Spearman-Brown inverted.
+def exact_replications(reliability: float, *, target: float) -> float:
+    r"""How many judgments' mean reaches a target reliability, not rounded.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def replications_needed(reliability: float, *, target: float) -> float:
     Returns
     -------
     float
-        :math:`\rho^* (1 - \rho) / (\rho (1 - \rho^*))`, not rounded: take the ceiling. 0 where one
+        :math:`\rho^* (1 - \rho) / (\rho (1 - \rho^*))`, Spearman-Brown inverted. 0 where one
         judgment has reliability 1; NaN where it is 0 or less, because no number is enough.
 
     Raises
@@ -108,7 +108,7 @@ def replications_needed(reliability: float, *, target: float) -> float:
 
     Examples
     --------
-    >>> round(replications_needed(0.5, target=0.8), 10), replications_needed(-0.1, target=0.8)
+    >>> round(exact_replications(0.5, target=0.8), 10), exact_replications(-0.1, target=0.8)
     (4.0, nan)
     """
     if not 0 < target < 1:
@@ -118,6 +118,35 @@ def replications_needed(reliability: float, *, target: float) -> float:
     if math.isnan(reliability) or reliability <= 0:
         return math.nan
     return target * (1 - reliability) / (reliability * (1 - target))
+
+
+def replications_needed(single: float, *, target: float) -> float:
+    """Smallest number of judgments whose mean reaches a reliability (Spearman-Brown).
+
+    Parameters
+    ----------
+    single : float
+        Reliability of one judgment.
+    target : float
+        Reliability wanted, in (0, 1).
+
+    Returns
+    -------
+    float
+        At least 1; NaN where `single` is not positive.
+
+    Raises
+    ------
+    InputError
+        If `target` is not inside (0, 1).
+
+    Examples
+    --------
+    >>> replications_needed(0.5, target=0.8), replications_needed(-0.1, target=0.8)
+    (4.0, nan)
+    """
+    exact = exact_replications(single, target=target)
+    return exact if math.isnan(exact) else float(max(1, math.ceil(exact - 1e-9)))
 
 
 FloatArray = NDArray[np.float64]

@@ -14,7 +14,7 @@ from judgestats.stats.inference.keywords import NULL, Inference, one_blas_thread
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
 from judgestats.stats.reliability.coefficient_intervals import shuffled_mean_squares
 from judgestats.stats.reliability.internal_consistency import TwoWaySums
-from judgestats.stats.reliability.intraclass import icc_value
+from judgestats.stats.reliability.intraclass import icc_value, replications_needed
 from judgestats.stats.reliability.omega_fit import (
     TARGETS,
     IntervalMethod,
@@ -25,7 +25,6 @@ from judgestats.stats.reliability.omega_fit import (
     parallel_reliability,
     prepare,
     refuse,
-    replications_needed,
     statistic_of,
     too_little,
 )
@@ -43,7 +42,6 @@ __all__ = [
     "OmegaEstimate",
     "omega_of_covariance",
     "omega_total",
-    "replications_needed",
 ]
 
 MODEL_TEXT = {

@@ -199,45 +199,6 @@ def _count(n: float) -> str:
     return "no number" if math.isnan(n) else f"{n:.0f}"
 
 
-def replications_needed(single: float, *, target: float) -> float:
-    r"""Smallest number of judgments whose mean reaches a reliability (Spearman-Brown).
-
-    Parameters
-    ----------
-    single : float
-        Reliability of one judgment.
-    target : float
-        Reliability wanted, in (0, 1).
-
-    Returns
-    -------
-    float
-        ``ceil(target (1 - single) / (single (1 - target)))``; NaN where `single` is not positive.
-
-    Raises
-    ------
-    InputError
-        If `target` is not inside (0, 1).
-
-    Examples
-    --------
-    >>> replications_needed(0.5, target=0.8), replications_needed(-0.1, target=0.8)
-    (4.0, nan)
-    """
-    if not 0 < target < 1:
-        msg = (
-            f"replications_needed: target must lie in (0, 1), got {target}. "
-            "Give a reliability such as 0.8."
-        )
-        raise InputError(msg)
-    if not single > 0:
-        return math.nan
-    if single >= 1:
-        return 1.0
-    exact = target * (1 - single) / (single * (1 - target))
-    return float(max(1, math.ceil(exact - 1e-9)))
-
-
 EQUAL_SPREAD = (
     "The chi-squared of the fit takes items to be equally spread: where they are not, it rejects "
     "exchangeable replications too, and is no reason to choose another model."

@@ -48,5 +48,5 @@ def test_undefined_is_said_and_wrong_shapes_are_refused():
     assert row.interval is None
     with pytest.raises(InputError, match="same items"):
         ratio_of_ratios(np.ones((5, 2)), np.ones((4, 2)))
-    with pytest.raises(InputError, match="at least 2 groups"):
+    with pytest.raises(InputError, match="at least 2 conditions"):
         ratio_of_ratios(np.ones((5, 1)), np.ones((5, 1)))

@@ -16,7 +16,7 @@ from judgestats.stats import (
 )
 from judgestats.stats.designs import mean_squares, one_way_mean_squares, resampled_mean_squares
 from judgestats.stats.reliability import FORMS
-from judgestats.stats.reliability.intraclass import replications_needed
+from judgestats.stats.reliability.intraclass import exact_replications
 
 BARE = {"interval": "none", "n_permutations": 0}
 scores = arrays(np.float64, (9, 3), elements=st.integers(1, 10).map(float))
@@ -128,19 +128,19 @@ def test_the_f_test_is_the_permutation_test_for_normal_scores():
 @settings(max_examples=30, deadline=None)
 @given(st.floats(0.01, 0.99), st.floats(0.05, 0.95))
 def test_step_up_and_its_inverse(single, target):
-    k = replications_needed(single, target=target)
+    k = exact_replications(single, target=target)
     assert spearman_brown(single, k=k) == pytest.approx(target)
 
 
 def test_step_up_edges():
-    assert replications_needed(1.0, target=0.8) == 0
-    assert np.isnan(replications_needed(0.0, target=0.8))
+    assert exact_replications(1.0, target=0.8) == 0
+    assert np.isnan(exact_replications(0.0, target=0.8))
     assert np.isnan(spearman_brown(-1.0, k=2))
     np.testing.assert_allclose(spearman_brown(np.array([0.5, -1.0]), k=2), [2 / 3, np.nan])
     with pytest.raises(InputError, match="k must be positive"):
         spearman_brown(0.5, k=0)
     with pytest.raises(InputError, match="target must lie"):
-        replications_needed(0.5, target=1)
+        exact_replications(0.5, target=1)
 
 
 def test_errors_in_score_points():

@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
-from judgestats.stats import icc, omega_total
+from judgestats.stats import icc, omega_total, replications_needed
 from judgestats.stats.inference import to_plain
 from judgestats.stats.reliability import weighted_covariances
-from judgestats.stats.reliability.omega import replications_needed
 
 MODELS = ("parallel", "tau-equivalent", "congeneric")
 
