@@ -51,6 +51,9 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
             "Differences of mean ranks: bars join conditions that do not differ significantly.",
             plots.CriticalDifference(
                 labels=names, mean_ranks=(1.4, 2.2, 3.1, 4.0, 4.9, 5.4), critical_difference=1.2,
+                told_apart=tuple(
+                    (a, b) for i, a in enumerate(names) for b in names[i + 2 :]
+                ),
                 low_label="less spread", high_label="more spread",
             ),
         ),
@@ -76,15 +79,6 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
                 x_label="Ratio of within-item variances", reference=1.0, log=True,
             ),
         ),
-        "reliability-by-k": (
-            "How many judgments to average for a target reliability.",
-            plots.ReliabilityByK(
-                curves=tuple(
-                    plots.ReliabilityCurve(name=n, single=r, low=r - 0.12, high=r + 0.1)
-                    for n, r in zip(JUDGES, (0.35, 0.55, 0.8), strict=True)
-                ),
-            ),
-        ),
         "score-distribution": (
             "Which scores a judge uses at all, by condition.",
             plots.ScoreDistribution(labels=("T=0", "T=0.3", "T=0.7", "T=1"), scores=scores,
@@ -101,37 +95,20 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
         ),
         "null-strip": (
             "Coefficients next to their permutation nulls.",
-            plots.NullStrip(
+            plots.Forest(
                 rows=(
-                    plots.NullRow(label="ICC(1,1)", estimate=0.62, low=0.5, high=0.73,
-                                  null_mean=0.0, null_q95=0.06),
-                    plots.NullRow(label="omega total, congeneric", estimate=0.38, low=0.1,
-                                  high=0.6, null_mean=0.13, null_q95=0.41),
-                    plots.NullRow(label="Fleiss' kappa", estimate=math.nan, null_mean=math.nan,
-                                  null_q95=math.nan),
+                    plots.EffectRow(label="ICC(1,1)", estimate=0.62, low=0.5, high=0.73,
+                                    null_mean=0.0, null_q95=0.06),
+                    plots.EffectRow(label="omega total, congeneric", estimate=0.38, low=0.1,
+                                    high=0.6, null_mean=0.13, null_q95=0.41),
+                    plots.EffectRow(label="Fleiss' kappa", estimate=math.nan),
                 ),
-            ),
-        ),
-        "scaling-curves": (
-            "Does a verdict gain from more judgments before it?",
-            plots.ScalingCurves(
-                curves=tuple(
-                    plots.ScalingCurve(
-                        name=n, k=(0, 2, 4, 8, 16), share=tuple(s), low=tuple(s - 0.04),
-                        high=tuple(s + 0.04),
-                    )
-                    for n, s in zip(
-                        JUDGES,
-                        np.array([[0.62, 0.66, 0.7, 0.73, 0.74], [0.7, 0.73, 0.77, 0.78, 0.8],
-                                  [0.66, 0.66, 0.67, 0.66, 0.68]]),
-                        strict=True,
-                    )
-                ),
+                x_label="Coefficient", reference=math.nan, bounded=True,
             ),
         ),
         "equivalence": (
             "Is a difference small enough to ignore? Only an interval inside the margin says so.",
-            plots.Equivalence(
+            plots.Forest(
                 rows=(
                     plots.EffectRow(
                         label="T=0.2 against T=0", estimate=1.05, low=0.92, high=1.18,
@@ -146,7 +123,8 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
                         verdict="different",
                     ),
                 ),
-                margin=(0.8, 1.25), log=True, x_label="Ratio of within-item variances",
+                margin=(0.8, 1.25), log=True, reference=1.0, level=0.9,
+                x_label="Ratio of within-item variances",
             ),
         ),
         "curves": (
@@ -188,18 +166,6 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
                 brackets=((0, 1),),
                 quiet=(3,),
                 caption="Agreement of three judges with people, and of people among themselves.",
-            ),
-        ),
-        "reliability-diagram": (
-            "Accuracy by stated confidence; the diagonal is perfect calibration.",
-            plots.ReliabilityDiagram(
-                curves=(
-                    plots.CalibrationCurve(
-                        name=JUDGES[1], confidence=(0.55, 0.65, 0.75, 0.85, 0.95),
-                        share=(0.5, 0.58, 0.63, 0.7, 0.78), low=(0.4, 0.5, 0.56, 0.64, 0.74),
-                        high=(0.6, 0.66, 0.7, 0.76, 0.82), n=(60, 110, 180, 240, 310),
-                    ),
-                ),
             ),
         ),
     }  # fmt: skip

@@ -174,7 +174,7 @@ def test_temperatures_stand_apart():
     assert [r["judge"] for r in crowd.selection(run).rows] == ["j at T=0", "j at T=1"]
     assert [r["judge"] for r in crowd.strategies(run).rows] == ["j at T=0", "j at T=1"]
     figure, table = crowd.scaling(run)
-    assert [c.name for c in figure.figure.curves] == ["j at T=0", "j at T=1"]
+    assert [c.name for c in figure.figure.panels[0].curves] == ["j at T=0", "j at T=1"]
     assert len(table.rows) == 4
 
 

@@ -53,9 +53,31 @@ def effects(labels: tuple[str, ...], *, width: float = 0.3) -> tuple[plots.Effec
     )  # fmt: skip
 
 
+def curves(
+    names: tuple[str, ...], *, log: bool = False, levels: tuple[str, ...] = ()
+) -> plots.Figure:
+    panel = plots.CurvePanel(
+        y_label="Reliability of the mean of k",
+        curves=tuple(
+            plots.Curve(
+                name=name, quiet=i > 6,
+                points=tuple(
+                    plots.Point(x=i if levels else k, value=v, low=v - 0.1, high=v + 0.05)
+                    for i, (k, v) in enumerate(zip((1, 2, 3, 5, 10), values, strict=True))
+                ),
+            )
+            for i, name in enumerate(names)
+            for values in [np.sort(rng().uniform(0.01 * i, 0.9, 5))]
+        ),
+        lines=(("target", 0.8),),
+    )  # fmt: skip
+    return plots.Curves(panels=(panel,), x_label="Judgments", levels=levels, log=log)
+
+
 FIGURES: dict[str, Callable[[], plots.Figure]] = {
     "cd few": lambda: plots.CriticalDifference(
-        labels=("a", "b", "c"), mean_ranks=(1.2, 1.9, 2.9), critical_difference=0.8
+        labels=("a", "b", "c"), mean_ranks=(1.2, 1.9, 2.9), critical_difference=0.8,
+        told_apart=(("a", "c"), ("b", "c")),
     ),
     "cd many": lambda: plots.CriticalDifference(
         labels=MANY, mean_ranks=tuple(np.linspace(1, 22, 22)), critical_difference=6.0
@@ -101,34 +123,33 @@ FIGURES: dict[str, Callable[[], plots.Figure]] = {
         reference=1.0, log=True,
     ),
     "forest none": lambda: plots.Forest(rows=()),
-    "equivalence": lambda: plots.Equivalence(
+    "equivalence": lambda: plots.Forest(
         rows=(*effects(MANY[:6]), plots.EffectRow(label="undefined", estimate=NAN)),
-        margin=(0.8, 1.25), log=True,
+        margin=(0.8, 1.25), log=True, reference=1.0,
     ),
-    "reliability": lambda: plots.ReliabilityByK(
-        curves=tuple(
-            plots.ReliabilityCurve(name=n, single=s, low=s - 0.2, high=min(1, s + 0.1))
-            for n, s in zip(LONG[:2], (-0.02, 0.6), strict=True)
-        )
+    "curves": lambda: curves(LONG[:2]),
+    "curves many": lambda: curves(MANY),
+    "curves by k": lambda: curves(LONG[:2], log=True),
+    "curves of levels": lambda: curves(("a", "b"), levels=("0", "2", "4", "8", "16")),
+    "curves and diagonal": lambda: plots.Curves(
+        panels=(
+            plots.CurvePanel(
+                y_label="Share that was right", diagonal=True,
+                curves=(plots.Curve(name="a", points=(plots.Point(x=0.551, value=0.5),
+                                                      plots.Point(x=0.913, value=0.8))),),
+            ),
+        ),
+        x_label="Stated confidence",
     ),
-    "reliability many": lambda: plots.ReliabilityByK(
-        curves=tuple(
-            plots.ReliabilityCurve(name=n, single=s)
-            for n, s in zip(MANY, rng().uniform(0, 1, 22), strict=True)
-        )
-    ),
-    "reliability none": lambda: plots.ReliabilityByK(
-        curves=(plots.ReliabilityCurve(name="a", single=NAN),)
-    ),
-    "null": lambda: plots.NullStrip(
+    "null": lambda: plots.Forest(
         rows=tuple(
-            plots.NullRow(label="ICC(1,1), " + n, estimate=e, low=e - 0.1, high=e + 0.1,
+            plots.EffectRow(label="ICC(1,1), " + n, estimate=e, low=e - 0.1, high=e + 0.1,
                           null_mean=0.0, null_q95=0.1)
             for n, e in zip(MANY[8:14], rng().uniform(0, 1, 6), strict=True)
         )
     ),
-    "null undefined": lambda: plots.NullStrip(
-        rows=(plots.NullRow(label="kappa", estimate=NAN, null_mean=NAN, null_q95=NAN),)
+    "null undefined": lambda: plots.Forest(
+        rows=(plots.EffectRow(label="kappa", estimate=NAN, null_mean=NAN, null_q95=NAN),)
     ),
     "scores": lambda: plots.ScoreDistribution(
         labels=MANY, scores=tuple(np.clip(rng().normal(7, 2, 40).round(), 1, 10) for _ in MANY),
@@ -167,18 +188,13 @@ def of_size(n: int) -> dict[str, Callable[[], plots.Figure]]:
             series_name=tuple(f"judge-{i // 8}" for i in range(n)), point_label=names,
         ),
         f"forest {n}": lambda: plots.Forest(rows=effects(names), reference=1.0, log=True),
-        f"equivalence {n}": lambda: plots.Equivalence(
-            rows=effects(names), margin=(0.8, 1.25), log=True
+        f"equivalence {n}": lambda: plots.Forest(
+            rows=effects(names), margin=(0.8, 1.25), log=True, reference=1.0
         ),
-        f"reliability {n}": lambda: plots.ReliabilityByK(
-            curves=tuple(
-                plots.ReliabilityCurve(name=m, single=v)
-                for m, v in zip(names, values, strict=True)
-            )
-        ),
-        f"null {n}": lambda: plots.NullStrip(
+        f"curves {n}": lambda: curves(names),
+        f"null {n}": lambda: plots.Forest(
             rows=tuple(
-                plots.NullRow(label=m, estimate=v, low=v - 0.1, high=v + 0.04, null_mean=0.0,
+                plots.EffectRow(label=m, estimate=v, low=v - 0.1, high=v + 0.04, null_mean=0.0,
                               null_q95=0.1)
                 for m, v in zip(names, values, strict=True)
             )
@@ -262,15 +278,17 @@ def test_pictures_are_drawn_and_not_empty() -> None:
 
 
 def test_dollar_signs_are_text() -> None:
-    figure = plots.NullStrip(
+    figure = plots.Forest(
         rows=(
-            plots.NullRow(label="costs $5 or $6 \\alpha", estimate=0.5, null_mean=0, null_q95=0.1),
+            plots.EffectRow(
+                label="costs $5 or $6 \\alpha", estimate=0.5, null_mean=0, null_q95=0.1
+            ),
         )
     )
     canvas = figure.render()
     texts = {t.get_text() for t in canvas.findobj(Text)}
     assert "costs $5 or $6 \\alpha" in texts
-    assert not any(t.get_parse_math() for t in canvas.findobj(Text))
+    assert not any(t.get_parse_math() for t in canvas.findobj(Text) if "$" in t.get_text())
 
 
 def luminance(colour: str) -> float:
@@ -334,9 +352,11 @@ def test_the_critical_difference_stands_beside_its_bar() -> None:
 
 def test_marks_go_by_the_adjusted_test_and_never_by_the_interval() -> None:
     row = partial(plots.EffectRow, label="", estimate=1.4, low=1.1, high=1.8)
-    assert plots.Equivalence.verdict(row()) == "undecided"
-    assert plots.Equivalence.verdict(row(verdict="equivalent")) == "equivalent"
-    assert plots.Equivalence.verdict(row(low=NAN, high=NAN, verdict="different")) == "undefined"
+    beside = (row(), row(verdict="equivalent"), row(low=NAN, high=NAN, verdict="different"))
+    alt = plots.Forest(rows=beside, margin=(0.8, 1.25), reference=1.0).alt
+    assert [part.rpartition(", ")[2] for part in alt.rstrip(".").split(";")] == [
+        "undecided", "equivalent", "undefined",
+    ]  # fmt: skip
     ax = Canvas().subplots()
     rows = (row(), row(verdict="undecided"), row(low=0.5, high=2.0, verdict="different"))
     plots.Forest(rows=rows, reference=1.0).draw(ax)
@@ -363,7 +383,7 @@ def test_marks_go_by_the_adjusted_test_and_never_by_the_interval() -> None:
             "must be positive",
         ),
         (
-            lambda: plots.Equivalence(
+            lambda: plots.Forest(
                 rows=(plots.EffectRow(label="x", estimate=0.0),), margin=(1, -1)
             ).render(),
             "margin must be",

@@ -23,7 +23,7 @@ rows = tuple(
                     estimate=0.0, low=-0.1, high=0.1)
     for i in range(36)
 )
-figure = plots.Equivalence(rows=rows, margin=(-0.2, 0.2), log=False)
+figure = plots.Forest(rows=rows, margin=(-0.2, 0.2))
 show("@fig-tall shows it.", Captioned(figure=figure, label="fig-tall", caption="Last line."))
 ```
 """

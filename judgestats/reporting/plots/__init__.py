@@ -10,24 +10,14 @@ from judgestats.reporting.plots.answer import (
 )
 from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.plots.effects import (
-    CalibrationCurve,
     EffectRow,
-    Equivalence,
     Forest,
-    ReliabilityDiagram,
-    ScalingCurve,
-    ScalingCurves,
     Verdict,
 )
 from judgestats.reporting.plots.repeats import (
     MeanAgainstSpread,
-    NullRow,
-    NullStrip,
-    ReliabilityByK,
-    ReliabilityCurve,
     SpreadByCondition,
     SpreadPanel,
-    stepped_up,
 )
 from judgestats.reporting.plots.scores import (
     CriticalDifference,
@@ -37,8 +27,6 @@ from judgestats.reporting.plots.scores import (
 )
 
 __all__ = [
-    "CalibrationCurve",
-    "ReliabilityDiagram",
     "CriticalDifference",
     "Curve",
     "CurvePanel",
@@ -46,22 +34,14 @@ __all__ = [
     "DotPanel",
     "Dots",
     "EffectRow",
-    "Equivalence",
     "Figure",
     "Forest",
     "MeanAgainstSpread",
-    "NullRow",
-    "NullStrip",
     "Point",
     "PositionHeatMap",
-    "ReliabilityByK",
-    "ReliabilityCurve",
-    "ScalingCurve",
-    "ScalingCurves",
     "ScoreDistribution",
     "SpreadByCondition",
     "SpreadPanel",
     "cliques",
-    "stepped_up",
     "Verdict",
 ]

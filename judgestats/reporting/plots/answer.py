@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import NullLocator
 
 from judgestats.reporting.document import clean
+from judgestats.reporting.numbers import number
 from judgestats.reporting.plots.base import (
     COLOURS,
     GREY,
     INK,
-    NARROW,
     PALE,
-    PAPER_WIDTH,
     Figure,
     finite,
     series,
@@ -40,24 +40,26 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """The points of one series, in order."""
+    """The points of one series, in order; a quiet one is thin and not named."""
 
     name: str
     points: tuple[Point, ...]
+    quiet: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class CurvePanel:
-    """One estimand against the factor: `line` is a reference, with its name.
+    """One estimand against the factor.
 
-    `from_zero` says that the axis begins at 0.
+    `lines` are references with their names, `from_zero` says that the axis begins at 0, `diagonal`
+    that both axes are shares which are to be equal.
     """
 
     y_label: str
     curves: tuple[Curve, ...]
-    line: float = math.nan
-    line_label: str = ""
+    lines: tuple[tuple[str, float], ...] = ()
     from_zero: bool = False
+    diagonal: bool = False
 
 
 def _bars(point: Point) -> np.ndarray[Any, Any] | None:
@@ -95,30 +97,61 @@ def _thin_levels(xs: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True, kw_only=True)
 class Curves(Figure):
-    """Estimates with intervals against a factor, a line a series, a panel an estimand."""
+    """Estimates with intervals against a factor, a line a series, a panel an estimand.
+
+    `levels` name the values of a factor that is drawn at equal distances; a `log` axis is
+    logarithmic.
+    """
 
     panels: tuple[CurvePanel, ...]
     x_label: str
-    width: float = PAPER_WIDTH
-
-    @property
-    def narrow(self) -> Curves:
-        """The figure for a small screen: its panels under one another."""
-        return replace(self, width=NARROW)
+    levels: tuple[str, ...] = ()
+    log: bool = False
 
     @property
     def _stacked(self) -> bool:
-        return self.width < 5 or len(self.panels) == 1
+        return self.is_narrow or len(self.panels) == 1
 
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
         rows = len(self.panels) if self._stacked else 1
-        return (self.width, 2.45 * rows + (0.25 if self._many else 0))
+        further = 0.3 * max(0, math.ceil(len(self._legend) / self._columns) - 2)
+        return (self.width, 2.45 * rows + (0.25 + further if self._many else 0))
+
+    @property
+    def _legend(self) -> list[str]:
+        """The names in the legend, in their lines."""
+        panel = self.panels[0]
+        named = [curve.name for curve in panel.curves if not curve.quiet]
+        lines = [wrapped(name, width=24, lines=2) for name, _ in panel.lines]
+        return [*wrap_unique(named, width=24, lines=2), *lines]
+
+    @property
+    def _columns(self) -> int:
+        """Columns of the legend that there is room for."""
+        longest = max(len(line) for name in self._legend for line in name.split("\n"))
+        room = int(self.width / (0.068 * longest + 0.5))
+        return max(1, min(2 if self.is_narrow else 4, len(self._legend), room))
+
+    @property
+    def alt(self) -> str:
+        """The figure in words."""
+        if self.caption:
+            return self.caption
+        parts = [
+            f"{c.name}: " + ", ".join(f"{number(p.value)} at {self._level(p.x)}" for p in c.points)
+            for panel in self.panels
+            for c in panel.curves
+        ]
+        return f"{self.panels[0].y_label} by {self.x_label.lower()}. {'; '.join(parts)}."
+
+    def _level(self, x: float) -> str:
+        return self.levels[round(x)] if self.levels else f"{x:.3g}"
 
     @property
     def _many(self) -> bool:
-        return any(len(p.curves) > 1 or math.isfinite(p.line) for p in self.panels)
+        return any(len(p.curves) > 1 or p.lines for p in self.panels)
 
     def compose(self, canvas: Canvas) -> None:
         """Draw every panel; one legend above all."""
@@ -131,16 +164,19 @@ class Curves(Figure):
                 ax.set_xlabel(self.x_label)
         if self._many:
             handles, labels = axes[0].get_legend_handles_labels()
-            columns = 2 if self.width < 5 else min(4, len(labels))
-            canvas.legend(handles, labels, loc="outside upper left", ncols=columns)
+            canvas.legend(handles, labels, loc="outside upper left", ncols=self._columns)
 
     def _panel(self, panel: CurvePanel, ax: Axes) -> None:
         xs = sorted({p.x for curve in panel.curves for p in curve.points})
-        gap = min((b - a for a, b in pairwise(xs)), default=1.0)
-        step = min(0.09, 0.5 / max(1, len(panel.curves))) * gap
-        names = wrap_unique([curve.name for curve in panel.curves], width=24, lines=2)
-        for i, curve in enumerate(panel.curves):
-            moved = (i - (len(panel.curves) - 1) / 2) * step  # intervals beside one another
+        gap = 0.0 if self.log else min((b - a for a, b in pairwise(xs)), default=1.0)
+        named = [curve for curve in panel.curves if not curve.quiet]
+        step = min(0.09, 0.5 / max(1, len(named))) * gap
+        names = wrap_unique([curve.name for curve in named], width=24, lines=2)
+        for curve in panel.curves:
+            if curve.quiet:
+                ax.plot([p.x for p in curve.points], [p.value for p in curve.points], **_QUIET)
+        for i, curve in enumerate(named):
+            moved = (i - (len(named) - 1) / 2) * step  # intervals beside one another
             style = series(i)
             kept = [p for p in curve.points if math.isfinite(p.value)]
             ax.plot(
@@ -151,21 +187,32 @@ class Curves(Figure):
                 bars = _bars(p)
                 if bars is not None:
                     ax.errorbar([p.x + moved], [p.value], yerr=bars, color=style["color"], lw=0.9)
-        if math.isfinite(panel.line):
-            name = wrapped(panel.line_label, width=24, lines=2)  # in the legend, off the curves
-            ax.axhline(panel.line, label=name, color=GREY, lw=0.9, linestyle=(0, (4, 2)))
+        for name, line in panel.lines:  # named in the legend, off the curves
+            label = wrapped(name, width=24, lines=2)
+            ax.axhline(line, label=label, color=GREY, lw=0.9, linestyle=(0, (4, 2)))
+        if panel.diagonal:
+            ax.plot((0, 1), (0, 1), color=GREY, lw=1, ls="--", zorder=0)
         limits = _near([p for curve in panel.curves for p in curve.points])
         if limits:
             ax.set_ylim(*limits)
         if panel.from_zero:
             _, high = ax.get_ylim()
             ax.set_ylim(min(ax.get_ylim()[0], -0.03 * high), high)
-        ticks = _thin_levels(xs)
-        if len(ticks) <= 8:
-            ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
+        self._ticks(panel, ax, xs)
+        ax.set_ylabel(wrapped(panel.y_label.replace(" / ", "/"), width=28, lines=2))
+
+    def _ticks(self, panel: CurvePanel, ax: Axes, xs: Sequence[float]) -> None:
+        ticks = list(xs) if self.log else _thin_levels(xs)
+        if self.log:
+            ax.set_xscale("log")
+            ax.xaxis.set_minor_locator(NullLocator())
+        if len(ticks) <= 8 and not panel.diagonal:
+            ax.set_xticks(ticks, [self._level(x) for x in ticks])
         if max((abs(p.value) for c in panel.curves for p in c.points), default=0.0) >= 10_000:
             ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        ax.set_ylabel(wrapped(panel.y_label.replace(" / ", "/"), width=28, lines=2))
+
+
+_QUIET: dict[str, Any] = {"color": "#b0b0b0", "lw": 0.7, "zorder": 1}
 
 
 def _depths(joined: Sequence[Sequence[int]]) -> list[int]:
@@ -236,12 +283,6 @@ class Dots(Figure):
     panels: tuple[DotPanel, ...]
     brackets: tuple[tuple[int, int], ...] = ()
     quiet: tuple[int, ...] = ()
-    width: float = PAPER_WIDTH
-
-    @property
-    def narrow(self) -> Dots:
-        """The figure for a small screen: its panels under one another."""
-        return replace(self, width=NARROW)
 
     def _rows(self, panel: DotPanel) -> list[int]:
         """The rows that a panel shows: where panels share them all, else those with a number."""
@@ -255,12 +296,12 @@ class Dots(Figure):
         On a small screen, and where a panel would be half empty.
         """
         shown = [sum(math.isfinite(p.value) for p in panel.points) for panel in self.panels]
-        return self.width < 5 or any(2 * n <= len(self.labels) for n in shown)
+        return self.is_narrow or any(2 * n <= len(self.labels) for n in shown)
 
     @property
     def _letters(self) -> int:
         """Letters of a label's line."""
-        return 22 if self.width < 5 else (40, 34, 24)[self._panel_columns - 1]
+        return 22 if self.is_narrow else (40, 34, 24)[self._panel_columns - 1]
 
     @property
     def _panel_columns(self) -> int:
@@ -270,7 +311,7 @@ class Dots(Figure):
     @property
     def _high(self) -> list[float]:
         """Inches of each panel."""
-        tall = self.width < 5 or max((len(name) for name in self.labels), default=0) > self._letters
+        tall = self.is_narrow or max((len(name) for name in self.labels), default=0) > self._letters
         each = 0.3 if tall else 0.23
         return [
             0.62 + each * max(2, len(self._rows(panel))) + 0.16 * max(0, name.count("\n") - 1)
@@ -280,7 +321,7 @@ class Dots(Figure):
     @property
     def _names(self) -> list[str]:
         """What each panel's axis is called, in its lines."""
-        letters = 26 if self.width < 5 else (46, 26, 18)[self._panel_columns - 1]
+        letters = 26 if self.is_narrow else (46, 26, 18)[self._panel_columns - 1]
         return [wrapped(clean(panel.x_label), width=letters, lines=4) for panel in self.panels]
 
     @property

@@ -146,19 +146,33 @@ class Figure:
 
     Attributes
     ----------
-    title : str
-        Shown above the axes; empty for none.
     caption : str
         Plain text under the figure in a document.
+    width : float
+        In inches.
     """
 
-    title: str = ""
     caption: str = ""
+    width: float = field(default=PAPER_WIDTH, repr=False)
 
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        return (PAPER_WIDTH, 3.4)
+        return (self.width, 3.4)
+
+    @property
+    def narrow(self) -> Self:
+        """The figure for a small screen."""
+        return replace(self, width=NARROW)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it is for a small screen."""
+        return self.width < PAPER_WIDTH
+
+    def letters(self, most: int) -> int:
+        """Letters of a line that has so many on paper."""
+        return max(12, most * 11 // 20) if self.is_narrow else most
 
     @property
     def alt(self) -> str:
@@ -171,10 +185,7 @@ class Figure:
 
     def compose(self, canvas: Canvas) -> None:
         """Fill a whole canvas; figures of several panels override this."""
-        ax = canvas.subplots()
-        self.draw(ax)
-        if self.title:
-            ax.set_title(clean(self.title))
+        self.draw(canvas.subplots())
 
     def render(self) -> Canvas:
         """The drawn matplotlib figure, free of pyplot's global state."""
@@ -250,33 +261,6 @@ class Figure:
 
     def _repr_png_(self) -> bytes:
         return self._bytes(["png"], 110)[0]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sized(Figure):
-    """A figure that has a variant for small screens.
-
-    Attributes
-    ----------
-    width : float
-        In inches.
-    """
-
-    width: float = field(default=PAPER_WIDTH, repr=False)
-
-    @property
-    def narrow(self) -> Self:
-        """The figure for a small screen."""
-        return replace(self, width=NARROW)
-
-    @property
-    def is_narrow(self) -> bool:
-        """Whether it is for a small screen."""
-        return self.width < PAPER_WIDTH
-
-    def letters(self, most: int) -> int:
-        """Letters of a line that has so many on paper."""
-        return max(12, most * 11 // 20) if self.is_narrow else most
 
 
 def wrapped(label: object, *, width: int = 30, lines: int = 3) -> str:
@@ -394,13 +378,13 @@ def finite(values: Sequence[float] | np.ndarray[Any, Any]) -> np.ndarray[Any, An
     return kept
 
 
-def padded_limits(values: Sequence[float], *, share: float = 0.06) -> tuple[float, float]:
+def padded_limits(values: Sequence[float]) -> tuple[float, float]:
     """Axis limits with a margin; never of zero width."""
     shown = finite(np.asarray(values, dtype=float))
     if shown.size == 0:
         return (0.0, 1.0)
     low, high = float(shown.min()), float(shown.max())
-    margin = share * (high - low) if high > low else max(0.5, 0.1 * abs(high))
+    margin = 0.06 * (high - low) if high > low else max(0.5, 0.1 * abs(high))
     return (low - margin, high + margin)
 
 
@@ -421,7 +405,6 @@ def label_points(
     labels: Sequence[str],
     *,
     avoid: Sequence[tuple[float, float]] = (),
-    fontsize: float = 7.5,
 ) -> int:
     """Write labels beside points where they overlap nothing; those without room are left out.
 
@@ -445,7 +428,7 @@ def label_points(
             side = "left" if dx > 0 else "right" if dx < 0 else "center"
             note = ax.annotate(
                 label, point, xytext=(dx, dy), textcoords="offset points", ha=side,
-                fontsize=fontsize, annotation_clip=False,
+                fontsize=7.5, annotation_clip=False,
             )  # fmt: skip
             box = note.get_window_extent(renderer).padded(0.5)
             clear = (

@@ -1,14 +1,13 @@
-"""Forest plots, equivalence plots, calibration, and scaling."""
+"""Forest plots: estimates beside a reference, a margin, or their null."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
@@ -18,13 +17,9 @@ from judgestats.reporting.plots.base import (
     COLOURS,
     GREY,
     INK,
-    NARROW,
-    PAPER_WIDTH,
     Figure,
-    Sized,
     nothing_to_show,
     padded_limits,
-    series,
     wrap_unique,
     wrapped,
 )
@@ -32,6 +27,13 @@ from judgestats.reporting.plots.base import (
 _FINE = (1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
 
 Verdict = Literal["", "different", "equivalent", "undecided"]
+_LOOKS = {
+    "equivalent": (COLOURS[2], "o", COLOURS[2]),
+    "different": (COLOURS[1], "s", COLOURS[1]),
+    "undecided": (INK, "D", "white"),
+}
+"""Colour, marker and face of an estimate beside a margin, by its verdict."""
+_NULL = "#bdbdbd"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +42,7 @@ class EffectRow:
 
     `verdict` is that of the declared test of the row, adjusted, as text and tables have it: marks
     go by it and never by the interval, which is not adjusted. Empty: nothing was tested.
+    `null_mean` and `null_q95` are what the same computation yields when there is nothing to find.
     """
 
     label: str
@@ -48,13 +51,32 @@ class EffectRow:
     high: float = math.nan
     group: str = ""
     verdict: Verdict = ""
+    null_mean: float = math.nan
+    null_q95: float = math.nan
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether both of its ends are known."""
+        return not (math.isnan(self.low) or math.isnan(self.high))
+
+    @property
+    def has_null(self) -> bool:
+        """Whether it stands beside its null."""
+        return math.isfinite(self.null_mean) and math.isfinite(self.null_q95)
+
+    @property
+    def is_hollow(self) -> bool:
+        """Whether its mark says that nothing was found: not told apart, or within its null."""
+        within = self.has_null and self.estimate <= self.null_q95
+        return within or self.verdict not in {"", "different"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Forest(Figure):
     """Estimates with intervals, one a line, and the numbers written beside them.
 
-    Squares of rows that were tested and not told apart are hollow, all others filled.
+    Squares of rows that were tested and not told apart, or that lie within their null, are hollow.
+    Beside a margin the verdict of each row is written instead of its numbers.
 
     Attributes
     ----------
@@ -65,6 +87,9 @@ class Forest(Figure):
         Logarithmic axis, for ratios.
     bounded : bool
         Numbers that cannot exceed 1: written without a leading zero.
+    margin : (float, float), optional
+        Lower and upper bound of what counts as no difference, declared beforehand. The intervals
+        are those of the test then (90 % for two one-sided tests at .05).
     """
 
     rows: tuple[EffectRow, ...]
@@ -73,13 +98,7 @@ class Forest(Figure):
     log: bool = False
     bounded: bool = False
     level: float = 0.95
-    digits: int = 2
-    width: float = PAPER_WIDTH
-
-    @property
-    def narrow(self) -> Forest:
-        """The figure for a small screen, which leaves the numbers to the tables."""
-        return replace(self, width=NARROW)
+    margin: tuple[float, float] | None = None
 
     @property
     def _lines(self) -> list[str]:
@@ -94,13 +113,18 @@ class Forest(Figure):
         return out
 
     @property
+    def _has_nulls(self) -> bool:
+        return any(row.has_null for row in self.rows)
+
+    @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
         height = sum(0.21 + 0.12 * self._label(line).count("\n") for line in self._lines)
-        return (self.width, max(1.5, 0.85 + height))
+        legend = self._has_nulls * (0.45 if self.is_narrow else 0.25)
+        return (self.width, max(1.5, 0.85 + legend + height))
 
     def _label(self, line: str) -> str:
-        width, lines = (36, 2) if self.width >= PAPER_WIDTH else (20, 3)
+        width, lines = (20, 3) if self.is_narrow else (36, 2)
         if line.startswith("\t"):
             return wrapped(line, width=width, lines=lines)
         labels = list(dict.fromkeys(row.label for row in self.rows))
@@ -109,17 +133,29 @@ class Forest(Figure):
     @property
     def alt(self) -> str:
         """The figure in words."""
-        parts = [f"{r.label} {self._numbers(r)}" for r in self.rows]
-        return f"Forest plot of {self.x_label.lower()} with {100 * self.level:g} % intervals. " + (
-            "; ".join(parts) + "."
+        parts = "; ".join(
+            f"{f'{r.group}, ' if r.has_null and r.group else ''}{r.label} {self._numbers(r)}"
+            + (f", {self._verdict(r)}" if self.margin else "")
+            + (f", null mean {number(r.null_mean)}, 95th percentile {number(r.null_q95)}"
+               if r.has_null else "")
+            for r in self.rows
+        )  # fmt: skip
+        low, high = self.margin or (math.nan, math.nan)
+        against = f" against the margin {number(low)} to {number(high)}" if self.margin else ""
+        return (
+            f"Forest plot of {self.x_label.lower()} with {100 * self.level:g} % intervals{against}."
+            f" {parts}."
         )
+
+    @staticmethod
+    def _verdict(row: EffectRow) -> str:
+        return (row.verdict or "undecided") if row.has_interval else "undefined"
 
     def _numbers(self, row: EffectRow) -> str:
         if math.isnan(row.estimate):
             return "undefined"
-        plain = partial(number, digits=self.digits, leading_zero=not self.bounded)
-        show = _ratio if self.log else plain
-        if math.isnan(row.low) or math.isnan(row.high):
+        show = _ratio if self.log else partial(number, leading_zero=not self.bounded)
+        if not row.has_interval:
             return show(row.estimate)
         if self.log:
             return f"{show(row.estimate)} {_ratio_interval(row)}"
@@ -133,26 +169,22 @@ class Forest(Figure):
         if self.log:
             _check_positive(self.rows)
             ax.set_xscale("log")
+        if self.margin:
+            self._shade_margin(ax, *self.margin)
+        if math.isfinite(self.reference):
+            ax.axvline(self.reference, color=GREY, lw=0.9, ls=(0, (4, 2)))
         y, positions, labels = 0.0, [], []
         by_row: list[float] = []
         for line in self._lines:
             text = self._label(line)
             step = 1.0 + 0.55 * text.count("\n")
-            centre = y + step / 2
-            positions.append(centre)
+            positions.append(y + step / 2)
             labels.append(text)
             if not line.startswith("\t"):
-                by_row.append(centre)
+                by_row.append(y + step / 2)
             y += step
-        if math.isfinite(self.reference):
-            ax.axvline(self.reference, color=GREY, lw=0.9, ls=(0, (4, 2)))
         for centre, row in zip(by_row, self.rows, strict=True):
-            if math.isnan(row.estimate):
-                continue
-            if not (math.isnan(row.low) or math.isnan(row.high)):
-                ax.hlines(centre, row.low, row.high, color=COLOURS[0], lw=1.6)
-            face = COLOURS[0] if row.verdict in {"", "different"} else "white"
-            ax.plot(row.estimate, centre, "s", color=COLOURS[0], mfc=face, ms=5)
+            self._mark(ax, centre, row)
         ax.set_ylim(y, 0)
         ax.set_yticks(positions, labels)
         for tick, line in zip(ax.get_yticklabels(), self._lines, strict=True):
@@ -160,134 +192,74 @@ class Forest(Figure):
                 tick.set_fontweight("bold")
         ax.tick_params(axis="y", length=0)
         ax.grid(visible=False, axis="y")
-        ax.grid(visible=True, axis="x")
+        ax.grid(visible=not self.margin, axis="x")
         self._limits(ax, by_row)
-        if self.width >= PAPER_WIDTH:
+        if self.margin or not self.is_narrow:
+            texts = [self._verdict(r) if self.margin else self._numbers(r) for r in self.rows]
             right = ax.twinx()
             right.set_ylim(ax.get_ylim())
-            right.set_yticks(by_row, [self._numbers(r) for r in self.rows])
+            right.set_yticks(by_row, texts)
             right.tick_params(axis="y", length=0)
             right.spines[:].set_visible(False)
             right.grid(visible=False)
         ax.spines["left"].set_visible(False)
-        ax.set_xlabel(wrapped(self.x_label, width=60 if self.width >= PAPER_WIDTH else 26))
+        said = self.x_label
+        if self.margin:
+            said += f" ({100 * self.level:g} % interval; shaded: declared margin)"
+        ax.set_xlabel(wrapped(said, width=26 if self.is_narrow else 60))
+        if self._has_nulls:
+            ax.plot([], [], "s", color=COLOURS[0], label="observed, with interval")
+            ax.plot([], [], color=_NULL, lw=7, label="null: mean (tick) to 95th percentile")
+            # from the right end of the axes to the left, over the labels: it is never cut
+            columns = 1 if self.is_narrow else 2
+            ax.legend(
+                loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=columns, borderaxespad=0.2
+            )
+
+    @staticmethod
+    def _shade_margin(ax: Axes, low: float, high: float) -> None:
+        if not low < high:
+            raise InputError(
+                f"Forest: margin must be (lower, upper), but is {(low, high)}. "
+                "Declare what counts as no difference, such as (-0.5, 0.5)."
+            )
+        ax.axvspan(low, high, color=COLOURS[2], alpha=0.13, lw=0)
+        for edge in (low, high):
+            ax.axvline(edge, color=COLOURS[2], lw=1.0, ls=(0, (4, 2)))
+
+    def _mark(self, ax: Axes, centre: float, row: EffectRow) -> None:
+        """Draw one row: its null, its interval, and its estimate."""
+        if row.has_null:
+            ax.plot(
+                [row.null_mean, row.null_q95], [centre, centre], color=_NULL, lw=7,
+                solid_capstyle="butt", zorder=1,
+            )  # fmt: skip
+            ax.plot(row.null_mean, centre, "|", color=GREY, ms=11, mew=1.6, zorder=2)
+        if math.isnan(row.estimate) or (self.margin and not row.has_interval):
+            return
+        colour, marker, face = COLOURS[0], "s", "white" if row.is_hollow else COLOURS[0]
+        if self.margin:
+            colour, marker, face = _LOOKS[self._verdict(row)]
+        if row.has_interval:
+            ax.hlines(centre, row.low, row.high, color=colour, lw=1.6, zorder=3)
+        ax.plot(row.estimate, centre, marker, color=colour, mfc=face, ms=5, zorder=4)
 
     def _limits(self, ax: Axes, by_row: Sequence[float]) -> None:
-        values = [v for r in self.rows for v in (r.estimate, r.low, r.high)] + [self.reference]
+        marks = [self.reference, *(self.margin or ())]
+        values = [v for r in self.rows for v in (r.estimate, r.low, r.high)] + marks
         if not self.log:
-            ax.set_xlim(*padded_limits(values))
-            ax.xaxis.set_major_locator(MaxNLocator(6 if self.width >= PAPER_WIDTH else 4))
+            nulls = [v for r in self.rows for v in (r.null_mean, r.null_q95)]
+            ax.set_xlim(*padded_limits(values + nulls))
+            ax.xaxis.set_major_locator(MaxNLocator(4 if self.is_narrow else 6))
             return
-        _ratio_limits(ax, values, [r.estimate for r in self.rows] + [self.reference])
+        least = 3 if self.is_narrow else 4
+        _ratio_limits(ax, values, [r.estimate for r in self.rows] + marks, least)
         low, high = ax.get_xlim()
         for line, row in zip(by_row, self.rows, strict=True):
             for bound, edge, mark in ((row.low, low, "<"), (row.high, high, ">")):
                 beyond = bound < edge if mark == "<" else bound > edge
                 if beyond:  # the interval goes on beyond what is shown
                     ax.plot(edge, line, mark, color=COLOURS[0], ms=4.5, clip_on=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Equivalence(Sized):
-    """Intervals against a margin declared beforehand, each with the verdict of its row.
-
-    Attributes
-    ----------
-    rows : tuple of EffectRow
-        With the intervals that belong to the test (90 % for two one-sided tests at .05).
-    margin : (float, float)
-        Lower and upper bound of what counts as no difference.
-    """
-
-    rows: tuple[EffectRow, ...]
-    margin: tuple[float, float]
-    x_label: str = "Difference"
-    log: bool = False
-    level: float = 0.90
-
-    @property
-    def _labels(self) -> list[str]:
-        return wrap_unique(
-            [row.label for row in self.rows],
-            width=self.letters(36),
-            lines=3 if self.is_narrow else 2,
-        )
-
-    @property
-    def size(self) -> tuple[float, float]:
-        """Width and height in inches."""
-        height = sum(0.24 + 0.12 * label.count("\n") for label in self._labels)
-        return (self.width, max(1.6, 1.05 + height))
-
-    @staticmethod
-    def verdict(row: EffectRow) -> str:
-        """``equivalent``, ``different``, ``undecided`` or ``undefined``."""
-        if math.isnan(row.low) or math.isnan(row.high):
-            return "undefined"
-        return row.verdict or "undecided"
-
-    @property
-    def alt(self) -> str:
-        """The figure in words."""
-        parts = [
-            f"{r.label}: {number(r.estimate)} [{number(r.low)}, {number(r.high)}], "
-            f"{self.verdict(r)}"
-            for r in self.rows
-        ]
-        low, high = self.margin
-        return (
-            f"Equivalence plot: {100 * self.level:g} % intervals against the margin "
-            f"{number(low)} to {number(high)}. " + "; ".join(parts) + "."
-        )
-
-    def draw(self, ax: Axes) -> None:
-        """Draw on the axes given."""
-        if not self.rows:
-            nothing_to_show(ax, "there is no comparison to show")
-            return
-        low, high = self.margin
-        if not low < high:
-            raise InputError(
-                f"Equivalence: margin must be (lower, upper), but is {self.margin}. "
-                "Declare what counts as no difference, such as (-0.5, 0.5)."
-            )
-        if self.log:
-            _check_positive(self.rows)
-            ax.set_xscale("log")
-        ax.axvspan(low, high, color=COLOURS[2], alpha=0.13, lw=0)
-        for edge in self.margin:
-            ax.axvline(edge, color=COLOURS[2], lw=1.0, ls=(0, (4, 2)))
-        ax.axvline(1.0 if self.log else 0.0, color=GREY, lw=0.8)
-        looks = {
-            "equivalent": (COLOURS[2], "o", COLOURS[2]),
-            "different": (COLOURS[1], "s", COLOURS[1]),
-            "undecided": (INK, "D", "white"),
-        }
-        for i, row in enumerate(self.rows):
-            verdict = self.verdict(row)
-            if verdict == "undefined":
-                continue
-            colour, marker, face = looks[verdict]
-            ax.hlines(i, row.low, row.high, color=colour, lw=1.8)
-            ax.plot(row.estimate, i, marker, color=colour, mfc=face, ms=5.5)
-        ax.set_ylim(len(self.rows) - 0.5, -0.5)
-        ax.set_yticks(range(len(self.rows)), self._labels)
-        ax.tick_params(axis="y", length=0)
-        right = ax.twinx()
-        right.set_ylim(ax.get_ylim())
-        right.set_yticks(range(len(self.rows)), [self.verdict(r) for r in self.rows])
-        right.tick_params(axis="y", length=0)
-        for each in (ax, right):
-            each.spines["left"].set_visible(False)
-            each.spines["right"].set_visible(False)
-            each.grid(visible=False)
-        values = [v for r in self.rows for v in (r.low, r.high)] + list(self.margin)
-        if self.log:
-            _ratio_limits(ax, values, [r.estimate for r in self.rows] + list(self.margin))
-        else:
-            ax.set_xlim(*padded_limits(values))
-        said = f"{self.x_label} ({100 * self.level:g} % interval; shaded: declared margin)"
-        ax.set_xlabel(wrapped(said, width=self.letters(80)))
 
 
 def _check_positive(rows: Sequence[EffectRow]) -> None:
@@ -312,17 +284,17 @@ def _ratio_interval(row: EffectRow) -> str:
     return limits if UNKNOWN in limits else f"[{_ratio(row.low)}, {_ratio(row.high)}]"
 
 
-def _ratio_limits(ax: Axes, values: Sequence[float], inner: Sequence[float]) -> None:
+def _ratio_limits(ax: Axes, values: Sequence[float], inner: Sequence[float], n_ticks: int) -> None:
     """Limits that hold all estimates and intervals, but none more than a factor of 50 outside."""
     kept = [math.log(v) for v in inner if math.isfinite(v) and v > 0]
-    least, most = min(kept) - math.log(50), max(kept) + math.log(50)
+    lowest, most = min(kept) - math.log(50), max(kept) + math.log(50)
     shown = [math.log(v) for v in values if math.isfinite(v) and v > 0]
-    low, high = padded_limits([min(max(v, least), most) for v in shown])
+    low, high = padded_limits([min(max(v, lowest), most) for v in shown])
     ax.set_xlim(math.exp(low), math.exp(high))
-    _ratio_ticks(ax)
+    _ratio_ticks(ax, n_ticks)
 
 
-def _ratio_ticks(ax: Axes) -> None:
+def _ratio_ticks(ax: Axes, least: int) -> None:
     """Ticks at readable ratios: 0.5, 1, 2, 5 ..., closer together where the axis is short."""
     low, high = ax.get_xlim()
     ticks: list[float] = []
@@ -331,7 +303,7 @@ def _ratio_ticks(ax: Axes) -> None:
         decades = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
         kept = [d for d in decades if d % every == 0]
         ticks = [s * 10.0**d for d in kept for s in steps if low <= s * 10.0**d <= high]
-        if len(ticks) >= 4:
+        if len(ticks) >= least:
             break
     if len(ticks) < 3:
         ticks = list(MaxNLocator(4).tick_values(low, high))
@@ -340,116 +312,3 @@ def _ratio_ticks(ax: Axes) -> None:
     ax.set_xticks(ticks)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     ax.xaxis.set_minor_formatter(NullFormatter())
-
-
-@dataclass(frozen=True, kw_only=True)
-class CalibrationCurve:
-    """One judge's bins: mean confidence, share that was right with its interval, and size."""
-
-    name: str
-    confidence: tuple[float, ...]
-    share: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-    n: tuple[int, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReliabilityDiagram(Figure):
-    """Share that was right by stated confidence, a curve a judge; the diagonal is calibrated."""
-
-    curves: tuple[CalibrationCurve, ...]
-
-    @property
-    def size(self) -> tuple[float, float]:
-        """Width and height in inches."""
-        return (min(PAPER_WIDTH, 4.6), 3.8)
-
-    @property
-    def alt(self) -> str:
-        """The figure in words."""
-        parts = [
-            f"{c.name}: "
-            + ", ".join(
-                f"{number(y)} right at {number(p)} ({n})"
-                for p, y, n in zip(c.confidence, c.share, c.n, strict=True)
-            )
-            for c in self.curves
-        ]
-        return f"Share that was right by stated confidence. {'; '.join(parts)}."
-
-    def draw(self, ax: Axes) -> None:
-        """Draw on the axes given."""
-        ax.plot((0, 1), (0, 1), color=GREY, lw=1, ls="--", zorder=0)
-        for i, curve in enumerate(self.curves):
-            look = series(i)
-            x = np.array(curve.confidence)
-            ax.vlines(x, curve.low, curve.high, color=look["color"], lw=1.2, alpha=0.7)
-            ax.plot(x, curve.share, label=wrapped(curve.name, width=30, lines=2), **look)
-        ax.set_xlim(-0.02, 1.02)
-        ax.set_ylim(-0.02, 1.02)
-        ax.set_xlabel("Stated confidence")
-        ax.set_ylabel("Share that was right")
-        if len(self.curves) > 1:
-            ax.legend(loc="upper left")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScalingCurve:
-    """One judge's curve: k, the share at each k, and its interval (NaN where there is none)."""
-
-    name: str
-    k: tuple[float, ...]
-    share: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScalingCurves(Sized):
-    """How a share changes with the number of judgments before the verdict, a curve a judge."""
-
-    curves: tuple[ScalingCurve, ...]
-    x_label: str = "Judgments before the verdict (k)"
-    y_label: str = "Accuracy"
-
-    @property
-    def _columns(self) -> int:
-        return 1 if self.is_narrow else 2
-
-    @property
-    def size(self) -> tuple[float, float]:
-        """Width and height in inches."""
-        return (self.width, 3.0 + 0.19 * math.ceil(len(self.curves) / self._columns))
-
-    @property
-    def alt(self) -> str:
-        """The figure in words."""
-        parts = [
-            f"{c.name}: "
-            + ", ".join(f"{number(y)} at {x:g}" for x, y in zip(c.k, c.share, strict=True))
-            for c in self.curves
-        ]
-        return f"{self.y_label} by {self.x_label.lower()}. " + "; ".join(parts) + "."
-
-    def draw(self, ax: Axes) -> None:
-        """Draw on the axes given."""
-        if not any(np.isfinite(c.share).any() for c in self.curves):
-            nothing_to_show(ax, "no share is defined")
-            return
-        ticks = sorted({x for c in self.curves for x in c.k})
-        place = {x: float(i) for i, x in enumerate(ticks)}  # equal steps
-        width = 0.12
-        for i, curve in enumerate(self.curves):
-            look = series(i)
-            shift = (i - (len(self.curves) - 1) / 2) * width
-            x = np.array([place[k] for k in curve.k]) + shift
-            ax.vlines(x, curve.low, curve.high, color=look["color"], lw=1.2, alpha=0.7)
-            ax.plot(x, curve.share, label=wrapped(curve.name, width=38, lines=2), **look)
-        ax.set_xticks(range(len(ticks)), [f"{k:g}" for k in ticks])
-        values = [v for c in self.curves for v in (*c.share, *c.low, *c.high) if math.isfinite(v)]
-        ax.set_ylim(max(0.0, min(values) - 0.04), min(1.0, max(values) + 0.02) + 0.01)
-        ax.set_xlabel(self.x_label)
-        ax.set_ylabel(self.y_label)
-        if len(self.curves) > 1:
-            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=self._columns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,8 @@ from judgestats.reporting.plots.base import (
     DIVERGING,
     GREY,
     INK,
-    NARROW,
-    PAPER_WIDTH,
     SEQUENTIAL,
     Figure,
-    Sized,
     finite,
     nothing_to_show,
     wrap_unique,
@@ -38,7 +35,28 @@ def _ink_on(rgba: Any) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreDistribution(Sized):
+class _Tones(Figure):
+    """A row of tones for each label, top down."""
+
+    labels: tuple[str, ...]
+
+    @property
+    def _names(self) -> list[str]:
+        return wrap_unique(self.labels, width=self.letters(32), lines=2)
+
+    def _height(self, *, tall: float) -> float:
+        return sum(tall if "\n" in name else 0.27 for name in self._names)
+
+    def _frame_rows(self, ax: Axes) -> None:
+        ax.set_yticks(range(len(self.labels)), self._names)
+        ax.set_ylim(len(self.labels) - 0.5, -0.5)
+        ax.tick_params(length=0)
+        ax.grid(visible=False)
+        ax.spines[:].set_visible(False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreDistribution(_Tones):
     """The share of each score under each condition, as a table of tones, with the means.
 
     Attributes
@@ -51,7 +69,6 @@ class ScoreDistribution(Sized):
         Ends of the scale; by default those of the data.
     """
 
-    labels: tuple[str, ...]
     scores: tuple[np.ndarray[Any, Any], ...]
     scale: tuple[float, float] | None = None
     x_label: str = "Score"
@@ -76,9 +93,8 @@ class ScoreDistribution(Sized):
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        lines = wrap_unique(self.labels, width=self.letters(32), lines=2)
-        height = sum(0.27 if "\n" not in line else 0.36 for line in lines)
-        return (self.width, max(1.7, 0.95 + 0.15 * self.is_narrow + height))
+        height = 0.95 + 0.15 * self.is_narrow + self._height(tall=0.36)
+        return (self.width, max(1.7, height))
 
     @property
     def alt(self) -> str:
@@ -124,22 +140,16 @@ class ScoreDistribution(Sized):
             if finite(values).size == 0:
                 ax.text((edges[0] + edges[-1]) / 2, i, "no score", ha="center", va="center",
                         color=GREY, fontsize=8)  # fmt: skip
-        ax.set_yticks(
-            range(len(self.labels)), wrap_unique(self.labels, width=self.letters(32), lines=2)
-        )
-        ax.set_ylim(len(self.labels) - 0.5, -0.5)
+        self._frame_rows(ax)
         if names:
             ax.set_xticks((edges[:-1] + edges[1:]) / 2, names)
-        ax.tick_params(length=0)
-        ax.grid(visible=False)
-        ax.spines[:].set_visible(False)
         said = f"{self.x_label} (tone and number: percent of the condition's scores)"
         ax.set_xlabel(wrapped(said, width=self.letters(70)))
         ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0))
 
 
 @dataclass(frozen=True, kw_only=True)
-class PositionHeatMap(Sized):
+class PositionHeatMap(_Tones):
     """How often each position was chosen, against what no preference would give.
 
     Attributes
@@ -152,7 +162,6 @@ class PositionHeatMap(Sized):
         Names of the positions, as shown.
     """
 
-    labels: tuple[str, ...]
     shares: np.ndarray[Any, Any]
     positions: tuple[str, ...] = ()
     x_label: str = "Position chosen"
@@ -168,9 +177,7 @@ class PositionHeatMap(Sized):
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        lines = wrap_unique(self.labels, width=self.letters(32), lines=2)
-        height = sum(0.27 if "\n" not in line else 0.38 for line in lines)
-        return (self.width, max(1.6, 0.85 + height))
+        return (self.width, max(1.6, 0.85 + self._height(tall=0.38)))
 
     @property
     def alt(self) -> str:
@@ -204,13 +211,7 @@ class PositionHeatMap(Sized):
                         color=colour)  # fmt: skip
         names = self.positions or tuple(str(j + 1) for j in range(shares.shape[1]))
         ax.set_xticks(range(shares.shape[1]), [wrapped(n, width=14, lines=2) for n in names])
-        ax.set_yticks(
-            range(len(self.labels)), wrap_unique(self.labels, width=self.letters(32), lines=2)
-        )
-        ax.set_ylim(len(self.labels) - 0.5, -0.5)
-        ax.tick_params(length=0)
-        ax.grid(visible=False)
-        ax.spines[:].set_visible(False)
+        self._frame_rows(ax)
         ax.set_xlabel(self.x_label)
         bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.9, aspect=14, pad=0.02)
         bar.set_label("relative to chance", fontsize=8)
@@ -269,8 +270,7 @@ class CriticalDifference(Figure):
     critical_difference : float
         Nemenyi's; NaN where another test made the pairs.
     told_apart : tuple of (str, str)
-        Pairs told apart; used instead of `critical_difference` where `from_pairs` is true.
-    from_pairs : bool
+        Pairs told apart.
     low_label, high_label : str
         What a low and a high rank mean.
     """
@@ -279,15 +279,8 @@ class CriticalDifference(Figure):
     mean_ranks: tuple[float, ...]
     critical_difference: float = math.nan
     told_apart: tuple[tuple[str, str], ...] = ()
-    from_pairs: bool = False
     low_label: str = "lower"
     high_label: str = "higher"
-    width: float = PAPER_WIDTH
-
-    @property
-    def narrow(self) -> CriticalDifference:
-        """The figure for a small screen."""
-        return replace(self, width=NARROW)
 
     def __post_init__(self) -> None:
         if len(self.labels) != len(self.mean_ranks):
@@ -305,11 +298,8 @@ class CriticalDifference(Figure):
 
     def _runs(self, names: list[str], ranks: np.ndarray) -> list[tuple[int, int]]:
         k = len(names)
-        if self.from_pairs:
-            apart = {frozenset(pair) for pair in self.told_apart}
-            same = np.array([[frozenset((a, b)) not in apart for b in names] for a in names])
-        else:
-            same = np.abs(ranks[:, None] - ranks[None, :]) < self.critical_difference
+        apart = {frozenset(pair) for pair in self.told_apart}
+        same = np.array([[frozenset((a, b)) not in apart for b in names] for a in names])
         return cliques(list(ranks), same.reshape(k, k))
 
     @property
@@ -353,7 +343,7 @@ class CriticalDifference(Figure):
         runs = self._runs(names, ranks)
         half = math.ceil(k / 2)
         # data units: x in ranks, y in inches downwards from the axis line
-        wide = self.width >= PAPER_WIDTH
+        wide = not self.is_narrow
         room = min(_MOST_LETTERS if wide else 17, max(14, *(len(clean(n)) for n in names)))
         share = _LETTER * (room + 8) / self.width  # of the width, for the labels of one side
         side = share / (1 - 2 * share) * (high - low)

@@ -16,6 +16,7 @@ from judgestats.reporting.tables import Column, Table
 from judgestats.results import CONDITIONS, Estimate, quantity_of
 from judgestats.results import Table as ResultsTable
 from judgestats.results.numbers import bounds_of
+from judgestats.results.records import rows_of_table
 
 _MOST_ROWS = 44
 
@@ -141,7 +142,12 @@ def confidences(run: Run) -> list[Showable]:
     text = " ".join(f"{c.name}: {r.text}" for c, r in zip(curves, diagrams, strict=False))
     return [
         Captioned(
-            figure=plots.ReliabilityDiagram(curves=curves),
+            figure=plots.Curves(
+                panels=(
+                    plots.CurvePanel(y_label="Share that was right", curves=curves, diagonal=True),
+                ),
+                x_label="Stated confidence",
+            ),
             label="fig-confidences",
             caption="Share that was right by stated confidence, in bins with intervals; on the "
             "dashed line a confidence is the chance of being right.",
@@ -150,21 +156,17 @@ def confidences(run: Run) -> list[Showable]:
     ]
 
 
-def _curve(record: ResultsTable) -> plots.CalibrationCurve:
-    keys = [c.key for c in record.columns]
-    rows = [dict(zip(keys, row, strict=True)) for row in record.rows]
-
-    def column(key: str) -> tuple[float, ...]:
-        return tuple(float(r[key]) for r in rows)
-
-    return plots.CalibrationCurve(
+def _curve(record: ResultsTable) -> plots.Curve:
+    return plots.Curve(
         name=", ".join(record.about.conditions),
-        confidence=column("confidence"),
-        share=column("share"),
-        low=column("conf_low"),
-        high=column("conf_high"),
-        n=tuple(int(r["n"]) for r in rows),
-    )
+        points=tuple(
+            plots.Point(
+                x=float(row["confidence"]), value=float(row["share"]),
+                low=float(row["conf_low"]), high=float(row["conf_high"]),
+            )
+            for row in rows_of_table(record)
+        ),
+    )  # fmt: skip
 
 
 _NULL_FIGURE_MOST_ROWS = 36
@@ -179,7 +181,7 @@ def null_strip(run: Run) -> Captioned | None:
     kind = "reliability" if "reliability_null_q95" in table else "icc1"
     if f"{kind}_null_q95" in table:
         rows = [
-            plots.NullRow(
+            plots.EffectRow(
                 label=full_condition(r, run),
                 estimate=number_of(r.get(kind)),
                 low=number_of(r.get(f"{kind}_low")),
@@ -206,7 +208,12 @@ def null_strip(run: Run) -> Captioned | None:
             f" The first {_NULL_FIGURE_MOST_ROWS} of {len(rows)} are drawn; the tables have all."
         )
     return Captioned(
-        figure=plots.NullStrip(rows=tuple(rows[:_NULL_FIGURE_MOST_ROWS]), x_label=name),
+        figure=plots.Forest(
+            rows=tuple(rows[:_NULL_FIGURE_MOST_ROWS]),
+            x_label=name,
+            reference=math.nan,
+            level=run.level,
+        ),
         label="fig-null",
         caption=(
             f"{what} beside what the same computation yields when there is nothing to find: "
@@ -227,14 +234,14 @@ def _with_null(run: Run) -> list[Estimate]:
     return [record for record in with_null if record.role == "primary"] or with_null
 
 
-def _null_rows(run: Run) -> list[plots.NullRow]:
+def _null_rows(run: Run) -> list[plots.EffectRow]:
     """A row for each result with a null, those of one coefficient together."""
     rows = []
     for record in _with_null(run):
         condition = subject_of(record)
         low, high = bounds_of(record.interval)
         rows.append(
-            plots.NullRow(
+            plots.EffectRow(
                 label=condition or record.title,
                 group=quantity_of(record.estimand).heading if condition else "",
                 estimate=record.estimate,

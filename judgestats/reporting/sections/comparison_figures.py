@@ -45,7 +45,7 @@ def critical_differences(run: Run) -> list[Captioned]:
             Captioned(
                 figure=plots.CriticalDifference(
                     labels=tuple(ranks), mean_ranks=tuple(ranks.values()), told_apart=apart,
-                    from_pairs=True, low_label=ends[0], high_label=ends[1],
+                    low_label=ends[0], high_label=ends[1],
                     critical_difference=number_of(record.details.get("critical_difference")),
                 ),
                 label=f"fig-ranks-{number}",
@@ -121,8 +121,13 @@ def equivalence(run: Run) -> list[Captioned]:
         neutral, what = (1, "Ratio of within-item variances") if ratio else (0, "Difference")
         shown.append(
             Captioned(
-                figure=plots.Equivalence(
-                    rows=tuple(rows[:_MOST_ROWS]), margin=(low, high), log=ratio, x_label=what
+                figure=plots.Forest(
+                    rows=tuple(rows[:_MOST_ROWS]),
+                    margin=(low, high),
+                    log=ratio,
+                    x_label=what,
+                    reference=neutral,
+                    level=0.90,
                 ),
                 label=f"fig-equivalence{number}",
                 caption=(

@@ -180,19 +180,16 @@ def _with_interval(row: Mapping[str, Any], key: str = "accuracy") -> str:
 def scaling(run: Run) -> list[Showable]:
     """Accuracy and length against the number of crowd judgments."""
     rows = [row | {"judge": _who(run, row)} for row in _arrays(run, "scaling")]
-    curves = []
-    for name in dict.fromkeys(row["judge"] for row in rows):
-        own = [row for row in rows if row["judge"] == name]
-        curves.append(
-            plots.ScalingCurve(
-                name=name,
-                k=tuple(number_of(r["k"]) for r in own),
-                share=tuple(number_of(r["accuracy"]) for r in own),
-                low=tuple(number_of(r.get("accuracy_low")) for r in own),
-                high=tuple(number_of(r.get("accuracy_high")) for r in own),
+    steps = sorted({number_of(row["k"]) for row in rows})
+    curves: dict[str, list[plots.Point]] = {}
+    for row in rows:
+        curves.setdefault(row["judge"], []).append(
+            plots.Point(
+                x=steps.index(number_of(row["k"])), value=number_of(row["accuracy"]),
+                low=number_of(row.get("accuracy_low")), high=number_of(row.get("accuracy_high")),
             )
-        )
-    if not any(len(curve.k) > 1 for curve in curves):
+        )  # fmt: skip
+    if not any(len(points) > 1 for points in curves.values()):
         return []
     table = Table(
         columns=(
@@ -209,7 +206,18 @@ def scaling(run: Run) -> list[Showable]:
         label="tbl-scaling",
     )
     figure = Captioned(
-        figure=plots.ScalingCurves(curves=tuple(curves)),
+        figure=plots.Curves(
+            panels=(
+                plots.CurvePanel(
+                    y_label="Accuracy",
+                    curves=tuple(
+                        plots.Curve(name=name, points=tuple(own)) for name, own in curves.items()
+                    ),
+                ),
+            ),
+            x_label="Judgments before the verdict (k)",
+            levels=tuple(f"{k:g}" for k in steps),
+        ),
         label="fig-scaling",
         caption=f"Accuracy against the number of crowd judgments, with {100 * run.level:g} % "
         "intervals over questions. The numbers of judgments are drawn at equal distances.",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgestats.reporting import plots
 from judgestats.reporting.display import Captioned
-from judgestats.reporting.numbers import Measured
+from judgestats.reporting.numbers import Measured, number
 from judgestats.reporting.runs import Run, number_of, rows_of
 from judgestats.reporting.sections import agreement_figures
 from judgestats.reporting.sections.agreement_figures import (
@@ -37,6 +38,7 @@ from judgestats.reporting.sections.measures import (
 from judgestats.reporting.sections.result_tables import subject_of, told
 from judgestats.reporting.tables import Table
 from judgestats.results import CONDITIONS, Comparison, Drawing, Estimate, ResultSet, quantity_of
+from judgestats.results.numbers import TARGETS
 
 coefficients, positions = agreement_figures.coefficients, agreement_figures.positions
 null_strip = agreement_figures.null_strip
@@ -200,26 +202,38 @@ def mean_against_spread(run: Run) -> Captioned | None:
     )
 
 
+_AVERAGED = (1, 2, 3, 5, 10, 20)
+_MOST_CURVES, _MOST_WITH_INTERVALS = 7, 4
+
+
 def reliability_by_k(run: Run) -> Captioned | None:
     """Reliability of the mean of k judgments by condition."""
     table = run.conditions
     if "icc1" not in table or not np.isfinite(table["icc1"].to_numpy(dtype=float)).any():
         return None
-    rows = rows_of(table)
-    rows = [r for r in rows if math.isfinite(number_of(r.get("icc1")))]
+    rows = [r for r in rows_of(table) if math.isfinite(number_of(r.get("icc1")))]
     shown = [r for r in rows if not number_of(r.get("constant_share", 0.0)) >= 0.95] or rows
+    ordered = sorted(shown, key=lambda r: number_of(r["icc1"]))
+    if len(shown) > _MOST_CURVES:
+        named = [ordered[-1], ordered[len(ordered) // 2], ordered[0]]
+    else:
+        named = shown
+    few = len(shown) <= _MOST_WITH_INTERVALS
+    curves = tuple(
+        plots.Curve(
+            name=full_condition(r, run),
+            points=tuple(_stepped_up(r, k, bounds=few) for k in _AVERAGED),
+            quiet=r not in named,
+        )
+        for r in [*named, *(r for r in shown if r not in named)]
+    )
+    panel = plots.CurvePanel(
+        y_label="Reliability of the mean of k",
+        curves=curves,
+        lines=tuple((number(t, leading_zero=False), t) for t in TARGETS),
+    )
     return Captioned(
-        figure=plots.ReliabilityByK(
-            curves=tuple(
-                plots.ReliabilityCurve(
-                    name=full_condition(r, run),
-                    single=number_of(r["icc1"]),
-                    low=number_of(r.get("icc1_low")),
-                    high=number_of(r.get("icc1_high")),
-                )
-                for r in shown
-            )
-        ),
+        figure=plots.Curves(panels=(panel,), x_label="Judgments averaged (k)", log=True),
         label="fig-by-k",
         caption=(
             "Reliability of the mean of k judgments, stepped up from ICC(1,1) by Spearman and "
@@ -227,6 +241,14 @@ def reliability_by_k(run: Run) -> Captioned | None:
             "than seven curves, the highest, middle and lowest are named."
         ),
     )
+
+
+def _stepped_up(row: Mapping[str, Any], k: int, *, bounds: bool) -> plots.Point:
+    """The reliability of the mean of k; one below 0 is drawn as 0, where averaging cannot help."""
+    singles = [number_of(row.get(f"icc1{end}")) for end in ("", "_low", "_high")]
+    shown = [one if math.isnan(one) else max(0.0, one) for one in singles]
+    value, low, high = (k * one / (1 + (k - 1) * one) for one in shown)
+    return plots.Point(x=k, value=value, **({"low": low, "high": high} if bounds else {}))
 
 
 _MOST_DOTS = 12
@@ -345,8 +367,7 @@ def _curves(run: Run, drawing: Drawing) -> plots.Curves | None:
                     )
                     for name, points in series.items()
                 ),
-                line=line.estimate if line else math.nan,
-                line_label=(line.title or line.label) if line else "",
+                lines=() if line is None else ((line.title or line.label, line.estimate),),
                 from_zero=from_zero(key),
             )
         )
