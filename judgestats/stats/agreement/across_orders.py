@@ -307,11 +307,10 @@ def agreement_across_judges(
     with np.errstate(divide="ignore", invalid="ignore"):
         per_replication = same.sum(axis=0) / pairs.sum(axis=0)
         per_item = same.sum(axis=1) / pairs.sum(axis=1)
-    n_out = int(np.sum(pairs.sum(axis=1) == 0))
-    sample = Sample(
-        n_items=codes.shape[1] - n_out,
+    sample = Sample.of(
+        pairs.sum(axis=1) > 0,
+        "no two judges gave a verdict in the same replication",
         n_replications=codes.shape[2],
-        excluded={"no two judges gave a verdict in the same replication": n_out},
     )
     return estimate_from_sums(
         SHARE,

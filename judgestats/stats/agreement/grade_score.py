@@ -215,12 +215,8 @@ def grade_score_items(
         rows = np.flatnonzero(per_item == n)
         part = chosen[rows][:, :n]
         llm, choice, grade = _scores(part, int(n))
-        out["llm_score"][rows], out["choice_score"][rows], out["grade_score"][rows] = (
-            llm,
-            choice,
-            grade,
-        )
-        out["low"][rows], out["high"][rows] = grade, grade
+        out["llm_score"][rows], out["choice_score"][rows] = llm, choice
+        out["grade_score"][rows] = out["low"][rows] = out["high"][rows] = grade
         for at in np.flatnonzero((part < 0).any(axis=1)):
             out["low"][rows[at]], out["high"][rows[at]] = _bounds(part[at], int(n))
         out["chance"][rows] = chance_grade_score(int(n))
@@ -340,6 +336,11 @@ def grade_score(
     items = grade_score_items(positions, n_options=n_options)
     used = items["complete"]
     values = items["corrected" if score == "corrected" else "grade_score"]
+
+    def mean(key: str) -> float:
+        return float(np.mean(items[key][used])) if used.any() else math.nan
+
+    llm, choice = mean("llm_score"), mean("choice_score")
     details: dict[str, Any] = {
         "always_first": 0.0,
         "consistent": 1.0,
@@ -348,18 +349,12 @@ def grade_score(
         "items": values,
         "n_read": int(items["n_read"].sum()),
         "n_asked": int(items["n_options"].sum()),
-        **dict.fromkeys(("llm_score", "choice_score", "harmonic_of_means"), math.nan),
-        **dict.fromkeys(("chance", "corrected"), math.nan),
+        "llm_score": llm,
+        "choice_score": choice,
+        "harmonic_of_means": 2 * llm * choice / (llm + choice),
+        "chance": mean("chance"),
+        "corrected": mean("corrected"),
     }
-    if used.any():
-        llm, choice = (float(np.mean(items[k][used])) for k in ("llm_score", "choice_score"))
-        details |= {
-            "llm_score": llm,
-            "choice_score": choice,
-            "harmonic_of_means": 2 * llm * choice / (llm + choice),
-            "chance": float(np.mean(items["chance"][used])),
-            "corrected": float(np.mean(items["corrected"][used])),
-        }
     widths = items["n_options"][used]
     # A corrected score lies between its least value (always first) and 1. Brought to [0, 1] it is a
     # proportion like the others, and its interval the others': near 1 no other scale has one.
@@ -494,10 +489,7 @@ def grade_score_difference(
         name=where,
         label="Difference of Grade Scores above chance",
         estimator="paired by item, second minus first; complete rotations in both",
-        sample=Sample(
-            n_items=int(used.sum()),
-            excluded={"some rotations were not read": int(np.sum(~used))},
-        ),
+        sample=Sample.of(used, "some rotations were not read"),
         reason="no item has all its rotations read in both conditions",
         signed=True,
         **inference,

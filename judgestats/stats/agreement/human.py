@@ -389,7 +389,6 @@ def human_ceiling(labels: ArrayLike, **inference: Unpack[SumResampled]) -> Estim
     n_read = np.sum(np.isfinite(credit), axis=1)
     used = n_read > 0
     value = np.where(used, np.nansum(credit, axis=1) / np.maximum(n_read, 1), 0.0)
-    n_out = int(np.sum(~used))
     with np.errstate(divide="ignore", invalid="ignore"):
         column = np.nansum(credit, axis=0) / np.sum(np.isfinite(credit), axis=0)
     return share_estimate(
@@ -398,11 +397,7 @@ def human_ceiling(labels: ArrayLike, **inference: Unpack[SumResampled]) -> Estim
         name=where,
         label="Human-human alignment",
         estimator="pairs of annotators, mean over pairs of responses",
-        sample=Sample(
-            n_items=int(used.sum()),
-            n_replications=codes.shape[1],
-            excluded={"fewer than two annotators": n_out},
-        ),
+        sample=Sample.of(used, "fewer than two annotators", n_replications=codes.shape[1]),
         reason="no pair was labelled by two annotators",
         **inference,
         details={

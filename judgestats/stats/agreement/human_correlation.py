@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Literal, Unpack
 
 import numpy as np
@@ -259,23 +260,22 @@ def correlation_by_level(
         [correlate(x[sources == g], y[sources == g], "pearson") for g in range(sizes.size)]
     )
     usable = np.isfinite(inside)
-    terms = []
-    for name, label in (
-        ("pooled", "Correlation with people, all items"),
-        ("between_systems", "Correlation with people between systems' means"),
-    ):
-        between = name == "between_systems"
 
-        def value(keep: Bools, *, between: bool = between) -> float:
-            if between:
-                return _system_correlation(x[keep], y[keep], systems[keep])
-            return correlate(x[keep], y[keep], "pearson")
-
-        everything = np.ones(x.size, dtype=bool)
+    def term(name: str, label: str, value: Callable[[Bools], float]) -> Estimate:
         left_out = np.array([value(sources != g) for g in range(sizes.size)])
-        terms.append(
-            _term(name, label, value(everything), left_out, sizes, sample, level, "fisher")
-        )
+        everything = value(np.ones(x.size, dtype=bool))
+        return _term(name, label, everything, left_out, sizes, sample, level, "fisher")
+
+    pooled = term(
+        "pooled",
+        "Correlation with people, all items",
+        lambda keep: correlate(x[keep], y[keep], "pearson"),
+    )
+    between = term(
+        "between_systems",
+        "Correlation with people between systems' means",
+        lambda keep: _system_correlation(x[keep], y[keep], systems[keep]),
+    )
     mean = float(inside[usable].mean()) if usable.any() else math.nan
     total, count = inside[usable].sum(), int(usable.sum())
     left_out = (total - inside[usable]) / (count - 1) if count > 1 else np.empty(0)
@@ -292,7 +292,7 @@ def correlation_by_level(
     return Estimates(
         name=where,
         label="Correlation with people by level",
-        terms=(terms[0], within, terms[1]),
+        terms=(pooled, within, between),
         sample=sample,
         details={"n_sources_used": count, "n_systems": int(np.unique(systems).size)},
     )

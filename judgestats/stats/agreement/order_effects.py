@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
-from judgestats.stats.agreement.position import OUTCOMES, both_orders, order_sample
+from judgestats.stats.agreement.human import outcome_codes
+from judgestats.stats.agreement.position import both_orders, order_sample
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Note, Sample
@@ -327,7 +329,7 @@ def pair_accuracy(
     """
     where = "pair_accuracy"
     a, b, both = both_orders(first_order, second_order, where)
-    right, _ = encode_verdicts(gold, categories=OUTCOMES, where=where)
+    right = outcome_codes(gold, where)
     if right.shape != (a.shape[0],):
         raise InputError(
             f"{where}: gold must be one outcome for each of the {a.shape[0]} pairs, got shape "
@@ -340,16 +342,11 @@ def pair_accuracy(
     share = np.where(present, hits[0] * hits[1] / combinations, 0.0)
     judged = (counts[0] + counts[1])[present].sum()
     one = float((hits[0] + hits[1])[present].sum() / judged) if judged else math.nan
-    n_unknown = int(np.sum(both & ~present))
-    sample = order_sample(present, a, b)
-    if n_unknown:
-        missing = {"no verdict in one of the orders": int(np.sum(~both)), "no label": n_unknown}
-        sample = Sample(
-            n_items=sample.n_items,
-            n_replications=sample.n_replications,
-            n_replications_max=sample.n_replications_max,
-            excluded=missing,
-        )
+    missing = {
+        "no verdict in one of the orders": int(np.sum(~both)),
+        "no label": int(np.sum(both & ~present)),
+    }
+    sample = replace(order_sample(present, a, b), n_excluded=0, excluded=missing)
     return share_estimate(
         present,
         share,
@@ -517,8 +514,7 @@ def accuracy_by_slot(
         seed=inference["seed"],
         vectorized=True,
     )
-    names = [f"accuracy at place {s + 1}" for s in range(k)]
-    names += [f"choices of place {s + 1}" for s in range(k)]
+    names = [f"{words} place {s + 1}" for words in ("accuracy at", "choices of") for s in range(k)]
     return result.replace(
         statistic=float(null.observed),
         p_value=null.null.p_value,

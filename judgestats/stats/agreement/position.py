@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
+from judgestats.stats.agreement.human import outcome_codes
 from judgestats.stats.agreement.kappa import cohen_kappa
-from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import proportion_limits
@@ -32,8 +32,6 @@ from judgestats.stats.inference.sum_statistics import (
     estimate_from_sums,
     share_estimate,
 )
-
-OUTCOMES = ("a", "b", "tie")
 
 
 def clopper_pearson(successes: int, trials: int, *, level: float = 0.95) -> Interval:
@@ -86,10 +84,8 @@ def both_orders(first: ArrayLike, second: ArrayLike, where: str) -> tuple[Ints, 
     InputError
         If a verdict is none of the three, or the items differ.
     """
-    a, _ = encode_verdicts(first, categories=OUTCOMES, where=where)
-    b, _ = encode_verdicts(second, categories=OUTCOMES, where=where)
-    a = a[:, None] if a.ndim == 1 else a
-    b = b[:, None] if b.ndim == 1 else b
+    a, b = (outcome_codes(v, where) for v in (first, second))
+    a, b = (v[:, None] if v.ndim == 1 else v for v in (a, b))
     if a.ndim != 2 or b.ndim != 2 or a.shape[0] != b.shape[0] or a.shape[0] == 0:
         raise InputError(
             f"{where}: first_order and second_order must hold the same items (rows), got shapes "

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.quantities import name_of
-from judgestats.stats.designs.count_table import encode_verdicts
+from judgestats.stats.agreement.human import outcome_codes
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
@@ -309,7 +309,7 @@ def win_rates(
     [('win_rate_x', 0.83), ('win_rate_z', 0.5), ('win_rate_y', 0.0)]
     """
     where = "win_rates"
-    codes, _ = encode_verdicts(verdicts, categories=("a", "b", "tie"), where=where)
+    codes = outcome_codes(verdicts, where)
     first, second = (np.asarray(s).astype(str) for s in (system_a, system_b))
     if codes.ndim != 1 or codes.size == 0 or not first.shape == codes.shape == second.shape:
         raise InputError(
@@ -598,7 +598,7 @@ def intransitive_triads(
     """
     where = "intransitive_triads"
     columns = [np.asarray(v, dtype=object) for v in (question, first, second)]
-    codes = encode_verdicts(verdict, categories=("a", "b", "tie"), where=where)[0]
+    codes = outcome_codes(verdict, where)
     if codes.ndim != 1 or any(c.shape != codes.shape for c in columns) or codes.size == 0:
         raise InputError(
             f"{where}: question, first, second and verdict must have the same length, got "

@@ -218,6 +218,16 @@ def flip_rate(verdicts: ArrayLike | CountTable, **inference: Unpack[SumInference
     )
 
 
+def _shares(shares: ArrayLike, where: str) -> Floats:
+    x = np.asarray(shares, dtype=float)
+    if x.ndim != 1 or x.size == 0 or np.any((x < 0) | (x > 1)):
+        raise InputError(
+            f"{where}: shares must be a list of numbers in 0-1, one an item, got shape {x.shape}. "
+            "Average within items first."
+        )
+    return x
+
+
 @with_keywords()
 def mean_share(
     shares: ArrayLike,
@@ -255,12 +265,7 @@ def mean_share(
     >>> out.estimate, out.interval.low > 0.3, out.interval.high < 1
     (0.75, True, True)
     """
-    x = np.asarray(shares, dtype=float)
-    if x.ndim != 1 or x.size == 0 or np.any((x < 0) | (x > 1)):
-        raise InputError(
-            f"{name}: shares must be a list of numbers in 0-1, one an item, got shape {x.shape}. "
-            "Average within items first."
-        )
+    x = _shares(shares, name)
     used = ~np.isnan(x)
     codes = cluster_codes(inference["cluster"], x.size, where=name)
     return share_estimate(
@@ -319,14 +324,12 @@ def mean_of_groups(
     >>> out.estimate, sorted(out.details["groups"].items())
     (0.375, [('x', 0.75), ('y', 0.0)])
     """
-    x, names = np.asarray(shares, dtype=float), np.asarray(group, dtype=object)
-    if x.ndim != 1 or x.shape != names.shape or x.size == 0:
+    x, names = _shares(shares, name), np.asarray(group, dtype=object)
+    if x.shape != names.shape:
         raise InputError(
             f"{name}: shares and group must be lists of one length, got shapes {x.shape} and "
             f"{names.shape}."
         )
-    if np.nanmin(x) < 0 or np.nanmax(x) > 1:
-        raise InputError(f"{name}: shares must be numbers in 0-1. Average within items first.")
     used = ~np.isnan(x)
     codes = cluster_codes(inference["cluster"], x.size, where=name)
     kinds, place = np.unique(names[used].astype(str), return_inverse=True)
@@ -336,13 +339,12 @@ def mean_of_groups(
     member = place[:, None] == np.arange(kinds.size)[None, :]
     data = np.hstack([member, np.where(member, x[used][:, None], 0.0)])
     means = data[:, kinds.size :].sum(axis=0) / data[:, : kinds.size].sum(axis=0)
+
+    def combine(s: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(np.mean(s[..., kinds.size :] / s[..., : kinds.size], axis=-1))
+
     return estimate_from_sums(
-        SumStatistic(
-            per_item=lambda rows: rows,
-            combine=lambda s: np.asarray(
-                np.mean(s[..., kinds.size :] / s[..., : kinds.size], axis=-1)
-            ),
-        ),
+        SumStatistic(per_item=lambda rows: rows, combine=combine),
         data.astype(float),
         name=name,
         label=label,

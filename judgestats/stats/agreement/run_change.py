@@ -13,7 +13,7 @@ from judgestats.errors import InputError, one_of
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Note, Sample
-from judgestats.stats.inference.jackknife import MeanOverClusters, mean_over_clusters
+from judgestats.stats.inference.jackknife import mean_over_clusters
 from judgestats.stats.inference.keywords import Permuted, with_keywords
 from judgestats.stats.inference.result import TestResult
 
@@ -168,15 +168,11 @@ def run_change(
         std_error=m.std_error,
         interval=interval,
         sample=sample,
-        notes=_no_interval(m),
+        notes=(Note(code="no_interval", message=f"No interval: {m.reason}."),) if m.reason else (),
     )
     return result.replace(
         statistic=m.mean, p_value=p, effects=(effect,), details=details, notes=notes
     )
-
-
-def _no_interval(m: MeanOverClusters) -> tuple[Note, ...]:
-    return (Note(code="no_interval", message=f"No interval: {m.reason}."),) if m.reason else ()
 
 
 def _upper(two_sided: float, statistic: float) -> float:

@@ -190,6 +190,7 @@ def vote_share_reliability(
     0.875
     """
     where = "vote_share_reliability"
+    n_permutations = inference.pop("n_permutations")
     one_of(where, "estimator", estimator, ("anova", "kappa"), advice="'anova' is unbiased.")
     if k is not None and k < 1:
         raise InputError(f"{where}: k must be at least 1 or None, got {k}. Use 1 for one judgment.")
@@ -220,16 +221,12 @@ def vote_share_reliability(
         sample=table.sample(),
         reason=reason,
         where=where,
-        cluster=inference["cluster"],
-        level=inference["level"],
-        interval=inference["interval"],
         scale="log_ratio",
         least=least_vote_share(r, estimator=estimator),
-        n_resamples=inference["n_resamples"],
-        seed=inference["seed"],
         notes=rare_category_notes(table.counts),
+        **inference,
     )
-    if inference["n_permutations"] and math.isfinite(one.estimate):
+    if n_permutations and math.isfinite(one.estimate):
         null, notes = permutation_reference(
             SumStatistic(
                 per_item=single.per_item,
@@ -237,7 +234,7 @@ def vote_share_reliability(
             ),
             table.codes,
             CountedCodes(q),
-            n_permutations=inference["n_permutations"],
+            n_permutations=n_permutations,
             seed=inference["seed"],
             where=where,
         )
@@ -249,13 +246,13 @@ def vote_share_reliability(
         "k_for_90": judgments_needed(one.estimate, 0.9),
         "categories": table.categories,
     }
-    out = one if judgments == 1 else _stepped(one, judgments, {})
+    out = one if judgments == 1 else _stepped(one, judgments)
     kept, lost = useful_reliability(out.interval, only(table.sample().n_clusters or 0))
     others = (note for note in out.notes if not lost or note.code != "few_clusters")
     return out.replace(interval=kept, notes=(*others, *lost), details=details)
 
 
-def _stepped(one: Estimate, k: float, details: dict[str, Any]) -> Estimate:
+def _stepped(one: Estimate, k: float) -> Estimate:
     """The estimate for k judgments from that for one."""
     value = float(_stepped_values(np.array(one.estimate), k))
     reason = one.reason
@@ -270,5 +267,4 @@ def _stepped(one: Estimate, k: float, details: dict[str, Any]) -> Estimate:
         std_error=math.nan,
         reason=reason,
         notes=(*one.notes, *notes),
-        details=details,
     )

@@ -17,6 +17,7 @@ from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import TestResult
 from judgestats.stats.validity.inputs import (
     FEW_LABELS,
+    PICKED_BY_HAND,
     LabelledItems,
     Report,
     chance_weights,
@@ -81,7 +82,6 @@ def representativeness_test(items: LabelledItems, *, verdicts: bool) -> TestResu
     )
 
 
-_BY_HAND = "the labelled items were picked by hand: they say nothing about the others"
 _BY_VERDICT = "the labels were chosen by the judge's verdict: as they stand they favour one"
 
 
@@ -258,7 +258,7 @@ def corrected_rate(
     others: dict[str, Estimate] = {}
     if labels_drawn == "convenience":
         corrected = _undefined_estimate(
-            poststratified_rate(items, mix=mix, level=inference["level"]), _BY_HAND
+            poststratified_rate(items, mix=mix, level=inference["level"]), PICKED_BY_HAND
         )
     else:
         corrected = poststratified_rate(
@@ -366,7 +366,7 @@ def corrected_mean(
         corrected = greg_mean(items, level=inference["level"])
         others = {n: ppi_mean(items, estimator=n, level=inference["level"]) for n in _PPI}
     if labels_drawn in {"convenience", "by-verdict"}:
-        reason = _BY_HAND if labels_drawn == "convenience" else _BY_VERDICT
+        reason = PICKED_BY_HAND if labels_drawn == "convenience" else _BY_VERDICT
         corrected, others = _undefined_estimate(corrected, reason), {}
         if labels_drawn == "by-verdict":
             people = _undefined_estimate(people, reason)

@@ -30,6 +30,7 @@ FAIL_PASS = ("fail", "pass")
 """The verdicts' words, the negative one first."""
 
 FEW_LABELS = 20
+PICKED_BY_HAND = "the labelled items were picked by hand: they say nothing about the others"
 
 
 def _absent(value: object) -> bool:

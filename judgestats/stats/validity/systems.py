@@ -19,6 +19,7 @@ from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import with_adjusted
 from judgestats.stats.inference.result import Comparison, Comparisons
 from judgestats.stats.validity.inputs import (
+    PICKED_BY_HAND,
     LabelledItems,
     critical_value,
     labelled_items,
@@ -281,8 +282,7 @@ def _row(a: str, b: str, items: LabelledItems, drawn: str | None, level: float) 
         return Comparison(a=a, b=b, estimate=estimate, n=items.n, reason=reason, estimate_name=NAME)
 
     if drawn == "convenience":
-        why = "the labelled items were picked by hand: they say nothing about the others"
-        return none(math.nan, why)
+        return none(math.nan, PICKED_BY_HAND)
     if np.isnan(items.judge).any() or items.n == 0:
         why = "no item was read for both" if items.n else "no item has a label for both"
         return none(math.nan, why)
@@ -380,8 +380,7 @@ def corrected_win_rate(
     notes = [*items.notes, *policy_notes(labels_drawn, where=where)]
     out = poststratified_rate(items, join=labels_drawn != "by-verdict", level=inference["level"])
     if labels_drawn == "convenience":
-        reason = "the labelled items were picked by hand: they say nothing about the others"
-        out = out.replace(estimate=math.nan, interval=None, reason=reason)
+        out = out.replace(estimate=math.nan, interval=None, reason=PICKED_BY_HAND)
     read = ~np.isnan(items.judge)
     return out.replace(
         name="win_rate",
