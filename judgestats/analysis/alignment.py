@@ -20,10 +20,11 @@ from judgestats.analysis.alignment_methods import (
     recommend_method,
     temperature_described,
 )
-from judgestats.analysis.families import AnalysisPlan, Hypothesis
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, published
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.pair_methods import (
     AVERAGE,
+    BEST_METHOD,
     Method,
     fewer_pairs,
     method_pairs,
@@ -120,14 +121,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 test="blocked F on credit over temperatures, and differences of means",
                 family="methods and judges",
             ),
-            Hypothesis(
-                id="best",
-                question="Which conditions may be the best, and is a cheap one as good?",
-                test="comparisons with the best, simultaneous, paired by pair, clustered by "
-                "question; recommended is the cheapest within the margin",
-                family="all conditions",
-                adjustment="simultaneous",
-            ),
+            BEST_METHOD,
             Hypothesis(
                 id="consistency",
                 question="Is consistency bought with bias?",
@@ -148,12 +142,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 question="Is the agreement better than chance, and better on decided pairs?",
                 test="Cohen's kappa with the labels beside its null, accuracy without ties",
             ),
-            Hypothesis(
-                id="published",
-                role="replicated",
-                question="What would the replicated study have printed?",
-                test="Friedman and Nemenyi with pairs as independent blocks",
-            ),
+            published("Friedman and Nemenyi with pairs as independent blocks"),
         ),
     )
     asked = {str(c.factors["method"]) for c in conditions}

@@ -17,7 +17,13 @@ from judgestats.analysis.best_of_n_reliability import (
     disagreement,
     reliability,
 )
-from judgestats.analysis.families import AnalysisPlan, Hypothesis, clusters_of, shared_clusters
+from judgestats.analysis.families import (
+    AnalysisPlan,
+    Hypothesis,
+    clusters_of,
+    most_reliable,
+    shared_clusters,
+)
 from judgestats.analysis.recommendation import MARGIN_ICC, recommend_votes
 from judgestats.analysis.records import Analysis, NamedResult, named_results
 from judgestats.analysis.scores import omega_declared
@@ -346,16 +352,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 ),
                 family="one test of each kind per judge",
             ),
-            Hypothesis(
-                id="best",
-                question="Which conditions may be the most reliable, and is a cheap one as "
-                "reliable?",
-                test="comparisons with the best on the reliability of one choice, simultaneous, "
-                "jackknife over questions beside exchanges within questions; recommended is the "
-                "cheapest that lies within the margin",
-                family="all conditions",
-                adjustment="simultaneous",
-            ),
+            most_reliable("the reliability of one choice"),
             Hypothesis(
                 id="judges",
                 question="Do the judges choose alike?",

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.crowd_data import StrategyVerdicts
-from judgestats.analysis.families import AnalysisPlan, Hypothesis
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, published
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.records import NamedResult, Recommendation, named_results
 from judgestats.analysis.selections import (
@@ -278,12 +278,7 @@ def _hypotheses() -> tuple[Hypothesis, ...]:
             question="Does the explanation make more points?",
             test="key points and words by strategy; difference from vanilla paired by pair",
         ),
-        Hypothesis(
-            id="published",
-            role="replicated",
-            question="What did the study print?",
-            test="Tables 1, 2 and 4 of arXiv 2502.12501",
-        ),
+        published("Tables 1, 2 and 4 of arXiv 2502.12501", question="What did the study print?"),
     )
 
 

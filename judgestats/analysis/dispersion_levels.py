@@ -19,7 +19,14 @@ from judgestats.analysis.dispersion_comparison import (
     spread_questions,
     spread_results,
 )
-from judgestats.analysis.families import AnalysisPlan, Hypothesis, Stratum, strata_of
+from judgestats.analysis.families import (
+    AnalysisPlan,
+    Hypothesis,
+    Stratum,
+    most_reliable,
+    published,
+    strata_of,
+)
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.recommendation import MARGIN_ICC, recommend_reliable
 from judgestats.analysis.records import Analysis, NamedResult
@@ -95,14 +102,7 @@ def spread_hypotheses(*, across: str, each: str, ratio: str) -> tuple[Hypothesis
             test="paired difference of means, interval over clusters",
             family=pairs,
         ),
-        Hypothesis(
-            id="best",
-            question="Which conditions may be the most reliable, and is a cheap one as reliable?",
-            test="comparisons with the best on ICC(1,1), simultaneous, jackknife over questions "
-            "beside exchanges within questions; recommended is the cheapest within the margin",
-            family="all conditions",
-            adjustment="simultaneous",
-        ),
+        most_reliable("ICC(1,1)"),
         Hypothesis(
             id="reliability",
             role="descriptive",
@@ -392,12 +392,7 @@ class LevelComparison:
             hypotheses=(
                 *spread_hypotheses(across=self.across, each=self.each, ratio=self.ratio),
                 *further,
-                Hypothesis(
-                    id="published",
-                    role="replicated",
-                    question="What would the replicated study have printed?",
-                    test=self.published,
-                ),
+                published(self.published),
             ),
         )
 

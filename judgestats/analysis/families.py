@@ -61,6 +61,26 @@ class Hypothesis:
             object.__setattr__(self, "adjustment", "holm" if tested else "none")
 
 
+def published(
+    test: str, question: str = "What would the replicated study have printed?"
+) -> Hypothesis:
+    """What the replicated study tested, or printed."""
+    return Hypothesis(id="published", role="replicated", question=question, test=test)
+
+
+def most_reliable(quantity: str) -> Hypothesis:
+    """Which conditions may be the best in a reliability."""
+    return Hypothesis(
+        id="best",
+        question="Which conditions may be the most reliable, and is a cheap one as reliable?",
+        test=f"comparisons with the best on {quantity}, simultaneous, jackknife over questions "
+        "beside exchanges within questions; recommended is the cheapest that lies within the "
+        "margin",
+        family="all conditions",
+        adjustment="simultaneous",
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class AnalysisPlan:
     """What an experiment declares before it asks a judge anything.

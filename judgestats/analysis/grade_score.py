@@ -18,6 +18,7 @@ from judgestats.analysis.families import (
     Hypothesis,
     family_of_tests,
     headline_of_test,
+    published,
 )
 from judgestats.analysis.records import Analysis, NamedResult, Recommendation, named_results
 from judgestats.analysis.selections import (
@@ -131,11 +132,9 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 "random choice",
                 family="none: estimates with intervals over items",
             ),
-            Hypothesis(
-                id="published",
-                role="replicated",
+            published(
+                "Tables 1-3 of arXiv 2406.12043; cells that cannot be averages are flagged",
                 question="What did the replicated study print?",
-                test="Tables 1-3 of arXiv 2406.12043; cells that cannot be averages are flagged",
             ),
         ),
     )

@@ -17,6 +17,8 @@ from judgestats.analysis.families import (
     direction_of,
     family_of_tests,
     headline_of_test,
+    most_reliable,
+    published,
 )
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.recommendation import (
@@ -97,16 +99,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 test="vote-share reliability beside its permutation null",
                 family="none: estimates with intervals over questions",
             ),
-            Hypothesis(
-                id="best",
-                question="Which conditions may be the most reliable, and is a cheap one as "
-                "reliable?",
-                test="comparisons with the best on the reliability of one verdict, simultaneous, "
-                "jackknife over questions beside exchanges within questions; recommended is the "
-                "cheapest that lies within the margin",
-                family="all conditions",
-                adjustment="simultaneous",
-            ),
+            most_reliable("the reliability of one verdict"),
             Hypothesis(
                 id="judges",
                 question="Do judges differ in the share they call correct?",
@@ -119,12 +112,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 question="How often does asking again change the verdict?",
                 test="flip rate and AC1; both policies for replies without a verdict",
             ),
-            Hypothesis(
-                id="published",
-                role="replicated",
-                question="What would the replicated study have printed?",
-                test="mean over replications with its standard error across replications",
-            ),
+            published("mean over replications with its standard error across replications"),
         ),
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.families import AnalysisPlan
+from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.records import NamedResult, named_results
 from judgestats.analysis.score_audit import first_weighted
 from judgestats.analysis.selections import add_estimate
@@ -30,6 +30,14 @@ from judgestats.stats.inference.permutation import relation_null
 from judgestats.stats.reliability.intraclass import icc
 from judgestats.stats.reliability.omega import omega_total
 
+BEST_METHOD = Hypothesis(
+    id="best",
+    question="Which conditions may be the best, and is a cheap one as good?",
+    test="comparisons with the best, simultaneous, paired by pair, clustered by question; "
+    "recommended is the cheapest within the margin",
+    family="all conditions",
+    adjustment="simultaneous",
+)
 AVERAGE = "pointwise-mean"
 """The method that averages all replications of `pointwise`."""
 WEIGHTED = "pointwise-weighted"

@@ -26,6 +26,7 @@ from judgestats.analysis.families import (
     headlines_of_rows,
     jointly,
     one_family,
+    published,
 )
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import (
@@ -202,11 +203,9 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 question="How often do three candidates beat one another in a circle?",
                 test="share of circular triads, interval over questions; 1/4 for random verdicts",
             ),
-            Hypothesis(
-                id="published",
-                role="replicated",
+            published(
+                "Table 3, as printed: models trained on the chosen responses",
                 question="What did the replicated study print?",
-                test="Table 3, as printed: models trained on the chosen responses",
             ),
         ),
     )

@@ -20,6 +20,7 @@ from judgestats.analysis.families import (
 )
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.pair_methods import (
+    BEST_METHOD,
     Aggregated,
     Answers,
     fewer_pairs,
@@ -293,14 +294,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 family=f"median and mode, {_OF_JUDGES}",
             ),
             *((panel,) if several else ()),
-            Hypothesis(
-                id="best",
-                question="Which conditions may be the best, and is a cheap one as good?",
-                test="comparisons with the best, simultaneous, paired by pair, clustered by "
-                "question; recommended is the cheapest within the margin",
-                family="all conditions",
-                adjustment="simultaneous",
-            ),
+            BEST_METHOD,
             Hypothesis(
                 id="reliability",
                 role="descriptive",

@@ -30,7 +30,7 @@ from judgestats.analysis.dispersion_levels import (
     varied_hypotheses,
     varied_questions,
 )
-from judgestats.analysis.families import AnalysisPlan, Hypothesis, Stratum, strata_of
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, Stratum, published, strata_of
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.recommendation import MARGIN_ICC, recommend_reliable
 from judgestats.analysis.records import Analysis, NamedResult
@@ -94,14 +94,9 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 family="one test per temperature",
             ),
             *varied_hypotheses(conditions),
-            Hypothesis(
-                id="published",
-                role="replicated",
-                question="What would the replicated study have printed?",
-                test=(
-                    "Spearman of variance and temperature, Kruskal-Wallis and Mann-Whitney on "
-                    "variances, Levene on scores centred by item and condition; all unpaired"
-                ),
+            published(
+                "Spearman of variance and temperature, Kruskal-Wallis and Mann-Whitney on "
+                "variances, Levene on scores centred by item and condition; all unpaired"
             ),
         ),
     )
