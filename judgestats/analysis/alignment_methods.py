@@ -42,9 +42,8 @@ from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.rank_correlation import spearman_correlation
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.dispersion.equivalence import EquivalenceResult, equivalence_of_means
-from judgestats.stats.inference.estimate import Estimate, Note, Result
 from judgestats.stats.inference.multiplicity import Family, adjust_family, p_adjust, p_bounds
-from judgestats.stats.inference.result import Comparisons, TestResult
+from judgestats.stats.inference.result import Comparisons, Estimate, Note, Result, TestResult
 
 _DEPENDENT = Note(
     code="dependent_conditions",

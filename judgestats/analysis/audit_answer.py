@@ -17,12 +17,9 @@ from judgestats.analysis.validity_raters import PANEL_GAIN
 from judgestats.data.readers.columns import folded
 from judgestats.data.readers.roles import names_criteria
 from judgestats.data.verdict_kinds import PREFERENCES
-from judgestats.results import Claim, Headline
-from judgestats.results.numbers import adjusted_p
-from judgestats.results.text import hangs_on
-from judgestats.stats.inference.estimate import Estimate, Result
+from judgestats.results import Claim, Headline, adjusted_p, hangs_on
 from judgestats.stats.inference.multiplicity import p_adjust, p_bounds
-from judgestats.stats.inference.result import Comparisons, TestResult
+from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
 from judgestats.stats.robustness.source_dif import NOISY, farthest_source
 
 _COMPARED = {

@@ -52,9 +52,8 @@ from judgestats.results import Headline
 from judgestats.stats.agreement.order_effects import option_win_rate
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.comparison.rank_correlation import spearman_correlation
-from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.multiplicity import adjust_family
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Estimate, TestResult
 from judgestats.stats.reliability.omega import omega_total
 
 

@@ -21,8 +21,7 @@ from judgestats.analysis.recommendation import repeats_needed
 from judgestats.analysis.records import NamedResult, named_results
 from judgestats.analysis.selections import Choices, add_estimate
 from judgestats.data.request_fields import heat
-from judgestats.results import About, Headline
-from judgestats.results.numbers import apa_number
+from judgestats.results import About, Headline, apa_number
 from judgestats.stats.agreement.across_orders import agreement_across_judges
 from judgestats.stats.agreement.chance_corrected import gwet_ac1
 from judgestats.stats.agreement.raw_agreement import flip_rate

@@ -39,9 +39,8 @@ from judgestats.stats.agreement.preference import equivalence_of_effects, prefer
 from judgestats.stats.dispersion.condition_summary import normality_test
 from judgestats.stats.dispersion.dispersion_test import spread_test
 from judgestats.stats.dispersion.equivalence import equivalence_of_spread
-from judgestats.stats.inference.estimate import Estimate, Result
 from judgestats.stats.inference.multiplicity import adjust_family
-from judgestats.stats.inference.result import Comparisons, TestResult
+from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
 from judgestats.stats.robustness.probes import probe_shift
 
 OF_JUDGES = "judges and temperatures"

@@ -48,8 +48,7 @@ from judgestats.stats.inference.bootstrap import (
     is_too_wide,
     not_estimable,
 )
-from judgestats.stats.inference.estimate import Interval, Note, NullReference
-from judgestats.stats.inference.result import Comparisons, Estimates
+from judgestats.stats.inference.result import Comparisons, Estimates, Interval, Note, NullReference
 from judgestats.stats.reliability.omega_fit import OmegaEstimate
 from judgestats.stats.reliability.published_omega import PublishedOmega
 from judgestats.stats.reliability.schmid_leiman import HierarchicalOmega

@@ -24,8 +24,7 @@ from judgestats.data.columns import Condition
 from judgestats.items.records import Item
 from judgestats.protocols.strategies import requested_strategies
 from judgestats.protocols.template import pair_name
-from judgestats.results import Headline
-from judgestats.results.numbers import adjusted_p
+from judgestats.results import Headline, adjusted_p
 from judgestats.stats.agreement.kappa import fleiss_kappa
 from judgestats.stats.agreement.position import first_position_preference, swap_consistency
 from judgestats.stats.agreement.raw_agreement import mean_of_groups, mean_share, percent_agreement

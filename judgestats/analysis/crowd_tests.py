@@ -16,15 +16,13 @@ from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.records import NamedResult, named_results
 from judgestats.analysis.selections import label_shares
 from judgestats.protocols.strategies import strategy
-from judgestats.results import About
-from judgestats.results.numbers import bounds_of, with_bounds
+from judgestats.results import About, bounds_of, with_bounds
 from judgestats.results.records import Role
 from judgestats.stats.comparison.paired_categories import cochran_q_test
 from judgestats.stats.comparison.trend import page_trend_test
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.dispersion.equivalence import equivalence_of_means
-from judgestats.stats.inference.estimate import Result
-from judgestats.stats.inference.result import Comparisons
+from judgestats.stats.inference.result import Comparisons, Result
 
 
 def strategy_results(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[NamedResult]:

@@ -15,8 +15,7 @@ from judgestats.analysis.families import LEVEL, AnalysisPlan, Stratum, claim_of,
 from judgestats.analysis.records import NamedResult, named_results, smallest_adjusted
 from judgestats.analysis.scores import ScoreConditions, score_conditions
 from judgestats.data.matrices import ScoreArray, score_array
-from judgestats.results import About, Claim, Headline
-from judgestats.results.numbers import apa_number
+from judgestats.results import About, Claim, Headline, apa_number
 from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
 from judgestats.stats.dispersion.equivalence import EquivalenceResult, equivalence_of_spread
 from judgestats.stats.inference.estimate import Result

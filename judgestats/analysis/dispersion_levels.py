@@ -35,9 +35,7 @@ from judgestats.analysis.summary_rows import ranked, score_rows
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import ScoreArray
 from judgestats.data.request_fields import EXTRA, sort_levels
-from judgestats.results import Headline
-from judgestats.results.numbers import adjusted_p, apa_number, bounds_of, with_bounds
-from judgestats.results.quantities import name_of
+from judgestats.results import Headline, adjusted_p, apa_number, bounds_of, name_of, with_bounds
 from judgestats.results.text import hangs_on
 from judgestats.stats.dispersion.dispersion_test import SpreadResult
 from judgestats.stats.dispersion.equivalence import EquivalenceResult

@@ -25,9 +25,8 @@ from judgestats.results.numbers import (
     estimate_parts,
     with_bounds,
 )
-from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.inference.multiplicity import Family
-from judgestats.stats.inference.result import Comparison, Comparisons, TestResult
+from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Sample, TestResult
 from judgestats.stats.validity.sequential import anchored_change
 from judgestats.stats.validity.systems import paired_share_difference
 

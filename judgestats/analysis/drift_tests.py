@@ -23,9 +23,8 @@ from judgestats.results.records import Role
 from judgestats.results.screen import describe_changes
 from judgestats.stats import run_change, spread_test
 from judgestats.stats.agreement.run_change import RunKind
-from judgestats.stats.inference.estimate import Result
 from judgestats.stats.inference.permutation import ENOUGH, permutations_needed
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Result, TestResult
 
 
 def match_conditions(

@@ -19,7 +19,6 @@ from judgestats.errors import InputError
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import is_number
 from judgestats.results.records import Role
-from judgestats.stats.inference.estimate import Note, Result
 from judgestats.stats.inference.multiplicity import (
     Family,
     adjust_family,
@@ -27,7 +26,7 @@ from judgestats.stats.inference.multiplicity import (
     p_bounds,
     with_adjusted,
 )
-from judgestats.stats.inference.result import Comparisons, TestResult
+from judgestats.stats.inference.result import Comparisons, Note, Result, TestResult
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,13 +39,11 @@ from judgestats.analysis.selections import (
 from judgestats.analysis.summary_rows import declared_row, format_coefficient, ranked
 from judgestats.data.columns import Condition
 from judgestats.protocols.selection import UNRELATED
-from judgestats.results import About, Headline, Row
-from judgestats.results.numbers import apa_number
+from judgestats.results import About, Headline, Row, apa_number
 from judgestats.stats.agreement.grade_score import grade_score, grade_score_items
 from judgestats.stats.agreement.order_effects import option_win_rate, position_test
 from judgestats.stats.agreement.raw_agreement import flip_rate
-from judgestats.stats.inference.estimate import Estimate, Result
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Estimate, Result, TestResult
 from judgestats.style import option
 
 _WHAT = {

@@ -54,8 +54,7 @@ from judgestats.stats.agreement.raw_agreement import flip_rate
 from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.dispersion.condition_summary import mean_shift
-from judgestats.stats.inference.estimate import Estimate, Sample
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Estimate, Sample, TestResult
 
 _QUESTION = (
     "What share of answers does a judge that knows the true answer call correct, how sure is that "

@@ -17,8 +17,7 @@ from judgestats.data.matrices import ScoreArray
 from judgestats.data.readers.frame import condition_labels
 from judgestats.errors import InputError
 from judgestats.results import About, Row
-from judgestats.stats.inference.estimate import Estimate, Result
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Estimate, Result, TestResult
 from judgestats.stats.models.many_facet import ManyFacet, many_facet
 from judgestats.stats.robustness.levels import BETWEEN, NO_LEVELS, SHORTER, levels_used
 from judgestats.stats.robustness.source_dif import dif_test

@@ -58,8 +58,7 @@ from judgestats.stats.designs.cells import Cells, cells_from_counts
 from judgestats.stats.dispersion.condition_summary import condition_summary, mean_shift
 from judgestats.stats.dispersion.dispersion_test import spread_test
 from judgestats.stats.dispersion.ratios import variance_ratio
-from judgestats.stats.inference.estimate import Result
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Result, TestResult
 from judgestats.stats.reliability.internal_consistency import TwoWaySums
 from judgestats.stats.reliability.intraclass import icc_of_cells
 

@@ -10,11 +10,9 @@ from judgestats.analysis.families import claim_of, direction_of, untested
 from judgestats.analysis.probe_tests import ProbedJudge, identity
 from judgestats.analysis.records import Recommendation
 from judgestats.protocols.probes import PROBES, Kind, Probe
-from judgestats.results import About, Claim, Headline
-from judgestats.results.numbers import apa_number
-from judgestats.stats.inference.estimate import Result
+from judgestats.results import About, Claim, Headline, apa_number
 from judgestats.stats.inference.multiplicity import Family
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Result, TestResult
 
 _HYPOTHESES: Mapping[Kind, str] = {
     "fair": "moved", "scale": "scale", "attack": "attack", "control": "control"

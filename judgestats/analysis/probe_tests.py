@@ -38,14 +38,13 @@ from judgestats.results import About
 from judgestats.stats.agreement.preference import equivalence_of_effects, preference_effects
 from judgestats.stats.agreement.run_change import run_change
 from judgestats.stats.dispersion.condition_summary import mean_shift
-from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.multiplicity import (
     Family,
     adjust_family,
     p_adjust,
     signed_step_down,
 )
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Estimate, TestResult
 from judgestats.stats.robustness.levels import levels_used
 from judgestats.stats.robustness.probes import attack_success, probe_shift
 from judgestats.stats.robustness.wording import scale_agreement

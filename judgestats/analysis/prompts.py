@@ -24,8 +24,7 @@ from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array
 from judgestats.data.pairs import scores_of
 from judgestats.data.request_fields import heat
-from judgestats.results import About, Claim, Drawing, Headline, Row
-from judgestats.results.numbers import apa_number
+from judgestats.results import About, Claim, Drawing, Headline, Row, apa_number
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.multiplicity import Family, adjust_family
 from judgestats.stats.inference.result import Estimates, TestResult

@@ -23,8 +23,7 @@ from judgestats.analysis.families import (
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import ScoreArray
-from judgestats.results import About, Claim, Headline
-from judgestats.results.numbers import adjusted_p
+from judgestats.results import About, Claim, Headline, adjusted_p
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.designs.cells import cell_statistics
 from judgestats.stats.dispersion.ratios import ratio_of_ratios

@@ -50,8 +50,7 @@ from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat
 from judgestats.items.answers import labelled_shares
 from judgestats.items.records import Item
-from judgestats.results import About, Claim
-from judgestats.results.numbers import apa_number
+from judgestats.results import About, Claim, apa_number
 from judgestats.stats.agreement.preference import intransitive_triads
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.comparison.paired_categories import cochran_q_test

@@ -60,8 +60,7 @@ from judgestats.results import quantity_of
 from judgestats.results.numbers import apa_number, count_noun
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
-from judgestats.stats.inference.estimate import Estimate, Result
-from judgestats.stats.inference.result import Comparisons
+from judgestats.stats.inference.result import Comparisons, Estimate, Result
 
 
 def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:

@@ -23,9 +23,7 @@ from judgestats.analysis.recommendation import repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.data.matrices import ScoreArray, lost_shares
 from judgestats.protocols.base import Scale
-from judgestats.results import About, Condition, Figure, Quantity, quantity_of
-from judgestats.results.numbers import bounds_of
-from judgestats.results.records import plain
+from judgestats.results import About, Condition, Figure, Quantity, bounds_of, plain, quantity_of
 from judgestats.stats.designs.cells import cell_statistics
 from judgestats.stats.dispersion.condition_summary import ConditionRow, condition_summary
 from judgestats.stats.inference.bootstrap import cluster_codes

@@ -18,13 +18,11 @@ from judgestats.arrays import Objects
 from judgestats.data.matrices import lost_shares
 from judgestats.data.request_fields import heat
 from judgestats.items.answers import model_names
-from judgestats.results import About
-from judgestats.results.numbers import apa_number
+from judgestats.results import About, apa_number
 from judgestats.stats.agreement.grade_score import grade_score_difference, grade_score_items
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
-from judgestats.stats.inference.estimate import Estimate
-from judgestats.stats.inference.result import Comparisons, TestResult
+from judgestats.stats.inference.result import Comparisons, Estimate, TestResult
 
 
 class Choices:

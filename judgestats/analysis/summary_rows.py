@@ -10,10 +10,9 @@ from typing import Any
 import pandas as pd
 
 from judgestats.analysis.records import NamedResult
-from judgestats.results import About, Drawing, Headline, Quantity
+from judgestats.results import QUANTITIES, About, Drawing, Headline, Quantity, quantity_of
 from judgestats.results import Row as ResultsRow
 from judgestats.results.numbers import apa_number, estimate_parts, with_bounds
-from judgestats.results.quantities import QUANTITIES, quantity_of
 from judgestats.results.records import LOST
 from judgestats.stats.inference.estimate import Estimate
 

@@ -39,8 +39,7 @@ from judgestats.analysis.summary_rows import factor_curve, format_sem, score_row
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import ScoreArray
 from judgestats.data.request_fields import heat
-from judgestats.results import About, Headline
-from judgestats.results.quantities import name_of
+from judgestats.results import About, Headline, name_of
 from judgestats.stats.dispersion.dispersion_test import SpreadResult
 from judgestats.stats.inference.multiplicity import adjust_family
 

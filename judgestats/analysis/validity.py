@@ -32,8 +32,7 @@ from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.errors import InputError
 from judgestats.items.records import Item
 from judgestats.protocols.template import response_names
-from judgestats.results import About, Row
-from judgestats.results.quantities import name_of
+from judgestats.results import About, Row, name_of
 from judgestats.stats.agreement.raw_agreement import flip_rate, mean_share
 from judgestats.stats.dispersion.condition_summary import condition_summary
 from judgestats.stats.inference.estimate import Estimate, Result

@@ -41,11 +41,9 @@ from judgestats.analysis.verdict_consistency import people_results
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array
 from judgestats.items.records import Item
-from judgestats.results import Claim, Headline, Row
-from judgestats.results.numbers import adjusted_p
-from judgestats.stats.inference.estimate import Estimate, Result
+from judgestats.results import Claim, Headline, Row, adjusted_p
 from judgestats.stats.inference.multiplicity import Family, adjust_family
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Estimate, Result, TestResult
 
 _QUESTION = (
     "How often are the judge's verdicts and scores those of people, where does it err, and what "

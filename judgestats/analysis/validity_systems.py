@@ -18,11 +18,9 @@ from judgestats.analysis.validity_raters import drawing
 from judgestats.analysis.validity_rates import corrected_results
 from judgestats.arrays import Floats, Objects
 from judgestats.errors import InputError
-from judgestats.results import About, Row
-from judgestats.results.numbers import apa_number
+from judgestats.results import About, Row, apa_number
 from judgestats.results.records import spreadsheet_cell
-from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample
-from judgestats.stats.inference.result import Comparisons
+from judgestats.stats.inference.result import Comparisons, Estimate, Note, Result, Sample
 from judgestats.stats.validity.calibration import (
     separation,
     separation_by_k,

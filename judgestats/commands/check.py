@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 from judgestats.commands.arguments import Args
 from judgestats.errors import InputError, nearest, printable
-from judgestats.results import QUANTITIES, Condition, Results, Row, quantity_of
+from judgestats.results import QUANTITIES, Condition, Results, Row, plain, quantity_of
 from judgestats.results.answers import format_record, number_of, row_decimals
 from judgestats.results.metric_names import ALIASES, is_called, metric_called, quantities_of
 from judgestats.results.numbers import bounds_of, estimate_parts
-from judgestats.results.records import plain
 from judgestats.results.screen import Span
 from judgestats.results.summary import brief_of
 from judgestats.results.thresholds import (

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from judgestats.commands.arguments import Args
 from judgestats.errors import InputError, guard_output
-from judgestats.results import Results, read_results
-from judgestats.results.records import plain
+from judgestats.results import Results, plain, read_results
 from judgestats.results.screen import brief_of_runs
 from judgestats.results.summary import Summary
 from judgestats.results.thresholds import read_thresholds

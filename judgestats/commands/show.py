@@ -8,10 +8,9 @@ from pathlib import Path
 
 from judgestats.commands.arguments import Args
 from judgestats.errors import InputError, guard_output, nearest
-from judgestats.results import Results, Table, quantity_of
+from judgestats.results import Results, Table, print_of, quantity_of, words_of
 from judgestats.results.numbers import format_number
 from judgestats.results.records import Comparison, Estimate, Record, plain, rows_of_table
-from judgestats.results.text import print_of, words_of
 from judgestats.runner import display as console
 from judgestats.runner.display import finish, show, write_json
 

@@ -19,8 +19,7 @@ from urllib.parse import quote
 
 from judgestats.collection.account import token_parts
 from judgestats.errors import printable
-from judgestats.results import Results, to_plain
-from judgestats.results.records import plain
+from judgestats.results import Results, plain, to_plain
 from judgestats.results.screen import HEIGHT, WIDTH, Lines, framed, full_text, next_line, screen_of
 from judgestats.results.summary import Summary, brief_of
 from judgestats.results.thresholds import read_thresholds

@@ -13,12 +13,10 @@ from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.errors import InputError
 from judgestats.items.files import Row, read_source
-from judgestats.results import About, Drawing, Headline
+from judgestats.results import About, Drawing, Headline, apa_number, apa_p, with_bounds
 from judgestats.results import Claim as ClaimKind
-from judgestats.results.numbers import apa_number, apa_p, with_bounds
-from judgestats.stats.inference.estimate import Estimate, Result
 from judgestats.stats.inference.multiplicity import Family
-from judgestats.stats.inference.result import Comparison
+from judgestats.stats.inference.result import Comparison, Estimate, Result
 
 VERDICTS = ("stands", "stands in part", "open", "does not stand", "not examined")
 """``open``: the data show neither the claim nor its contrary."""

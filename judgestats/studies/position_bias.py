@@ -20,9 +20,8 @@ from judgestats.stats.agreement.position import (
 )
 from judgestats.stats.agreement.raw_agreement import percent_agreement
 from judgestats.stats.comparison.rank_correlation import spearman_correlation
-from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.multiplicity import p_adjust
-from judgestats.stats.inference.result import Estimates, TestResult
+from judgestats.stats.inference.result import Estimate, Estimates, TestResult
 from judgestats.studies.claims import (
     Claim,
     Options,

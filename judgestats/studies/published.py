@@ -22,8 +22,7 @@ from judgestats.stats.comparison.groups import kruskal_test, pairwise_mann_whitn
 from judgestats.stats.comparison.rank_correlation import spearman_correlation
 from judgestats.stats.designs.cells import Cells, cell_statistics
 from judgestats.stats.dispersion.published import levene_of_variances, spread_published
-from judgestats.stats.inference.estimate import Note, Result
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Note, Result, TestResult
 from judgestats.stats.reliability.published_omega import published_omega_2412_12509
 from judgestats.studies.paper_tables import (
     PaperTable,

@@ -16,8 +16,7 @@ from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.dispersion.equivalence import equivalence_of_means, equivalence_of_spread
 from judgestats.stats.dispersion.published import levene_of_variances
 from judgestats.stats.dispersion.ratios import ratio_of_ratios, variance_ratio
-from judgestats.stats.inference.estimate import Note
-from judgestats.stats.inference.result import Comparison, TestResult
+from judgestats.stats.inference.result import Comparison, Note, TestResult
 from judgestats.studies.claims import Claim, Options, now, then
 from judgestats.studies.llmasjudge.data import MARGIN as SD_MARGIN
 from judgestats.studies.llmasjudge.data import MINI, LLMasJudgeData, listed, no_difference, paired

@@ -15,9 +15,8 @@ from judgestats.stats.comparison.rank_correlation import spearman_correlation
 from judgestats.stats.dispersion.condition_summary import kurtosis_change, normality_test
 from judgestats.stats.dispersion.equivalence import equivalence_of_spread
 from judgestats.stats.dispersion.ratios import variance_ratio
-from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.multiplicity import adjust_family
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Estimate, TestResult
 from judgestats.studies.claims import Claim, Options, now, then
 from judgestats.studies.llmasjudge.data import (
     MARGIN,

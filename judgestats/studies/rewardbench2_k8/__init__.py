@@ -10,9 +10,8 @@ import pandas as pd
 from judgestats.analysis.summary_rows import factor_curve
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.dispersion.condition_summary import mean_shift
-from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.multiplicity import p_adjust
-from judgestats.stats.inference.result import Comparison, Comparisons
+from judgestats.stats.inference.result import Comparison, Comparisons, Estimate
 from judgestats.studies.claims import (
     Claim,
     Options,
