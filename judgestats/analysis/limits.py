@@ -161,28 +161,14 @@ def limits_of_conditions(
     -------
     list of str
     """
-    limits: list[str] = []
-    simulated = simulated_judges(cells["judge"])
-    if simulated is not None:
-        limits.append(simulated)
-    if n_clusters < 50:
-        limits.append(few_questions(n_clusters))
-    limits += lost_limits(
+    limits = first_limits(
         cells,
+        n_clusters,
         "could not be read. They are reported as such and enter no number as a score; if a judge "
         "fails on hard items, what is left flatters it.",
     )
-    still = cells.loc[(cells["temperature"] == 0) & (cells["constant_share"] > 0.95), "judge"]
-    if len(still):
-        limits.append(
-            Limit(
-                f"T = 0 ({', '.join(map(str, still))}): the same draw is repeated, so a "
-                "reliability near 1 there says that sampling was switched off, not that the "
-                "judge is right.",
-                code="no_sampling",
-                short="T = 0 repeats the same draw",
-            )
-        )
+    still = (cells["temperature"] == 0) & (cells["constant_share"] > 0.95)
+    limits += no_sampling(cells.loc[still, "judge"])
     few = float(np.mean(sizes < 5)) if sizes.size else 0.0
     if few > 0.05:  # a handful of cells with failed calls does not make the others short
         limits.append(
@@ -206,6 +192,45 @@ def limits_of_conditions(
             )
         )
     return limits
+
+
+def first_limits(table: pd.DataFrame, n_clusters: int, unread: str) -> list[str]:
+    """That judges were simulated, that questions are few, and that judgments are lost.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a condition.
+    n_clusters : int
+    unread : str
+        As of `lost_limits`.
+
+    Returns
+    -------
+    list of str
+    """
+    simulated = simulated_judges(table["judge"])
+    limits: list[str] = [] if simulated is None else [simulated]
+    if n_clusters < 50:
+        limits.append(few_questions(n_clusters))
+    return limits + lost_limits(table, unread)
+
+
+def no_sampling(judges: Iterable[object]) -> tuple[Limit, ...]:
+    """That judges at T = 0 repeat one draw; nothing where there are none.
+
+    Examples
+    --------
+    >>> no_sampling([]), [limit.short for limit in no_sampling(["gpt-4o"])]
+    ((), ['T = 0 repeats the same draw'])
+    """
+    names = ", ".join(map(str, judges))
+    text = (
+        f"T = 0 ({names}): the same draw is repeated, so a reliability near 1 there says that "
+        "sampling was switched off, not that the judge is right or would agree with itself if "
+        "asked differently."
+    )
+    return (Limit(text, code="no_sampling", short="T = 0 repeats the same draw"),) if names else ()
 
 
 def lost_limits(table: pd.DataFrame, unread: str) -> list[str]:

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.families import AnalysisPlan, direction_of
-from judgestats.analysis.limits import Limit, few_questions, lost_limits, simulated_judges
+from judgestats.analysis.limits import first_limits, no_sampling
 from judgestats.analysis.records import NamedResult, named_results
 from judgestats.arrays import Objects
 from judgestats.data.matrices import lost_shares
@@ -207,28 +207,13 @@ def selection_limits(frame: pd.DataFrame, table: pd.DataFrame) -> list[str]:
     -------
     list of str
     """
-    limits: list[str] = []
-    simulated = simulated_judges(table["judge"])
-    if simulated is not None:
-        limits.append(simulated)
-    if int(table["n_clusters"].min()) < 50:
-        limits.append(few_questions(int(table["n_clusters"].min())))
-    limits += lost_limits(
+    limits = first_limits(
         table,
+        int(table["n_clusters"].min()),
         "gave no verdict. They are shown as missing and as a category of their own; where the two "
         "differ, failures carry the result.",
     )
-    cold = sorted(set(table.loc[table["temperature"] == 0, "judge"]))
-    if cold:
-        limits.append(
-            Limit(
-                f"T = 0 ({', '.join(cold)}): the same draw is repeated, so a reliability near 1 "
-                "there says that sampling was switched off, not that the judge is right or would "
-                "agree with itself if asked differently.",
-                code="no_sampling",
-                short="T = 0 repeats the same draw",
-            )
-        )
+    limits += no_sampling(sorted(set(table.loc[table["temperature"] == 0, "judge"])))
     own = _own_answers(frame)
     if own:
         limits.append(
