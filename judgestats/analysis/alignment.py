@@ -67,19 +67,14 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     declared = AnalysisPlan(
         experiment="alignment",
         question=_QUESTION,
-        blocks=(
-            "The pair is the block: all methods judge the same labelled pairs. Its value is the "
-            "credit (1 as the person, .5 exactly one says tie, 0 otherwise), averaged over its "
-            "labels and replications: the alignment to be expected of one verdict. Pairs of one "
-            "question are kept together."
-        ),
-        missing=(
-            "A verdict that could not be read earns no credit and is left out, and is counted as "
-            "wrong in the column beside; a pair without credit under one method is left out of "
-            "the comparison of methods, and counted. "
-            f"Where a pair's two orders disagree the declared rule is: {rule}. Equal scores are a "
-            "tie."
-        ),
+        blocks="The pair is the block: all methods judge the same labelled pairs. Its value is the "
+        "credit (1 as the person, .5 exactly one says tie, 0 otherwise), averaged over its "
+        "labels and replications: the alignment to be expected of one verdict. Pairs of one "
+        "question are kept together.",
+        missing="A verdict that could not be read earns no credit and is left out, and is counted "
+        "as wrong in the column beside; a pair without credit under one method is left out of the "
+        "comparison of methods, and counted. Where a pair's two orders disagree the declared rule "
+        f"is: {rule}. Equal scores are a tie.",
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
         margins={"alignment_score": MARGIN},

@@ -47,10 +47,8 @@ from judgestats.stats.inference.result import Comparisons, Estimate, Note, Resul
 
 _DEPENDENT = Note(
     code="dependent_conditions",
-    message=(
-        "The conditions judged the same pairs, so they are not independent: the coefficient "
-        "describes them, without p-value or interval."
-    ),
+    message="The conditions judged the same pairs, so they are not independent: the coefficient "
+    "describes them, without p-value or interval.",
 )
 
 

@@ -260,14 +260,10 @@ def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> Analy
     return AnalysisPlan(
         experiment="audit",
         question=_AUDIT_PLAN_QUESTION,
-        blocks=(
-            "The item is the block; only items judged under every compared condition enter a "
-            "comparison. Intervals and permutations keep the items of a cluster together."
-        ),
-        missing=(
-            "A judgment without a verdict has a status and no score; the rates are reported by "
-            "condition."
-        ),
+        blocks="The item is the block; only items judged under every compared condition enter a "
+        "comparison. Intervals and permutations keep the items of a cluster together.",
+        missing="A judgment without a verdict has a status and no score; the rates are reported by "
+        "condition.",
         level=level,
         n_resamples=n_resamples,
         seed=seed,

@@ -323,14 +323,11 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         experiment="omega",
         question=_QUESTION,
         margins={"icc_1_1": MARGIN_ICC},
-        blocks=(
-            "The question is the block: all judges see the same options in the same order, drawn "
-            "by seed, in all replications. Letters have no order and are not turned into numbers."
-        ),
-        missing=(
-            "A reply without one verdict has a status and no choice. Primary: missing. Beside it: "
-            "a category of its own, as the replicated study counts it."
-        ),
+        blocks="The question is the block: all judges see the same options in the same order, "
+        "drawn by seed, in all replications. Letters have no order and are not turned into "
+        "numbers.",
+        missing="A reply without one verdict has a status and no choice. Primary: missing. Beside "
+        "it: a category of its own, as the replicated study counts it.",
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
         hypotheses=(
@@ -344,11 +341,9 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             Hypothesis(
                 id="temperature",
                 question="Does repetition get less consistent as the temperature rises?",
-                test=(
-                    "Friedman test (two temperatures: Wilcoxon) on each question's share of "
-                    "disagreeing pairs, and Page's test for a rise, T = 0 left out: there one draw "
-                    "is repeated"
-                ),
+                test="Friedman test (two temperatures: Wilcoxon) on each question's share of "
+                "disagreeing pairs, and Page's test for a rise, T = 0 left out: there one draw "
+                "is repeated",
                 family="one test of each kind per judge",
             ),
             most_reliable("the reliability of one choice"),

@@ -292,10 +292,8 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     return dataclasses.replace(
         declared,
         experiment="bias",
-        question=(
-            "Do length, place, authorship or the scale move a judge's verdicts, and are its scores "
-            "normally distributed?"
-        ),
+        question="Do length, place, authorship or the scale move a judge's verdicts, and are its "
+        "scores normally distributed?",
         margins={**declared.margins, "variance_ratio": VARIANCE_RATIO},
         hypotheses=(*declared.hypotheses, *(h for k, h in further.items() if asked[k])),
     )

@@ -189,21 +189,17 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     return AnalysisPlan(
         experiment="crowd",
         question=QUESTION,
-        blocks=(
-            "The pair is the block: all strategies judge the same pairs in the same orders. A "
-            "verdict is right if it names the response that the label prefers. Pairs, orders and "
-            "repetitions of one question are kept together in every interval and test. What "
-            "Cochran's Q and McNemar's tests count as items are verdicts: a pair in one order, in "
-            "one repetition. Calls that strategies share (crowd judgments, votes) are asked once; "
-            "they make strategies more alike than separate calls would, and each is charged for "
-            "them in full."
-        ),
-        missing=(
-            "A crowd judgment that could not be read is not selected, one whose verdict could not "
-            "be removed is not shown, and fewer than k are recorded; with none there is no final "
-            "verdict. Verdicts that are missing are left out (a pair in an order is compared only "
-            "where all strategies have one), and, as the second policy, counted as wrong."
-        ),
+        blocks="The pair is the block: all strategies judge the same pairs in the same orders. A "
+        "verdict is right if it names the response that the label prefers. Pairs, orders and "
+        "repetitions of one question are kept together in every interval and test. What "
+        "Cochran's Q and McNemar's tests count as items are verdicts: a pair in one order, in "
+        "one repetition. Calls that strategies share (crowd judgments, votes) are asked once; "
+        "they make strategies more alike than separate calls would, and each is charged for "
+        "them in full.",
+        missing="A crowd judgment that could not be read is not selected, one whose verdict could "
+        "not be removed is not shown, and fewer than k are recorded; with none there is no final "
+        "verdict. Verdicts that are missing are left out (a pair in an order is compared only "
+        "where all strategies have one), and, as the second policy, counted as wrong.",
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
         margins={"accuracy": MARGIN},

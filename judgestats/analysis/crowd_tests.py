@@ -219,10 +219,9 @@ class PriceOfAccuracy(Result):
             )
         best = priced.sort_values("tokens_per_point").iloc[0]
         return (
-            f"The cheapest point of accuracy beyond the vanilla judge costs "
+            "The cheapest point of accuracy beyond the vanilla judge costs "
             f"{best['tokens_per_point']:,.0f} [{best['tokens_per_point_low']:,.0f}, "
-            f"{best['tokens_per_point_high']:,.0f}] tokens a verdict "
-            f"({best['strategy']}, gain "
+            f"{best['tokens_per_point_high']:,.0f}] tokens a verdict ({best['strategy']}, gain "
             f"{with_bounds(best['gain'], best['gain_low'], best['gain_high'], digits=1)} points)."
         )
 

@@ -227,9 +227,8 @@ def _furthest(spread: SpreadResult, equal: EquivalenceResult) -> str:
     on = next((hangs_on(r.details) for r in spread.ratios.rows if {r.a, r.b} == {row.a, row.b}), "")
     on = on if "effective clusters" not in first else ""  # said once
     return (
-        f"{first}; {lead}, {row.a} to {row.b}, {with_bounds(row.estimate, low, high)} "
-        f"(90 % interval){on}, "
-        f"so a ratio of {apa_number(equal.margin[1])} is {out}"
+        f"{first}; {lead}, {row.a} to {row.b}, {with_bounds(row.estimate, low, high)} (90 % "
+        f"interval){on}, so a ratio of {apa_number(equal.margin[1])} is {out}"
     )
 
 

@@ -73,14 +73,10 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     return AnalysisPlan(
         experiment="grade_score",
         question=_QUESTION,
-        blocks=(
-            "The item is the block: every prompt, with and without the unrelated option, sees the "
-            "same items in every cyclic rotation of one order drawn by seed."
-        ),
-        missing=(
-            "A reply without one selection has a status and no choice. Items whose rotations were "
-            "all read are primary; the bounds over all items stand beside."
-        ),
+        blocks="The item is the block: every prompt, with and without the unrelated option, sees "
+        "the same items in every cyclic rotation of one order drawn by seed.",
+        missing="A reply without one selection has a status and no choice. Items whose rotations "
+        "were all read are primary; the bounds over all items stand beside.",
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
         hypotheses=(

@@ -14,18 +14,14 @@ from judgestats.data.columns import Condition
 
 _COMPARED = LevelComparison(
     experiment="guidelines",
-    question=(
-        "Does a scoring guideline change how much a judge's scores for the same answer "
-        "scatter; and if no difference is seen, is it shown to be small?"
-    ),
+    question="Does a scoring guideline change how much a judge's scores for the same answer "
+    "scatter; and if no difference is seen, is it shown to be small?",
     vary="factor_guideline",
     across="guidelines",
     each="judge and temperature",
     ratio="How many times the variance under one guideline is that under another?",
-    published=(
-        "Kruskal-Wallis and Mann-Whitney on within-item variances, unpaired (the study does not "
-        "name its test)"
-    ),
+    published="Kruskal-Wallis and Mann-Whitney on within-item variances, unpaired (the study does "
+    "not name its test)",
     about_equality=True,
 )
 

@@ -76,11 +76,9 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         question=_QUESTION,
         margins={"icc_1_1": MARGIN_ICC},
         blocks="The answer is the block; intervals keep the answers to one question together.",
-        missing=(
-            "A reply without a verdict has a status. Primary: missing, neither correct nor "
-            "incorrect. Beside it: not correct (for the share), a category of its own (for the "
-            "reliability)."
-        ),
+        missing="A reply without a verdict has a status. Primary: missing, neither correct nor "
+        "incorrect. Beside it: not correct (for the share), a category of its own (for the "
+        "reliability).",
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
         hypotheses=(

@@ -14,10 +14,8 @@ from judgestats.data.columns import Condition
 
 _COMPARED = LevelComparison(
     experiment="judges",
-    question=(
-        "At the same temperature and on the same items: do judges differ in how much their "
-        "scores for the same answer scatter, and which of them is steadier?"
-    ),
+    question="At the same temperature and on the same items: do judges differ in how much their "
+    "scores for the same answer scatter, and which of them is steadier?",
     vary="judge",
     across="judges",
     each="temperature",

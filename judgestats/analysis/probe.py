@@ -321,18 +321,12 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     }  # fmt: skip
     return AnalysisPlan(
         experiment="probe",
-        question=(
-            "Which changes that should not matter move the judge, which attacks on it succeed, "
-            "and does it see an answer that is worse?"
-        ),
-        blocks=(
-            "The answer, or the pair, is the block: original and changed are compared; those of "
-            "one question are kept together. Of an attack the question is the unit."
-        ),
-        missing=(
-            "A judgment that could not be read is left out; an answer that a probe cannot change "
-            "is not asked about, and counted."
-        ),
+        question="Which changes that should not matter move the judge, which attacks on it "
+        "succeed, and does it see an answer that is worse?",
+        blocks="The answer, or the pair, is the block: original and changed are compared; those of "
+        "one question are kept together. Of an attack the question is the unit.",
+        missing="A judgment that could not be read is left out; an answer that a probe cannot "
+        "change is not asked about, and counted.",
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
         margins={

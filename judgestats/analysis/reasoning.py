@@ -34,38 +34,30 @@ WITHOUT = "none"
 """The level of ``reasoning`` that the others are compared with."""
 _COMPARED = LevelComparison(
     experiment="reasoning",
-    question=(
-        "Does asking for an explanation, before or after the score, change how much a judge's "
-        "scores for the same answer scatter, and does it do so alike for all judges?"
-    ),
+    question="Does asking for an explanation, before or after the score, change how much a judge's "
+    "scores for the same answer scatter, and does it do so alike for all judges?",
     vary="factor_reasoning",
     across="ways of reasoning",
     each="judge and temperature",
     ratio="How many times the variance without reasoning is that with it?",
-    published=(
-        "Levene on vectors of variances against none, Kruskal-Wallis and Mann-Whitney on item-wise "
-        "ratios between judges; all unpaired"
-    ),
+    published="Levene on vectors of variances against none, Kruskal-Wallis and Mann-Whitney on "
+    "item-wise ratios between judges; all unpaired",
     reference=WITHOUT,
 )
 _FAMILY = "all pairs of judges, temperatures and ways of reasoning"
 _INTERACTION = Hypothesis(
     id="interaction",
     question="At each temperature: does reasoning change the spread of all judges alike?",
-    test=(
-        "ratio of the judges' variance ratios (reasoning over none), jackknife over clusters on "
-        "the log scale; claimed only where the primary family shows that reasoning matters"
-    ),
+    test="ratio of the judges' variance ratios (reasoning over none), jackknife over clusters on "
+    "the log scale; claimed only where the primary family shows that reasoning matters",
     family=_FAMILY,
 )
 _INTERACTION_F = Hypothesis(
     id="interaction_f",
     question="And taken as a difference, not as a factor?",
-    test=(
-        "blocked F test of the judges on differences of mean distance (reasoning minus none), p by "
-        "exchanging judges within items; judges of unequal spread can differ here though reasoning "
-        "multiplies their spread by the same factor"
-    ),
+    test="blocked F test of the judges on differences of mean distance (reasoning minus none), p "
+    "by exchanging judges within items; judges of unequal spread can differ here though reasoning "
+    "multiplies their spread by the same factor",
     family="one test per temperature and way of reasoning",
 )
 

@@ -166,16 +166,12 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     return AnalysisPlan(
         experiment="rejection_sampling",
         question=_QUESTION,
-        blocks=(
-            "The question is the block: of each, one candidate is chosen by every strategy. A pair "
-            "of candidates is won by the one that more of its judgments (orders, repetitions) "
-            "prefer; points are wins plus half the ties. Candidates with equal points: "
-            f"{rule_in_words(ties)}."
-        ),
-        missing=(
-            "A pair of which no judgment could be read has no winner; a question with such a pair "
-            "is left out of that strategy's choices, and counted."
-        ),
+        blocks="The question is the block: of each, one candidate is chosen by every strategy. A "
+        "pair of candidates is won by the one that more of its judgments (orders, repetitions) "
+        "prefer; points are wins plus half the ties. Candidates with equal points: "
+        f"{rule_in_words(ties)}.",
+        missing="A pair of which no judgment could be read has no winner; a question with such a "
+        "pair is left out of that strategy's choices, and counted.",
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
         options={"equal_points": ties, "candidates": str(parameters["candidates"])},

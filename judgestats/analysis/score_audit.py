@@ -330,10 +330,9 @@ def weighted_limitations(frame: pd.DataFrame) -> list[str]:
     weighted = frame[frame["scale_mass"].notna()]
     mass = weighted["scale_mass"]
     told_by = (
-        f"Weighted scores come from the probabilities of a score's tokens, told for "
+        "Weighted scores come from the probabilities of a score's tokens, told for "
         f"{len(weighted):,} of {count_noun(len(frame), 'reply', 'replies')}. The scale's tokens "
-        "hold "
-        f"{apa_number(float(mass.mean()), bounded=True)} of the probability on average, "
+        f"hold {apa_number(float(mass.mean()), bounded=True)} of the probability on average, "
         f"{apa_number(float(mass.min()), bounded=True)} at least; the rest lies on other tokens or "
         "outside those returned."
     )

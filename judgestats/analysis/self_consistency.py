@@ -249,19 +249,13 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     )
     declared = AnalysisPlan(
         experiment="self_consistency",
-        question=(
-            "How much reliability and agreement with people does the mean, median or mode of "
-            "several judgments buy, how much a panel of judges, and at what cost?"
-        ),
-        blocks=(
-            "The labelled pair is the block. The replications of an answer are cut into disjoint "
-            "groups of k, so that no judgment is used twice at one k; credit is averaged over "
-            "groups. Pairs of one question are kept together."
-        ),
-        missing=(
-            "A group uses the scores that could be read; a verdict without any is left out, and "
-            "counted as wrong in the column beside."
-        ),
+        question="How much reliability and agreement with people does the mean, median or mode of "
+        "several judgments buy, how much a panel of judges, and at what cost?",
+        blocks="The labelled pair is the block. The replications of an answer are cut into "
+        "disjoint groups of k, so that no judgment is used twice at one k; credit is averaged over "
+        "groups. Pairs of one question are kept together.",
+        missing="A group uses the scores that could be read; a verdict without any is left out, "
+        "and counted as wrong in the column beside.",
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
         margins={"alignment_score": MARGIN},

@@ -71,10 +71,8 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         experiment="validity",
         question=_QUESTION,
         blocks="The answer is the block; intervals keep the answers to one question together.",
-        missing=(
-            "A reply without a verdict has a status; in the corrected pass rate such answers are a "
-            "class of their own."
-        ),
+        missing="A reply without a verdict has a status; in the corrected pass rate such answers "
+        "are a class of their own.",
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
         margins={"accuracy": MARGIN},

@@ -197,12 +197,10 @@ class Ledger:
     def charge_lost(self) -> None:
         """Charge what was held back for requests that were in flight when a run was killed."""
         self._database.rows(
-            "UPDATE ledger SET "
-            "requests = requests + (SELECT count(*) FROM attempts "
-            "WHERE outcome IS NULL AND line = ledger.id), "
-            "in_vain = in_vain + (SELECT coalesce(sum(hold), 0) FROM attempts "
-            "WHERE outcome IS NULL AND line = ledger.id) "
-            "WHERE id IN (SELECT line FROM attempts WHERE outcome IS NULL)"
+            "UPDATE ledger SET requests = requests + (SELECT count(*) FROM attempts WHERE outcome "
+            "IS NULL AND line = ledger.id), in_vain = in_vain + (SELECT coalesce(sum(hold), 0) "
+            "FROM attempts WHERE outcome IS NULL AND line = ledger.id) WHERE id IN (SELECT line "
+            "FROM attempts WHERE outcome IS NULL)"
         )
         lines = self._database.rows("SELECT DISTINCT line FROM attempts WHERE outcome IS NULL")
         self._sign([line for (line,) in lines if line is not None])

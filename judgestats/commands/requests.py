@@ -139,8 +139,7 @@ def _lines(ingested: Ingested, files: list[Path], where: str) -> list[str]:
     if ingested.foreign:
         lines.append(
             f"  {count_noun(ingested.foreign, 'line is', 'lines are')} of requests that "
-            "`judgestats "
-            "requests export` did not write"
+            "`judgestats requests export` did not write"
         )
     if ingested.failed or ingested.cut or ingested.unreadable:
         lines.append(

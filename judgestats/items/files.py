@@ -279,8 +279,7 @@ def _parquet_rows(path: Path, data: bytes, max_bytes: int) -> tuple[Row, ...]:
         first_line = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(
             f"read_source: {path.name} is no readable Parquet file ({short_repr(first_line)}). "
-            "Write it "
-            "again."
+            "Write it again."
         ) from error
     if not records:
         raise InputError(f"read_source: {path.name} has no row. Give at least one.")

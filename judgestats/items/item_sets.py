@@ -70,8 +70,7 @@ def parse_options(text: str | None) -> dict[str, Any]:
         if not equals or not value or name not in _OPTIONS:
             raise InputError(
                 f"item_options: {short_repr(part.strip())} is not option=value with an option "
-                "among "
-                f"{', '.join(_OPTIONS)}. Write for instance turn=1,ties=drop."
+                f"among {', '.join(_OPTIONS)}. Write for instance turn=1,ties=drop."
             )
         if name in options:
             raise InputError(f"item_options: {name} stands twice. Give it once.")
@@ -139,8 +138,7 @@ def load_items(name_or_path: str | Path, **options: Any) -> tuple[Item, ...]:
         if given:
             raise InputError(
                 f"load_items: the bundled bank takes no options, got {short_repr(sorted(given))}. "
-                "Leave "
-                "them out, or give a file."
+                "Leave them out, or give a file."
             )
         bank = load_bank()
         return drop_ties(bank) if options.get("ties") == "drop" else bank

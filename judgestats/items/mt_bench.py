@@ -92,9 +92,8 @@ def mt_bench_items(
             answers_given = by_question[question_id][:turn]
             if len(answers_given) < turn:
                 raise InputError(
-                    f"mt_bench_items: model_answer/{model}.jsonl answers only "
-                    f"{len(answers_given)} turn(s) of question "
-                    f"{question_id}; turn {turn} was asked for."
+                    f"mt_bench_items: model_answer/{model}.jsonl answers only {len(answers_given)} "
+                    f"turn(s) of question {question_id}; turn {turn} was asked for."
                 )
             responses.append(Response(turns=answers_given, author=model))
         given = row.values.get("reference") or ()

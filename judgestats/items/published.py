@@ -271,8 +271,7 @@ def _fetch_file(
         place = target.parents[len(Path(file.name).parts) - 1] if several else target
         raise InputError(
             f"fetch: {file.url} cannot be downloaded ({short_repr(str(error), 120)}). Where there "
-            "is no "
-            f"network: download it elsewhere (from {published.page or file.url}), put it at "
+            f"is no network: download it elsewhere (from {published.page or file.url}), put it at "
             f"{target}, "
             + (
                 f"likewise the others of the {len(published.files)} files of {name} (judgestats "

@@ -339,8 +339,7 @@ def _refuse_other_form(source: Source, name: str) -> None:
         raise InputError(
             f"{source.name} is not in the layout {name} ({LAYOUTS[name].about}): it holds "
             f"{holds if is_whole else f'rows with {short_repr(list(source.columns), 120)}'}. Leave "
-            "the "
-            "layout out to have it found, or give another file."
+            "the layout out to have it found, or give another file."
         )
 
 

@@ -434,8 +434,7 @@ def check_items(
         if item.id in seen:
             raise InputError(
                 f"{where}: the id {short_repr(item.id)} occurs twice. Ids must be unique within a "
-                "set; "
-                "make them so, or leave the id column out and let judgestats number the items."
+                "set; make them so, or leave the id column out and let judgestats number the items."
             )
         seen.add(item.id)
         if need_responses and not item.responses:

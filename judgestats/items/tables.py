@@ -79,8 +79,7 @@ def parse_mapping(text: str | None) -> dict[str, str]:
         if not (equals and field and column):
             raise InputError(
                 f"parse_mapping: {short_repr(part.strip())} is not of the form field=column. Write "
-                "for "
-                "instance question=prompt_text,response=answer."
+                "for instance question=prompt_text,response=answer."
             )
         if field in mapping:
             raise InputError(f"parse_mapping: the field {field!r} is mapped twice. Map it once.")
@@ -428,8 +427,7 @@ def _listed_responses(cells: _Cells) -> tuple[Response, ...]:
         except (ValueError, RecursionError) as error:
             raise InputError(
                 f"{what} must be a JSON list of texts, not {short_repr(value)}. For one response a "
-                "row "
-                "map it as response=..."
+                "row map it as response=..."
             ) from error
     if not isinstance(value, Sequence) or isinstance(value, str | bytes) or not value:
         raise InputError(
@@ -499,8 +497,7 @@ def _merge_same_questions(items: list[Item], name: str) -> list[Item]:
         if question_of.setdefault(item.id, key) != key:
             raise InputError(
                 f"{name}: the id {short_repr(item.id)} stands for two different questions. Give "
-                "each "
-                "question its own id."
+                "each question its own id."
             )
         before = merged.get(key)
         if before is None:

@@ -138,8 +138,7 @@ def check_levels(levels: Iterable[Levels], parameters: ParameterLookup) -> tuple
             value = parameters[level.parameter]
             raise InputError(
                 f"{level.parameter}: {_format_value(value)} leaves nothing to compare. Give at "
-                "least "
-                f"{level.fewest}, as in {level.parameter}={level.example}."
+                f"least {level.fewest}, as in {level.parameter}={level.example}."
                 + (f" {level.hint}" if level.hint else "")
             )
         if not level.enough(parameters):

@@ -193,8 +193,7 @@ def _people(advised: Tests) -> Claim:
         test_now="the same test of each person's labels against the other people's",
         verdict="stands" if passed == n else "stands in part" if passed else "does not stand",
         because=f"Of {n} people in a judge's place {passed} pass: {_format_counts(counts)}. A set "
-        "that its "
-        f"own annotators do not pass ({worst}) asks more of a judge than of a person.",
+        f"that its own annotators do not pass ({worst}) asks more of a judge than of a person.",
         results=tuple(
             now(f"people.now.{t}.{who}", f"{t}: {who} in the judge's place", out, primary=True)
             for (t, who), out in advised.items()

@@ -126,9 +126,8 @@ def _gain(printed: Printed, options: Options) -> Claim:
         test_now=f"{_NOW}, judges averaged; the verdicts, which would pair by item, are not public",
         verdict="stands" if clear else "stands in part" if up > 0.9 * count else "open",
         because=f"Over {len(judges)} judges {_format_row(row)} ({len(of_sets)} sets: a test that "
-        "swaps "
-        f"the two within sets cannot come below p = {2 / 2 ** len(of_sets):.3g}). The gain is "
-        f"{of_sets[most]:.1f} points on {most} and {without:.1f} on average without it: by set "
+        f"swaps the two within sets cannot come below p = {2 / 2 ** len(of_sets):.3g}). The gain "
+        f"is {of_sets[most]:.1f} points on {most} and {without:.1f} on average without it: by set "
         + ", ".join(f"{s} {v:+.1f}" for s, v in of_sets.items())
         + ". The 6.7 is one judge's.",
         results=(now("gain.now", "CCE@16 against vanilla, judges averaged", shift, primary=True),),
@@ -207,8 +206,7 @@ def _scaling(printed: Printed, options: Options) -> Claim:
         test_now=f"{_NOW}, selections averaged",
         verdict="stands" if clear else "stands in part" if up > 0.5 * change.size else "open",
         because=f"{_format_row(row)} from {few} to {many} ({wide.shape[1]} sets, GPT-4o only). "
-        "Three "
-        "samples of judgments stand behind a value; their spread is not printed.",
+        "Three samples of judgments stand behind a value; their spread is not printed.",
         results=(now("scaling.now", f"{many} against {few} judgments", shift, primary=True),),
     )
 

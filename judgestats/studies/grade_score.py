@@ -110,13 +110,12 @@ def _option(cells: pd.DataFrame, options: Options) -> Claim:
         "option gives a judge that chooses at random",
         verdict="stands" if rises and consistent else "stands in part" if rises else "open",
         because=f"On average {_format_row(grade)} ({len(means['grade_score'])} judges), and under "
-        "all "
-        f"prompts for {all_up} of them. The part that rises is the spread over places (LLM score "
-        f"{_format_row(entropy)}); the choice of the same option does not (choice score "
+        f"all prompts for {all_up} of them. The part that rises is the spread over places (LLM "
+        f"score {_format_row(entropy)}); the choice of the same option does not (choice score "
         f"{_format_row(choice)}). One more option lifts the score of a judge that chooses at "
-        "random from "
-        f"{bounded(chances[0])} to {bounded(chances[1])} where there were two: the printed scores "
-        "are not corrected for that, and how many options a prompt had is not printed.",
+        f"random from {bounded(chances[0])} to {bounded(chances[1])} where there were two: the "
+        "printed scores are not corrected for that, and how many options a prompt had is not "
+        "printed.",
         results=tuple(
             now(f"option.now.{what}", f"{what.replace('_', ' ')}, with and without", f,
                 primary=what == "grade_score")
@@ -191,11 +190,10 @@ def _repeats(cells: pd.DataFrame) -> Claim:
         verdict="open",
         because=f"No repeats are printed. Means of {_ROWS:,} scores between 0 and 1 differ by less "
         f"than {bounded(at_size)} in 95 of 100 repeats, whatever the judge does, if rows vary "
-        "independently; differences of .05 to .12 are those of means "
-        f"of at most {most[0]:,.0f} to {most[1]:,.0f} rows. So the scores rest on fewer rows than "
-        "are named, or something else was changed between the runs. If they are as uncertain as "
-        f"the remark says, the random option's average effect ({bounded(moved)}) is of the size of "
-        "a repeat.",
+        f"independently; differences of .05 to .12 are those of means of at most {most[0]:,.0f} to "
+        f"{most[1]:,.0f} rows. So the scores rest on fewer rows than are named, or something else "
+        "was changed between the runs. If they are as uncertain as the remark says, the random "
+        f"option's average effect ({bounded(moved)}) is of the size of a repeat.",
     )  # fmt: skip
 
 

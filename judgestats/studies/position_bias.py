@@ -207,13 +207,11 @@ def _position(cells: list[Measured]) -> Claim:
         test_then="share of pairs with the same winner after the swap",
         test_now="disagreement that order adds to repetition, permutation within pairs, Holm over "
         "cells",
-        reproduced=f"position consistency "
-        f"{bounded(min(m.consistent.estimate for m in cells))} to "
+        reproduced=f"position consistency {bounded(min(m.consistent.estimate for m in cells))} to "
         f"{bounded(max(m.consistent.estimate for m in cells))}",
         verdict="stands" if len(shown) == len(cells) else "stands in part",
         because=f"Order adds to repetition in {len(shown)} of {len(cells)} cells after Holm; most "
-        f"in {largest.cell.name} ({_format_value(largest.position)}), least in "
-        f"{least.cell.name} "
+        f"in {largest.cell.name} ({_format_value(largest.position)}), least in {least.cell.name} "
         f"({_format_value(least.position)}, {apa_p(least.p)}).",
         results=tuple(
             now(f"position.now.{m.cell.name}", f"What order adds, {m.cell.name}",

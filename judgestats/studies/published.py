@@ -38,10 +38,8 @@ FloatArray = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 _UNPAIRED = Note(
     code="unpaired",
-    message=(
-        "As the replicated study computed it: the same items stand behind every group, which this "
-        "test does not use. The paired tests answer the question."
-    ),
+    message="As the replicated study computed it: the same items stand behind every group, which "
+    "this test does not use. The paired tests answer the question.",
 )
 
 

@@ -59,10 +59,8 @@ def examine(folder: Path, options: Options) -> Replication:
     return Replication(
         study="llmasjudge",
         title="The consistency of numerical gradings (LLMasJudge), re-examined",
-        question=(
-            "Which of the study's claims on the consistency of LLM judges stand when the test is "
-            "the one that the question calls for?"
-        ),
+        question="Which of the study's claims on the consistency of LLM judges stand when the test "
+        "is the one that the question calls for?",
         claims=tuple(claims),
         conditions=_conditions(data),
         drawing=factor_curve(

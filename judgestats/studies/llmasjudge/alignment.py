@@ -26,10 +26,8 @@ MARGIN = 0.05
 _BASELINES = ("always tie", "random")
 _UNCLUSTERED = Note(
     code="no_clusters",
-    message=(
-        "The file does not say which pairs belong to one question; pairs of a question share "
-        "answers, so p-values and intervals are too small by an unknown amount."
-    ),
+    message="The file does not say which pairs belong to one question; pairs of a question share "
+    "answers, so p-values and intervals are too small by an unknown amount.",
 )
 
 
@@ -283,9 +281,8 @@ def reasoning(data: LLMasJudgeData, options: Options, *, level: str) -> Claim:
         verdict=verdict,
         reproduced=listed({level: old}),
         because=f"{pairing.rank_test.method}: p {format_p(pairing.rank_test.p_value)}; ratio of "
-        f"variances {row.with_bounds()}, p "
-        f"{format_p(row.p_value)} (T = {at}); within 1/{SD_MARGIN} to {SD_MARGIN}: "
-        f"{'shown' if equal.all_shown else 'not shown'}.",
+        f"variances {row.with_bounds()}, p {format_p(row.p_value)} (T = {at}); within "
+        f"1/{SD_MARGIN} to {SD_MARGIN}: {'shown' if equal.all_shown else 'not shown'}.",
         results=results,
     )
 
@@ -300,8 +297,7 @@ def reasoning_by_judge(data: LLMasJudgeData, options: Options) -> Claim:
         test_then="Kruskal-Wallis and Mann-Whitney on item-wise ratios, zero variances left out",
         test_now="ratio of the judges' variance ratios (reasoning over none), jackknife over items "
         "on the log scale, Holm over pairs; zero variances stay in. That the judges do not differ "
-        f"at T = .3 needs every ratio within 1/{SD_MARGIN} to {SD_MARGIN} "
-        "(two one-sided tests)",
+        f"at T = .3 needs every ratio within 1/{SD_MARGIN} to {SD_MARGIN} (two one-sided tests)",
     )
     with_reasoning, without = data.raw.get("before", {}), data.raw.get("none", {})
     shared = sorted(set(with_reasoning) & set(without))

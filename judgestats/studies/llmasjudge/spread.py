@@ -262,8 +262,7 @@ def guidelines(data: LLMasJudgeData, options: Options) -> Claim:
         published="no significant difference (T = .3, .5, 1; gpt-4o-mini)",
         test_then="Kruskal-Wallis on variances of five levels per temperature, items unpaired",
         test_now="items as blocks: blocked F per judge and temperature, Holm; that there is no "
-        f"difference needs two one-sided tests of every pair, ratio within 1/{MARGIN} to "
-        f"{MARGIN}",
+        f"difference needs two one-sided tests of every pair, ratio within 1/{MARGIN} to {MARGIN}",
     )
     if not data.guidelines:
         return about.not_examined("no variances by guideline")

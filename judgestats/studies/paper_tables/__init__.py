@@ -102,11 +102,9 @@ def head_to_tail_table() -> PaperTable:
     return PaperTable(
         source="arXiv 2412.12509, Tables 5 and 6",
         table=own,
-        caption=(
-            "The paper prints an accuracy as judged of .0395 to .0396 with standard errors across "
-            "replications of .0003 to .0004, and omegas of about .99; the experiment "
-            "replicate (study=schroeder2024) tells what such an omega is worth."
-        ),
+        caption="The paper prints an accuracy as judged of .0395 to .0396 with standard errors "
+        "across replications of .0003 to .0004, and omegas of about .99; the experiment "
+        "replicate (study=schroeder2024) tells what such an omega is worth.",
     )
 
 
@@ -160,12 +158,10 @@ def grade_score_table() -> PaperTable:
     return PaperTable(
         source="arXiv 2406.12043, Tables 1-3",
         table=wide,
-        caption=(
-            f"Of {len(wide)} printed cells {bad} exceed the harmonic mean of their printed parts, "
-            "so they cannot be averages of per-item Grade Scores. The printed Grade Score is "
-            f"higher with the random option in {raised} of {len(by_option)} cells; an option more "
-            "changes what chance alone scores, and these scores are not corrected for chance."
-        ),
+        caption=f"Of {len(wide)} printed cells {bad} exceed the harmonic mean of their printed "
+        "parts, so they cannot be averages of per-item Grade Scores. The printed Grade Score is "
+        f"higher with the random option in {raised} of {len(by_option)} cells; an option more "
+        "changes what chance alone scores, and these scores are not corrected for chance.",
     )
 
 

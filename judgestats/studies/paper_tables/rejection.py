@@ -30,11 +30,9 @@ def rejection_table() -> PaperTable:
     return PaperTable(
         source="arXiv 2502.12501, Table 3",
         table=wide,
-        caption=(
-            "The paper trains two base models on responses chosen in three ways and prints scores "
-            "of the trained models: crowd rejection sampling stands above vanilla in "
-            f"{int((crowd > vanilla).sum())} and vanilla above random in "
-            f"{int((vanilla > chance).sum())} of {len(wide)} cells. It prints neither intervals "
-            "nor how often the chosen response was the better one, which is what is measured here."
-        ),
+        caption="The paper trains two base models on responses chosen in three ways and prints "
+        "scores of the trained models: crowd rejection sampling stands above vanilla in "
+        f"{int((crowd > vanilla).sum())} and vanilla above random in "
+        f"{int((vanilla > chance).sum())} of {len(wide)} cells. It prints neither intervals "
+        "nor how often the chosen response was the better one, which is what is measured here.",
     )

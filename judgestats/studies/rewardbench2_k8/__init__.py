@@ -83,13 +83,11 @@ def _gain(
     left = row.estimate / then_gain
     verdict = "does not stand" if low <= 0 else "stands in part" if left < 0.8 else "stands"
     return about.examined(
-reproduced=f"{format_percent(one.estimate)} at k = 1, {format_percent(all_.estimate)} at k "
-        "= "
+reproduced=f"{format_percent(one.estimate)} at k = 1, {format_percent(all_.estimate)} at k = "
         f"{most}: +{100 * then_gain:.1f} points",
 verdict=verdict,
-because="The right answer shares the highest score in "
-        f"{format_percent(asked.tied(1))} of the questions at k = 1 and in "
-        f"{format_percent(asked.tied(most))} at k = {most}; counted as "
+because=f"The right answer shares the highest score in {format_percent(asked.tied(1))} of the "
+        f"questions at k = 1 and in {format_percent(asked.tied(most))} at k = {most}; counted as "
         "errors, ties charge the single score for its coarse scale. With ties shared "
         f"({format_percent(float(np.nanmean(asked.credit(1))))} at k = 1) the gain is "
         f"{shifted(row)}: {100 * left:.0f} % of what was printed.",

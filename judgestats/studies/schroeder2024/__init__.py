@@ -54,10 +54,8 @@ def examine(folder: Path, options: Options) -> Replication:
     return Replication(
         study="schroeder2024",
         title="McDonald's omega of LLM judgments (arXiv 2412.12509), re-examined",
-        question=(
-            "Do the published omegas say how reliable the judges are, and what does a reliability "
-            "that needs no order of the letters say of the same verdicts?"
-        ),
+        question="Do the published omegas say how reliable the judges are, and what does a "
+        "reliability that needs no order of the letters say of the same verdicts?",
         claims=claims,
         conditions=conditions_of(cells),
         drawing=factor_curve(

@@ -114,8 +114,7 @@ def answers(folder: Path, options: Options) -> Claim:
     )
     return about.examined(
         reproduced=f"{'; '.join(f'{b} {_join_numbers(v)}' for b, v in five.items())} in the "
-        "authors' "
-        f"counts: {same} of 2 as printed",
+        f"authors' counts: {same} of 2 as printed",
         verdict="stands in part" if _is_higher(share[_SQUAD], share[_BBH]) else "does not stand",
         because=_because(share, first=first, n=len(true[_SQUAD]), lost=int(lost)),
         results=(

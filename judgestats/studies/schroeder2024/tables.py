@@ -211,20 +211,14 @@ def table_2(cells: Sequence[Cell]) -> Claim:
     low, high = printed.min(), printed.max()
     return Claim(
         id="table2",
-        claim=(
-            f"The judges' reliability is {apa_number(low, bounded=True)} to "
-            f"{apa_number(high, bounded=True)} at T > 0 (McDonald's omega)."
-        ),
+        claim=f"The judges' reliability is {apa_number(low, bounded=True)} to "
+        f"{apa_number(high, bounded=True)} at T > 0 (McDonald's omega).",
         published=(f"Table 2: omega {_coefficient(low)} to {_coefficient(high)} at T > 0"),
-        test_then=(
-            "omega total of absolute correlations, letters coded 1-5, questions as indicators and "
-            "replications as cases"
-        ),
+        test_then="omega total of absolute correlations, letters coded 1-5, questions as "
+        "indicators and replications as cases",
         reproduced=_reproduced(usable, wrong, text),
-        test_now=(
-            "the same number after shuffling each question's replications (its null); beside it "
-            "the vote-share reliability of one verdict, which gives letters no order"
-        ),
+        test_now="the same number after shuffling each question's replications (its null); beside "
+        "it the vote-share reliability of one verdict, which gives letters no order",
         verdict=verdict,
         because=because,
         results=tuple(results),
@@ -335,10 +329,8 @@ def _cell_table(cells: Sequence[Cell], printed_cells: Sequence[Cell], text: str)
     return PaperTable(
         source="arXiv 2412.12509, Table 2",
         table=pd.DataFrame(rows),
-        caption=(
-            "Printed and computed omegas, what the same procedure gives when replications are "
-            f"shuffled, and label-free reliabilities of the same verdicts. {end}"
-        ),
+        caption="Printed and computed omegas, what the same procedure gives when replications are "
+        f"shuffled, and label-free reliabilities of the same verdicts. {end}",
     )
 
 
@@ -540,9 +532,8 @@ def temperatures(cells: Sequence[Cell], options: Options) -> Claim:
         reproduced=f"largest omega above 0 at {', '.join(tops) or 'no temperature: undefined'}",
         verdict=verdict,
         because=f"In {coldest} of {n} pairs of judge and benchmark repetitions disagree least at "
-        f"the lowest temperature above 0; the temperatures differ at the "
-        f"{apa_number(1 - options.level, bounded=True)} level in {len(shown)} of {n} "
-        "(unadjusted).",
+        "the lowest temperature above 0; the temperatures differ at the "
+        f"{apa_number(1 - options.level, bounded=True)} level in {len(shown)} of {n} (unadjusted).",
         results=tuple(results),
     )
 
@@ -626,9 +617,8 @@ def benchmarks_compared(cells: Sequence[Cell]) -> Claim:
         verdict=verdict,
         because=f"The null of the published omega is itself lower on SQuAD in {lower_null} of {n} "
         f"cells{_fewer_questions(pairs)}. One verdict's reliability is lower on SQuAD in "
-        f"{lower_now} of {n}, with intervals that do not overlap in {lower}, and higher with "
-        f"such intervals in {higher}. Whether the answers are more accurate the verdicts "
-        "cannot say.",
+        f"{lower_now} of {n}, with intervals that do not overlap in {lower}, and higher with such "
+        f"intervals in {higher}. Whether the answers are more accurate the verdicts cannot say.",
         results=tuple(
             now(f"benchmarks.now.{c.name}", f"Reliability of one verdict, {c.name}", c.one)
             for pair in pairs
