@@ -27,7 +27,12 @@ from judgestats.analysis.pair_methods import (
     kappa_with_people,
 )
 from judgestats.analysis.recommendation import Costs, recommend_best
-from judgestats.analysis.records import NamedResult, Recommendation, named_results
+from judgestats.analysis.records import (
+    NamedResult,
+    Recommendation,
+    named_results,
+    results_by_subject,
+)
 from judgestats.analysis.selections import add_estimate, condition_row, label_shares
 from judgestats.analysis.summary_rows import described, format_coefficient
 from judgestats.arrays import Floats
@@ -43,7 +48,7 @@ from judgestats.stats.comparison.rank_correlation import spearman_correlation
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.dispersion.equivalence import EquivalenceResult, equivalence_of_means
 from judgestats.stats.inference.multiplicity import Family, adjust_family, p_adjust, p_bounds
-from judgestats.stats.inference.result import Comparisons, Estimate, Note, Result, TestResult
+from judgestats.stats.inference.result import Comparisons, Estimate, Note, TestResult
 
 _DEPENDENT = Note(
     code="dependent_conditions",
@@ -290,21 +295,14 @@ def compare_temperatures(
     if not tests:
         return []
     family = "temperature: methods and judges"
-
-    def each(key: str, title: str, of: Mapping[str, Result]) -> list[NamedResult]:
-        return [
-            named
-            for where, result in of.items()
-            for named in named_results(where, "secondary", (key, title, result))
-        ]
-
+    equal_title = "Equivalence of temperatures"
     return [
-        *each("temperature", "Agreement by temperature", tests),
+        *results_by_subject("temperature", "Agreement by temperature", "secondary", tests),
         NamedResult("temperature.family", "Agreement by temperature, adjusted", "secondary",
               adjust_family(tests, family=family), headline=True),
         NamedResult("temperature.shift", "Differences between temperatures", "secondary",
               one_family(shifts, family=family)),
-        *each("equivalence.temperature", "Equivalence of temperatures", equal),
+        *results_by_subject("equivalence.temperature", equal_title, "secondary", equal),
         *printed,
     ]  # fmt: skip
 

@@ -25,7 +25,7 @@ from judgestats.analysis.families import (
     shared_clusters,
 )
 from judgestats.analysis.recommendation import MARGIN_ICC, recommend_votes
-from judgestats.analysis.records import Analysis, NamedResult, named_results
+from judgestats.analysis.records import Analysis, NamedResult, named_results, results_by_subject
 from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.selections import (
     Choices,
@@ -283,21 +283,14 @@ def accuracy_relation(
             seed=declared.seed,
         )
     title = "Disagreement of repetitions with the share of right answers"
-    results = [
-        named
-        for condition, test in tests.items()
-        for named in named_results(condition, "secondary", ("accuracy", title, test))
-    ]
+    results = results_by_subject("accuracy", title, "secondary", tests)
     by_name = {c: t for c, t in tests.items() if not np.isnan(t.p_value)}
     if len(by_name) > 1:
         family = adjust_family(
             by_name, family="disagreement with accuracy, one test per condition", method="holm"
         )
-        results.append(
-            NamedResult(
-                "accuracy.family", "Disagreement with accuracy, adjusted", "secondary", family
-            )
-        )
+        title = "Disagreement with accuracy, adjusted"
+        results.append(NamedResult("accuracy.family", title, "secondary", family))
     return results
 
 

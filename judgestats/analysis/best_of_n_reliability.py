@@ -18,7 +18,7 @@ from judgestats.analysis.families import (
     headline_of_test,
 )
 from judgestats.analysis.recommendation import repeats_needed
-from judgestats.analysis.records import NamedResult, named_results
+from judgestats.analysis.records import NamedResult, named_results, results_by_subject
 from judgestats.analysis.selections import Choices, add_estimate
 from judgestats.data.request_fields import heat
 from judgestats.results import About, Headline, apa_number
@@ -213,8 +213,7 @@ def across_temperatures(
             ("temperature", "Disagreement of repetitions across temperatures", tests),
             ("temperature.rise", "Disagreement rises with temperature", rises),
         )
-        for judge, test in own_tests.items()
-        for named in named_results(judge, "secondary", (key, title, test))
+        for named in results_by_subject(key, title, "secondary", own_tests)
     ]
     family = family_of_tests(
         "temperature.family",

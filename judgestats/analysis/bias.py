@@ -19,7 +19,7 @@ from judgestats.analysis.probe_tests import (
     probed_judges,
     variant_scale,
 )
-from judgestats.analysis.records import Analysis, NamedResult, named_results
+from judgestats.analysis.records import Analysis, NamedResult, named_results, results_by_subject
 from judgestats.analysis.scores import score_conditions
 from judgestats.analysis.selections import add_estimate, metrics_of, sort_results
 from judgestats.analysis.summary_rows import declared_row, results_row
@@ -135,10 +135,7 @@ def scales_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> lis
             [rescale_points(x, _scale_of(s, declared)) for s, x in scores.items()], axis=1
         )
         clusters = judge.cluster["scores"]
-        spread = spread_test(
-            table, conditions=names, cluster=clusters,
-            **declared.drawn,
-        )  # fmt: skip
+        spread = spread_test(table, conditions=names, cluster=clusters, **declared.drawn)
         tests[judge.where], ratios[judge.where] = spread.blocked_f, spread.ratios
         if spread.shifts is not None:
             shifts[judge.where] = spread.shifts
@@ -148,12 +145,7 @@ def scales_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> lis
     if not tests:
         return []
     family = f"scale: {OF_JUDGES}"
-    results = [
-        NamedResult(
-            f"spread.scale.{where}", f"Relative spread by scale, {where}", "secondary", test
-        )
-        for where, test in tests.items()
-    ]
+    results = results_by_subject("spread.scale", "Relative spread by scale", "secondary", tests)
     results += [
         NamedResult("spread.family", "Relative spread by scale, adjusted", "secondary",
               adjust_family(tests, family=family), headline=True),
@@ -233,11 +225,7 @@ def unparsed_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> l
                 level=declared.level,
             )
     title = "Padded minus original, completely read answers only"
-    results = [
-        named
-        for where, test in complete.items()
-        for named in named_results(where, "secondary", ("padding.complete", title, test))
-    ]
+    results = results_by_subject("padding.complete", title, "secondary", complete)
     if signs:
         of_signs = adjust_family(signs, family="place, unread verdicts for neither")
         title = "Leaning to the first place, unread verdicts for neither"

@@ -40,7 +40,7 @@ from judgestats.analysis.probe_tests import (
     smallness,
     variant_scale,
 )
-from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.records import Analysis, NamedResult, named_results
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
 from judgestats.analysis.selections import condition_row, selection_limits
 from judgestats.analysis.summary_rows import results_row
@@ -86,7 +86,7 @@ def card_counts(
         Ids ``instrument.moved_by.JUDGE`` and so on, which `check` can gate on.
     """
     of = {j.where: j for j in judges}
-    out = []
+    out: list[NamedResult] = []
     for where, own in claims.items():
         for name, (_, hypothesis, claim, ask) in _COUNTED.items():
             asked = [h for h in own if h.hypothesis == hypothesis]
@@ -102,13 +102,9 @@ def card_counts(
                 name=name, label=ask[0].upper() + ask[1:], estimate=float(len(hit)), sample=sample,
                 estimator=f"claims among {len(asked)} probes, adjusted (Holm)",
             )  # fmt: skip
-            out.append(
-                NamedResult(
-                    id=f"instrument.{name}.{where}", title=f"{ask}, {where}", role="secondary",
-                    result=result, hypothesis=hypothesis,
-                    about=About(judge=of[where].judge, stratum=where),
-                )
-            )  # fmt: skip
+            row = (f"instrument.{name}", ask, result)
+            about = About(judge=of[where].judge, stratum=where)
+            out += named_results(where, "secondary", row, hypothesis=hypothesis, about=about)
     return out
 
 

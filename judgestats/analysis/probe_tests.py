@@ -13,7 +13,7 @@ import pandas as pd
 
 from judgestats.analysis.agreement import position_shares, preference_share
 from judgestats.analysis.families import AnalysisPlan
-from judgestats.analysis.records import NamedResult
+from judgestats.analysis.records import NamedResult, named_results
 from judgestats.analysis.selections import Rotations, label_shares
 from judgestats.arrays import Floats, Objects
 from judgestats.data.pairs import both_orders, scores_of
@@ -35,6 +35,7 @@ from judgestats.protocols.probes.base import REVERSED, WORDS
 from judgestats.protocols.probes.pointwise import SCALE_WORDS
 from judgestats.protocols.template import pair_name
 from judgestats.results import About
+from judgestats.results.records import Role
 from judgestats.stats.agreement.preference import equivalence_of_effects, preference_effects
 from judgestats.stats.agreement.run_change import run_change
 from judgestats.stats.dispersion.condition_summary import mean_shift
@@ -366,7 +367,7 @@ def level_results(
     judges: Sequence[ProbedJudge], probes: Sequence[Probe], declared: AnalysisPlan
 ) -> list[NamedResult]:
     """How many levels each judge uses of the run's scale, and of every other."""
-    results = []
+    results: list[NamedResult] = []
     variants = (None, *(p.changed for p in probes if p.kind == "scale"))
     for judge in judges if len(variants) > 1 else ():
         for variant in variants:
@@ -375,15 +376,11 @@ def level_results(
                 continue
             used = levels_used(scores, cluster=judge.cluster["scores"], level=declared.level)
             own = declared.options["scale"].replace(" ", "-") if variant is None else variant.name
-            results.append(
-                NamedResult(
-                    id=f"levels.{own}.{judge.where}",
-                    title=f"Effective levels, {own.removeprefix('scale ')}, {judge.where}",
-                    role="descriptive",
-                    result=used["effective_levels"],
-                    hypothesis="scale",
-                    about=About(judge=judge.judge, stratum=judge.where, varied=own),
-                )
+            title = f"Effective levels, {own.removeprefix('scale ')}"
+            row = (f"levels.{own}", title, used["effective_levels"])
+            about = About(judge=judge.judge, stratum=judge.where, varied=own)
+            results += named_results(
+                judge.where, "descriptive", row, hypothesis="scale", about=about
             )
     return results
 
@@ -491,14 +488,7 @@ def named_tests(tests: Tests, kind: Kind, judges: Sequence[ProbedJudge]) -> list
         return []
     of = {j.where: j for j in judges}
     single = [
-        NamedResult(
-            id=identity(probe, where),
-            title=f"{probe.name}, {where}",
-            role="primary",
-            result=test,
-            hypothesis=hypothesis,
-            about=About(judge=of[where].judge, stratum=where, varied=probe.name),
-        )
+        _named_test(probe, of[where], "primary", test, hypothesis)
         for (probe, where), test in tests.items()
     ]
     labels = {f"{probe.name}, {where}": test for (probe, where), test in tests.items()}
@@ -507,6 +497,16 @@ def named_tests(tests: Tests, kind: Kind, judges: Sequence[ProbedJudge]) -> list
         *single,
         NamedResult(hypothesis, f"{title}, adjusted", "primary", family, headline=True),
     ]
+
+
+def _named_test(
+    probe: Probe, judge: ProbedJudge, role: Role, test: TestResult, hypothesis: str
+) -> NamedResult:
+    about = About(judge=judge.judge, stratum=judge.where, varied=probe.name)
+    title = f"{probe.name}, {judge.where}"
+    return NamedResult(
+        identity(probe, judge.where), title, role, test, hypothesis=hypothesis, about=about
+    )
 
 
 def adjusted_together(
@@ -610,7 +610,7 @@ def flip_results(
     judges: Sequence[ProbedJudge], probes: Sequence[Probe], declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Verdicts that change beyond those that asking again changes."""
-    results = []
+    results: list[NamedResult] = []
     for probe in probes:
         for judge in judges:
             if probe.kind != "fair" or probe.asks != "scores":
@@ -619,13 +619,11 @@ def flip_results(
             if sides is None or sides.before.shape[1] < 2:
                 continue
             test = run_change(
-                sides.before, sides.after, kind="verdicts", cluster=sides.cluster,
-                **declared.drawn,
-            )  # fmt: skip
-            title = f"Verdicts changed beyond repetition, {probe.name}, {judge.where}"
-            results.append(
-                NamedResult(f"flips.{probe.name}.{judge.where}", title, "secondary", test)
+                sides.before, sides.after, kind="verdicts", cluster=sides.cluster, **declared.drawn
             )
+            title = f"Verdicts changed beyond repetition, {probe.name}"
+            row = (f"flips.{probe.name}", title, test)
+            results += named_results(judge.where, "secondary", row)
     return results
 
 
@@ -644,15 +642,7 @@ def described_results(
                         reach=float(declared.options["width"]), cluster=sides.cluster,
                         level=declared.level,
                     )  # fmt: skip
-                    results.append(
-                        dataclasses.replace(
-                            NamedResult(identity(probe, judge.where),
-                                f"{probe.name}, {judge.where}",
-                                  "descriptive", test),
-                            hypothesis="reference",
-                            about=About(judge=judge.judge, stratum=judge.where, varied=probe.name),
-                        )
-                    )  # fmt: skip
+                    results.append(_named_test(probe, judge, "descriptive", test, "reference"))
             elif probe.measured == "own answers" and judge.probe_count(probe) and judge.labelled:
                 results += _own_shares(judge, judge.labelled, declared)
     return results

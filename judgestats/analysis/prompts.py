@@ -17,7 +17,7 @@ from judgestats.analysis.families import (
     untested,
 )
 from judgestats.analysis.limits import Limit, common_limits
-from judgestats.analysis.records import Analysis, NamedResult, Recommendation
+from judgestats.analysis.records import Analysis, NamedResult, Recommendation, named_results
 from judgestats.analysis.scores import cell_arrays, score_conditions
 from judgestats.analysis.summary_rows import declared_row
 from judgestats.data.columns import Condition
@@ -80,13 +80,10 @@ def crossed_results(
         depth = max(t.shape[1] for row in tables for t in row)
         scores = np.stack([np.stack([_padded(t, depth) for t in row], 1) for row in tables], 1)
         where = heat(float(str(temperature)))
-        results.append(
-            NamedResult(
-                id=f"crossed.{where}", title=f"Answers, judges, wordings and repeats, {where}",
-                role="secondary", about=About(stratum=where, varied="wording"),
-                result=crossed_components(scores, cluster=cluster, level=declared.level),
-            )
-        )  # fmt: skip
+        components = crossed_components(scores, cluster=cluster, level=declared.level)
+        row = ("crossed", "Answers, judges, wordings and repeats", components)
+        about = About(stratum=where, varied="wording")
+        results += named_results(where, "secondary", row, about=about)
     return results
 
 
@@ -222,35 +219,22 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             conditions=tuple(str(part["condition"].iloc[0]) for part in parts.values()),
             varied="wording",
         )
-        tests[where] = prompt_sensitivity(
-            table, cluster=cluster,
-            **declared.drawn,
-        )  # fmt: skip
+        tests[where] = prompt_sensitivity(table, cluster=cluster, **declared.drawn)
         shift = mean_shift(
             table, conditions=list(parts), reference=next(iter(parts)), cluster=cluster,
             level=declared.level,
         )  # fmt: skip
         shift = dataclasses.replace(shift, family=f"wordings, {where}")
-        results.append(
-            NamedResult(
-                f"level.{where}",
-                f"Wordings minus the first, {where}",
-                "secondary",
-                shift,
-                about=about[where],
-            )
-        )
+        row = ("level", "Wordings minus the first", shift)
+        results += named_results(where, "secondary", row, about=about[where])
     family = adjust_family(tests, family="the wording of the prompt: judges and temperatures")
     results = [
         *(
-            NamedResult(
-                f"wording.{where}",
-                f"Wording of the prompt, {where}",
-                "primary",
-                test,
-                about=about[where],
-            )
+            named
             for where, test in tests.items()
+            for named in named_results(
+                where, "primary", ("wording", "Wording of the prompt", test), about=about[where]
+            )
         ),
         NamedResult("wording", "Wording of the prompt, adjusted", "primary", family, headline=True),
         *results,

@@ -20,7 +20,7 @@ from judgestats.analysis.families import (
     restrict_pairs,
     strata_of,
 )
-from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.records import Analysis, NamedResult, results_by_subject
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import ScoreArray
 from judgestats.results import About, Claim, Headline, adjusted_p
@@ -172,18 +172,11 @@ def _interaction_by_differences(
             name="interaction_blocked_f",
             null_hypothesis="reasoning changes the mean distance of all judges alike",
         )
-    results = [
-        secondary(
-            f"interaction_f.{where}",
-            f"Differences of mean distance between judges, {where}",
-            test,
-        )
-        for where, test in tests.items()
-    ]
+    title = "Differences of mean distance between judges"
+    results = results_by_subject("interaction_f", title, "secondary", tests)
     if len(tests) > 1:
         family = adjust_family(tests, family=f"interaction by differences, {_INTERACTION_F.family}")
-        title = "Differences of mean distance between judges, adjusted"
-        results.append(secondary("interaction_f.family", title, family))
+        results.append(secondary("interaction_f.family", f"{title}, adjusted", family))
     return results
 
 

@@ -46,6 +46,7 @@ __all__ = [
     "condition_result",
     "conditions_of",
     "named_results",
+    "results_by_subject",
     "smallest_adjusted",
 ]
 
@@ -82,6 +83,17 @@ def named_results(
                     **more)
         for key, title, result in rows
     ]  # fmt: skip
+
+
+def results_by_subject(
+    key: str, title: str, role: Role, results: Mapping[str, Result], **more: Any
+) -> list[NamedResult]:
+    """The same result of several subjects; see `named_results`."""
+    return [
+        named
+        for subject, result in results.items()
+        for named in named_results(subject, role, (key, title, result), **more)
+    ]
 
 
 def condition_result(
