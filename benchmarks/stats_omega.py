@@ -42,28 +42,6 @@ def factor_analyzer_bootstrap(x: np.ndarray, resamples: int) -> np.ndarray:
     return np.array(values)
 
 
-def pingouin_bootstrap(x: np.ndarray, resamples: int) -> np.ndarray:
-    """Alpha of each resample with pingouin, the way a user of it would."""
-    rng = np.random.default_rng(0)
-    return np.array(
-        [
-            pingouin.cronbach_alpha(data=pd.DataFrame(x[rng.integers(len(x), size=len(x))]))[0]
-            for _ in range(resamples)
-        ]
-    )
-
-
-def numpy_bootstrap(x: np.ndarray, resamples: int) -> np.ndarray:
-    """Alpha of each resample in a plain loop over numpy."""
-    rng = np.random.default_rng(0)
-    p = x.shape[1]
-    values = []
-    for _ in range(resamples):
-        c = np.cov(x[rng.integers(len(x), size=len(x))], rowvar=False)
-        values.append(p / (p - 1) * (1 - np.trace(c) / c.sum()))
-    return np.array(values)
-
-
 def rows() -> list[Row]:
     """Every task beside its peers."""
     wide, narrow = scores(300, 100), scores(300, 6)
@@ -87,31 +65,14 @@ def rows() -> list[Row]:
     with_r(part, "R psych::fa", wide, "psych::fa(d, 1)", quoted=0.096)
     out += part
 
-    for interval in ("bootstrap-logit", "bca"):
-        part = compare(
-            f"omega interval ({interval}), 1,000 resamples, 300 x 6",
-            lambda i=interval: omega_total(narrow, model="congeneric", interval=i),
-            {"factor_analyzer loop": lambda: factor_analyzer_bootstrap(narrow, LOOP)},
-            scale={"factor_analyzer loop": scaled},
-        )
-        loop = "replicate(1000, factanal(d[sample(300, 300, TRUE), ], 1))"
-        with_r(part, "R factanal loop", narrow, loop, quoted=2.1)
-        out += part
-
     part = compare(
-        "alpha, 1,000 bootstrap resamples, 300 x 6",
-        lambda: cronbach_alpha(
-            narrow, interval="percentile", n_resamples=RESAMPLES, n_permutations=0
-        ),
-        {
-            "pingouin loop": lambda: pingouin_bootstrap(narrow, LOOP),
-            "numpy loop": lambda: numpy_bootstrap(narrow, RESAMPLES),
-        },
-        scale={"pingouin loop": scaled},
+        "omega interval (bootstrap-logit), 1,000 resamples, 300 x 6",
+        lambda: omega_total(narrow, model="congeneric", n_resamples=RESAMPLES),
+        {"factor_analyzer loop": lambda: factor_analyzer_bootstrap(narrow, LOOP)},
+        scale={"factor_analyzer loop": scaled},
     )
-    draw = "c <- cov(d[sample(300, 300, TRUE), ])"
-    loop = f"replicate(1000, {{{draw}; 1.2 * (1 - sum(diag(c)) / sum(c))}})"
-    with_r(part, "R loop", narrow, loop, quoted=0.32)
+    loop = "replicate(1000, factanal(d[sample(300, 300, TRUE), ], 1))"
+    with_r(part, "R factanal loop", narrow, loop, quoted=2.1)
     out += part
 
     frame = pd.DataFrame(narrow)

@@ -68,7 +68,8 @@ def row(
     clusters = np.repeat(np.arange(len(sizes)), sizes)
     ends = []
     for seed in range(DRAWS):
-        bounds = icc(draw(seed), interval=method, n_permutations=0, cluster=clusters).interval
+        how = "f" if method == "f" else "auto"
+        bounds = icc(draw(seed), interval=how, n_permutations=0, cluster=clusters).interval
         ends.append((np.nan, np.nan) if bounds is None else (bounds.low, bounds.high))
     low, high = np.array(ends).T
     return {

@@ -29,6 +29,7 @@ from scipy import stats
 from tables import write_rows
 
 from judgestats.stats.inference.bootstrap import cluster_bootstrap
+from judgestats.stats.reliability.internal_consistency import cronbach_alpha
 from judgestats.stats.reliability.omega import omega_total
 from judgestats.stats.reliability.omega_fit import weighted_covariances
 from judgestats.stats.reliability.one_factor import fit_stack, omegas
@@ -71,9 +72,9 @@ def truth(population: str, model: str, R: int) -> float:
     return float(omegas(solution.loadings[0], solution.uniquenesses[0], S)["model"])
 
 
-def analytic(X: np.ndarray, model: str, method: str) -> tuple[float, float, float]:
+def analytic(X: np.ndarray, method: str) -> tuple[float, float, float]:
     """Estimate and analytic interval of one sample."""
-    result = omega_total(X, model=model, interval=method, level=LEVEL)
+    result = cronbach_alpha(X, interval=method, level=LEVEL, n_permutations=0)
     if result.interval is None:
         return result.estimate, math.nan, math.nan
     return result.estimate, result.interval.low, result.interval.high
@@ -128,7 +129,7 @@ def rows_of(population: str, N: int, R: int, model: str) -> list[dict[str, objec
     for sample in range(ANALYTIC_SAMPLES):
         X = draw(population, N, R, rng)
         for method in ANALYTIC[model]:
-            collected.setdefault(method, []).append(analytic(X, model, method))
+            collected.setdefault(method, []).append(analytic(X, method))
         if sample < BOOTSTRAP_SAMPLES:
             for method, found in bootstrap(X, model, sample).items():
                 collected.setdefault(method, []).append(found)

@@ -81,7 +81,7 @@ def intervals(x: np.ndarray, cluster: Any, seed: int) -> dict[tuple[str, str], t
         found = icc(x, form=form, interval="f", n_permutations=0).interval
         out[name, "F"] = (found.low, found.high) if found else (math.nan, math.nan)
     for name, form in forms.items():
-        found = icc(x, form=form, interval="jackknife", cluster=cluster, n_permutations=0).interval
+        found = icc(x, form=form, interval="auto", cluster=cluster, n_permutations=0).interval
         out[name, "jackknife"] = (found.low, found.high) if found else (math.nan, math.nan)
     boot = cluster_bootstrap(
         x,

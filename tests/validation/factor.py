@@ -327,32 +327,7 @@ def ml_cases() -> list[Case]:
     return rows
 
 
-def bootstrap_cases() -> list[Case]:
-    rows = []
-    for method in ("percentile", "bca"):
-        rows.append(
-            Case(
-                statistic=f"omega interval, bootstrap {method}",
-                dataset="congeneric6",
-                key="bootstrap_omega_ci",
-                theirs=lambda v, m=method: v["percent" if m == "percentile" else "bca"],
-                ours=lambda m=method: (
-                    omega_total(
-                        matrix("congeneric6"),
-                        model="congeneric",
-                        standardize=True,
-                        interval=m,
-                        n_resamples=10_000,
-                    ).interval
-                ),
-                tolerance=4e-3,
-                note="stochastic: R's 3,000 resamples have a Monte Carlo error of .001",
-            )
-        )
-    return rows
-
-
-def feldt_cases() -> list[Case]:
+def parallel_cases() -> list[Case]:
     rows = []
     for d in (*COMPLETE, "heywood4", "binary5", "dupcol90x6", "twoitems60", "const40x6"):
         rows += [
@@ -368,13 +343,6 @@ def feldt_cases() -> list[Case]:
                 key="alpha_std_by_hand",
                 ours=lambda d=d: omega(d, standardize=True).estimate,
                 undefined=d == "const40x6",
-            ),
-            Case(
-                statistic="omega interval, parallel (Feldt)",
-                dataset=d,
-                key="alpha_ci_feldt_by_hand",
-                theirs=lambda v: [v["lower"], v["upper"]],
-                ours=lambda d=d: omega_total(matrix(d), interval="feldt").interval,
             ),
         ]
     rows.append(
@@ -491,8 +459,7 @@ def _correlation(dataset: str) -> np.ndarray:
 CASES: list[Case] = [
     *minres_cases(),
     *ml_cases(),
-    *bootstrap_cases(),
-    *feldt_cases(),
+    *parallel_cases(),
     *refusal_cases(),
     *eigenvalue_cases(),
 ]

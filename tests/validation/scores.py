@@ -191,27 +191,6 @@ CASES += [
 ]
 
 
-@cache
-def boot_alpha(method: str) -> Any:
-    return cronbach_alpha(
-        matrix("congeneric6"), interval=method, n_resamples=5000, n_permutations=0
-    ).interval
-
-
-CASES += [
-    Case(
-        statistic=f"{method} bootstrap interval of alpha",
-        dataset="congeneric6",
-        key="bootstrap_alpha_ci",
-        path=(path,),
-        ours=lambda method=method: boot_alpha(method),
-        tolerance=3e-3,
-        note="stochastic: 5,000 resamples each",
-    )
-    for method, path in (("percentile", "percent"), ("bca", "bca"))
-]
-
-
 for data in (
     "congeneric6",
     "tau8",

@@ -6,14 +6,13 @@ import dataclasses
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats
 from judgestats.errors import one_of
-from judgestats.results.numbers import count_noun
 from judgestats.stats.designs.score_matrix import (
     MeanSquares,
     Missing,
@@ -30,7 +29,6 @@ from judgestats.stats.designs.score_matrix import (
 )
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import (
-    cluster_bootstrap,
     cluster_note,
     not_estimable,
     only,
@@ -44,7 +42,7 @@ from judgestats.stats.inference.jackknife import (
     jackknife_error,
     t_of_clusters,
 )
-from judgestats.stats.inference.keywords import Inference
+from judgestats.stats.inference.keywords import Permuted
 from judgestats.stats.inference.permutation import permutation_distribution
 
 FloatArray = NDArray[np.float64]
@@ -234,7 +232,7 @@ class MeanSquareRatio:
 
 Coefficient = Callable[[Floats], Floats]
 """From a stack of covariance (or correlation) matrices, shape (B, k, k), to B values."""
-IntervalMethod = Literal["auto", "feldt", "bonett", "jackknife", "bca", "percentile", "none"]
+IntervalMethod = Literal["auto", "feldt", "bonett", "none"]
 
 
 def _feldt(alpha: float, n: int, k: int, level: float) -> tuple[float, float]:
@@ -308,7 +306,7 @@ def covariance_estimate(
     correlation_of_missing: Callable[[Floats], Floats] | None = None,
     details: Callable[[Floats, int], dict[str, Any]] | None = None,
     std_error: Callable[[Floats, int], float] | None = None,
-    **inference: Unpack[Inference],
+    **inference: Unpack[Permuted],
 ) -> Estimate:
     """Estimate, interval and null of a function of the covariance matrix (shared by this file).
 
@@ -318,7 +316,7 @@ def covariance_estimate(
         where,
         "interval",
         interval,
-        ("auto", "feldt", "bonett", "jackknife", "bca", "percentile", "none"),
+        get_args(IntervalMethod),
     )
     prepared = prepare_scores(scores, where=where, cluster=inference["cluster"], missing=missing)
     common: dict[str, Any] = {
@@ -347,17 +345,14 @@ def covariance_estimate(
     notes = _quality_notes(prepared, value)
 
     bounds: Interval | None = None
-    method = interval
-    if method == "auto":
-        method = "jackknife"
-    if method in {"feldt", "bonett"}:
-        bounds, note = _analytic(value, n, k, inference["level"], method, prepared, name)
+    if interval in {"feldt", "bonett"}:
+        bounds, note = _analytic(value, n, k, inference["level"], interval, prepared, name)
         notes += [note] if note else []
-    elif method == "jackknife" and name == "alpha" and complete:  # ICC(3,k)
+    elif interval == "auto" and name == "alpha" and complete:  # ICC(3,k)
         ratio = MeanSquareRatio.from_scores(x, prepared.cluster, residual=True)
         bounds, more = ratio.icc_interval(single=False, level=inference["level"])
         notes += more
-    elif method == "jackknife":
+    elif interval == "auto":
         left_out = cluster_jackknife(
             x,
             (lambda data, w: covariance_coefficient(resampled_covariances(data, w)))
@@ -369,24 +364,6 @@ def covariance_estimate(
         )
         bounds, lost = useful_reliability(left_out.interval, only(left_out.n_clusters))
         notes += lost or left_out.notes
-    elif method in {"bca", "percentile"}:
-        boot = cluster_bootstrap(
-            x,
-            (lambda data, w: covariance_coefficient(resampled_covariances(data, w)))
-            if complete
-            else matrix_coefficient,
-            cluster=prepared.cluster,
-            method=method,
-            transform="log_complement",
-            level=inference["level"],
-            n_resamples=inference["n_resamples"],
-            seed=inference["seed"],
-            n_jobs=n_jobs,
-            vectorized=complete,
-            names=(label,),
-        )
-        bounds, lost = useful_reliability(boot.interval, only(boot.n_clusters))
-        notes += lost or [*boot.notes, *bootstrap_note(boot.n_clusters, method)]
 
     null = None
     if inference["n_permutations"] > 0:
@@ -415,18 +392,6 @@ def covariance_estimate(
     )
 
 
-def bootstrap_note(n_clusters: int, method: str) -> tuple[Note, ...]:
-    """The warning for the user's case, where the bootstrap was seen to cover below .93."""
-    if n_clusters >= 100:
-        return ()
-    message = (
-        f"With {count_noun(n_clusters, 'cluster', 'clusters')} the {method} bootstrap of a "
-        "reliability covers below .93 for "
-        "a nominal .95 (docs/simulations/coverage_scores.csv): use interval='auto'."
-    )
-    return (Note(code="bootstrap_undercovers", message=message),)
-
-
 def _covariance(x: Floats, missing: Missing) -> Floats:
     if not np.isnan(x).any():
         out: Floats = stacked_covariances(x[None])[0]
@@ -440,9 +405,9 @@ def _analytic(
     """Feldt's or Bonett's interval, or the note that says why there is none."""
     why = ""
     if name != "alpha":
-        why = f"{method}'s interval is for raw alpha, not for {name}: use interval='jackknife'"
+        why = f"{method}'s interval is for raw alpha, not for {name}: use interval='auto'"
     elif not prepared.complete:
-        why = f"{method}'s interval needs complete replications: use interval='jackknife'"
+        why = f"{method}'s interval needs complete replications: use interval='auto'"
     elif 1 - value <= 1e-12:
         why = "a reliability of exactly 1 has no interval: nothing varied within items"
     elif method == "bonett" and n < 3:
@@ -454,8 +419,7 @@ def _analytic(
     note = None
     if prepared.clustered:
         message = (
-            f"{title} treats items as independent, but they share clusters: use "
-            "interval='jackknife'."
+            f"{title} treats items as independent, but they share clusters: use interval='auto'."
         )
         note = Note(code="clusters_ignored", message=message)
     return Interval(low=low, high=high, level=level, method=title), note

@@ -22,7 +22,7 @@ from judgestats.stats.designs.score_matrix import (
 from judgestats.stats.inference.bootstrap import only, useful_reliability
 from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.jackknife import cluster_sums, interval_of_left_out
-from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
+from judgestats.stats.inference.keywords import NULL, Permuted, with_keywords
 from judgestats.stats.reliability.coefficient_intervals import (
     IntervalMethod,
     MeanSquareRatio,
@@ -109,7 +109,7 @@ def cronbach_alpha(
     interval: IntervalMethod = "auto",
     missing: Missing = "refuse",
     n_jobs: int = 1,
-    **inference: Unpack[Inference],
+    **inference: Unpack[Permuted],
 ) -> Estimate:
     r"""Cronbach's alpha, raw or standardised, of the mean of all replications.
 
@@ -119,7 +119,7 @@ def cronbach_alpha(
         Scores in points; NaN where missing.
     standardized : bool
         Use correlations instead of covariances: alpha of z-scored replications.
-    interval : {"auto", "feldt", "bonett", "jackknife", "bca", "percentile", "none"}
+    interval : {"auto", "feldt", "bonett", "none"}
         ``auto``: the jackknife over items, or clusters, on the scale of log(1 - alpha), which
         covers better than the bootstrap (docs/simulations/coverage_scores.csv) and, where items
         scatter unequally, than Feldt's exact F (docs/simulations/null.md).
@@ -194,7 +194,7 @@ def guttman_lambda2(
     interval: IntervalMethod = "auto",
     missing: Missing = "refuse",
     n_jobs: int = 1,
-    **inference: Unpack[Inference],
+    **inference: Unpack[Permuted],
 ) -> Estimate:
     r"""Guttman's lambda-2: a lower bound to reliability that is never below alpha.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Literal, Unpack, overload
+from typing import Any, Literal, Unpack, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,15 +20,14 @@ from judgestats.stats.designs.score_matrix import (
     resampled_mean_squares,
 )
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.bootstrap import cluster_bootstrap, only, useful_reliability
+from judgestats.stats.inference.bootstrap import only, useful_reliability
 from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.jackknife import JackknifeResult, cluster_jackknife
-from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
+from judgestats.stats.inference.keywords import NULL, Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
 from judgestats.stats.inference.result import Estimates
 from judgestats.stats.reliability.coefficient_intervals import (
     MeanSquareRatio,
-    bootstrap_note,
     shuffled_mean_squares,
 )
 
@@ -151,7 +150,7 @@ def replications_needed(single: float, *, target: float) -> float:
 
 FloatArray = NDArray[np.float64]
 IccForm = Literal["ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"]
-IccInterval = Literal["auto", "f", "jackknife", "bca", "percentile", "none"]
+IccInterval = Literal["auto", "f", "none"]
 
 FORMS: dict[str, tuple[str, str]] = {
     "ICC(1,1)": ("icc_1_1", "one-way random, one judgment"),
@@ -231,7 +230,7 @@ def icc(
     interval: IccInterval = "auto",
     missing: Literal["refuse", "listwise"] = "refuse",
     n_jobs: int = 1,
-    **inference: Unpack[Inference],
+    **inference: Unpack[Permuted],
 ) -> Estimate:
     r"""Intraclass correlation of replications, in one of Shrout and Fleiss's six forms.
 
@@ -243,7 +242,7 @@ def icc(
         ``ICC(1,1)``: replications are exchangeable draws (those of one prompt are); ``ICC(2,1)``:
         columns are a random sample of judges and their level matters; ``ICC(3,1)``: columns are
         these judges and their level does not matter; ``ICC(.,k)``: the mean of all columns.
-    interval : {"auto", "f", "jackknife", "bca", "percentile", "none"}
+    interval : {"auto", "f", "none"}
         ``auto``: the jackknife over items, or over clusters where items share them, of the ratio
         of mean squares (`MeanSquareRatio`). F, which takes items to scatter alike, misses .12 to
         .20 of judges' reliabilities for .05 (docs/simulations/null.md), the bootstrap .06 to .14
@@ -325,17 +324,7 @@ def icc(
         return Estimate(estimate=math.nan, reason=reason, **common)
 
     notes = list(prepared.notes)
-    bounds, more = _interval(
-        form,
-        prepared,
-        ms,
-        value,
-        interval,
-        inference["level"],
-        n_resamples=inference["n_resamples"],
-        seed=inference["seed"],
-        jobs=n_jobs,
-    )
+    bounds, more = _interval(form, prepared, ms, value, interval, inference["level"])
     notes += more
     if float(ms.within) == 0:
         message = (
@@ -386,7 +375,7 @@ def icc(
 def _check(where: str, form: str, interval: str, missing: str) -> None:
     for argument, value, allowed in (
         ("form", form, tuple(FORMS)),
-        ("interval", interval, ("auto", "f", "jackknife", "bca", "percentile", "none")),
+        ("interval", interval, get_args(IccInterval)),
         ("missing", missing, ("refuse", "listwise")),
     ):
         if value not in allowed:
@@ -418,19 +407,12 @@ def _interval(
     value: float,
     interval: str,
     level: float,
-    *,
-    n_resamples: int,
-    seed: int | None,
-    jobs: int,
 ) -> tuple[Interval | None, list[Note]]:
     """The interval asked for, or the note that says why there is none."""
     notes: list[Note] = []
-    method = interval
-    if method == "auto":
-        method = "f" if "(2," in form and not prepared.clustered else "jackknife"
-    if method == "none":
+    if interval == "none":
         return None, notes
-    if method == "f":
+    if interval == "f" or ("(2," in form and not prepared.clustered):
         error = float(ms.within if "(1," in form else ms.residual)
         if error == 0:
             message = (
@@ -455,40 +437,19 @@ def _interval(
             return by_f, notes
         kept, lost = useful_reliability(by_f, only(prepared.x.shape[0]))
         return kept, [*notes, *lost]
-    complete = prepared.complete
-    if method == "jackknife" and "(2," not in form:
+    if "(2," not in form:
         ratio = MeanSquareRatio.from_scores(prepared.x, prepared.cluster, residual="(3," in form)
         bounds, more = ratio.icc_interval(single=form.endswith(",1)"), level=level)
         return bounds, [*notes, *more]
-    if method == "jackknife":
-        left_out = cluster_jackknife(
-            prepared.x,
-            lambda data, w: icc_value("ICC(2,k)", resampled_mean_squares(data, w)),
-            cluster=prepared.cluster,
-            level=level,
-            vectorized=True,
-        )
-        kept, lost = interval_of_judges(left_out, form, k=float(ms.k))
-        return kept, [*notes, *lost]
-    boot = cluster_bootstrap(
+    left_out = cluster_jackknife(
         prepared.x,
-        (lambda data, w: icc_value(form, resampled_mean_squares(data, w)))
-        if complete
-        else (lambda data: float(icc_value(form, one_way_mean_squares(data)))),
+        lambda data, w: icc_value("ICC(2,k)", resampled_mean_squares(data, w)),
         cluster=prepared.cluster,
-        method="bca" if method == "bca" else "percentile",
-        transform="log_complement",
         level=level,
-        n_resamples=n_resamples,
-        seed=seed,
-        n_jobs=jobs,
-        vectorized=complete,
-        names=(form,),
+        vectorized=True,
     )
-    by_resampling, lost = useful_reliability(boot.interval, only(boot.n_clusters))
-    if lost:
-        return None, [*notes, *lost]
-    return by_resampling, [*notes, *boot.notes, *bootstrap_note(boot.n_clusters, method)]
+    kept, lost = interval_of_judges(left_out, form, k=float(ms.k))
+    return kept, [*notes, *lost]
 
 
 @with_keywords(permutations=NULL)
@@ -498,7 +459,7 @@ def icc_forms(
     interval: IccInterval = "auto",
     missing: Literal["refuse", "listwise"] = "refuse",
     n_jobs: int = 1,
-    **inference: Unpack[Inference],
+    **inference: Unpack[Permuted],
 ) -> Estimates:
     """All six forms of Shrout and Fleiss in one table.
 
@@ -526,14 +487,7 @@ def icc_forms(
     >>> [round(term.estimate, 2) for term in table.terms]
     [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
     """
-    forms: tuple[IccForm, ...] = (
-        "ICC(1,1)",
-        "ICC(2,1)",
-        "ICC(3,1)",
-        "ICC(1,k)",
-        "ICC(2,k)",
-        "ICC(3,k)",
-    )
+    forms: tuple[IccForm, ...] = get_args(IccForm)
     terms = tuple(
         icc(
             scores,

@@ -96,12 +96,11 @@ def omega_total(
         Lower bound of each uniqueness as a share of the column's variance: .005 for ML (factanal,
         psych), 0 for minres. None lets a uniqueness go negative as lavaan does. A solution at the
         bound is a Heywood case and is reported as one.
-    interval : str or None
-        ``feldt``: exact F for the parallel model; ``jackknife``: clusters left out; ``bca``,
-        ``percentile``, ``bootstrap-logit``: clusters resampled. ``auto`` is the one that covered
-        best in the committed simulation (docs/simulations/coverage_omega.csv): for the parallel
-        model that of ICC(3,k), which is the same number (``jackknife``), else
-        ``bootstrap-logit``; a case in which it covered less than .93 is noted. None computes none.
+    interval : "auto" or None
+        The one that covered best in the committed simulation (docs/simulations/coverage_omega.csv):
+        for the parallel model that of ICC(3,k), which is the same number (jackknife), else the
+        bootstrap on the logit scale; a case in which it covered less than .93 is noted. None
+        computes none.
     cluster : array-like of shape (N,), optional
         The question each item belongs to.
     null : bool
@@ -206,7 +205,6 @@ def omega_total(
             data,
             codes,
             statistic,
-            interval=interval,
             level=inference["level"],
             n_resamples=inference["n_resamples"],
             seed=inference["seed"],

@@ -27,14 +27,7 @@ from judgestats.stats.reliability.one_factor import (
     singular_reason,
 )
 
-IntervalMethod = Literal[
-    "auto",
-    "feldt",
-    "jackknife",
-    "bca",
-    "percentile",
-    "bootstrap-logit",
-]
+IntervalMethod = Literal["auto"]
 
 
 def check_options(
@@ -59,12 +52,6 @@ def check_options(
         msg = (
             f"omega_total: lower must lie in [0, 1), got {lower}. It is the smallest share of a "
             "column's variance that is its own; None sets no bound."
-        )
-        raise InputError(msg)
-    if interval == "feldt" and model != "parallel":
-        msg = (
-            f"omega_total: interval 'feldt' is exact for model='parallel' only, got "
-            f"model={model!r}. Use interval='auto'."
         )
         raise InputError(msg)
 

@@ -89,7 +89,7 @@ def test_bootstrap_resamples_questions():
     with_questions = cronbach_alpha(x, cluster=question, n_permutations=0)
     assert "jackknife over clusters" in with_questions.interval.method
     assert with_questions.sample.n_clusters == 12
-    without = cronbach_alpha(x, interval="jackknife", n_permutations=0)
+    without = cronbach_alpha(x, n_permutations=0)
     width = [i.high - i.low for i in (with_questions.interval, without.interval)]
     assert width[0] > 1.3 * width[1]
     feldt = cronbach_alpha(x, cluster=question, interval="feldt", n_permutations=0)
@@ -111,10 +111,6 @@ def test_a_perfect_judge_has_no_interval_and_a_warning():
     codes = [n.code for n in out.notes]
     assert "no_within_item_variance" in codes
     assert "no_interval" in codes
-    boot = cronbach_alpha(
-        np.repeat([[2.0], [5.0], [7.0]], 4, axis=1), interval="bca", n_permutations=0
-    )
-    assert np.isnan(boot.interval.low)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +184,7 @@ def test_missing_policies_and_what_they_lose():
     listwise = cronbach_alpha(x, missing="listwise", n_permutations=0)
     assert listwise.sample.n_excluded == int(np.isnan(x).any(axis=1).sum())
     assert "jackknife over items of log(MSb/MSe)" in listwise.interval.method
-    pairwise = cronbach_alpha(x, missing="pairwise", n_permutations=19, n_resamples=50)
+    pairwise = cronbach_alpha(x, missing="pairwise", n_permutations=19)
     assert pairwise.sample.excluded == {"no judgment": 1}
     assert "jackknife over items" in pairwise.interval.method
     em = cronbach_alpha(x, missing="em", **BARE)

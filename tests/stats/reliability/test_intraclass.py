@@ -80,7 +80,7 @@ def test_resampled_mean_squares_are_those_of_repeated_rows():
 
 def test_clusters_get_a_bootstrap_and_f_a_warning():
     question = np.repeat(np.arange(5), 5)
-    auto = icc(X, cluster=question, n_permutations=0, n_resamples=200)
+    auto = icc(X, cluster=question, n_permutations=0)
     assert "jackknife over clusters" in auto.interval.method
     f = icc(X, cluster=question, interval="f", n_permutations=0)
     assert "clusters_ignored" in [n.code for n in f.notes]
