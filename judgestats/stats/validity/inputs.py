@@ -423,16 +423,30 @@ def two_group_test(
         table = np.array([[np.sum(values[g] == 1), np.sum(values[g] != 1)] for g in (one, other)])
         odds, p = stats.fisher_exact(table)
         return float(odds), float(p), math.nan
-    difference = float(values[one].mean()) - float(values[other].mean())
-    influence = np.zeros(values.size)
-    influence[one] = (values[one] - values[one].mean()) / one.sum()
-    influence[other] = -(values[other] - values[other].mean()) / other.sum()
+    difference, influence, df = mean_difference(values, one, other, codes)
     variance = cluster_variance(influence, codes)
     if not variance > 1e-18:
         return math.nan, math.nan, math.nan
-    df = max(min(effective_clusters(codes[g]) for g in (one, other)) - 1.0, 1.0)
     t = difference / math.sqrt(variance)
     return t, float(2 * distributions.t.sf(abs(t), df)), df
+
+
+def mean_difference(
+    values: Floats, one: Bools, other: Bools, codes: Ints
+) -> tuple[float, Floats, float]:
+    """Difference of two groups' means, the influence of every item, and degrees of freedom.
+
+    Examples
+    --------
+    >>> first = np.array([True, True, False, False])
+    >>> mean_difference(np.array([1.0, 3.0, 2.0, 4.0]), first, ~first, np.arange(4))
+    (-1.0, array([-0.5,  0.5,  0.5, -0.5]), 1.0)
+    """
+    influence = np.zeros(values.size)
+    influence[one] = (values[one] - values[one].mean()) / one.sum()
+    influence[other] = -(values[other] - values[other].mean()) / other.sum()
+    df = max(min(effective_clusters(codes[g]) for g in (one, other)) - 1.0, 1.0)
+    return float(values[one].mean()) - float(values[other].mean()), influence, df
 
 
 def critical_value(level: float, df: float) -> float:

@@ -18,6 +18,7 @@ from judgestats.stats.validity.inputs import (
     cluster_variance,
     critical_value,
     effective_clusters,
+    mean_difference,
     score_values,
     t_estimate,
 )
@@ -187,29 +188,18 @@ def anchored_change(
             f"{where}: before and before_again must hold one entry for each earlier answer, got "
             f"shapes {old.shape} and {again.shape}."
         )
-    read_old, read_new = ~np.isnan(old), ~np.isnan(new)
-    anchors = read_old & ~np.isnan(again)
-    if not read_old.any() or not read_new.any():
+    values = np.concatenate([old, new])
+    read, later = ~np.isnan(values), np.arange(values.size) >= old.size
+    anchors = read[: old.size] & ~np.isnan(again)
+    if not (read & later).any() or not (read & ~later).any():
         raise InputError(f"{where}: no answer was read before or after. Give judged answers.")
     codes = _codes(cluster_before, cluster_after, old.size, new.size, where)
-    n_old, n_new = int(read_old.sum()), int(read_new.sum())
-    on_old, on_new = np.zeros(old.size), np.zeros(new.size)
-    on_old[read_old] = -(old[read_old] - old[read_old].mean()) / n_old
-    on_new[read_new] = (new[read_new] - new[read_new].mean()) / n_new
-    total = float(new[read_new].mean() - old[read_old].mean())
-    total_influence = np.concatenate([on_old, on_new])
+    total, total_influence, df = mean_difference(values, read & later, read & ~later, codes)
     clustered = cluster_before is not None or cluster_after is not None
-    df = (
-        min(
-            effective_clusters(codes[: old.size][read_old]),
-            effective_clusters(codes[old.size :][read_new]),
-        )
-        - 1
-    )
     sample = Sample(
-        n_items=n_old + n_new,
+        n_items=int(read.sum()),
         n_clusters=int(np.unique(codes).size) if clustered else None,
-        n_excluded=int(old.size - n_old + new.size - n_new),
+        n_excluded=int(np.sum(~read)),
     )
     out = {
         "total": _estimate("total_change", "Change", total, total_influence, codes, df, sample,
@@ -228,7 +218,7 @@ def anchored_change(
     d = again[anchors] - old[anchors]
     judge_influence = np.zeros(codes.size)
     judge_influence[: old.size][anchors] = (d - d.mean()) / d.size
-    df_anchor = effective_clusters(codes[: old.size][anchors]) - 1
+    df_anchor = max(effective_clusters(codes[: old.size][anchors]) - 1.0, 1.0)
     judge = float(d.mean())
     of_anchors = Sample(n_items=int(anchors.sum()))
     out["judge"] = _estimate(
@@ -270,7 +260,7 @@ def _estimate(
     variance = cluster_variance(influence, codes) if np.any(influence != 0) else 0.0
     varies = variance > 1e-18
     return t_estimate(
-        value, math.sqrt(variance) if varies else 0.0, max(df, 1.0), name=name, label=label,
+        value, math.sqrt(variance) if varies else 0.0, df, name=name, label=label,
         estimator="difference of means" if varies else "", sample=sample, level=level,
-        method="t, effective df", details={"df": max(df, 1.0)} if varies else {},
+        method="t, effective df", details={"df": df} if varies else {},
     )  # fmt: skip
