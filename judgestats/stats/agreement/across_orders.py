@@ -29,7 +29,6 @@ from judgestats.stats.designs.count_table import (
     encode_verdicts,
     rare_category_notes,
 )
-from judgestats.stats.inference.bootstrap import Scale
 from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.sum_statistics import (
@@ -53,7 +52,6 @@ class _Coefficient:
     per_item: Callable[[Floats], Floats]
     ratio: Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any]]]
     one_minus: bool
-    scale: Scale
     least: Callable[[Floats, int], float] = lambda _r, _q: 0.0
 
 
@@ -71,7 +69,6 @@ def _scaled_disagreement(
         per_item=agreement_terms,
         ratio=ratio,
         one_minus=True,
-        scale="log_ratio",
         least=least,
     )
 
@@ -83,7 +80,6 @@ def _mean(label: str, value: Callable[[Floats], Floats]) -> _Coefficient:
         per_item=mean_over_items(value, least=2).per_item,
         ratio=lambda s: (s[..., 1], s[..., 0]),
         one_minus=False,
-        scale="logit",
     )
 
 
@@ -99,7 +95,6 @@ _COEFFICIENTS: dict[str, _Coefficient] = {
         per_item=pair_terms,
         ratio=disagreements,
         one_minus=True,
-        scale="log_ratio",
         least=lambda r, _: least_vote_share(r, estimator="anova"),
     ),
     "percent_agreement": _mean("Pairs of replications that agree", pairs_that_agree),
@@ -194,11 +189,11 @@ def repetition_over_orders(
         ),
         reason=_reason(tables),
         where=where,
-        scale=own.scale,
+        scale="log_ratio" if own.one_minus else "logit",
         least=own.least(np.concatenate([t.per_item for t in tables]), q),
         codes=np.concatenate(coded, axis=1) if len(coded) == n_orders else None,
         from_codes=CountedCodes(q, columns=tuple(c.shape[1] for c in coded)),
-        proportion=own.scale == "logit",
+        proportion=not own.one_minus,
         alternative="less" if coefficient == "flip_rate" else "greater",
         notes=rare_category_notes(pooled.counts) if own.one_minus else (),
         **inference,

@@ -13,6 +13,7 @@ from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.agreement.human import outcome_codes
 from judgestats.stats.agreement.kappa import cohen_kappa
+from judgestats.stats.agreement.raw_agreement import pairs_that_agree
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import proportion_limits
@@ -187,12 +188,8 @@ def swap_consistency(
 
 def _parts(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Disagreement within orders and between them, from counts (..., items, 3)."""
-
-    def item_disagreement(c: Floats) -> Floats:
-        m = c.sum(axis=-1)
-        return np.asarray(1.0 - np.sum(c * (c - 1.0), axis=-1) / (m * (m - 1.0)))
-
-    return (item_disagreement(a) + item_disagreement(b)) / 2, 1.0 - pair_agreement(a, b)
+    within = ((1.0 - pairs_that_agree(a)) + (1.0 - pairs_that_agree(b))) / 2
+    return within, 1.0 - pair_agreement(a, b)
 
 
 @with_keywords(permutations=NULL)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from judgestats.arrays import Floats, too_large
 from judgestats.errors import InputError, one_of
+from judgestats.stats.agreement.raw_agreement import pairs_that_agree
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Note, Sample
@@ -223,7 +224,7 @@ def _changes(pooled: Floats, split: int, kind: RunKind) -> tuple[Floats, Floats,
     with np.errstate(divide="ignore", invalid="ignore"):
         between = 1 - np.sum(counts[0] * counts[1], axis=-1) / (totals[0] * totals[1])
         inside = [
-            np.where(n > 1, 1 - np.sum(c * (c - 1), axis=-1) / (n * (n - 1)), np.nan)
+            np.where(n > 1, 1 - pairs_that_agree(c), np.nan)
             for c, n in zip(counts, totals, strict=True)
         ]
     repeated = np.isfinite(inside[0]).astype(int) + np.isfinite(inside[1])

@@ -204,7 +204,8 @@ def alternative_annotator_test(
     one_of(where, "scoring", scoring, ("accuracy", "neg_rmse"))
     f, y = coded_labels(judge, labels, scoring, where)
     codes = cluster_codes(cluster, f.size, where=where)
-    names = tuple(annotators) if annotators is not None else _numbered(y.shape[1])
+    numbered = tuple(f"annotator {j + 1}" for j in range(y.shape[1]))
+    names = tuple(annotators) if annotators is not None else numbered
     if len(names) != y.shape[1]:
         raise InputError(
             f"{where}: {len(names)} names for {y.shape[1]} annotators. Give one for each column."
@@ -237,10 +238,6 @@ def alternative_annotator_test(
         notes.append(Note(code="two_annotators", message=message))
     power = _power(y, codes, names, settings, sample, n_resamples, seed)
     return dataclasses.replace(result, beside=beside, power=power, notes=tuple(notes))
-
-
-def _numbered(m: int) -> tuple[str, ...]:
-    return tuple(f"annotator {j + 1}" for j in range(m))
 
 
 def coded_labels(

@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Note, Result, notes_block
-from judgestats.stats.validity.inputs import critical_value
+from judgestats.stats.inference.estimate import Note
+from judgestats.stats.validity.inputs import Report, critical_value
 
 LEAST_PER_CLASS = 10
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class LabelPlan(Result):
+class LabelPlan(Report):
     """How many labels reach a width.
 
     Attributes
@@ -50,7 +50,7 @@ class LabelPlan(Result):
     by_verdict: Mapping[str, int] = dataclasses.field(default_factory=dict)
     cost: float = math.nan
     cost_people_only: float = math.nan
-    notes: tuple[Note, ...] = ()
+    TITLE = "Labels needed"
 
     def tidy(self) -> pd.DataFrame:
         """One row."""
@@ -76,9 +76,6 @@ class LabelPlan(Result):
             parts = ", ".join(f"{v} {k}" for k, v in self.by_verdict.items())
             text += f"; best spread over the judge's verdicts: {parts}"
         return text + "."
-
-    def __str__(self) -> str:
-        return "\n".join(["", self.sentence(), *notes_block(self.notes), ""])
 
 
 def labels_needed(
