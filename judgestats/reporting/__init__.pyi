@@ -26,10 +26,10 @@ from judgestats.reporting.numbers import resolve as resolve
 from judgestats.reporting.plots.base import COLOURS as COLOURS
 from judgestats.reporting.plots.base import theme as theme
 from judgestats.reporting.plots.base import wrap_unique as wrap_unique
+from judgestats.reporting.renderer import begin_render as begin_render
 from judgestats.reporting.renderer import document_path as document_path
 from judgestats.reporting.renderer import quarto_source as quarto_source
 from judgestats.reporting.renderer import quarto_version as quarto_version
-from judgestats.reporting.renderer import render as render
 from judgestats.reporting.renderer import render_report as render_report
 from judgestats.reporting.renderer import render_with_quarto as render_with_quarto
 from judgestats.reporting.runs import Run as Run

@@ -17,6 +17,8 @@ from typing import Any
 from judgestats.errors import RenderError
 
 ASSETS = Path(__file__).resolve().parent / "assets"
+SECONDS = 180.0
+"""Allowed for pandoc, and for typst."""
 _MAX_TABS = 12
 _NOTHING: Mapping[str, str] = {}
 _MATHML_NAMESPACE = ' xmlns="http://www.w3.org/1998/Math/MathML"'
@@ -54,9 +56,7 @@ def find_pandoc() -> str:
     return program
 
 
-def to_html(
-    markdown: str, *, header: Mapping[str, Any], work_dir: Path, timeout: float = 120.0
-) -> str:
+def to_html(markdown: str, *, header: Mapping[str, Any], work_dir: Path) -> str:
     """Render Markdown as one HTML page that loads nothing from anywhere.
 
     Parameters
@@ -67,8 +67,6 @@ def to_html(
         The document's YAML header with the options of the format merged in.
     work_dir : Path
         Folder with the pictures and the bibliography.
-    timeout : float
-        Seconds allowed.
     """
     rules = "".join(
         f".tabset>input:nth-of-type({i}):checked~.tab-panel:nth-of-type({i}){{display:block}}"
@@ -84,22 +82,20 @@ def to_html(
     extra = ["--mathml", "--wrap=none", f"--template={template.name}"]
     title = _plain(header.get("title", ""))
     out = _run(
-        markdown, "html5", header=header, work_dir=work_dir, timeout=timeout, extra=extra,
+        markdown, "html5", header=header, work_dir=work_dir, extra=extra,
         variables={"pagetitle": _html_text(title)},
     )  # fmt: skip
     return out.replace(_MATHML_NAMESPACE, "")
 
 
-def to_typst(
-    markdown: str, *, header: Mapping[str, Any], work_dir: Path, timeout: float = 120.0
-) -> str:
+def to_typst(markdown: str, *, header: Mapping[str, Any], work_dir: Path) -> str:
     """Render Markdown as a typst document (for `judgestats.reporting.pandoc.compile_pdf`)."""
     template = work_dir / ".page.typ"
     shutil.copyfile(ASSETS / "page.typ", template)
     title = _plain(header.get("title", ""))
     variables = {"title-text": title.replace("\\", "\\\\").replace('"', '\\"')}
     return _run(
-        markdown, "typst", header=header, work_dir=work_dir, timeout=timeout,
+        markdown, "typst", header=header, work_dir=work_dir,
         extra=["--wrap=none", f"--template={template.name}"], variables=variables,
     )  # fmt: skip
 
@@ -112,7 +108,6 @@ def to_document(
     work_dir: Path,
     output: Path,
     epoch: int,
-    timeout: float = 120.0,
 ) -> None:
     """Render Markdown as Word (``docx``), LaTeX (``tex``) or Markdown (``md``) into `output`."""
     writer = {"docx": "docx", "tex": "latex", "md": "gfm+footnotes+tex_math_dollars"}[to]
@@ -122,7 +117,7 @@ def to_document(
     if to == "docx":
         extra.append(f"--reference-doc={_reference(work_dir).name}")
     _run(
-        markdown, writer, header=header, work_dir=work_dir, timeout=timeout, extra=extra,
+        markdown, writer, header=header, work_dir=work_dir, extra=extra,
         environment={"SOURCE_DATE_EPOCH": str(epoch)},
     )  # fmt: skip
     if to == "md":
@@ -184,7 +179,6 @@ def _run(
     *,
     header: Mapping[str, Any],
     work_dir: Path,
-    timeout: float,
     extra: list[str],
     variables: Mapping[str, str] = _NOTHING,
     environment: Mapping[str, str] = _NOTHING,
@@ -217,13 +211,13 @@ def _run(
             command,
             input=markdown.encode(),
             capture_output=True,
-            timeout=timeout,
+            timeout=SECONDS,
             cwd=work_dir,
             env=os.environ | dict(environment),
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise RenderError(f"pandoc took longer than {timeout:g} seconds and was ended") from error
+        raise RenderError(f"pandoc took longer than {SECONDS:g} seconds and was ended") from error
     except OSError as error:
         raise RenderError(f"pandoc cannot be run: {error}") from error
     complaint = done.stderr.decode(errors="replace").strip()
@@ -301,9 +295,7 @@ def needs_other_fonts(text: str) -> bool:
     return _COVERED.fullmatch(text) is None
 
 
-def compile_pdf(
-    source: str, *, work_dir: Path, output: Path, epoch: int, timeout: float = 180.0
-) -> None:
+def compile_pdf(source: str, *, work_dir: Path, output: Path, epoch: int) -> None:
     """Compile a typst document to a PDF whose bytes depend on `source` and `epoch` alone.
 
     Where the last page would hold a few lines only, the type is set a little closer if that saves
@@ -320,8 +312,6 @@ def compile_pdf(
         The PDF to write.
     epoch : int
         Creation date written into the file, seconds since 1970.
-    timeout : float
-        Seconds allowed.
 
     Raises
     ------
@@ -344,11 +334,11 @@ def compile_pdf(
             [sys.executable, "-c", _PROGRAM],
             input=json.dumps(job).encode(),
             capture_output=True,
-            timeout=timeout,
+            timeout=SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise RenderError(f"typst took longer than {timeout:g} seconds and was ended") from error
+        raise RenderError(f"typst took longer than {SECONDS:g} seconds and was ended") from error
     if done.returncode != 0:
         message = done.stderr.decode(errors="replace").strip()
         raise RenderError(message[-2000:] or f"typst ended with code {done.returncode}")

@@ -12,13 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 from judgestats.errors import InputError, RenderError
 from judgestats.reporting import pandoc
-from judgestats.reporting import pandoc as typst
 from judgestats.reporting.cells import execute_document
 from judgestats.reporting.document import (
     SHARED_HEADER,
@@ -34,6 +33,8 @@ from judgestats.terminal import emit
 MINIMUM_VERSION = (1, 7)
 """The first Quarto whose typst knows the page's rules (sticky blocks, page numbering)."""
 
+SECONDS = 900.0
+"""Allowed for Quarto."""
 _FORMATS = {"html": "html", "pdf": "typst"}
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 # Quarto ends with code 0 after these, with a hole in the page.
@@ -59,7 +60,7 @@ def find_quarto() -> str | None:
     return shutil.which("quarto")
 
 
-def quarto_version(quarto: str, *, timeout: float = 60.0) -> tuple[int, ...]:
+def quarto_version(quarto: str) -> tuple[int, ...]:
     """Quarto's version as numbers.
 
     Raises
@@ -68,9 +69,7 @@ def quarto_version(quarto: str, *, timeout: float = 60.0) -> tuple[int, ...]:
         It does not answer ``--version`` with one.
     """
     try:
-        done = subprocess.run(
-            [quarto, "--version"], capture_output=True, timeout=timeout, check=False
-        )
+        done = subprocess.run([quarto, "--version"], capture_output=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RenderError(f"quarto --version gave no answer ({error})") from error
     text = done.stdout.decode(errors="replace").strip()
@@ -176,9 +175,7 @@ def _lettered(markdown: str) -> str:
     )
 
 
-def render_with_quarto(
-    quarto: str, source: Path, *, to: str, output: Path, epoch: int, timeout: float = 900.0
-) -> None:
+def render_with_quarto(quarto: str, source: Path, *, to: str, output: Path, epoch: int) -> None:
     """Run ``quarto render`` on a document in its own folder and move the result to `output`.
 
     Parameters
@@ -191,8 +188,6 @@ def render_with_quarto(
     output : Path
     epoch : int
         The time written into the result, seconds since 1970.
-    timeout : float
-        Seconds allowed.
 
     Raises
     ------
@@ -205,11 +200,11 @@ def render_with_quarto(
     environment.pop("JUDGESTATS_RENDERER", None)
     try:
         done = subprocess.run(
-            command, cwd=source.parent, env=environment, capture_output=True, timeout=timeout,
+            command, cwd=source.parent, env=environment, capture_output=True, timeout=SECONDS,
             check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:
-        raise RenderError(f"quarto took longer than {timeout:g} seconds and was ended") from error
+        raise RenderError(f"quarto took longer than {SECONDS:g} seconds and was ended") from error
     except OSError as error:
         raise RenderError(f"quarto cannot be run: {error}") from error
     made = source.parent / output.name
@@ -242,7 +237,8 @@ Publish = Callable[[], dict[str, Path]]
 """Waits for a report and puts its files in place: the written file of each format."""
 
 
-def render(
+@contextmanager
+def begin_render(
     qmd_path: str | os.PathLike[str],
     *,
     to: Sequence[str] = ("html", "pdf"),
@@ -252,13 +248,11 @@ def render(
     metadata: Mapping[str, Any] = _NO_PARAMS,
     timestamp: datetime | None = None,
     renderer: str = "auto",
-    timeout: float = 900.0,
     keep: Sequence[str] = (),
-    notify: Callable[[str], None] = _to_stderr,
-) -> dict[str, Path]:
-    """Render a Quarto document; all formats are written, or none.
+) -> Iterator[Publish]:
+    """Run a document's cells; pandoc, typst and Quarto work on while the block does.
 
-    Its cells run in this process, with its rights, and without a time limit.
+    The cells run in this process, with its rights, and without a time limit.
 
     Parameters
     ----------
@@ -278,19 +272,16 @@ def render(
         The time written into the results, so that the same run gives the same bytes. By default
         ``SOURCE_DATE_EPOCH``, else the start of 2000.
     renderer : {"auto", "quarto", "builtin"}
-        With ``auto`` the built-in renderer serves where Quarto is missing, too old or fails.
-    timeout : float
-        Seconds allowed for Quarto.
+        With ``auto`` the built-in renderer serves where Quarto is missing, too old or fails; a line
+        on standard error says so.
     keep : sequence of str
         Folders of the document's `Sink` (``figures``, ``tables``) that are kept in `out_dir`.
-    notify : callable
-        Is given one line where Quarto was set aside; written to standard error by default.
 
-    Returns
-    -------
-    dict of str to Path
-        The written file of each format. ``tex`` and ``md`` bring a folder ``<name>_files`` with the
-        pictures.
+    Yields
+    ------
+    Publish
+        Writes all formats or none: the written file of each. ``tex`` and ``md`` bring a folder
+        ``<name>_files`` with the pictures. Raises what failed since.
 
     Raises
     ------
@@ -298,45 +289,6 @@ def render(
         For an unknown format or renderer.
     RenderError
         Naming the cell and line, or the program, that failed. Nothing is written then.
-    """
-    with begin_render(
-        qmd_path, to=to, params=params, out_dir=out_dir, name=name, metadata=metadata,
-        timestamp=timestamp, renderer=renderer, timeout=timeout, keep=keep, notify=notify,
-    ) as publish:  # fmt: skip
-        return publish()
-
-
-@contextmanager
-def begin_render(
-    qmd_path: str | os.PathLike[str],
-    *,
-    to: Sequence[str],
-    params: Mapping[str, Any],
-    out_dir: str | os.PathLike[str],
-    name: str | None,
-    metadata: Mapping[str, Any],
-    timestamp: datetime | None,
-    renderer: str,
-    timeout: float = 900.0,
-    keep: Sequence[str],
-    notify: Callable[[str], None] = _to_stderr,
-) -> Iterator[Publish]:
-    """Run a document's cells; pandoc, typst and Quarto work on while the block does.
-
-    Parameters
-    ----------
-    qmd_path, to, params, out_dir, name, metadata, timestamp, renderer, timeout, keep, notify
-        As `render` takes them.
-
-    Yields
-    ------
-    Publish
-        Raises what failed since.
-
-    Raises
-    ------
-    InputError, RenderError
-        As `render` does.
     """
     source = Path(qmd_path)
     formats = _formats(to)
@@ -347,7 +299,7 @@ def begin_render(
         )
     if not source.is_file():
         raise RenderError(f"render: there is no document {source}. Give the path of a .qmd file.")
-    quarto = _usable_quarto(renderer, notify)
+    quarto = _usable_quarto(renderer)
     epoch = _epoch(timestamp)
     stem = name or source.stem
     with tempfile.TemporaryDirectory(prefix="judgestats-render-") as temporary:
@@ -364,28 +316,24 @@ def begin_render(
             if (work / folder).is_dir():
                 shutil.copytree(work / folder, done / folder)
 
-        def by_builtin(kind: str) -> None:
-            _write(document, markdown, kind, metadata, work, done, stem, epoch)
+        job = _Job(document, markdown, metadata, work, done, stem, epoch)
 
         def by_quarto(program: str) -> None:
             rest = formats
             try:
-                rest = _run_quarto(
-                    program, document, markdown, formats, metadata, work, done, stem, epoch,
-                    timeout=timeout,
-                )  # fmt: skip
+                rest = _run_quarto(program, job, formats)
             except RenderError as error:
                 if renderer == "quarto":
                     raise
-                notify(f"The built-in renderer made the report: {' '.join(str(error).split())}")
+                _to_stderr(f"The built-in renderer made the report: {' '.join(str(error).split())}")
             for kind in rest:
-                by_builtin(kind)
+                _write(job, kind)
 
         with ThreadPoolExecutor(len(FORMATS)) as programs:  # each format is another program's work
             written = (
                 [programs.submit(by_quarto, quarto)]
                 if quarto
-                else [programs.submit(by_builtin, kind) for kind in formats]
+                else [programs.submit(_write, job, kind) for kind in formats]
             )
 
             def publish() -> dict[str, Path]:
@@ -406,8 +354,8 @@ def _pictures(formats: Sequence[str], keep: Sequence[str]) -> frozenset[str]:
     return frozenset(kinds)
 
 
-def _usable_quarto(renderer: str, notify: Callable[[str], None]) -> str | None:
-    """The Quarto to use, or None for the built-in renderer; `notify` is told why."""
+def _usable_quarto(renderer: str) -> str | None:
+    """The Quarto to use, or None for the built-in renderer; a line says why."""
     quarto = find_quarto() if renderer != "builtin" else None
     if quarto is None:
         if renderer == "quarto":
@@ -427,32 +375,33 @@ def _usable_quarto(renderer: str, notify: Callable[[str], None]) -> str | None:
         return quarto
     if renderer == "quarto":
         raise RenderError(f"render: {reason}.")
-    notify(f"The built-in renderer makes the report: {reason}")
+    _to_stderr(f"The built-in renderer makes the report: {reason}")
     return None
 
 
-def _run_quarto(
-    quarto: str,
-    document: Document,
-    markdown: str,
-    formats: Sequence[str],
-    metadata: Mapping[str, Any],
-    work: Path,
-    done: Path,
-    stem: str,
-    epoch: int,
-    *,
-    timeout: float,
-) -> list[str]:
+class _Job(NamedTuple):
+    """What every format is made of, and the folders of the work and of what is done."""
+
+    document: Document
+    markdown: str
+    metadata: Mapping[str, Any]
+    work: Path
+    done: Path
+    stem: str
+    epoch: int
+
+
+def _run_quarto(quarto: str, job: _Job, formats: Sequence[str]) -> list[str]:
     """Let Quarto make what it can, all or nothing; returns the formats that are left."""
-    copy = work / f"{stem}.qmd"
-    copy.write_text(quarto_source(markdown, {**document.header, **metadata}), encoding="utf-8")
+    copy = job.work / f"{job.stem}.qmd"
+    header = {**job.document.header, **job.metadata}
+    copy.write_text(quarto_source(job.markdown, header), encoding="utf-8")
     kinds = [f for f in formats if f in {"html", "pdf"}]
     made: list[Path] = []
     try:
         for kind in kinds:
-            output = done / f"{stem}.{kind}"
-            render_with_quarto(quarto, copy, to=kind, output=output, epoch=epoch, timeout=timeout)
+            output = job.done / f"{job.stem}.{kind}"
+            render_with_quarto(quarto, copy, to=kind, output=output, epoch=job.epoch)
             made.append(output)
     except RenderError:
         for path in made:
@@ -509,30 +458,22 @@ def _merge_header(document: Document, kind: str, metadata: Mapping[str, Any]) ->
     return header
 
 
-def _write(
-    document: Document,
-    markdown: str,
-    kind: str,
-    metadata: Mapping[str, Any],
-    work: Path,
-    done: Path,
-    stem: str,
-    epoch: int,
-) -> None:
-    header = _merge_header(document, kind, metadata)
-    output = done / f"{stem}.{kind}"
+def _write(job: _Job, kind: str) -> None:
+    """Make one format by pandoc and typst."""
+    header = _merge_header(job.document, kind, job.metadata)
+    output = job.done / f"{job.stem}.{kind}"
     if kind == "html":
-        page = pandoc.to_html(markdown, header=header, work_dir=work)
+        page = pandoc.to_html(job.markdown, header=header, work_dir=job.work)
         output.write_text(page, encoding="utf-8")
     elif kind == "pdf":
-        source = pandoc.to_typst(markdown, header=header, work_dir=work)
-        typst.compile_pdf(source, work_dir=work, output=output, epoch=epoch)
+        source = pandoc.to_typst(job.markdown, header=header, work_dir=job.work)
+        pandoc.compile_pdf(source, work_dir=job.work, output=output, epoch=job.epoch)
     else:
         pandoc.to_document(
-            markdown, to=kind, header=header, work_dir=work, output=output, epoch=epoch
+            job.markdown, to=kind, header=header, work_dir=job.work, output=output, epoch=job.epoch
         )
         if kind in {"tex", "md"}:
-            _bring_pictures(output, work, done / f"{stem}_files")
+            _bring_pictures(output, job.work, job.done / f"{job.stem}_files")
 
 
 def _bring_pictures(output: Path, work: Path, folder: Path) -> None:

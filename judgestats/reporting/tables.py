@@ -483,3 +483,22 @@ def _plain_cell(value: Any) -> Any:
     if isinstance(value, str):
         return spreadsheet_cell(clean(value))
     return value
+
+
+def filled(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> list[Column]:
+    """The columns in which any row says something.
+
+    Examples
+    --------
+    >>> rows = [{"a": 1, "b": None}, {"a": 2, "b": float("nan")}]
+    >>> [column.key for column in filled([Column(key="a"), Column(key="b")], rows)]
+    ['a']
+    """
+    return [c for c in columns if any(not is_empty(row.get(c.key)) for row in rows)]
+
+
+def is_empty(value: object) -> bool:
+    """Whether a cell says nothing: None, NaN, no text, or a dash."""
+    return formats.is_missing(value) or (
+        isinstance(value, (str, Shown)) and str(value) in {"", DASH}
+    )

@@ -7,18 +7,26 @@ import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from judgestats.reporting import begin_render
 from judgestats.results import HEIGHT, WIDTH, Results, brief_of
 from tests.reporting.record_numbers import faults, said_twice
 
-__all__ = ["blank_pages", "held", "held_screen", "in_order", "stranded_headings"]
+__all__ = ["blank_pages", "held", "held_screen", "in_order", "render", "stranded_headings"]
 
 MOST_PAGES = 8
 _SHOWN = re.compile(
     r'<span data-record="[^"]*#(?:estimate|interval\.\w+|p_adjusted|rows\.[^"]*)">([^<]+)</span>'
 )
+
+
+def render(path: Path, **given: Any) -> dict[str, Path]:
+    """Render a document of one's own."""
+    with begin_render(path, **given) as publish:
+        return publish()
 
 
 def in_order(numbers: Iterable[str], text: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.reporting import render
+from tests.reporting.pages import render
 
 HOSTILE = (
     "<script>alert(1)</script>", "</td></tr></table><img src=http://evil.example/x onerror=a()>",

@@ -13,7 +13,8 @@ import yaml
 
 import judgestats.reporting
 from judgestats.errors import RenderError
-from judgestats.reporting import quarto_source, render, render_report
+from judgestats.reporting import quarto_source, render_report
+from tests.reporting.pages import render
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
 STAND_IN = Path(__file__).with_name("quarto_stand_in.py")
@@ -53,13 +54,14 @@ def made_by_stand_in(path: Path) -> dict:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def test_one_execution_is_handed_over_as_text(quarto: Path, document: Path, tmp_path: Path) -> None:
-    lines: list[str] = []
+def test_one_execution_is_handed_over_as_text(
+    quarto: Path, document: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     made = render(
         document, params={"run": 7}, metadata={"title": "New: [x]", "date": "2026-01-05 12:00 UTC"},
-        out_dir=tmp_path / "out", notify=lines.append,
+        out_dir=tmp_path / "out",
     )  # fmt: skip
-    assert lines == []
+    assert capsys.readouterr().err == ""
     page, pdf = made_by_stand_in(made["html"]), made_by_stand_in(made["pdf"])
     assert page["body"] == pdf["body"]
     assert page["header"]["title"] == "New: [x]"
@@ -248,12 +250,12 @@ def test_without_a_fault_the_stand_in_is_content(document: Path) -> None:
 )
 def test_the_built_in_renderer_serves_where_quarto_fails(
     quarto: Path, document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    variable: str, value: str, words: str,
+    capsys: pytest.CaptureFixture[str], variable: str, value: str, words: str,
 ) -> None:  # fmt: skip
     monkeypatch.setenv(variable, value)
     document.write_text("---\ntitle: old\n---\n\n# One\n\nNothing to run.\n")
-    lines: list[str] = []
-    made = render(document, out_dir=tmp_path / "out", notify=lines.append)
+    made = render(document, out_dir=tmp_path / "out")
+    lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1
     assert words in lines[0]
     assert "\x1b" not in lines[0]

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from judgestats.errors import InputError, RenderError
-from judgestats.reporting import pandoc, parse_document, render
+from judgestats.reporting import pandoc, parse_document
 from judgestats.reporting import pandoc as typst
+from tests.reporting.pages import render
 
 HEADER = "---\ntitle: T\nnumber-sections: true\nexecute: {echo: false}\n---\n"
 
@@ -295,20 +296,15 @@ def test_a_text_that_cites_nothing_has_no_list_of_sources(tmp_path: Path) -> Non
         assert "After" in page
 
 
-def test_typst_reads_no_file_outside(tmp_path: Path) -> None:
+def test_typst_reads_no_file_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "secret.txt").write_text("secret")
     work = tmp_path / "work"
     work.mkdir()
     with pytest.raises(RenderError, match="typst"):
         typst.compile_pdf('#read("../secret.txt")', work_dir=work, output=work / "o.pdf", epoch=0)
+    monkeypatch.setattr(pandoc, "SECONDS", 0.001)
     with pytest.raises(RenderError, match="took longer"):
-        typst.compile_pdf(
-            "x",
-            work_dir=work,
-            output=work / "o.pdf",
-            epoch=0,
-            timeout=0.001,
-        )
+        typst.compile_pdf("x", work_dir=work, output=work / "o.pdf", epoch=0)
 
 
 @pytest.mark.pdf
@@ -356,9 +352,10 @@ def test_a_picture_longer_than_a_page_is_not_cut(tmp_path: Path) -> None:
         assert word in page
 
 
-def test_pandoc_has_a_time_limit(tmp_path: Path) -> None:
+def test_pandoc_has_a_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pandoc, "SECONDS", 0.05)
     with pytest.raises(RenderError, match="pandoc took longer"):
-        pandoc.to_html("x\n\n" * 100000, header={}, work_dir=tmp_path, timeout=0.05)
+        pandoc.to_html("x\n\n" * 100000, header={}, work_dir=tmp_path)
 
 
 def test_parse_options_and_fences() -> None:

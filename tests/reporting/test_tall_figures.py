@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from matplotlib.image import imread
 
-from judgestats.reporting import render
+from tests.reporting.pages import render
 
 DOCUMENT = """---
 title: Tall

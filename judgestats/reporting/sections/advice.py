@@ -7,9 +7,9 @@ from typing import Any
 
 from judgestats.reporting.display import Markdown
 from judgestats.reporting.document import escape_markdown
-from judgestats.reporting.numbers import DASH, integer, interval, money, number
+from judgestats.reporting.numbers import DASH, integer, money, number
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections.data import short_condition
+from judgestats.reporting.sections.data import condition_table, with_bounds
 from judgestats.reporting.tables import Column, Table
 from judgestats.results.numbers import (
     AVERAGED,
@@ -17,15 +17,6 @@ from judgestats.results.numbers import (
     NEVER_REPEATED,
     TARGETS,
 )
-
-
-def _format_cell(row: dict[str, Any], key: str) -> str:
-    if not key or math.isnan(number_of(row.get(key))):
-        return DASH
-    low, high = number_of(row.get(f"{key}_low")), number_of(row.get(f"{key}_high"))
-    text = number(number_of(row.get(key)), leading_zero=False)
-    bounds = interval(low, high, leading_zero=False)
-    return text if bounds == DASH else f"{text} {bounds}"
 
 
 def recommendation(run: Run) -> Markdown:
@@ -77,12 +68,12 @@ def prices(run: Run) -> Table | Markdown:
     # A mean of k is made of the judgments of another condition, whose price stands there.
     priced = [row for row in run.described if not number_of(row.get("k")) > 1]
     repeats = _repeats(run)
-    rows = [_price_row(row, run, repeats.get(str(row.get("condition")), {})) for row in priced]
+    rows = [_price_row(row, repeats.get(str(row.get("condition")), {})) for row in priced]
     any_priced = any(r["each"] > 0 or (r["each"] == 0 and not run.all_simulated) for r in rows)
     tokens = any(not math.isnan(r["tokens"]) for r in rows)
     if not name and not any_priced and not tokens:
         return Markdown(_NO_PRICE)
-    columns = [Column(key="condition", label="Condition")]
+    columns = []
     if name:
         label = "ICC(1,1)" if name == "icc1" else "Reliability of one"
         columns.append(Column(key="single", label=label, format="coefficient:3"))
@@ -113,10 +104,10 @@ def prices(run: Run) -> Table | Markdown:
         if name
         else "What a judgment takes"
     )
-    return Table(
-        columns=tuple(columns),
-        rows=tuple(rows),
-        group="group" if run.by_judge else "",
+    return condition_table(
+        run,
+        columns,
+        rows,
         caption=what
         + (", and what that costs an item at the prices of this run." if any_priced else "."),
         note=(note + tail).strip(),
@@ -133,13 +124,11 @@ _NO_PRICE = (
 )
 
 
-def _price_row(row: dict[str, Any], run: Run, repeats: dict[str, Any]) -> dict[str, Any]:
+def _price_row(row: dict[str, Any], repeats: dict[str, Any]) -> dict[str, Any]:
     single = number_of(repeats.get("single"))
     still = number_of(row.get("constant_share")) >= 0.95 or single >= 1.0
     each = _cost_of_one(row)
-    line: dict[str, Any] = {
-        "group": str(row.get("judge", "")) if run.by_judge else "",
-        "condition": short_condition(row, run),
+    line = row | {
         "single": single,
         "each": each,
         "tokens": number_of(repeats.get("tokens")),
@@ -157,33 +146,26 @@ def uses(run: Run) -> Table | Markdown:
     table = run.conditions
     if "sem" not in table or "icc1" not in table:
         return _uses_of_verdicts(run)
-    judged, repeats = run.by_judge, _repeats(run)
+    repeats = _repeats(run)
     rows: list[dict[str, Any]] = []
     for row in run.described:
         given = repeats.get(str(row.get("condition")), {})
-        line: dict[str, Any] = {
-            "group": str(row.get("judge", "")) if judged else "",
-            "condition": short_condition(row, run),
-            "sd": number_of(row.get("sd_between")),
-        }
+        line = dict(row)
         for k in AVERAGED:
             line[f"sdc{k}"] = number_of(given.get(f"difference_{k}"))
             line[f"rel{k}"] = number_of(given.get(f"reliability_{k}"))
         rows.append(line)
-    columns = [
-        Column(key="condition", label="Condition"),
-        Column(key="sd", label="SD between items", format="number:2"),
-    ]
+    columns = [Column(key="sd_between", label="SD between items", format="number:2")]
     for k in AVERAGED:
         noun = "one judgment" if k == 1 else f"mean of {k}"
         columns += [
             Column(key=f"rel{k}", label=f"Reliability, {noun}", format="coefficient:2"),
             Column(key=f"sdc{k}", label=f"Smallest difference, {noun}", format="number:2"),
         ]
-    return Table(
-        columns=tuple(columns),
-        rows=tuple(rows),
-        group="group" if judged else "",
+    return condition_table(
+        run,
+        columns,
+        rows,
         caption=(
             "What can be told apart. Two answers whose scores differ by less than the smallest "
             "difference (in score points) are not told apart by this judge: noise alone exceeds it "
@@ -202,7 +184,7 @@ def _uses_of_verdicts(run: Run) -> Table | Markdown:
             (
                 number_of(c["accuracy"]),
                 str(c["category"]),
-                _format_cell(c, "accuracy"),
+                with_bounds(c, "accuracy"),
                 c["n_items"],
             )
             for c in shares
@@ -212,25 +194,22 @@ def _uses_of_verdicts(run: Run) -> Table | Markdown:
             continue
         low, high = mine[0], mine[-1]
         rows.append(
-            {
-                "group": str(row.get("judge", "")) if run.by_judge else "",
-                "condition": short_condition(row, run),
+            row | {
                 "low": f"{low[1]} ({low[3]})", "low_value": low[2],
                 "high": f"{high[1]} ({high[3]})", "high_value": high[2],
             }
         )  # fmt: skip
     if not rows:
         return Markdown("")
-    return Table(
-        columns=(
-            Column(key="condition", label="Condition"),
+    return condition_table(
+        run,
+        (
             Column(key="low", label="Agrees least on (items)"),
             Column(key="low_value", label="Same as people", align="right"),
             Column(key="high", label="Agrees most on (items)"),
             Column(key="high_value", label="Same as people", align="right"),
         ),
-        rows=tuple(rows),
-        group="group" if run.by_judge else "",
+        rows,
         caption=(
             "Where verdicts agree least and most with people's: shares of the same verdict with "
             f"{100 * run.level:g} % intervals, categories of at least {LEAST_IN_CATEGORY} items. "

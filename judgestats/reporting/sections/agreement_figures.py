@@ -9,10 +9,15 @@ import numpy as np
 from judgestats.reporting import plots
 from judgestats.reporting.display import Captioned, Showable
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections.data import coefficients_of, full_condition, short_condition
+from judgestats.reporting.sections.data import (
+    coefficients_of,
+    condition_table,
+    full_condition,
+    short_condition,
+)
 from judgestats.reporting.sections.measures import measured
 from judgestats.reporting.sections.result_tables import subject_of
-from judgestats.reporting.tables import Column, Table
+from judgestats.reporting.tables import Column, Table, filled
 from judgestats.results import CONDITIONS, Estimate, quantity_of
 from judgestats.results import Table as ResultsTable
 from judgestats.results.numbers import bounds_of
@@ -79,38 +84,20 @@ def costs(run: Run) -> Table | None:
     asked = "k" if "k" in table else "judgments_per_pair"
     if asked not in table or "alignment" not in table:
         return None
-    several = run.by_judge
     unit = "Judgments an answer" if asked == "k" else "Judgments a pair"
-    rows = [
-        {
-            "group": str(row.get("judge", "")) if several else "",
-            "condition": short_condition(row, run),
-            "asked": number_of(row.get(asked)),
-            "cost": number_of(row.get("cost_usd" if asked == "k" else "cost_per_pair")),
-            "reliability": number_of(row.get("reliability")),
-            "ties": number_of(row.get("tie_share")),
-            "wrong": number_of(row.get("same_and_wrong")),
-            "alignment": number_of(row.get("alignment")),
-        }
-        for row in run.described
-    ]
+    cost = "cost_usd" if asked == "k" else "cost_per_pair"
     columns = [
-        Column(key="condition", label="Condition"),
-        Column(key="asked", label=unit, format="number:2"),
-        Column(key="cost", label="Cost", format="money"),
+        Column(key=asked, label=unit, format="number:2"),
+        Column(key=cost, label="Cost", format="money"),
         Column(key="reliability", label="Reliability", format="coefficient:3"),
-        Column(key="ties", label="Ties", format="percent:0"),
-        Column(key="wrong", label="Same every time, and wrong", format="percent:0"),
+        Column(key="tie_share", label="Ties", format="percent:0"),
+        Column(key="same_and_wrong", label="Same every time, and wrong", format="percent:0"),
         Column(key="alignment", label="Agreement with people", format="coefficient:3"),
     ]
-    columns = [
-        c for c in columns
-        if c.key == "condition" or any(math.isfinite(float(str(r[c.key]))) for r in rows)
-    ]  # fmt: skip
-    return Table(
-        columns=tuple(columns),
-        rows=tuple(rows),
-        group="group" if several else "",
+    return condition_table(
+        run,
+        filled(columns, run.described),
+        run.described,
         caption=(
             "What each condition asks for, what that costs ("
             + ("all answers" if asked == "k" else "a pair")

@@ -14,7 +14,7 @@ from judgestats.reporting.display import Markdown
 from judgestats.reporting.document import escape_markdown
 from judgestats.reporting.numbers import integer, number, percent
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections.data import short_condition
+from judgestats.reporting.sections.data import condition_table
 from judgestats.reporting.tables import Column, Table
 from judgestats.results.numbers import as_sentence
 
@@ -194,7 +194,7 @@ def warnings(run: Run) -> Table | Markdown:
     )
 
 
-def warnings_note(run: Run, *, label: str = "sec-warnings") -> Markdown:
+def warnings_note(run: Run) -> Markdown:
     """What kinds of warning the results carry, and where they stand in full."""
     kinds = list(dict.fromkeys(_kind(code) for _, code, _ in run.warnings()))
     if not kinds:
@@ -202,7 +202,7 @@ def warnings_note(run: Run, *, label: str = "sec-warnings") -> Markdown:
     named = "; ".join(k[:1].lower() + k[1:] for k in kinds)
     return Markdown(
         f"Results carry warnings of these kinds: {escape_markdown(named)}. They "
-        f"stand in full in @{label}."
+        "stand in full in @sec-warnings."
     )
 
 
@@ -290,13 +290,12 @@ def _verdict_policies(rows: Sequence[Mapping[str, Any]]) -> Table | Markdown:
 def _bounds_if_read(run: Run) -> Table:
     """The Grade Score of complete items, and what it can be over all items, however they chose."""
     columns = (
-        Column(key="condition", label="Condition"),
         Column(key="lost", label="Not read", format="integer"),
         Column(key="grade_score", label="Complete items", format="coefficient:3"),
         Column(key="least_if_read", label="All items, at least", format="coefficient:3"),
         Column(key="most_if_read", label="All items, at most", format="coefficient:3"),
     )
-    return _condition_table(
+    return _policy_table(
         run,
         columns,
         "Two policies for unread selections: items whose rotations were all read, and bounds over "
@@ -307,7 +306,6 @@ def _bounds_if_read(run: Run) -> Table:
 def _reliability_policies(run: Run) -> Table:
     """Reliability of one verdict with unread ones left out, and as a category."""
     columns = (
-        Column(key="condition", label="Condition"),
         Column(key="lost", label="Not read", format="integer"),
         Column(key="vote_share", label="Reliability, unread left out", format="coefficient:3"),
         Column(
@@ -324,7 +322,7 @@ def _reliability_policies(run: Run) -> Table:
             if key in run.conditions
         ),
     )
-    return _condition_table(
+    return _policy_table(
         run,
         columns,
         "Two policies for unread verdicts: left out, and as a category of their own. A judge that "
@@ -332,15 +330,9 @@ def _reliability_policies(run: Run) -> Table:
     )
 
 
-def _condition_table(run: Run, columns: tuple[Column, ...], caption: str) -> Table:
-    rows = tuple(
-        {
-            "group": str(row.get("judge", "")) if run.by_judge else "",
-            "condition": short_condition(row, run),
-            "lost": int(number_of(row.get("n")) - number_of(row.get("n_ok"))),
-            **{c.key: number_of(row.get(c.key)) for c in columns[2:]},
-        }
+def _policy_table(run: Run, columns: Sequence[Column], caption: str) -> Table:
+    rows = [
+        row | {"lost": int(number_of(row.get("n")) - number_of(row.get("n_ok")))}
         for row in run.described
-    )
-    group = "group" if run.by_judge else ""
-    return Table(columns=columns, rows=rows, group=group, caption=caption, label="tbl-missing")
+    ]
+    return condition_table(run, columns, rows, caption=caption, label="tbl-missing")

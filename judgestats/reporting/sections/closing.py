@@ -123,15 +123,8 @@ def overview(run: Run, *, tested: bool = False) -> Table | Markdown:
     )
 
 
-def each_claim(run: Run, *, tables: bool = True) -> list[Showable]:
-    """Claim by claim: published, its own test reproduced, the test called for, the verdict.
-
-    Parameters
-    ----------
-    run : Run
-    tables : bool
-        Also show the tests behind each claim.
-    """
+def each_claim(run: Run) -> list[Showable]:
+    """Claim by claim: published, its own test reproduced, the test called for, the verdict."""
     shown: list[Showable] = []
     for claim in _claims(run):
         identity = str(claim.get("id", ""))
@@ -150,15 +143,14 @@ def each_claim(run: Run, *, tables: bool = True) -> list[Showable]:
             f"**{escape_markdown(verdict)}.** {escape_markdown(claim.get('because', ''))}",
         ]
         shown.append(Markdown("\n".join(lines)))
-        if tables:
-            mine = run.named(identity)
-            slug = re.sub(r"[^a-z0-9]+", "-", identity.lower()).strip("-") or "claim"
-            for roles, label, caption in (
-                (("primary", "secondary", "descriptive"), "now", "The tests called for"),
-                (("replicated",), "then", "The study's own tests, reproduced"),
-            ):
-                chosen = [r for r in mine if r.role in roles]
-                shown += results_tables(
-                    chosen, results=run.records, label=f"{slug}-{label}", caption=caption
-                )
+        mine = run.named(identity)
+        slug = re.sub(r"[^a-z0-9]+", "-", identity.lower()).strip("-") or "claim"
+        for roles, label, caption in (
+            (("primary", "secondary", "descriptive"), "now", "The tests called for"),
+            (("replicated",), "then", "The study's own tests, reproduced"),
+        ):
+            chosen = [r for r in mine if r.role in roles]
+            shown += results_tables(
+                chosen, results=run.records, label=f"{slug}-{label}", caption=caption
+            )
     return shown

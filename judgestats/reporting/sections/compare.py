@@ -27,7 +27,7 @@ from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.data import COEFFICIENTS
 from judgestats.reporting.sections.measures import LOST, any_of, heading, measured
 from judgestats.reporting.sections.summary_page import changes, number_at, sentences
-from judgestats.reporting.tables import Column, Table
+from judgestats.reporting.tables import Column, Table, filled
 from judgestats.results import CONDITIONS, Comparison, Estimate, Results, Test, write_results
 from judgestats.results.screen import NOT_GIVEN, brief_of_runs, differing_parameters
 from judgestats.results.summary import SummaryRow
@@ -300,7 +300,7 @@ def summary(runs: Sequence[Run]) -> Table:
         Column(key="items", label="Items", align="right"),
     )
     return Table(
-        columns=tuple(c for c in columns if any(r[c.key] not in ("", None) for r in rows)),
+        columns=tuple(filled(columns, rows)),
         rows=tuple(rows),
         caption="The runs compared.",
         label="tbl-runs",
@@ -473,7 +473,7 @@ def conditions(runs: Sequence[Run]) -> Table | None:
         columns.append(Column(key=f"c{len(columns)}", label=head, align="right"))
         for row, text in zip(rows, column(values), strict=True):
             row[columns[-1].key] = text.within(row["file"])
-    kept = [c for c in columns if any(str(r[c.key]) != str(NOTHING) for r in rows)]
+    kept = filled(columns, rows)
     if len(kept) < 2:
         return None
     return Table(

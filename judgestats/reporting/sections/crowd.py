@@ -11,7 +11,7 @@ from judgestats.reporting.display import Captioned, Showable
 from judgestats.reporting.document import escape_markdown, verbatim
 from judgestats.reporting.numbers import DASH, integer, interval, is_missing, money, number
 from judgestats.reporting.runs import Run, number_of, rows_of
-from judgestats.reporting.tables import Column, Table
+from judgestats.reporting.tables import Column, Table, filled
 from judgestats.results.records import rows_of_table
 
 SET = "accuracy_in_"
@@ -62,9 +62,7 @@ def strategies(run: Run) -> Table | None:
         *(() if free else (Column(key="usd", label="Price", format="money"),)),
         *(() if free else (Column(key="chosen", label="Price of a choice", format="money"),)),
     )
-    kept = [
-        c for c in columns if any(not is_missing(row[c.key]) and row[c.key] != DASH for row in rows)
-    ]
+    kept = filled(columns, rows)
     note = (
         "Calls, tokens (in and out)" + ("" if free else " and price") + " of one final verdict, "
         "with every call behind it: plans, votes, crowd judgments, removals. A call that "

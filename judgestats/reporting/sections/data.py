@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -14,13 +14,12 @@ from judgestats.reporting.numbers import (
     UNKNOWN,
     WHY_UNKNOWN,
     interval,
-    is_missing,
     number,
     positive_interval,
 )
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections import exclusions as left_out
-from judgestats.reporting.tables import Column, Table
+from judgestats.reporting.tables import Column, Table, filled, is_empty
 
 items, exclusions = left_out.items, left_out.exclusions
 exclusion_reasons = left_out.exclusion_reasons
@@ -36,59 +35,47 @@ def descriptives(run: Run) -> Table | Markdown:
         return Markdown("No condition could be described.")
     if "mean" not in frame:
         return Markdown("") if coefficients_of(run) else _as_it_is(frame)
-    judged = run.by_judge
     once = "icc1" not in frame
-    rows = []
     scored = [r for r in run.described if not math.isnan(_number(r, "mean"))]
-    for row in scored or run.described:  # conditions of verdicts stand in a table of their own
-        rows.append(
-            {
-                "group": str(row.get("judge", "")) if judged else "",
-                "condition": short_condition(row, run),
-                "n": row.get("n_items"),
-                "ok": row.get("n_ok"),
-                "mean": _number(row, "mean"),
-                "mean_ci": _mean_interval(row, run),
-                "sd": _number(row, "sd_between"),
-                "sd_all": _number(row, "sd"),
-                "min": _number(row, "min"),
-                "median": _number(row, "median"),
-                "max": _number(row, "max"),
-                "unread": _number(row, "unread_share") if once else math.nan,
-                "unanswered": (_number(row, "unanswered_share") or math.nan) if once else math.nan,
-                "var": _number(row, "within_variance"),
-                "var_ci": positive_interval(
-                    _number(row, "within_variance_low"), _number(row, "within_variance_high"),
-                    estimate=_number(row, "within_variance"), digits=3,
-                ),
-                "sem": _number(row, "sem"),
-                "constant": _number(row, "constant_share"),
-            }
-        )  # fmt: skip
+    rows = [
+        row | {
+            "mean_ci": _mean_interval(row, run),
+            "unanswered_share": _number(row, "unanswered_share") or math.nan,
+            "variance_ci": positive_interval(
+                _number(row, "within_variance_low"), _number(row, "within_variance_high"),
+                estimate=_number(row, "within_variance"), digits=3,
+            ),
+        }
+        for row in scored or run.described  # conditions of verdicts stand in a table of their own
+    ]  # fmt: skip
     percent = f"{100 * run.level:g}% CI"
-    columns = [
-        Column(key="condition", label="Condition"),
-        Column(key="n", label="Items", format="integer"),
-        Column(key="ok", label="Scores", format="integer"),
-        Column(key="mean", label="Mean", format="number:2"),
-        Column(key="mean_ci", label=percent, align="right"),
-        Column(key="sd_all", label="SD", format="number:2"),
-        Column(key="min", label="Lowest", format="number:2"),
-        Column(key="median", label="Median", format="number:2"),
-        Column(key="max", label="Highest", format="number:2"),
-        Column(key="unread", label="Not read", format="percent:1"),
-        Column(key="unanswered", label="Not answered", format="percent:1"),
-        Column(key="sd", label="SD between items", format="number:2"),
-        Column(key="var", label="Within-item variance", format="number:3"),
-        Column(key="var_ci", label=percent, align="right"),
-        Column(key="sem", label="SEM", format="number:2"),
-        Column(key="constant", label="Items never varying", format="percent:0"),
-    ]
-    columns = [c for c in columns if any(not _is_empty(row[c.key]) for row in rows)]
-    return Table(
-        columns=tuple(columns),
-        rows=tuple(rows),
-        group="group" if judged else "",
+    lost = (
+        Column(key="unread_share", label="Not read", format="percent:1"),
+        Column(key="unanswered_share", label="Not answered", format="percent:1"),
+    )
+    columns = filled(
+        [
+            Column(key="n_items", label="Items", format="integer"),
+            Column(key="n_ok", label="Scores", format="integer"),
+            Column(key="mean", label="Mean", format="number:2"),
+            Column(key="mean_ci", label=percent, align="right"),
+            Column(key="sd", label="SD", format="number:2"),
+            Column(key="min", label="Lowest", format="number:2"),
+            Column(key="median", label="Median", format="number:2"),
+            Column(key="max", label="Highest", format="number:2"),
+            *(lost if once else ()),
+            Column(key="sd_between", label="SD between items", format="number:2"),
+            Column(key="within_variance", label="Within-item variance", format="number:3"),
+            Column(key="variance_ci", label=percent, align="right"),
+            Column(key="sem", label="SEM", format="number:2"),
+            Column(key="constant_share", label="Items never varying", format="percent:0"),
+        ],
+        rows,
+    )
+    return condition_table(
+        run,
+        columns,
+        rows,
         caption=(
             "Scores by condition, each item judged once: the SD holds differences between items "
             "and the judge's noise together, which only repetition can part."
@@ -99,6 +86,44 @@ def descriptives(run: Run) -> Table | Markdown:
         ),
         note=_undefined_note(rows, columns),
         label="tbl-conditions",
+    )
+
+
+def condition_table(
+    run: Run,
+    columns: Sequence[Column],
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    caption: str,
+    label: str,
+    note: str = "",
+) -> Table:
+    """A row a condition, under its judge where there are several.
+
+    Parameters
+    ----------
+    run : Run
+    columns : sequence of Column
+        Those after the condition's name.
+    rows : sequence of mapping
+        Conditions as `Run.described` has them, with further cells.
+    caption, label, note : str
+        As for `Table`.
+    """
+    return Table(
+        columns=(Column(key="condition", label="Condition"), *columns),
+        rows=tuple(
+            {
+                **row,
+                "group": str(row.get("judge", "")) if run.by_judge else "",
+                "condition": short_condition(row, run),
+            }
+            for row in rows
+        ),
+        group="group" if run.by_judge else "",
+        caption=caption,
+        note=note,
+        label=label,
     )
 
 
@@ -187,9 +212,7 @@ def verdicts(run: Run) -> Table | list[Table] | None:
                     ),
                     "n": row.get("n_items"),
                     "value": number_of(row.get(key)),
-                    "ci": interval(
-                        _number(row, f"{key}_low"), _number(row, f"{key}_high"), leading_zero=False
-                    ),
+                    "ci": _bounds(row, key),
                 }
             )
     order = list(names.values())
@@ -220,22 +243,11 @@ def _wide_verdicts(run: Run, names: dict[str, str]) -> list[Table]:
     size = -(-len(keys) // parts)  # as many in each
     for place, start in enumerate(range(0, len(keys), size)):
         part = keys[start : start + size]
-        rows = [
-            {
-                "group": str(row.get("judge", "")) if run.by_judge else "",
-                "condition": short_condition(row, run),
-                **{k: _with_interval(row, k) for k in part},
-            }
-            for row in run.compared
-        ]
         tables.append(
-            Table(
-                columns=(
-                    Column(key="condition", label="Condition"),
-                    *(Column(key=k, label=names[k], align="right") for k in part),
-                ),
-                rows=tuple(rows),
-                group="group" if run.by_judge else "",
+            condition_table(
+                run,
+                [Column(key=k, label=names[k], align="right") for k in part],
+                [row | {k: with_bounds(row, k) for k in part} for row in run.compared],
                 caption=(
                     f"Verdicts by condition, with {100 * run.level:g} % intervals"
                     + (f" ({place + 1})." if parts > 1 else ".")
@@ -258,10 +270,15 @@ def _elsewhere(run: Run) -> str:
     )
 
 
-def _with_interval(row: dict[str, Any], key: str) -> str:
+def with_bounds(row: Mapping[str, Any], key: str) -> str:
+    """A coefficient of a row with its interval in brackets, where it has one."""
     value = number(_number(row, key), leading_zero=False)
-    bounds = interval(_number(row, f"{key}_low"), _number(row, f"{key}_high"), leading_zero=False)
+    bounds = _bounds(row, key)
     return value if bounds == DASH else f"{value} {bounds}"
+
+
+def _bounds(row: Mapping[str, Any], key: str) -> str:
+    return interval(_number(row, f"{key}_low"), _number(row, f"{key}_high"), leading_zero=False)
 
 
 def reliability(run: Run) -> Table | Markdown:
@@ -269,59 +286,40 @@ def reliability(run: Run) -> Table | Markdown:
     frame = run.conditions
     if "icc1" not in frame:
         return Markdown("")
-    judged = run.by_judge
     alpha = "alpha" if "alpha" in frame else "omega"  # what runs of judgestats 0.2 call it
-    rows = []
-    for row in run.described:
-        if math.isnan(_number(row, "icc1")) and str(row.get("icc1_reason") or "nan") == "nan":
-            continue  # a condition without scores, or one made of others
-        rows.append(
-            {
-                "group": str(row.get("judge", "")) if judged else "",
-                "condition": short_condition(row, run),
-                "icc": _number(row, "icc1"),
-                "icc_ci": interval(
-                    _number(row, "icc1_low"), _number(row, "icc1_high"), leading_zero=False
-                ),
-                "icc_null": _number(row, "icc1_null_q95"),
-                "alpha": _number(row, alpha),
-                "alpha_ci": interval(
-                    _number(row, f"{alpha}_low"),
-                    _number(row, f"{alpha}_high"),
-                    leading_zero=False,
-                ),
-                "alpha_null": _number(row, f"{alpha}_null_q95"),
-                "p": _number(row, "icc1_null_p"),
-                "sdc": _number(row, "smallest_detectable_change"),
-            }
-        )  # fmt: skip
+    rows = [
+        row | {"icc1_ci": _bounds(row, "icc1"), "alpha_ci": _bounds(row, alpha)}
+        for row in run.described
+        # a condition without scores, or one made of others, has neither a number nor a reason
+        if not math.isnan(_number(row, "icc1")) or str(row.get("icc1_reason") or "nan") != "nan"
+    ]
     percent = f"{100 * run.level:g}% CI"
-    return Table(
-        columns=(
-            Column(key="condition", label="Condition"),
-            Column(key="icc", label="ICC(1,1)", format="coefficient:3"),
-            Column(key="icc_ci", label=percent, align="right"),
-            Column(key="icc_null", label="Null, 95th pct.", format="coefficient:2"),
-            Column(key="p", label="p", format="p"),
-            Column(key="alpha", label="Cronbach's alpha", format="coefficient:3"),
-            Column(key="alpha_ci", label=percent, align="right"),
-            Column(key="alpha_null", label="Null, 95th pct.", format="coefficient:2"),
-            Column(key="sdc", label="Smallest change", format="number:2"),
-        ),
-        rows=tuple(rows),
-        group="group" if judged else "",
+    columns = [
+        Column(key="icc1", label="ICC(1,1)", format="coefficient:3"),
+        Column(key="icc1_ci", label=percent, align="right"),
+        Column(key="icc1_null_q95", label="Null, 95th pct.", format="coefficient:2"),
+        Column(key="icc1_null_p", label="p", format="p"),
+        Column(key=alpha, label="Cronbach's alpha", format="coefficient:3"),
+        Column(key="alpha_ci", label=percent, align="right"),
+        Column(key=f"{alpha}_null_q95", label="Null, 95th pct.", format="coefficient:2"),
+        Column(key="smallest_detectable_change", label="Smallest change", format="number:2"),
+    ]
+    return condition_table(
+        run,
+        columns,
+        rows,
         caption=(
             "Reliability of one judgment (ICC) and of the mean of all replications "
             "(Cronbach's alpha), with the 95th percentile of what the same coefficient yields "
             "when each replication's scores are shuffled over items. Smallest change: the "
             "difference between two single judgments that exceeds their noise 95 times in 100."
         ),
-        note=_undefined_note(rows),
+        note=_undefined_note(rows, columns),
         label="tbl-reliability",
     )
 
 
-def full_condition(row: dict[str, Any], run: Run) -> str:
+def full_condition(row: Mapping[str, Any], run: Run) -> str:
     """A condition's name where no heading says the judge: that of the screen, where it has one."""
     name = str(row["condition"])
     if name in run.names:
@@ -334,7 +332,7 @@ def full_condition(row: dict[str, Any], run: Run) -> str:
     return f"{judge}, {short}" if run.by_judge and not (own and short == name) else name
 
 
-def short_condition(row: dict[str, Any], run: Run) -> str:
+def short_condition(row: Mapping[str, Any], run: Run) -> str:
     """What tells a condition from the others, where the table says the judge or there is one.
 
     The judge is left out, a temperature that all share, and the name of the one thing that varies.
@@ -356,7 +354,7 @@ def short_condition(row: dict[str, Any], run: Run) -> str:
     return shown if one else f"{at}, {shown}"
 
 
-def _number(row: dict[str, Any], key: str) -> float:
+def _number(row: Mapping[str, Any], key: str) -> float:
     return number_of(row.get(key))
 
 
@@ -371,11 +369,7 @@ def _as_it_is(frame: pd.DataFrame) -> Table:
     )
 
 
-def _is_empty(value: Any) -> bool:
-    return is_missing(value) or value == DASH
-
-
-def _mean_interval(row: dict[str, Any], run: Run) -> str:
+def _mean_interval(row: Mapping[str, Any], run: Run) -> str:
     """The interval of a mean; one wider than the scale says nothing, and is not printed."""
     low, high = _number(row, "mean_low"), _number(row, "mean_high")
     if run.scale and low < run.scale[0] and high > run.scale[1]:
@@ -388,7 +382,7 @@ def _undefined_note(rows: list[dict[str, Any]], columns: Sequence[Column] = ()) 
     keys = {c.key for c in columns} or {key for row in rows for key in row}
     shown = [row.get(key) for row in rows for key in keys]
     notes = []
-    if any(_is_empty(v) for v in shown):
+    if any(is_empty(v) for v in shown):
         notes.append(
             "– undefined, with the reason among the checks (no interval where nothing varied)."
         )

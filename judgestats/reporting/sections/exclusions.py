@@ -13,7 +13,7 @@ from judgestats.reporting.display import Markdown, Showable
 from judgestats.reporting.document import current_sink
 from judgestats.reporting.numbers import NOTHING, Measured, Shown, address, is_missing
 from judgestats.reporting.runs import Run
-from judgestats.reporting.tables import Column, Table
+from judgestats.reporting.tables import Column, Table, filled
 from judgestats.results import Table as TableRecord
 
 _STATUS_LABELS = {
@@ -159,7 +159,10 @@ def _counted_statuses(run: Run) -> pd.DataFrame:
     return table.set_index("condition")[kept].rename(columns=columns).astype(int)
 
 
-def exclusion_reasons(run: Run, *, most: int = 12) -> Table | None:
+_MOST_REASONS = 12
+
+
+def exclusion_reasons(run: Run) -> Table | None:
     """Why judgments were not read, the commonest reasons."""
     frame = run.judgments
     if frame.empty or "status" not in frame:
@@ -176,7 +179,7 @@ def exclusion_reasons(run: Run, *, most: int = 12) -> Table | None:
     )
     rows = [
         {"status": str(pair[0]), "why": str(pair[1]), "n": int(n)}
-        for pair, n in zip(counted.index.tolist()[:most], counted.tolist(), strict=False)
+        for pair, n in zip(counted.index.tolist()[:_MOST_REASONS], counted.tolist(), strict=False)
     ]
     return Table(
         columns=(
@@ -186,7 +189,7 @@ def exclusion_reasons(run: Run, *, most: int = 12) -> Table | None:
         ),
         rows=tuple(rows),
         caption="Why judgments were not read"
-        + (f" (the {most} commonest reasons)." if len(counted) > most else "."),
+        + (f" (the {_MOST_REASONS} commonest reasons)." if len(counted) > _MOST_REASONS else "."),
         label="tbl-reasons",
     )
 
@@ -232,7 +235,7 @@ def disagreements(run: Run) -> list[Showable]:
         Column(key="judge_says", label="The judge says"),
     )
     table = Table(
-        columns=tuple(c for c in columns if any(r[c.key] for r in rows)),
+        columns=tuple(filled(columns, rows)),
         rows=tuple(rows),
         caption="Where judge and people differ most, the widest gaps of all conditions first.",
         note="Long texts are cut." * any(r[k] for r in rows for k in _TEXTS),

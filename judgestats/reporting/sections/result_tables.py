@@ -15,13 +15,12 @@ from judgestats.reporting.numbers import (
     WHY_UNKNOWN,
     integer,
     interval,
-    is_missing,
     number,
     p_cell,
     positive_interval,
 )
 from judgestats.reporting.runs import Run
-from judgestats.reporting.tables import Column, Table
+from judgestats.reporting.tables import Column, Table, filled
 from judgestats.results import Comparison, Estimate, Record, Results, ResultSet, Test, quantity_of
 from judgestats.results import Table as TableRecord
 from judgestats.results.answers import answers_of
@@ -74,9 +73,7 @@ def estimates_table(
         Column(key="p", label="p", format="p"),
         Column(key="n", label="Items", format="integer"),
     ]
-    columns = [
-        c for c in columns if not all(is_missing(row[c.key]) or row[c.key] == DASH for row in rows)
-    ]
+    columns = filled(columns, rows)
     if grouped and all(row["group"] == row["term"] for row in rows):
         columns = [c for c in columns if c.key != "term"]  # the group's name says it
     columns, note = said_once(columns, rows, ("term", "n"))
