@@ -357,15 +357,13 @@ def escape_markdown(text: object) -> str:
     return _MARKUP.sub(r"\\\1", " ".join(clean(text).split()))
 
 
-def verbatim(text: object, *, language: str = "") -> str:
+def verbatim(text: object) -> str:
     """Untrusted text of several lines as Markdown that shows it as it stands, in every format.
 
     Parameters
     ----------
     text : object
         The text.
-    language : str
-        A name shown to readers of the page's source; letters only.
 
     Returns
     -------
@@ -373,8 +371,7 @@ def verbatim(text: object, *, language: str = "") -> str:
         Raw blocks for HTML and typst, and `fallback` for other formats.
     """
     plain = clean(text).strip("\n") or " "
-    name = re.sub(r"[^a-z]", "", language.lower())
-    html = f'<pre class="wrapped" data-kind="{name}"><code>{escape_html(plain)}</code></pre>'
+    html = f'<pre class="wrapped" data-kind=""><code>{escape_html(plain)}</code></pre>'
     # what is copied from the page must hold no sign that was not there: as few breaks as will do
     lines = "\n".join(_breakable(line, longest=_PAGE_WIDTH) for line in plain.split("\n"))
     typst = f"#raw(block: true, {_quoted(lines)})"

@@ -105,12 +105,10 @@ def interval(low: Any, high: Any, *, digits: int = 2, leading_zero: bool = True)
     return f"[{a}, {b}]"
 
 
-def positive_interval(
-    low: Any, high: Any, *, estimate: Any, digits: int = 2, factor: float = 100.0
-) -> str:
+def positive_interval(low: Any, high: Any, *, estimate: Any, digits: int = 2) -> str:
     """Bounds of a variance or a ratio; an end that says nothing is not printed as a number.
 
-    An end more than `factor` times from the estimate comes from a standard error that these data
+    An end more than 100 times from the estimate comes from a standard error that these data
     do not determine, not from knowledge; what is known of the other end is still printed.
 
     Examples
@@ -123,7 +121,7 @@ def positive_interval(
     if is_missing(low) or is_missing(high) or is_missing(estimate) or not estimate > 0:
         return interval(low, high, digits=digits)
     ends = [
-        number(end, digits=digits) if 1 / factor <= end / estimate <= factor else UNKNOWN
+        number(end, digits=digits) if 0.01 <= end / estimate <= 100 else UNKNOWN
         for end in (float(low), float(high))
     ]
     return UNKNOWN if ends == [UNKNOWN] * 2 else f"[{ends[0]}, {ends[1]}]"
@@ -378,7 +376,7 @@ class Measured:
         """Whether it is known what chance gives."""
         return math.isfinite(self.chance)
 
-    def shown(self, *, bounds: bool = True, decimals: int | None = None) -> Shown:
+    def shown(self, *, decimals: int | None = None) -> Shown:
         """The estimate, and its interval in brackets; with the decimals of its column."""
         if math.isinf(self.value):
             return Shown((("not reachable", self.at[0]),))
@@ -387,15 +385,15 @@ class Measured:
         if self.unit == "USD":
             return Shown(((money(self.value), self.at[0]),))
         if self.unit in {"count", "tokens"} and float(self.value).is_integer():
-            return Shown(((integer(self.value), self.at[0]), *(self._safe() if bounds else ())))
+            return Shown(((integer(self.value), self.at[0]), *self._safe()))
         if abs(self.value) >= 1e6:
             return Shown(((integer(self.value), self.at[0]),))
         low, high = self._ends()
         text, both = estimate_parts(self.value, low, high, bounded=self.bounded, decimals=decimals)
         out = Shown(((text, self.at[0]),))
-        if bounds and self.lost:
+        if self.lost:
             return Shown((*out.parts, (f" {LOST}", "")))
-        if not bounds or math.isnan(low):
+        if math.isnan(low):
             return out
         first, last = both.strip("[]").split(", ")
         return Shown((*out.parts, (" [", ""), (first, self.at[1]), (", ", ""), (last, self.at[2]),

@@ -292,19 +292,14 @@ class Table:
         cls,
         frame: pd.DataFrame,
         *,
-        columns: Sequence[Column] | None = None,
         caption: str = "",
-        note: str = "",
         label: str = "",
         group: str = "",
     ) -> Table:
-        """A table of a data frame; without `columns`, every column with a format by its type."""
-        if columns is None:
-            columns = [_column_for(frame, name) for name in frame.columns if str(name) != group]
+        """A table of a data frame, every column with a format by its type."""
+        columns = tuple(_column_for(frame, name) for name in frame.columns if str(name) != group)
         rows = tuple({str(k): v for k, v in row.items()} for row in frame.to_dict("records"))
-        return cls(
-            columns=tuple(columns), rows=rows, caption=caption, note=note, label=label, group=group
-        )
+        return cls(columns=columns, rows=rows, caption=caption, label=label, group=group)
 
     def to_html(self, *, caption: bool = True) -> str:
         """An HTML table; nothing in it can run or load anything."""

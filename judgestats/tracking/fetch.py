@@ -14,8 +14,6 @@ import pandas as pd
 from judgestats.data.schema import read_frame, validate_parsed
 from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError, nearest
-from judgestats.items.readers import read_items
-from judgestats.items.records import Item
 from judgestats.results import Results, read_results
 from judgestats.results.files import read_values
 from judgestats.tracking.store import Store, open_store, store_faults
@@ -121,23 +119,6 @@ def simulated_in(runs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
             told = {"name": name, "model": judge.get("model"), "simulated": simulated}
             judges.setdefault((name, simulated), told)
     return {"simulated": True, "judges": list(judges.values())}
-
-
-def run_items(run: str) -> tuple[Item, ...]:
-    """The items of a run; none where it keeps none.
-
-    Parameters
-    ----------
-    run : str
-        An MLflow run id, or a run's folder.
-
-    Returns
-    -------
-    tuple of Item
-    """
-    with run_data(run) as (_, data):
-        file = data / "items.jsonl"
-        return tuple(read_items(file, layout="judgestats", empty_ok=True)) if file.is_file() else ()
 
 
 def run_standings(run: str) -> pd.DataFrame | None:

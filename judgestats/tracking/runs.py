@@ -273,10 +273,10 @@ class RunWriter:
         """What is read first: the answer as the description."""
         self.tags({"mlflow.note.content": answer_note(results)})
 
-    def artifacts(self, folder: Path, into: str = "") -> None:
+    def artifacts(self, folder: Path) -> None:
         """Log everything below a folder."""
         with store_faults("files were written"):
-            self._client.log_artifacts(self.run_id, str(folder), artifact_path=into or None)
+            self._client.log_artifacts(self.run_id, str(folder))
 
     def link(self, traces: Sequence[str]) -> str:
         """Link traces to the run, so that its page lists them; gives why that cannot be, if so."""

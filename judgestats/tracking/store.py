@@ -257,14 +257,13 @@ def _open_on_runs(client: Any, experiment_id: str) -> None:
         client.set_experiment_tag(experiment_id, _KIND, _OPENS_ON_RUNS)
 
 
-def open_store(experiment_name: str = "", *, existing: bool = False) -> Store:
+def open_store(*, existing: bool = False) -> Store:
     """Open the tracking store that MLflow's settings name, and prove that it can be written to.
+
+    The experiment is ``MLFLOW_EXPERIMENT_ID`` or ``_NAME``, otherwise ``judgestats``.
 
     Parameters
     ----------
-    experiment_name : str
-        Where given, the experiment; otherwise ``MLFLOW_EXPERIMENT_ID`` or ``_NAME``, otherwise
-        ``judgestats``.
     existing : bool
         Only to read: nothing is made or written, and a file that is not there is an error.
 
@@ -298,11 +297,11 @@ def open_store(experiment_name: str = "", *, existing: bool = False) -> Store:
         if adopted:
             experiment_id = client.get_run(adopted).info.experiment_id
             name = client.get_experiment(experiment_id).name
-        elif os.environ.get("MLFLOW_EXPERIMENT_ID") and not experiment_name:
+        elif os.environ.get("MLFLOW_EXPERIMENT_ID"):
             experiment_id = os.environ["MLFLOW_EXPERIMENT_ID"]
             name = client.get_experiment(experiment_id).name
         else:
-            name = experiment_name or os.environ.get("MLFLOW_EXPERIMENT_NAME") or EXPERIMENT_NAME
+            name = os.environ.get("MLFLOW_EXPERIMENT_NAME") or EXPERIMENT_NAME
             experiment_id = _experiment(client, name)
         client.set_experiment_tag(experiment_id, "judgestats", "true")  # proves it is writable
         _open_on_runs(client, experiment_id)
