@@ -5,7 +5,6 @@ from judgestats.stats.designs.blocks import as_paired as as_paired
 from judgestats.stats.designs.blocks import read_blocks as read_blocks
 from judgestats.stats.designs.cells import cell_statistics as cell_statistics
 from judgestats.stats.designs.cells import cells_from_counts as cells_from_counts
-from judgestats.stats.designs.cells import scores_from_frame as scores_from_frame
 from judgestats.stats.designs.count_table import CountTable as CountTable
 from judgestats.stats.designs.count_table import encode_verdicts as encode_verdicts
 from judgestats.stats.designs.count_table import rare_category_notes as rare_category_notes
@@ -16,11 +15,8 @@ from judgestats.stats.designs.groups import parse_formula as parse_formula
 from judgestats.stats.designs.groups import read_groups as read_groups
 from judgestats.stats.designs.score_matrix import AGGREGATES as AGGREGATES
 from judgestats.stats.designs.score_matrix import aggregate_replications as aggregate_replications
-from judgestats.stats.designs.score_matrix import em_covariance as em_covariance
 from judgestats.stats.designs.score_matrix import mean_squares as mean_squares
 from judgestats.stats.designs.score_matrix import one_way_mean_squares as one_way_mean_squares
-from judgestats.stats.designs.score_matrix import pairwise_correlation as pairwise_correlation
-from judgestats.stats.designs.score_matrix import pairwise_covariance as pairwise_covariance
 from judgestats.stats.designs.score_matrix import prepare_scores as prepare_scores
 from judgestats.stats.designs.score_matrix import resampled_covariances as resampled_covariances
 from judgestats.stats.designs.score_matrix import resampled_mean_squares as resampled_mean_squares

@@ -1,4 +1,4 @@
-"""Cells of repeated scores: from a frame, from counts, and their summary statistics."""
+"""Cells of repeated scores: from scores, from counts, and their summary statistics."""
 
 from __future__ import annotations
 
@@ -16,94 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.arrays import Bools, Floats, Ints, too_large
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import count_noun
-from judgestats.stats.designs.groups import (
-    as_numbers,
-    cluster_column,
-    factor_codes,
-    level_label,
-    need_columns,
-    parse_formula,
-)
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Result, Sample
-
-
-def scores_from_frame(
-    formula: str, data: object, *, cluster: object = None, where: str = "scores_from_frame"
-) -> tuple[NDArray[np.float64], tuple[str, ...], NDArray[Any] | None]:
-    """Items x conditions x replications from one row a judgment.
-
-    Parameters
-    ----------
-    formula : str
-        ``"score ~ temperature | item"``: score, condition, item.
-    data : DataFrame
-        One row a judgment; rows of one item and condition are its replications, in any order.
-        Missing scores stay missing; rows without item or condition are refused.
-    cluster : str or array-like, optional
-        Column of the question, or one label a row; the same for all rows of an item.
-    where : str
-        Calling function, for the messages.
-
-    Returns
-    -------
-    X : ndarray, shape (N, k, R)
-        NaN where a cell holds fewer than R rows.
-    conditions : tuple of str
-        Numbers ascending, categories in their order, text as it first appears.
-    cluster : ndarray, shape (N,), or None
-
-    Raises
-    ------
-    InputError
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"score": [8, 9, 5, 7], "t": [0, 1, 0, 0], "item": list("abbb")})
-    >>> X, conditions, _ = scores_from_frame("score ~ t | item", frame)
-    >>> X.shape, conditions
-    ((2, 2, 2), ('0', '1'))
-    """
-    read = parse_formula(formula, where=where)
-    if not read.block:
-        raise InputError(
-            f"{where}: the formula must name the item, got {formula!r}. Write "
-            f"'{read.response} ~ {read.factor} | item'."
-        )
-    frame = need_columns(data, (read.response, read.factor, read.block), where)
-    nameless = int(frame[[read.factor, read.block]].isna().any(axis=1).sum())
-    if nameless or frame.empty:
-        raise InputError(
-            f"{where}: every row needs an item and a condition, {nameless} of {len(frame)} rows "
-            "lack one. Drop them, or name them."
-        )
-    scores = as_numbers(frame[read.response], read.response, where)
-    condition, levels = factor_codes(frame[read.factor])
-    item, labels = factor_codes(frame[read.block])
-    place = pd.Series(condition).groupby([item, condition]).cumcount().to_numpy()
-    out = np.full((len(labels), len(levels), int(place.max()) + 1), np.nan)
-    out[item, condition, place] = scores
-    return out, tuple(map(level_label, levels)), _item_clusters(cluster, frame, item, where)
-
-
-def _item_clusters(
-    cluster: object, frame: pd.DataFrame, item: NDArray[np.int64], where: str
-) -> NDArray[Any] | None:
-    """One cluster label an item, from one a row."""
-    rows = cluster_column(cluster, frame, where)
-    if rows is None:
-        return None
-    pairs = pd.DataFrame({"item": item, "cluster": list(rows)}).drop_duplicates()
-    torn = int(pairs["item"].duplicated().sum())
-    if torn:
-        raise InputError(
-            f"{where}: {torn} item{'s belong' if torn != 1 else ' belongs'} to more than one "
-            "cluster. Give every item one cluster, "
-            "or make the item's name unique to it."
-        )
-    return np.asarray(pairs.sort_values("item")["cluster"])
-
 
 MAX_SUBSETS = 256
 """Subsets over which the mean distance from the mean is averaged where numbers of scores differ."""
@@ -304,8 +218,7 @@ def _distance_from_mean_at(scores: Floats, m: int) -> Floats:
 
 
 def cell_statistics(
-    X: ArrayLike | str,
-    data: object = None,
+    X: ArrayLike,
     *,
     conditions: Sequence[object] | None = None,
     cluster: ArrayLike | str | None = None,
@@ -315,15 +228,13 @@ def cell_statistics(
 
     Parameters
     ----------
-    X : array-like, shape (N, k, R), or str
+    X : array-like, shape (N, k, R)
         Scores: items x conditions x replications, in score points. NaN = missing; cells may hold
-        unequal numbers of scores. Or a formula, ``"score ~ temperature | item"``.
-    data : DataFrame, optional
-        The long frame of the formula, one row a judgment.
+        unequal numbers of scores.
     conditions : sequence, optional
         Names of the k conditions of an array.
-    cluster : array-like, shape (N,), or str, optional
-        Cluster of each item (the question), or the frame's column. None: every item is its own.
+    cluster : array-like, shape (N,), optional
+        Cluster of each item (the question). None: every item is its own.
     ddof : {0, 1}
         1: sample variance (unbiased). 0: population variance, as the replicated studies print it;
         it is too small by (R - 1) / R.
@@ -362,10 +273,6 @@ def cell_statistics(
     >>> c.n_scores.tolist(), c.common_r
     ([[3, 3], [3, 2]], 2)
     """
-    if isinstance(X, str):
-        X, conditions, cluster = scores_from_frame(
-            X, data, cluster=cluster, where="cell_statistics"
-        )
     scores, names = check_scores(X, function="cell_statistics", conditions=conditions, ndims=(3,))
     one_of("cell_statistics", "ddof", ddof, (0, 1), advice="Use 1.")
     codes = cluster_codes(cluster, scores.shape[0], where="cell_statistics")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Note, Sample
 
-Missing = Literal["refuse", "listwise", "pairwise", "em"]
+Missing = Literal["refuse", "listwise", "pairwise"]
 
 
 def score_matrix(scores: ArrayLike, *, where: str) -> Floats:
@@ -68,8 +68,8 @@ def score_matrix(scores: ArrayLike, *, where: str) -> Floats:
 class Prepared:
     """A score matrix after the policy for missing values, with what was lost on the way.
 
-    `reason` is not empty where nothing can be computed. `x` may still hold NaN under the policies
-    ``pairwise`` and ``em``.
+    `reason` is not empty where nothing can be computed. `x` may still hold NaN under the policy
+    ``pairwise``.
     """
 
     x: Floats
@@ -106,9 +106,9 @@ def prepare_scores(
     where : str
         Name of the calling function.
     cluster : array-like, shape (n_items,), optional
-    missing : {"refuse", "listwise", "pairwise", "em"}
+    missing : {"refuse", "listwise", "pairwise"}
         ``refuse``: a missing judgment leaves a reason; ``listwise``: items with one are dropped and
-        counted; ``pairwise`` and ``em``: only items without any judgment are dropped.
+        counted; ``pairwise``: only items without any judgment are dropped.
     min_items, min_replications : int
         Fewer leave a reason.
 
@@ -129,7 +129,7 @@ def prepare_scores(
     ((2, 2), 1)
     """
     x = score_matrix(scores, where=where)
-    one_of(where, "missing", missing, ("refuse", "listwise", "pairwise", "em"))
+    one_of(where, "missing", missing, get_args(Missing))
     codes = None if cluster is None else cluster_codes(cluster, x.shape[0], where=where)
     n_all = x.shape[0]
     absent = np.isnan(x)
@@ -152,8 +152,7 @@ def prepare_scores(
             holes = int(np.isnan(x).any(axis=1).sum())
             reason = (
                 f"{holes} of {n_all} items {'has' if holes == 1 else 'have'} a missing judgment; "
-                "choose missing='listwise', "
-                "'pairwise' or 'em', or a coefficient for unequal replications such as ICC(1)"
+                "choose missing='listwise', or a coefficient for unequal replications: ICC(1)"
             )
     counts = (~np.isnan(x)).sum(axis=1)
     low = int(counts.min()) if counts.size else 0
@@ -236,125 +235,6 @@ def correlations(covariance: Floats) -> Floats:
         deviations = np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
         out: Floats = covariance / (deviations[..., :, None] * deviations[..., None, :])
     return out
-
-
-def _pair_moments(
-    x: Floats,
-) -> tuple[Floats, Floats, Floats]:
-    """Pair counts, covariances, and the variance of each column over the rows of each pair."""
-    present = (~np.isnan(x)).astype(float)
-    with np.errstate(invalid="ignore"):
-        centre = np.nansum(x, axis=0) / np.maximum(present.sum(axis=0), 1)
-    filled = np.where(present > 0, x - centre, 0.0)
-    n = present.T @ present
-    sums = filled.T @ present
-    with np.errstate(divide="ignore", invalid="ignore"):
-        covariance = (filled.T @ filled - sums * sums.T / n) / (n - 1)
-        variance = ((filled**2).T @ present - sums**2 / n) / (n - 1)
-    return n, covariance, variance
-
-
-def pairwise_covariance(x: Floats) -> Floats:
-    """Covariances from the rows in which both columns are present, as R's ``use = "pairwise"``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pairwise_covariance(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, np.nan]]))
-    array([[4., 2.],
-           [2., 2.]])
-    """
-    covariance: Floats = _pair_moments(x)[1]
-    return covariance
-
-
-def pairwise_correlation(x: Floats) -> Floats:
-    """Correlations from the rows in which both columns are present, as R's ``use = "pairwise"``.
-
-    The variances, too, come from the rows of the pair (unlike the correlation matrix of
-    `pairwise_covariance`, which `psych::alpha` uses).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> r = pairwise_correlation(np.array([[1.0, 2.0], [3.0, 5.0], [5.0, np.nan]]))
-    >>> np.allclose(r, 1.0)
-    True
-    """
-    _, covariance, variance = _pair_moments(x)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        out: Floats = covariance / np.sqrt(variance * variance.T)
-    return out
-
-
-def em_covariance(
-    x: Floats, *, tolerance: float = 1e-11, max_iterations: int = 5000
-) -> tuple[Floats, bool]:
-    """Maximum likelihood covariance (divisor n) of normal data with values missing at random.
-
-    Parameters
-    ----------
-    x : ndarray, shape (n_items, k)
-        NaN where missing; no row may be missing altogether.
-    tolerance : float
-        Largest change, relative to the largest variance, at which the iteration stops.
-    max_iterations : int
-
-    Returns
-    -------
-    covariance : ndarray, shape (k, k)
-        NaN for columns that no two rows share.
-    converged : bool
-
-    References
-    ----------
-    Little & Rubin (2019), Statistical Analysis with Missing Data, 3rd ed., section 11.2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.array([[1.0, 2.0], [3.0, 5.0], [5.0, 4.0], [2.0, np.nan]])
-    >>> covariance, converged = em_covariance(x)
-    >>> converged, bool(covariance[0, 0] == np.var(x[:, 0]))
-    (True, True)
-    """
-    absent = np.isnan(x)
-    seen_together = (~absent).astype(float).T @ (~absent)
-    if seen_together.min() < 2:
-        # Columns that no two items share have no covariance in the data: not identified.
-        return np.where(seen_together < 2, np.nan, pairwise_covariance(x)), False
-    patterns, member = np.unique(absent, axis=0, return_inverse=True)
-    groups = [
-        (pattern, x[member.reshape(-1) == g][:, ~pattern]) for g, pattern in enumerate(patterns)
-    ]
-    mean = np.nanmean(x, axis=0)
-    covariance: Floats = np.diag(np.nanvar(x, axis=0))
-    n, k = x.shape
-    for _ in range(max_iterations):
-        total, product = np.zeros(k), np.zeros((k, k))
-        for pattern, seen in groups:
-            observed, hidden = np.flatnonzero(~pattern), np.flatnonzero(pattern)
-            filled = np.empty((seen.shape[0], k))
-            filled[:, observed] = seen
-            if hidden.size:
-                # The pseudo-inverse, since constant or repeated columns make the block singular.
-                inverse = np.linalg.pinv(
-                    covariance[np.ix_(observed, observed)], rcond=1e-12, hermitian=True
-                )
-                slope = inverse @ covariance[np.ix_(observed, hidden)]
-                filled[:, hidden] = mean[hidden] + (seen - mean[observed]) @ slope
-                left = covariance[np.ix_(hidden, hidden)]
-                left = left - covariance[np.ix_(hidden, observed)] @ slope
-                product[np.ix_(hidden, hidden)] += seen.shape[0] * left
-            total += filled.sum(axis=0)
-            product += filled.T @ filled
-        new_mean = total / n
-        new: Floats = product / n - np.outer(new_mean, new_mean)
-        change = np.max(np.abs(new - covariance)) / max(float(np.max(np.diag(new))), 1e-300)
-        mean, covariance = new_mean, new
-        if change < tolerance:
-            return covariance, True
-    return covariance, False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

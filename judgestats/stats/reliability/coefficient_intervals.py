@@ -15,13 +15,10 @@ from judgestats.arrays import Floats
 from judgestats.errors import one_of
 from judgestats.stats.designs.score_matrix import (
     MeanSquares,
-    Missing,
     Prepared,
     correlations,
-    em_covariance,
     mean_squares,
     mean_squares_of_sums,
-    pairwise_covariance,
     prepare_scores,
     resampled_covariances,
     row_sums,
@@ -250,12 +247,9 @@ def _bonett(alpha: float, n: int, k: int, level: float) -> tuple[float, float]:
 
 
 def _why_undefined(x: Floats, correlation_based: bool) -> str:
-    spread = np.nanmax(x, axis=0) - np.nanmin(x, axis=0)
+    spread = np.ptp(x, axis=0)
     if not np.any(spread > 0):
         return "no replication varies over items, so there is no variance to be reliable"
-    present = (~np.isnan(x)).astype(float)
-    if (present.T @ present).min() < 2:
-        return "some replications share fewer than 2 items, so their covariance is unknown"
     if correlation_based and not np.all(spread > 0):
         constant = int(np.sum(spread == 0))
         return (
@@ -271,14 +265,13 @@ def _quality_notes(prepared: Prepared, value: float) -> list[Note]:
     notes = list(prepared.notes)
     if math.isnan(value):
         return notes
-    spread = np.nanmax(x, axis=1) - np.nanmin(x, axis=1)
-    if np.all(spread == 0):
+    if np.all(np.ptp(x, axis=1) == 0):
         message = (
             "Every item got the same score from all its replications, as it happens at temperature "
             "0: reliability 1 then says that one draw was repeated, not that the judge is right."
         )
         notes.append(Note(code="no_within_item_variance", message=message))
-    constant = int(np.sum(np.nanmax(x, axis=0) == np.nanmin(x, axis=0)))
+    constant = int(np.sum(np.ptp(x, axis=0) == 0))
     if constant:
         message = (
             f"{constant} of {x.shape[1]} replications "
@@ -301,9 +294,8 @@ def covariance_estimate(
     estimator: str,
     on: Literal["covariance", "correlation"],
     interval: IntervalMethod,
-    missing: Missing,
+    missing: Literal["refuse", "listwise"],
     n_jobs: int,
-    correlation_of_missing: Callable[[Floats], Floats] | None = None,
     details: Callable[[Floats, int], dict[str, Any]] | None = None,
     std_error: Callable[[Floats, int], float] | None = None,
     **inference: Unpack[Permuted],
@@ -322,23 +314,19 @@ def covariance_estimate(
     common: dict[str, Any] = {
         "name": name,
         "label": label,
-        "estimator": estimator + (f"; missing: {missing}" if not prepared.complete else ""),
+        "estimator": estimator,
         "sample": prepared.sample,
     }
     if prepared.reason:
         return Estimate(estimate=math.nan, reason=prepared.reason, **common)
-    x, complete = prepared.x, prepared.complete
+    x = prepared.x
     n, k = x.shape
 
     def covariance_coefficient(covariance: Floats) -> Floats:
         return coefficient(covariance if on == "covariance" else correlations(covariance))
 
-    def matrix_coefficient(data: Floats) -> float:
-        if np.isnan(data).any() and on == "correlation" and correlation_of_missing is not None:
-            return float(coefficient(correlation_of_missing(data)[None])[0])
-        return float(covariance_coefficient(_covariance(data, missing)[None])[0])
-
-    value = matrix_coefficient(x)
+    covariance = stacked_covariances(x[None])
+    value = float(covariance_coefficient(covariance)[0])
     if math.isnan(value):
         reason = _why_undefined(x, on == "correlation")
         return Estimate(estimate=math.nan, reason=reason, **common)
@@ -348,19 +336,17 @@ def covariance_estimate(
     if interval in {"feldt", "bonett"}:
         bounds, note = _analytic(value, n, k, inference["level"], interval, prepared, name)
         notes += [note] if note else []
-    elif interval == "auto" and name == "alpha" and complete:  # ICC(3,k)
+    elif interval == "auto" and name == "alpha":  # ICC(3,k)
         ratio = MeanSquareRatio.from_scores(x, prepared.cluster, residual=True)
         bounds, more = ratio.icc_interval(single=False, level=inference["level"])
         notes += more
     elif interval == "auto":
         left_out = cluster_jackknife(
             x,
-            (lambda data, w: covariance_coefficient(resampled_covariances(data, w)))
-            if complete
-            else matrix_coefficient,
+            lambda data, w: covariance_coefficient(resampled_covariances(data, w)),
             cluster=prepared.cluster,
             level=inference["level"],
-            vectorized=complete,
+            vectorized=True,
         )
         bounds, lost = useful_reliability(left_out.interval, only(left_out.n_clusters))
         notes += lost or left_out.notes
@@ -369,34 +355,24 @@ def covariance_estimate(
     if inference["n_permutations"] > 0:
         permuted = permutation_distribution(
             x,
-            (lambda stack: covariance_coefficient(stacked_covariances(stack)))
-            if complete
-            else matrix_coefficient,
+            lambda stack: covariance_coefficient(stacked_covariances(stack)),
             scheme="replications",
             n_permutations=inference["n_permutations"],
             seed=inference["seed"],
             n_jobs=n_jobs,
-            vectorized=complete,
+            vectorized=True,
         )
         null = permuted.null
         notes += permuted.notes
-    covariance = _covariance(x, missing)
     return Estimate(
         estimate=value,
         interval=bounds,
-        std_error=std_error(covariance, n) if std_error else math.nan,
+        std_error=std_error(covariance[0], n) if std_error else math.nan,
         null=null,
         notes=tuple(notes),
-        details=details(covariance, n) if details else {},
+        details=details(covariance[0], n) if details else {},
         **common,
     )
-
-
-def _covariance(x: Floats, missing: Missing) -> Floats:
-    if not np.isnan(x).any():
-        out: Floats = stacked_covariances(x[None])[0]
-        return out
-    return em_covariance(x)[0] if missing == "em" else pairwise_covariance(x)
 
 
 def _analytic(
@@ -406,8 +382,6 @@ def _analytic(
     why = ""
     if name != "alpha":
         why = f"{method}'s interval is for raw alpha, not for {name}: use interval='auto'"
-    elif not prepared.complete:
-        why = f"{method}'s interval needs complete replications: use interval='auto'"
     elif 1 - value <= 1e-12:
         why = "a reliability of exactly 1 has no interval: nothing varied within items"
     elif method == "bonett" and n < 3:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,10 +13,8 @@ from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.designs.score_matrix import (
     MeanSquares,
-    Missing,
     correlations,
     mean_squares_of_sums,
-    pairwise_correlation,
     row_sums,
 )
 from judgestats.stats.inference.bootstrap import only, useful_reliability
@@ -107,7 +105,7 @@ def cronbach_alpha(
     *,
     standardized: bool = False,
     interval: IntervalMethod = "auto",
-    missing: Missing = "refuse",
+    missing: Literal["refuse", "listwise"] = "refuse",
     n_jobs: int = 1,
     **inference: Unpack[Permuted],
 ) -> Estimate:
@@ -123,9 +121,8 @@ def cronbach_alpha(
         ``auto``: the jackknife over items, or clusters, on the scale of log(1 - alpha), which
         covers better than the bootstrap (docs/simulations/coverage_scores.csv) and, where items
         scatter unequally, than Feldt's exact F (docs/simulations/null.md).
-    missing : {"refuse", "listwise", "pairwise", "em"}
-        ``refuse`` gives NaN with the reason; ``pairwise`` is what ``psych::alpha`` does in silence;
-        ``em`` uses the maximum likelihood covariance under missing at random.
+    missing : {"refuse", "listwise"}
+        ``refuse`` gives NaN with the reason; ``listwise`` drops items with a missing judgment.
     n_permutations : int
         Permutations of each replication's column over items for the null; 0 for none.
     n_jobs : int
@@ -145,8 +142,7 @@ def cronbach_alpha(
     -----
     :math:`\alpha = \frac{k}{k-1}\left(1 - \frac{\mathrm{tr}\,S}{1'S1}\right)`, equal to ICC(3,k).
     Constant replications are kept (``psych::alpha`` drops them in silence). No column is reversed
-    and no absolute value is taken (``reliabilipy`` takes \|r\|). With missing judgments the
-    standardised form uses the correlations of the pairwise covariance matrix, as ``psych::alpha``.
+    and no absolute value is taken (``reliabilipy`` takes \|r\|).
 
     References
     ----------
@@ -190,9 +186,8 @@ def cronbach_alpha(
 def guttman_lambda2(
     scores: ArrayLike,
     *,
-    standardized: bool = False,
     interval: IntervalMethod = "auto",
-    missing: Missing = "refuse",
+    missing: Literal["refuse", "listwise"] = "refuse",
     n_jobs: int = 1,
     **inference: Unpack[Permuted],
 ) -> Estimate:
@@ -200,10 +195,8 @@ def guttman_lambda2(
 
     Parameters
     ----------
-    scores, standardized, interval, missing
+    scores, interval, missing, n_jobs
         As for `cronbach_alpha`; ``auto`` is the jackknife.
-    n_jobs
-        As for `cronbach_alpha`.
 
     Returns
     -------
@@ -218,8 +211,7 @@ def guttman_lambda2(
     Notes
     -----
     :math:`\lambda_2 = 1 - \frac{\mathrm{tr}\,S}{1'S1} + \frac{\sqrt{\frac{k}{k-1}\sum_{i \ne j}
-    s_{ij}^2}}{1'S1}`. The standardised form with missing judgments uses pairwise correlations, as
-    ``psych::tenberge``.
+    s_{ij}^2}}{1'S1}`.
 
     References
     ----------
@@ -236,14 +228,13 @@ def guttman_lambda2(
         lambda2_from_covariance,
         where="guttman_lambda2",
         name="lambda2",
-        label="Guttman's lambda-2" + (" (standardised)" if standardized else ""),
-        estimator="lambda-2 on the " + ("correlations" if standardized else "covariances"),
-        on="correlation" if standardized else "covariance",
+        label="Guttman's lambda-2",
+        estimator="lambda-2 on the covariances",
+        on="covariance",
         interval=interval,
         missing=missing,
         **inference,
         n_jobs=n_jobs,
-        correlation_of_missing=pairwise_correlation,
     )
 
 

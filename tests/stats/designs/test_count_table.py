@@ -3,7 +3,6 @@ import pandas as pd
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.agreement import agreement_weights, weights_for
 from judgestats.stats.designs import encode_verdicts, rare_category_notes, table_from_counts
 from judgestats.stats.designs.count_table import count_table
 
@@ -69,30 +68,6 @@ def test_a_table_is_not_recounted_under_other_categories() -> None:
 def test_counts_alone_must_be_whole() -> None:
     with pytest.raises(InputError, match="whole numbers"):
         table_from_counts([[0.5, 1]], categories=["A", "B"])
-
-
-def test_weights_need_an_order() -> None:
-    with pytest.raises(InputError, match="ordered categories"):
-        weights_for(count_table([["A", "B"]]), "quadratic", where="f")
-    matrix, _ = weights_for(count_table([["A", "B"]], categories=["A", "B"]), "linear", where="f")
-    assert matrix.tolist() == [[1, 0], [0, 1]]
-
-
-def test_weights_follow_the_values_not_the_ranks() -> None:
-    linear = agreement_weights([0, 1, 10], kind="linear")
-    assert linear[0, 1] == pytest.approx(0.9)
-    ordinal = agreement_weights([0, 1, 10], kind="ordinal")
-    assert ordinal[0].tolist() == pytest.approx([1, 2 / 3, 0])
-    with pytest.raises(InputError, match="kind"):
-        agreement_weights([1, 2], kind="cubic")
-    with pytest.raises(InputError, match="increasing"):
-        agreement_weights([2, 1], kind="linear")
-
-
-def test_a_weight_matrix_is_checked() -> None:
-    table = count_table([["A", "B"]])
-    with pytest.raises(InputError, match="symmetric"):
-        weights_for(table, [[1, 0.5], [0.2, 1]], where="f")
 
 
 def test_rare_categories_are_warned_about_only_when_rare() -> None:

@@ -8,13 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from judgestats.errors import InputError
 from judgestats.stats import cronbach_alpha, guttman_lambda2, icc
-from judgestats.stats.designs import (
-    em_covariance,
-    pairwise_correlation,
-    pairwise_covariance,
-    prepare_scores,
-    resampled_covariances,
-)
+from judgestats.stats.designs import prepare_scores, resampled_covariances
 from judgestats.stats.designs.score_matrix import score_matrix
 
 BARE = {"interval": "none", "n_permutations": 0}
@@ -184,43 +178,9 @@ def test_missing_policies_and_what_they_lose():
     listwise = cronbach_alpha(x, missing="listwise", n_permutations=0)
     assert listwise.sample.n_excluded == int(np.isnan(x).any(axis=1).sum())
     assert "jackknife over items of log(MSb/MSe)" in listwise.interval.method
-    pairwise = cronbach_alpha(x, missing="pairwise", n_permutations=19)
-    assert pairwise.sample.excluded == {"no judgment": 1}
-    assert "jackknife over items" in pairwise.interval.method
-    em = cronbach_alpha(x, missing="em", **BARE)
-    assert abs(em.estimate - pairwise.estimate) < 0.05
-    assert "no_interval" in [
-        n.code for n in cronbach_alpha(x, missing="pairwise", interval="feldt").notes
-    ]
-
-
-def test_pairwise_matrices_are_those_of_pandas():
-    import pandas as pd
-
-    x = noisy(30, 4)
-    x[np.random.default_rng(1).random(x.shape) < 0.2] = np.nan
-    frame = pd.DataFrame(x)
-    np.testing.assert_allclose(pairwise_covariance(x), frame.cov().to_numpy(), atol=1e-12)
-    np.testing.assert_allclose(pairwise_correlation(x), frame.corr().to_numpy(), atol=1e-12)
-
-
-def test_em_of_complete_data_is_the_covariance_and_stops():
-    x = noisy(30, 3)
-    covariance, converged = em_covariance(x)
-    np.testing.assert_allclose(covariance, np.cov(x, rowvar=False, ddof=0), atol=1e-12)
-    assert converged
-    assert not em_covariance(np.where(x > 1, np.nan, x), max_iterations=1)[1]
-
-
-@pytest.mark.parametrize("missing", ["pairwise", "em"])
-def test_replications_that_share_no_item_have_no_covariance(missing):
-    x = np.full((6, 3), np.nan)
-    x[range(6), [0, 1, 2, 0, 1, 2]] = np.arange(6.0)
-    assert "share fewer than 2 items" in cronbach_alpha(x, missing=missing).reason
-    singular = noisy(30, 3)
-    singular = np.column_stack([singular, singular[:, 0]])
-    singular[0, 1] = np.nan
-    assert 0 < cronbach_alpha(singular, missing=missing, **BARE).estimate < 1
+    refused = cronbach_alpha(x, n_permutations=0)
+    assert "have a missing judgment" in refused.reason
+    assert refused.sample.excluded == {"no judgment": 1}
 
 
 def test_prepared_samples_count_clusters_after_exclusion():
