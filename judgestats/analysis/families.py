@@ -311,7 +311,6 @@ def family_of_tests(
     family: str,
     *,
     role: Role = "secondary",
-    hypothesis: str = "",
 ) -> list[NamedResult]:
     """Tests by label as a family (Holm), named; none where fewer than two could be computed.
 
@@ -322,7 +321,7 @@ def family_of_tests(
     tests : mapping of label to TestResult
     family : str
         What all of them answer.
-    role, hypothesis : str
+    role : str
         Of the named result.
     """
     by_name = {name: t for name, t in tests.items() if not math.isnan(t.p_value)}
@@ -331,7 +330,7 @@ def family_of_tests(
     return [
         NamedResult(
             identity, f"{family[0].upper()}{family[1:]}, adjusted", role,
-            adjust_family(by_name, family=family), headline=True, hypothesis=hypothesis,
+            adjust_family(by_name, family=family), headline=True,
         )
     ]  # fmt: skip
 
