@@ -31,7 +31,7 @@ from judgestats.stats.reliability.intraclass import icc
 
 _FEWEST = 3
 _MOST = 12
-"""Items that are needed, and conditions that are compared at most."""
+"""Items (and options of a choice) that are needed, and conditions that are compared at most."""
 _MOST_CHOICES = 20
 _USED = ("item_id", "cluster", "condition", "score", "choice", "order", "replicate")
 
@@ -134,7 +134,6 @@ def _cube(read: pd.DataFrame, items: pd.Index, conditions: tuple[str, ...]) -> N
     return cube
 
 
-_BESIDE_LABELS_FEWEST = 3
 """Pairs, sources or systems that a result needs at least."""
 _OUTCOMES = {"a", "b", "tie", ""}
 _ORDERS = {"ab", "ba"}
@@ -195,7 +194,7 @@ def _pair_accuracies(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str
     )
     wide = wide.reindex(columns=wide.columns.sort_values()).fillna("")
     once = own.drop_duplicates("item_id").set_index("item_id").loc[wide.index]
-    if len(wide) < _BESIDE_LABELS_FEWEST or _several_labels(own):
+    if len(wide) < _FEWEST or _several_labels(own):
         return
     ab, ba = (wide[o].to_numpy(object) for o in ("ab", "ba"))
     common: dict[str, Any] = {"cluster": once["cluster"].to_numpy(object), "level": level}
@@ -214,7 +213,7 @@ def _several_labels(own: pd.DataFrame) -> bool:
 def _slot_accuracies(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Result]]:
     """Of labelled pairs of which it is known which response was shown first."""
     decided = own[own["label"].isin(["a", "b"])]
-    if decided["item_id"].nunique() < _BESIDE_LABELS_FEWEST or _several_labels(decided):
+    if decided["item_id"].nunique() < _FEWEST or _several_labels(decided):
         return
     first = decided["order"].str[0]
     chosen = np.where(
@@ -249,11 +248,7 @@ def _rating_correlations(own: pd.DataFrame, level: float) -> Iterator[tuple[str,
     items = items.dropna(subset=["human"])
     items = items[items["system"].astype(str) != ""]
     several = items.groupby("source").size().max() if len(items) else 0
-    if (
-        items["system"].nunique() < _BESIDE_LABELS_FEWEST
-        or items["source"].nunique() < _BESIDE_LABELS_FEWEST
-        or several < 2
-    ):
+    if items["system"].nunique() < _FEWEST or items["source"].nunique() < _FEWEST or several < 2:
         return
     yield (
         "people.levels",
@@ -265,10 +260,6 @@ def _rating_correlations(own: pd.DataFrame, level: float) -> Iterator[tuple[str,
         ),
     )  # fmt: skip
 
-
-_BESIDE_VERDICTS_FEWEST = 3
-"""Items, and options of a choice, that a result needs at least."""
-_BESIDE_VERDICTS_OUTCOMES = {"a", "b", "tie", ""}
 
 Found = Iterator[tuple[str, str, Result]]
 
@@ -381,14 +372,11 @@ def with_systems(frame: pd.DataFrame, items: Sequence[Item]) -> pd.DataFrame:
 
 def _wins(own: pd.DataFrame, level: float) -> Found:
     """Of preferences between the responses of named systems; a system never meets itself."""
-    if (
-        not {"system_a", "system_b"} <= set(own)
-        or not set(own["choice"]) <= _BESIDE_VERDICTS_OUTCOMES
-    ):
+    if not {"system_a", "system_b"} <= set(own) or not set(own["choice"]) <= _OUTCOMES:
         return
     a, b = (own[c].astype(str) for c in ("system_a", "system_b"))
     own = own[(a != "") & (b != "") & (a != b)]
-    if own["item_id"].nunique() < _BESIDE_VERDICTS_FEWEST or not own["choice"].ne("").any():
+    if own["item_id"].nunique() < _FEWEST or not own["choice"].ne("").any():
         return
     yield (
         "wins",
@@ -430,13 +418,9 @@ def _order_evidence(own: pd.DataFrame) -> tuple[pd.DataFrame, int, str]:
     if not own["choice"].ne("").any():
         return own, 0, ""
     own, k = _placed(own)
-    if (
-        k < _BESIDE_VERDICTS_FEWEST
-        or own["item_id"].nunique() < _BESIDE_VERDICTS_FEWEST
-        or not (own["place"] >= 0).any()
-    ):
+    if k < _FEWEST or own["item_id"].nunique() < _FEWEST or not (own["place"] >= 0).any():
         return own, k, ""
-    if own.loc[own["gold"] >= 0, "item_id"].nunique() >= _BESIDE_VERDICTS_FEWEST:
+    if own.loc[own["gold"] >= 0, "item_id"].nunique() >= _FEWEST:
         return own, k, "gold"
     several = own.groupby("item_id")["order"].nunique().min() > 1
     return own, k, "order" if several else ""
@@ -458,7 +442,7 @@ def _placed(own: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     orders_shown = [_listed(str(order).strip().lower()) for order in shown]
     listed = set(orders_shown)
     options = sorted(set().union(*listed))
-    ordered = len(options) >= _BESIDE_VERDICTS_FEWEST and all(sorted(o) == options for o in listed)
+    ordered = len(options) >= _FEWEST and all(sorted(o) == options for o in listed)
     if not ordered:
         words = {*choices.unique(), *gold.unique()} - {""}
         kinds = set(own["verdict_kind"].unique()) if "verdict_kind" in own else set()

@@ -12,12 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.drift_tests import SAME, pair_label
-from judgestats.analysis.families import claim_of
+from judgestats.analysis.families import claim_headline, claim_of
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.summary_rows import results_row
 from judgestats.analysis.verdict_consistency import outcomes
-from judgestats.results import About, Claim, Headline, Row
+from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import (
     adjusted_p,
     apa_estimate,
@@ -85,23 +85,19 @@ def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headl
         says = (
             _HERE if _is_item_specific(claim, kind, effect) else _FEWER if fewer else _SAYS[claim]
         )
+        ratios = [r.id for r in tests if kind == "spread" and r.id == f"distance.{name}"]
         headlines.append(
-            Headline(
-                id=f"headline.{named.id}",
-                hypothesis=kind,
-                claim=claim,
-                about=named.about,
+            claim_headline(
+                named.id,
+                named.about,
+                {claim: says.format(_ASPECTS[kind])},
+                p=p,
+                p_bound=family.p_bound[named.id],
                 estimand="" if fewer else _ESTIMANDS[kind],
                 direction=_direction(kind, effect),
-                rests_on=(
-                    named.id,
-                    *(r.id for r in tests if kind == "spread" and r.id == f"distance.{name}"),
-                ),
+                rests_on=(named.id, *ratios),
                 family="drift.family",
-                p_adjusted=p,
-                p_bound=family.p_bound[named.id],
                 reason=named.result.reason,
-                says=says.format(_ASPECTS[kind]),
             )
         )
     return tuple(headlines)
@@ -318,26 +314,33 @@ def _item_counts(counts: Mapping[str, int], tests: Sequence[NamedResult]) -> str
     return f"{text} ({', '.join(lost)})" if lost else text
 
 
-_TITLES = {
-    "total": "Total change between the runs",
-    "judge": "Change of the judge, on unchanged answers",
-    "system": "Change of the system, as today's judge sees it",
-    "people": "Change of people's labels, on unchanged answers",
-    "accuracy": "Change of agreement with people, on unchanged answers",
-    "distance": "Change of the distance from people, on unchanged answers",
-    "sensitivity": "Change of sensitivity, on unchanged answers",
-    "specificity": "Change of specificity, on unchanged answers",
+# fmt: off
+_PARTS = {
+    "total": ("Total change between the runs", "changed by", "changed"),
+    "judge": ("Change of the judge, on unchanged answers", "of that the judge", "judge"),
+    "system": (
+        "Change of the system, as today's judge sees it", "of that the system", "system"
+    ),
+    "people": (
+        "Change of people's labels, on unchanged answers", "people's labels changed by", "people"
+    ),
+    "accuracy": (
+        "Change of agreement with people, on unchanged answers", "agreement with people changed by",
+        "agreement",
+    ),
+    "distance": (
+        "Change of the distance from people, on unchanged answers",
+        "distance from people changed by", "distance",
+    ),
+    "sensitivity": (
+        "Change of sensitivity, on unchanged answers", "sensitivity changed by", "sensitivity"
+    ),
+    "specificity": (
+        "Change of specificity, on unchanged answers", "specificity changed by", "specificity"
+    ),
 }
-_ASKED = {
-    "total": ("changed by", "changed"),
-    "judge": ("of that the judge", "judge"),
-    "system": ("of that the system", "system"),
-    "people": ("people's labels changed by", "people"),
-    "accuracy": ("agreement with people changed by", "agreement"),
-    "distance": ("distance from people changed by", "distance"),
-    "sensitivity": ("sensitivity changed by", "sensitivity"),
-    "specificity": ("specificity changed by", "specificity"),
-}
+"""Of each part of a change: its title, the question of its row on the screen, its short name."""
+# fmt: on
 _LEAST = 5
 """Anchors of one label that a change of sensitivity or specificity needs."""
 _PASS = {"pass": 1.0, "yes": 1.0, "correct": 1.0, "fail": 0.0, "no": 0.0, "incorrect": 0.0}
@@ -367,8 +370,7 @@ def with_split(
     -------
     Analysis
     """
-    split: dict[str, Mapping[str, Estimate]] = {}
-    about: dict[str, About] = {}
+    split: dict[tuple[str, str], Mapping[str, Estimate]] = {}
     for first, second in pairs.items():
         old, new = _item_means(before, first), _item_means(after, second)
         again = _item_means(anchors, first if first in set(anchors["condition"]) else second)
@@ -382,18 +384,15 @@ def with_split(
             cluster_after=new["cluster"].to_numpy(object),
             level=level,
         )
-        name = pair_label(first, second, joint=" ")
-        split[name] = parts | _people(before, anchors, first, old, again, level=level)
-        about[name] = About(
-            stratum=pair_label(first, second), conditions=(first, second), varied="run"
-        )
+        people = _people(before, anchors, first, old, again, level=level)
+        split[first, second] = parts | people
     note = (
         "The anchors are taken as drawn at random among the first run's answers; others speak for "
         "themselves alone."
     )
     if not any("people" in parts for parts in split.values()):
         note += " A change of people is not seen: give the anchors' labels of then and of today."
-    return _led(analysis, split, about, note)
+    return _led(analysis, split, note)
 
 
 def with_labelled(
@@ -419,64 +418,57 @@ def with_labelled(
     Analysis
         As given where nothing is labelled.
     """
-    split: dict[str, Mapping[str, Estimate]] = {}
-    about: dict[str, About] = {}
+    split: dict[tuple[str, str], Mapping[str, Estimate]] = {}
     for first, second in pairs.items():
         labelled = before if not _labels(before, first).empty else after
-        name = pair_label(first, second, joint=" ")
         old, new = _item_means(before, first), _item_means(after, second)
         parts: dict[str, Estimate] = _agreement(before, after, first, second, level=level)
         if not old.empty and not new.empty:
             parts |= _people(labelled, after, first, old, new, level=level)
         if parts:
-            split[name] = parts
-            about[name] = About(
-                stratum=pair_label(first, second), conditions=(first, second), varied="run"
-            )
-    return _led(analysis, split, about) if split else analysis
+            split[first, second] = parts
+    return _led(analysis, split) if split else analysis
 
 
 def _led(
-    analysis: Analysis,
-    split: Mapping[str, Mapping[str, Estimate]],
-    about: Mapping[str, About],
-    *notes: str,
+    analysis: Analysis, split: Mapping[tuple[str, str], Mapping[str, Estimate]], *notes: str
 ) -> Analysis:
     """The analysis with these changes before everything else."""
-    results = [
-        NamedResult(
-            f"anchored.{key}.{name}", f"{_TITLES[key]} ({about[name].stratum})", "primary",
-            estimate, headline=True, about=about[name],
-        )
-        for name, parts in split.items()
-        for key, estimate in parts.items()
-    ]  # fmt: skip
-    headlines = []
-    for named in results:
-        estimate = named.result
-        if not isinstance(estimate, Estimate):
-            continue
-        claim: Claim = "undefined" if math.isnan(estimate.estimate) else "described"
-        headlines.append(
-            Headline(
-                id=f"headline.{named.id}",
-                hypothesis="anchored",
-                claim=claim,
-                about=named.about,
-                estimand=estimate.name,
-                rests_on=(named.id,),
-                reason=estimate.reason,
+    results: list[NamedResult] = []
+    headlines: list[Headline] = []
+    names: dict[str, str] = {}
+    for pair, parts in split.items():
+        stratum = pair_label(*pair)
+        names[stratum] = pair_label(*pair, joint=" ")
+        about = About(stratum=stratum, conditions=pair, varied="run")
+        for key, estimate in parts.items():
+            identity, title = f"anchored.{key}.{names[stratum]}", f"{_PARTS[key][0]} ({stratum})"
+            results.append(
+                NamedResult(identity, title, "primary", estimate, headline=True, about=about)
             )
-        )
+            headlines.append(
+                Headline(
+                    id=f"headline.{identity}",
+                    hypothesis="anchored",
+                    claim="undefined" if math.isnan(estimate.estimate) else "described",
+                    about=about,
+                    estimand=estimate.name,
+                    rests_on=(identity,),
+                    reason=estimate.reason,
+                )
+            )
+    changes = (_change_phrase(pair_label(*pair), parts) for pair, parts in split.items())
+    rows = (
+        results_row(key, ask, short, f"{key}_change", f"anchored.{key}.{{}}", names)
+        for key, (_, ask, short) in _PARTS.items()
+    )
     return replace(
         analysis,
-        sentence=" ".join(
-            [*(_change_phrase(about[n].stratum, p) for n, p in split.items()), analysis.sentence]
-        ),
+        sentence=" ".join([*changes, analysis.sentence]),
         results=(*results, *analysis.results),
         headlines=(*headlines, *analysis.headlines),
         limitations=(*notes, *analysis.limitations),
-        rows=(*_rows({about[name].stratum: name for name in split}), *analysis.rows),
+        rows=(*rows, *analysis.rows),
     )
 
 
@@ -508,14 +500,6 @@ def _agreement(
     clusters = own[0].drop_duplicates("item_id").set_index("item_id")["cluster"]
     groups = clusters.reindex(was.index).to_numpy(object)
     return {name.removesuffix("_change"): _change(name, was, now, groups, level)}
-
-
-def _rows(names: Mapping[str, str]) -> tuple[Row, ...]:
-    """What the screen shows of the split, by pair of conditions with what its ids call it."""
-    return tuple(
-        results_row(key, ask, short, f"{key}_change", f"anchored.{key}.{{}}", names)
-        for key, (ask, short) in _ASKED.items()
-    )
 
 
 def _people(
@@ -563,7 +547,7 @@ def _change(
 
 
 def _label(name: str) -> str:
-    return _TITLES[name.removesuffix("_change")].partition(",")[0]
+    return _PARTS[name.removesuffix("_change")][0].partition(",")[0]
 
 
 def _labels(frame: pd.DataFrame, condition: str) -> pd.Series:
@@ -588,10 +572,9 @@ def _item_means(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
 
 def _change_phrase(name: str, parts: Mapping[str, Estimate]) -> str:
     shown = {k: apa_estimate(e.estimate, e.interval) for k, e in parts.items()}
-    beside = {"accuracy": "agreement with people", "distance": "distance from people",
-              "people": "people's labels", "sensitivity": "sensitivity",
-              "specificity": "specificity"}  # fmt: skip
-    sentences = [f"{what} by {shown[k]}" for k, what in beside.items() if k in shown]
+    beside = ("accuracy", "distance", "people", "sensitivity", "specificity")
+    asked = {k: _PARTS[k][1].removesuffix(" changed by") for k in beside if k in shown}
+    sentences = [f"{what} by {shown[k]}" for k, what in asked.items()]
     if "total" not in parts:
         return f"{name}: on the same answers changed: {', '.join(sentences)}."
     if np.isnan(parts["judge"].estimate):

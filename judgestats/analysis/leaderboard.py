@@ -251,7 +251,6 @@ def strength_table(strengths: Strengths) -> pd.DataFrame:
 
 
 BY_SCORES = "by scores"
-_BESIDE_SCORES_SHOWN = 4
 
 
 @dataclass(frozen=True)
@@ -410,7 +409,7 @@ def add_scores(analysis: Analysis, scores: pd.DataFrame, *, level: float, seed: 
         headlines=(*headlines, *analysis.headlines),
         limitations=(*limits, *analysis.limitations),
         rows=(
-            *_rows(systems[:_BESIDE_SCORES_SHOWN], names),
+            *_rows(systems[:_SHOWN], names),
             *first,
             *(r for r in kept if r not in first),
         ),

@@ -631,9 +631,6 @@ def confidence_results(
     ]
 
 
-PassFailFound = list[tuple[str, str, Result]]
-
-
 def is_pass_fail(frame: pd.DataFrame) -> bool:
     """Whether all verdicts that were read are ``pass`` or ``fail``.
 
@@ -680,7 +677,7 @@ def to_pass_fail(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{c: labels[c] for c in people})
 
 
-def pass_fail_results(asked: pd.DataFrame, declared: AnalysisPlan) -> PassFailFound:
+def pass_fail_results(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     """The pass rate of one condition, and its error rates where people labelled items.
 
     Parameters
@@ -700,7 +697,7 @@ def pass_fail_results(asked: pd.DataFrame, declared: AnalysisPlan) -> PassFailFo
     share = (read["choice"] == PASS).groupby(read["item_id"], sort=False).mean()
     clusters = read.groupby("item_id", sort=False)["cluster"].first()
     rate = pass_rate(np.asarray(share, dtype=np.float64), clusters.to_numpy(object), declared)
-    results: PassFailFound = [("verdicts.pass_rate", "How many pass", rate)]
+    results: Found = [("verdicts.pass_rate", "How many pass", rate)]
     results += rate_corrections(asked, declared)
     if "label" in read and set(read["label"].unique()) - {""} <= {PASS, FAIL}:
         results += verdict_validity(asked, declared)

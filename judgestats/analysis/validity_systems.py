@@ -121,8 +121,6 @@ def _compared(
     return replace(out, notes=(*out.notes, _BESIDE), details=details), wins
 
 
-_VALIDITY_WINS_MOST = 30
-_VALIDITY_WINS_LEAST = 20
 _CREDIT = {"a": 1.0, "tie": 0.5, "b": 0.0}
 _WORDS = {1.0: "win", 0.5: "tie", 0.0: "loss"}
 
@@ -166,7 +164,7 @@ def win_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
         if (
             results
             and drawn != "by-verdict"
-            and (pairs := _validity_wins_compared(items, drawn, declared.level))
+            and (pairs := _wins_compared(items, drawn, declared.level))
         ):
             title = "Systems as people would prefer them, wins less losses"
             results.append(
@@ -220,7 +218,7 @@ def _rates(items: pd.DataFrame, drawn: Any, level: float) -> Iterator[tuple[str,
     placed = items.assign(place=items.groupby("item").cumcount())
     for (first, second), rows in placed.groupby(["first", "second"], sort=False):
         human = _labels(rows)
-        if int(human.notna().sum()) < _VALIDITY_WINS_LEAST:
+        if int(human.notna().sum()) < _LEAST:
             continue
         judge = rows.pivot(index="item", columns="place", values="judge").reindex(human.index)
         clusters = rows.groupby("item", sort=False)["cluster"].first()
@@ -240,14 +238,11 @@ def _labels(rows: pd.DataFrame) -> pd.Series:
     return mean.where(mean.isna() | (mean == 0.5), mean.round(0))
 
 
-def _validity_wins_compared(items: pd.DataFrame, drawn: Any, level: float) -> Comparisons | None:
+def _wins_compared(items: pd.DataFrame, drawn: Any, level: float) -> Comparisons | None:
     """All pairs of systems in one family: a column a system, the credit of each item."""
     systems = list(dict.fromkeys([*items["first"], *items["second"]]))
     human = _labels(items)
-    if (
-        not 2 <= len(systems) <= _VALIDITY_WINS_MOST
-        or int(human.notna().sum()) < _VALIDITY_WINS_LEAST
-    ):
+    if not 2 <= len(systems) <= _MOST or int(human.notna().sum()) < _LEAST:
         return None
     once = items.drop_duplicates("item").set_index("item")
     judge = items.groupby("item", sort=False)["judge"].mean()
@@ -276,7 +271,6 @@ SLICES = Hypothesis(
     adjustment="holm; Benjamini-Hochberg above 10 slices",
 )
 _MOST_SLICES = 40
-_VALIDITY_SLICES_CODES = {"pass": 1.0, "fail": 0.0}
 _KINDS = {"category": "category", "author": "system"}
 _LENGTH: tuple[tuple[Measure, str], ...] = (
     ("sensitivity", "Of what people pass, how much it passes"),
@@ -310,10 +304,10 @@ def slice_results(
     if declared.options.get("labels_drawn") in {"by-verdict", "stratified"} or "chance" in asked:
         return []  # unweighted shares by slice would carry the draw
     first = asked.drop_duplicates("item_id").set_index("item_id")
-    share = asked["choice"].map(_VALIDITY_SLICES_CODES).groupby(asked["item_id"], sort=False).mean()
+    share = asked["choice"].map(_CODES).groupby(asked["item_id"], sort=False).mean()
     share = share.reindex(first.index)
     judge = np.where(share == 0.5, np.nan, np.where(share.isna(), share, share > 0.5))
-    human = first["label"].map(_VALIDITY_SLICES_CODES).to_numpy(float)
+    human = first["label"].map(_CODES).to_numpy(float)
     cluster = shared_clusters(first["cluster"].to_numpy(object))
     options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
     out = []
@@ -553,7 +547,7 @@ def _words(own: pd.DataFrame, people: Mapping[Any, Any]) -> dict[Any, str]:
         return {}
     human = own["item_id"].map(people)
     if pd.api.types.is_numeric_dtype(human):
-        passed = own["choice"].map({"pass": 1.0, "fail": 0.0})
+        passed = own["choice"].map(_CODES)
         far = (own["score"].where(own["score"].notna(), passed).astype(float) - human).abs()
         far = far.fillna(-1.0)
     else:
