@@ -31,7 +31,7 @@ from judgestats.stats.reliability.intraclass import icc
 
 _FEWEST = 3
 _MOST = 12
-"""Items (and options of a choice) that are needed, and conditions that are compared at most."""
+"""Items, pairs, systems or options that are needed, and conditions that are compared at most."""
 _MOST_CHOICES = 20
 _USED = ("item_id", "cluster", "condition", "score", "choice", "order", "replicate")
 
@@ -134,7 +134,6 @@ def _cube(read: pd.DataFrame, items: pd.Index, conditions: tuple[str, ...]) -> N
     return cube
 
 
-"""Pairs, sources or systems that a result needs at least."""
 _OUTCOMES = {"a", "b", "tie", ""}
 _ORDERS = {"ab", "ba"}
 
