@@ -170,9 +170,9 @@ def _repeat(
 
 
 MARGIN = 0.05
+"""Declared margin: accuracies that differ by less than five points in a hundred."""
 FAMILY = "strategies, gains over vanilla and trends over k: all judges"
 """What the answer claims; pairs of strategies beside it are adjusted within a judge."""
-"""Declared margin: accuracies that differ by less than five points in a hundred."""
 REFERENCE = "vanilla"
 QUESTION = (
     "Is a judge more often right when other judgments stand before its verdict, how does that "
