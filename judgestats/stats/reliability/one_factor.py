@@ -14,6 +14,7 @@ from judgestats.stats.inference import distributions
 
 GRADIENT_TOLERANCE = 1e-9
 HALVINGS = 40
+MAX_ITERATIONS = 300
 NEAR = 1e-2  # gradient below which the exact Hessian replaces the expected one
 
 
@@ -142,7 +143,6 @@ def ml_one_factor(
     lower: float | None = 0.005,
     equal_loadings: bool = False,
     start: tuple[Floats, Floats] | None = None,
-    max_iterations: int = 300,
 ) -> Solution:
     """Maximum likelihood for each covariance matrix of a stack.
 
@@ -157,8 +157,6 @@ def ml_one_factor(
         Tau-equivalence: one loading for all columns.
     start : tuple of arrays of shape (p,) or None
         Loadings and uniquenesses to start from (the full-sample solution, for a bootstrap).
-    max_iterations : int
-        Newton steps allowed.
 
     Returns
     -------
@@ -187,7 +185,7 @@ def ml_one_factor(
     todo = np.arange(size)
     damping = np.zeros(size)
     iteration = 0
-    while todo.size and iteration < max_iterations:
+    while todo.size and iteration < MAX_ITERATIONS:
         iteration += 1
         f, grad_norm, mu = _ml_step(
             R[todo], l_out, psi_out, f_out[todo], floor[todo], todo, damping[todo], equal_loadings
@@ -303,7 +301,6 @@ def minres_one_factor(
     *,
     lower: float | None = 0.0,
     start: Floats | None = None,
-    max_iterations: int = 300,
 ) -> Solution:
     """Minimum residuals (unweighted least squares off the diagonal) for each matrix of a stack.
 
@@ -319,8 +316,6 @@ def minres_one_factor(
         ``l_i^2 <= (1 - lower) s_ii``; None for no bound.
     start : array of shape (p,) or None
         Loadings to start from.
-    max_iterations : int
-        Newton steps allowed.
 
     Returns
     -------
@@ -348,7 +343,7 @@ def minres_one_factor(
     done = np.zeros(size, dtype=bool)
     todo = np.arange(size)
     iteration = 0
-    while todo.size and iteration < max_iterations:
+    while todo.size and iteration < MAX_ITERATIONS:
         iteration += 1
         new_x, new_f, grad_norm = _minres_step(off[todo], x[todo], f[todo], box[todo])
         stalled = f[todo] - new_f <= 1e-16 * (1.0 + new_f)

@@ -52,19 +52,21 @@ def _squared_multiple_correlations(R: Floats) -> Floats:
     return np.asarray(1.0 - 1.0 / np.maximum(np.diag(inverse), 1.0))
 
 
+LOWER = 0.005
+"""Lower bound of each uniqueness."""
+
+
 def minres_factors(
     R: Floats,
     *,
     n_factors: int,
-    lower: float = 0.005,
     tolerance: float = 1e-14,
-    max_iterations: int = 2000,
 ) -> FactorSolution:
     """Minimum-residual (unweighted least squares) factors of a correlation matrix.
 
-    Minimises over the uniquenesses, each in ``[lower, 1]``, the sum of squares of
-    ``R - diag(psi) - L L'`` where ``L`` holds the leading principal axes of ``R - diag(psi)``. The
-    gradient is ``-2`` times the diagonal of the residual.
+    Minimises over the uniquenesses, each in ``[.005, 1]`` (as in psych and factor_analyzer), the
+    sum of squares of ``R - diag(psi) - L L'`` where ``L`` holds the leading principal axes of
+    ``R - diag(psi)``. The gradient is ``-2`` times the diagonal of the residual.
 
     Parameters
     ----------
@@ -72,9 +74,7 @@ def minres_factors(
         Correlation matrix.
     n_factors : int
         Number of factors, at most p.
-    lower : float
-        Lower bound of each uniqueness (.005 in psych and factor_analyzer).
-    tolerance, max_iterations
+    tolerance : float
         Of L-BFGS-B.
 
     Returns
@@ -101,14 +101,14 @@ def minres_factors(
         left[p - k :] -= kept
         return float(left @ left), -2.0 * ((vectors**2) @ left)
 
-    start = np.clip(1.0 - _squared_multiple_correlations(R), lower, 1.0)
+    start = np.clip(1.0 - _squared_multiple_correlations(R), LOWER, 1.0)
     optimum = minimize(
         objective,
         start,
         jac=True,
         method="L-BFGS-B",
-        bounds=[(lower, 1.0)] * p,
-        options={"maxiter": max_iterations, "ftol": tolerance, "gtol": 1e-9, "maxcor": 20},
+        bounds=[(LOWER, 1.0)] * p,
+        options={"maxiter": 2000, "ftol": tolerance, "gtol": 1e-9, "maxcor": 20},
     )
     reduced = R.copy()
     reduced[index, index] -= optimum.x
@@ -127,21 +127,18 @@ def minres_factors(
 def oblimin(
     loadings: Floats,
     *,
-    gamma: float = 0.0,
     tolerance: float = 1e-8,
     max_iterations: int = 5000,
 ) -> FactorSolution:
     """Oblimin rotation by gradient projection, without Kaiser normalisation.
 
-    ``gamma = 0`` is quartimin, the default of GPArotation (and so of psych) and of factor_analyzer;
+    Quartimin (gamma 0), the default of GPArotation (and so of psych) and of factor_analyzer;
     those stop at a gradient of 1e-5, this one at `tolerance`.
 
     Parameters
     ----------
     loadings : array of shape (p, k)
         Unrotated loadings.
-    gamma : float
-        Obliqueness.
     tolerance : float
         Norm of the projected gradient at which the search stops.
     max_iterations : int
@@ -177,8 +174,6 @@ def oblimin(
 
     def criterion(L: Floats) -> tuple[float, Floats]:
         squared = L**2 @ others
-        if gamma:
-            squared = squared - gamma * squared.mean(0)
         return float((L**2 * squared).sum() / 4.0), L * squared
 
     T = np.eye(k)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from judgestats.arrays import Floats, too_large
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import format_number
-from judgestats.stats.inference.bootstrap import Method, Transform, cluster_bootstrap, cluster_codes
+from judgestats.stats.inference.bootstrap import cluster_bootstrap, cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Resampled, one_blas_thread, with_keywords
 from judgestats.stats.reliability.one_factor import minres_one_factor, singular_reason
@@ -63,10 +63,10 @@ class SchmidLeiman:
 
 
 @one_blas_thread()
-def schmid_leiman(
-    R: Floats, *, n_factors: int = 3, flip: bool = True, tolerance: float = 1e-8
-) -> SchmidLeiman:
+def schmid_leiman(R: Floats, *, n_factors: int = 3, tolerance: float = 1e-8) -> SchmidLeiman:
     """Minres factors, oblimin, one factor of the factors, Schmid-Leiman; every step to convergence.
+
+    Columns that load negatively on the general factor are reversed, as psych does by default.
 
     Parameters
     ----------
@@ -75,8 +75,6 @@ def schmid_leiman(
     n_factors : int
         Group factors. With two, the second-order loadings are not identified and both are set to
         the root of the factors' correlation (psych's ``option = "equal"``).
-    flip : bool
-        Reverse columns that load negatively on the general factor (psych's default).
     tolerance : float
         Gradient at which the rotation stops (1e-5 in GPArotation and so in psych).
 
@@ -130,7 +128,7 @@ def schmid_leiman(
     if general.sum() < 0:
         general, second = -general, -second
     group = rotated.loadings * np.sqrt(np.maximum(1.0 - second**2, 0.0))
-    key = np.where(general < 0, -1.0, 1.0) if flip else np.ones(R.shape[0])
+    key = np.where(general < 0, -1.0, 1.0)
     keyed = R * np.outer(key, key)
     p, total = R.shape[0], float(keyed.sum())
     u = first.uniquenesses
@@ -196,9 +194,7 @@ def omega_hierarchical(
     scores: ArrayLike,
     *,
     n_factors: int = 3,
-    flip: bool = True,
-    correlations: bool = False,
-    interval: str | None = "percentile",
+    interval: Literal["percentile"] | None = "percentile",
     n_jobs: int = 1,
     **inference: Unpack[Resampled],
 ) -> HierarchicalOmega:
@@ -210,16 +206,12 @@ def omega_hierarchical(
     Parameters
     ----------
     scores : array-like of shape (N, p)
-        Scores, items in rows; rows with a missing score are left out and counted. With
-        ``correlations=True`` a correlation matrix of shape (p, p).
+        Scores, items in rows; rows with a missing score are left out and counted. Columns that
+        load negatively on the general factor are reversed, as psych does, with a note.
     n_factors : int
         Group factors (psych's default is 3).
-    flip : bool
-        Reverse columns that load negatively on the general factor, as psych does, with a note.
-    correlations : bool
-        `scores` is a correlation matrix; there is then no interval.
-    interval : {"percentile", "bca"} or None
-        Bootstrap interval over clusters.
+    interval : "percentile" or None
+        Bootstrap interval over clusters; of correlations alone see `schmid_leiman`.
     n_jobs
         Of the bootstrap.
 
@@ -231,8 +223,7 @@ def omega_hierarchical(
     Raises
     ------
     InputError
-        If `scores` is not a finite table, not a correlation matrix when said to be one, or
-        `n_factors` is not positive.
+        If `scores` is not a finite table, or `n_factors` is not positive.
 
     Notes
     -----
@@ -257,11 +248,11 @@ def omega_hierarchical(
     True
     """
     where = "omega_hierarchical"
-    data = _table(scores, where=where, correlations=correlations)
+    data = _table(scores, where=where)
     if n_factors < 1:
         msg = f"{where}: n_factors must be at least 1, got {n_factors}. Use 3."
         raise InputError(msg)
-    one_of(where, "interval", interval, ("percentile", "bca", None))
+    one_of(where, "interval", interval, ("percentile", None))
     p = data.shape[1]
     complete = ~np.isnan(data).any(axis=1)
     lost = int((~complete).sum())
@@ -273,8 +264,8 @@ def omega_hierarchical(
         label="Omega hierarchical (Schmid-Leiman)",
         estimate=math.nan,
         sample=Sample(
-            n_items=0 if correlations else n,
-            n_clusters=None if correlations else int(np.unique(codes).size),
+            n_items=n,
+            n_clusters=int(np.unique(codes).size),
             n_replications=p,
             excluded={"a missing score": lost},
         ),
@@ -285,17 +276,14 @@ def omega_hierarchical(
     if n < 3:
         return dataclasses.replace(base, reason=f"{n} complete items: at least three are needed")
     notes: list[Note] = []
-    R = rows
-    if not correlations:
-        S = np.cov(rows, rowvar=False)
-        why = singular_reason(S, n)
-        if (np.diag(S) <= 0).any():
-            return dataclasses.replace(base, reason=why)
-        if why:
-            message = f"the correlation matrix is singular ({why}): minres is defined, ML is not"
-            notes.append(Note(code="singular", message=message))
-        R = _correlations(rows)
-    solution = schmid_leiman(R, n_factors=n_factors, flip=flip)
+    S = np.cov(rows, rowvar=False)
+    why = singular_reason(S, n)
+    if (np.diag(S) <= 0).any():
+        return dataclasses.replace(base, reason=why)
+    if why:
+        message = f"the correlation matrix is singular ({why}): minres is defined, ML is not"
+        notes.append(Note(code="singular", message=message))
+    solution = schmid_leiman(_correlations(rows), n_factors=n_factors)
     notes += _notes(solution, n_factors)
     result = dataclasses.replace(
         base,
@@ -306,25 +294,23 @@ def omega_hierarchical(
         solution=solution,
         notes=tuple(notes),
     )
-    if interval is None or correlations:
+    if interval is None:
         return result
 
     def statistic(x: Floats) -> float:
         if (x.std(axis=0) <= 0).any():
             return math.nan
-        once = schmid_leiman(_correlations(x), n_factors=n_factors, flip=flip, tolerance=1e-5)
+        once = schmid_leiman(_correlations(x), n_factors=n_factors, tolerance=1e-5)
         return once.omega_hierarchical
 
-    kind: Method = "bca" if interval == "bca" else "percentile"
-    scale: Transform = "identity"
     boot = cluster_bootstrap(
         rows,
         statistic,
         cluster=np.unique(codes, return_inverse=True)[1],
         n_resamples=inference["n_resamples"],
         level=inference["level"],
-        method=kind,
-        transform=scale,
+        method="percentile",
+        transform="identity",
         seed=inference["seed"],
         n_jobs=n_jobs,
         names=("omega hierarchical",),
@@ -351,8 +337,7 @@ def _notes(solution: SchmidLeiman, n_factors: int) -> list[Note]:
         notes.append(
             Note(
                 code="reversed",
-                message=f"columns {names} were reversed: they load negatively (flip=False keeps "
-                "them)",
+                message=f"columns {names} were reversed: they load negatively",
             )
         )
     heywood = np.flatnonzero(solution.uniquenesses <= 0.005 + 1e-9)
@@ -374,7 +359,7 @@ def _notes(solution: SchmidLeiman, n_factors: int) -> list[Note]:
     return notes
 
 
-def _table(X: ArrayLike, *, where: str, correlations: bool) -> Floats:
+def _table(X: ArrayLike, *, where: str) -> Floats:
     """The input as a float table, or a message saying what is wrong with it."""
     try:
         data = np.asarray(X, dtype=float)
@@ -387,12 +372,4 @@ def _table(X: ArrayLike, *, where: str, correlations: bool) -> Floats:
             f"{data.shape}. Give items in rows; mark an unread judgment as NaN."
         )
         raise InputError(msg)
-    if correlations:
-        square = data.shape[0] == data.shape[1]
-        if not square or not np.allclose(data, data.T) or not np.allclose(np.diag(data), 1.0):
-            msg = (
-                f"{where}: scores must be a symmetric matrix with ones on its diagonal when "
-                f"correlations=True, got shape {data.shape}. Give np.corrcoef(scores.T)."
-            )
-            raise InputError(msg)
     return data
