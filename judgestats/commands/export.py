@@ -172,7 +172,7 @@ def coverage_command(arguments: Args) -> int:
     int
         0.
     """
-    from judgestats.training.coverage import CoverageModel, coverage_table, covered
+    from judgestats.training.train import CoverageModel, coverage_table, covered
 
     source, _ = run_source(arguments.run)
     model = CoverageModel(arguments.model, threshold=arguments.threshold)

@@ -125,6 +125,11 @@ class Run:
         return frame
 
     @property
+    def hypotheses(self) -> list[dict[str, Any]]:
+        """Those of the plan, else the families that an audit answers."""
+        return list(self.plan.get("hypotheses") or self.facts.get("families") or [])
+
+    @property
     def title(self) -> str:
         """What the run is called."""
         return self.records.title or self.records.experiment or "judgestats run"

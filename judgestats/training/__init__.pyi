@@ -1,13 +1,10 @@
 """Public names of `judgestats.training`."""
 
-from judgestats.training.coverage import CoverageModel as CoverageModel
-from judgestats.training.coverage import coverage_table as coverage_table
-from judgestats.training.coverage import covered as covered
-from judgestats.training.examples import KINDS as KINDS
 from judgestats.training.examples import DataSplit as DataSplit
 from judgestats.training.examples import Example as Example
 from judgestats.training.examples import ExampleSet as ExampleSet
 from judgestats.training.examples import Filters as Filters
+from judgestats.training.examples import KINDS as KINDS
 from judgestats.training.examples import Source as Source
 from judgestats.training.examples import Student as Student
 from judgestats.training.examples import balanced as balanced
@@ -16,9 +13,12 @@ from judgestats.training.examples import prompt_sha_of as prompt_sha_of
 from judgestats.training.examples import split_by_question as split_by_question
 from judgestats.training.examples import student_of as student_of
 from judgestats.training.examples import training_examples as training_examples
+from judgestats.training.train import CoverageModel as CoverageModel
 from judgestats.training.train import LocalJudge as LocalJudge
 from judgestats.training.train import Trained as Trained
 from judgestats.training.train import TrainingSettings as TrainingSettings
+from judgestats.training.train import coverage_table as coverage_table
+from judgestats.training.train import covered as covered
 from judgestats.training.train import load as load
 from judgestats.training.train import need as need
 from judgestats.training.train import read_chats as read_chats

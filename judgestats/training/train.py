@@ -1,4 +1,4 @@
-"""Fine-tuning of judges, and models of one's own."""
+"""Fine-tuning of judges, models of one's own, and what explanations attend to."""
 
 from __future__ import annotations
 
@@ -12,10 +12,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from judgestats.errors import InputError, StoreError
 from judgestats.items.files import read_source
-from judgestats.items.records import short_repr
+from judgestats.items.records import Item, short_repr
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
+from judgestats.protocols.pairwise import Pairwise
+from judgestats.stats.agreement.human import attention_coverage
+from judgestats.stats.agreement.raw_agreement import mean_share
+from judgestats.stats.inference.estimate import Estimate
 
 
 def need(extra: str, *modules: str) -> tuple[ModuleType, ...]:
@@ -113,9 +120,6 @@ def load(name_or_path: str, *, kind: str, extra: str) -> tuple[Any, Any]:
             "folder with config.json, tokenizer and safetensors weights, or a name on the hub."
         ) from error
     return model, tokenizer
-
-
-EXTRA = "train"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,7 +256,7 @@ def train_judge(
     the reply's tokens count in the loss. A tokenizer without a chat template gets a plain one.
     """
     settings = settings or TrainingSettings()
-    datasets, trl, transformers = need(EXTRA, "datasets", "trl", "transformers")
+    datasets, trl, transformers = need("train", "datasets", "trl", "transformers")
     folder, target = Path(data), Path(out)
     if target.exists() and any(target.iterdir()):
         raise InputError(f"train: {target} is there already. Give a new folder.")
@@ -260,7 +264,7 @@ def train_judge(
     texts = {"train": read_chats(examples)}
     if (folder / "validation.jsonl").exists():
         texts["validation"] = read_chats(folder / "validation.jsonl")
-    learner, tokenizer = load(model, kind="AutoModelForCausalLM", extra=EXTRA)
+    learner, tokenizer = load(model, kind="AutoModelForCausalLM", extra="train")
     if not tokenizer.chat_template:
         tokenizer.chat_template = CHAT_TEMPLATE
     if tokenizer.pad_token is None:
@@ -368,8 +372,8 @@ class LocalJudge:
     def __init__(self, model: str, *, max_tokens: int = 512) -> None:
         if max_tokens < 1:
             raise InputError(f"LocalJudge: max_tokens must be at least 1, got {max_tokens}.")
-        (self._torch,) = need(EXTRA, "torch")
-        self._model, self._tokenizer = load(model, kind="AutoModelForCausalLM", extra=EXTRA)
+        (self._torch,) = need("train", "torch")
+        self._model, self._tokenizer = load(model, kind="AutoModelForCausalLM", extra="train")
         if not self._tokenizer.chat_template:
             self._tokenizer.chat_template = CHAT_TEMPLATE
         self._model.eval()
@@ -433,3 +437,141 @@ class LocalJudge:
         prompted: Prompted = protocol.prompt(unit, ReplyMode.TEXT)
         reply, finish = self.reply(prompted.messages, **options)
         return protocol.read(unit, ReplyMode.TEXT, reply, finish_reason=finish)
+
+
+class CoverageModel:
+    """An encoder-decoder that says what of a target a text attends to.
+
+    Parameters
+    ----------
+    model : str
+        A model's folder, or its name on the hub (the replicated study: BART-base).
+    threshold : float
+        Attention above which a token counts as covered.
+    """
+
+    def __init__(self, model: str, *, threshold: float = 0.1) -> None:
+        if not 0 <= threshold < 1:
+            raise InputError(f"coverage: threshold must lie in 0-1, got {threshold}. Try 0.1.")
+        (self._torch,) = need("coverage", "torch")
+        self._model, self._tokenizer = load(model, kind="AutoModelForSeq2SeqLM", extra="coverage")
+        self._model.eval()
+        self.threshold = threshold
+        self.cut = 0
+        """Texts that were longer than the model reads, and were cut."""
+
+    def __call__(self, target: str, reading: str) -> float:
+        """The share of `target`'s tokens that `reading` attends to; NaN where either is empty."""
+        if not target.strip() or not reading.strip():
+            return float("nan")
+        source, tokens = self._tokens(target), self._tokens(reading)
+        with self._torch.inference_mode():
+            out = self._model(
+                input_ids=source["input_ids"],
+                attention_mask=source["attention_mask"],
+                decoder_input_ids=tokens["input_ids"],
+                output_attentions=True,
+            )
+        last = out.cross_attentions[-1][0].numpy().astype(float)
+        special = set(self._tokenizer.all_special_ids)
+        counted = [t not in special for t in source["input_ids"][0].tolist()]
+        return attention_coverage(last, threshold=self.threshold, counted=counted)
+
+    def _tokens(self, text: str) -> Any:
+        most = int(getattr(self._model.config, "max_position_embeddings", 0) or 1024)
+        full = self._tokenizer(text, return_tensors="pt", truncation=False)
+        if full["input_ids"].shape[1] <= most:
+            return full
+        self.cut += 1
+        return self._tokenizer(text, return_tensors="pt", truncation=True, max_length=most)
+
+
+def coverage_table(
+    frame: pd.DataFrame, items: Sequence[Item], model: CoverageModel, *, seed: int = 0
+) -> pd.DataFrame:
+    """Coverage of each final judgment with an explanation, and of an unrelated explanation.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Parsed judgments of pairs.
+    items : sequence of Item
+    model : CoverageModel
+    seed : int
+        Of which other question's explanation of the same condition is taken as unrelated.
+
+    Returns
+    -------
+    DataFrame
+        ``condition, item_id, order, replicate, cluster, coverage, unrelated``; the last is NaN
+        where the condition has no other question.
+
+    Raises
+    ------
+    InputError
+        If no judgment has an explanation.
+    """
+    units = {(u.item_id, u.order): u for u in Pairwise().units(tuple(items))}
+    in_units = [pair in units for pair in zip(frame["item_id"], frame["order"], strict=True)]
+    words = frame["stage"].eq("final") & frame["explanation"].str.strip().ne("")
+    used = frame[words & pd.Series(in_units, index=frame.index)].reset_index(drop=True)
+    if used.empty:
+        raise InputError(
+            "coverage: no final judgment on a pair has an explanation. Give a run that asks for "
+            "reasoning (methods=pairwise-before, or the experiment crowd)."
+        )
+    rng = np.random.default_rng(seed)
+    rows = []
+    for row in used.to_dict("records"):
+        unit = units[row["item_id"], row["order"]]
+        target = "\n\n".join(unit.item.responses[i].text for i in unit.shown)
+        others = used[used["condition"].eq(row["condition"]) & used["cluster"].ne(row["cluster"])][
+            "explanation"
+        ]
+        other = others.iloc[int(rng.integers(len(others)))] if len(others) else ""
+        rows.append(
+            {
+                **{k: row[k] for k in ("condition", "item_id", "order", "replicate", "cluster")},
+                "coverage": model(target, row["explanation"]),
+                "unrelated": model(target, other),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def covered(table: pd.DataFrame) -> dict[str, tuple[Estimate, Estimate]]:
+    """Mean coverage of each condition, and of unrelated explanations, with intervals.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `coverage_table` makes it.
+
+    Returns
+    -------
+    dict of condition to (Estimate, Estimate)
+        Intervals over questions.
+
+    Examples
+    --------
+    >>> rows = [("c", f"q{i}", .2 + .1 * (i % 3), .1) for i in range(6)]
+    >>> names = ["condition", "cluster", "coverage", "unrelated"]
+    >>> made = covered(pd.DataFrame(rows, columns=names))
+    >>> round(made["c"][0].estimate, 3), round(made["c"][1].estimate, 3)
+    (0.3, 0.1)
+    """
+    out = {}
+    for condition, own in table.groupby("condition", sort=False):
+        shares = [
+            mean_share(
+                own[column].to_numpy(float),
+                cluster=own["cluster"].to_numpy(object),
+                name=f"attention_{column}",
+                label="Coverage" if column == "coverage" else "Coverage by unrelated text",
+            )
+            for column in ("coverage", "unrelated")
+            if own[column].notna().any()
+        ]
+        if len(shares) == 2:
+            out[str(condition)] = (shares[0], shares[1])
+    return out

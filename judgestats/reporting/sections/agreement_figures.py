@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from judgestats.reporting import plots
 from judgestats.reporting.display import Captioned, Showable
 from judgestats.reporting.runs import Run, number_of
+from judgestats.reporting.sections.comparison_figures import effect_of
 from judgestats.reporting.sections.data import (
     coefficients_of,
     condition_table,
@@ -20,7 +24,6 @@ from judgestats.reporting.sections.result_tables import subject_of
 from judgestats.reporting.tables import Column, Table, filled
 from judgestats.results import CONDITIONS, Estimate, quantity_of
 from judgestats.results import Table as ResultsTable
-from judgestats.results.numbers import bounds_of
 from judgestats.results.records import rows_of_table
 
 _MOST_ROWS = 44
@@ -31,15 +34,12 @@ def alignment(run: Run) -> Captioned | None:
     if "alignment" not in run.conditions:
         return None
     rows = [
-        plots.EffectRow(
-            label=short_condition(row, run),
-            estimate=number_of(row.get("alignment")),
-            low=number_of(row.get("alignment_low")),
-            high=number_of(row.get("alignment_high")),
-            group=str(row.get("judge", "")) if run.by_judge else "",
+        _effect_in(
+            row, "alignment", short_condition(row, run),
+            str(row.get("judge", "")) if run.by_judge else "",
         )
         for row in run.described
-    ][:_MOST_ROWS]
+    ][:_MOST_ROWS]  # fmt: skip
     people = math.nan
     for record in run.named("alignment"):
         kind = record.id.partition(".")[2]
@@ -48,16 +48,8 @@ def alignment(run: Run) -> Captioned | None:
         if kind == "people":
             people = record.estimate
         elif kind in {"always_tie", "random"}:
-            low, high = bounds_of(record.interval)
-            rows.append(
-                plots.EffectRow(
-                    label=kind.replace("_", " "),
-                    estimate=record.estimate,
-                    low=low,
-                    high=high,
-                    group="Baselines" if run.by_judge else "",
-                )
-            )
+            name = kind.replace("_", " ")
+            rows.append(effect_of(replace(record, null=None), name, "Baselines" * run.by_judge))
     if not any(math.isfinite(r.estimate) for r in rows):
         return None
     has_ceiling = math.isfinite(people)
@@ -76,6 +68,18 @@ def alignment(run: Run) -> Captioned | None:
         label="fig-alignment",
         caption=f"Agreement with people, with intervals over questions. {line}",
     )
+
+
+def _effect_in(
+    row: Mapping[str, Any], key: str, label: str, group: str = "", *, null: bool = False
+) -> plots.EffectRow:
+    """A column of the table of conditions as a row of a figure."""
+    estimate, low, high, mean, q95 = (
+        number_of(row.get(f"{key}{end}"))
+        for end in ("", "_low", "_high", "_null_mean", "_null_q95")
+    )
+    plain = plots.EffectRow(label=label, estimate=estimate, low=low, high=high, group=group)
+    return replace(plain, null_mean=mean, null_q95=q95) if null else plain
 
 
 def costs(run: Run) -> Table | None:
@@ -168,14 +172,7 @@ def null_strip(run: Run) -> Captioned | None:
     kind = "reliability" if "reliability_null_q95" in table else "icc1"
     if f"{kind}_null_q95" in table:
         rows = [
-            plots.EffectRow(
-                label=full_condition(r, run),
-                estimate=number_of(r.get(kind)),
-                low=number_of(r.get(f"{kind}_low")),
-                high=number_of(r.get(f"{kind}_high")),
-                null_mean=number_of(r.get(f"{kind}_null_mean")),
-                null_q95=number_of(r.get(f"{kind}_null_q95")),
-            )
+            _effect_in(r, kind, full_condition(r, run), null=True)
             for r in run.described
             if math.isfinite(number_of(r.get(kind)))
         ]
@@ -226,18 +223,8 @@ def _null_rows(run: Run) -> list[plots.EffectRow]:
     rows = []
     for record in _with_null(run):
         condition = subject_of(record)
-        low, high = bounds_of(record.interval)
-        rows.append(
-            plots.EffectRow(
-                label=condition or record.title,
-                group=quantity_of(record.estimand).heading if condition else "",
-                estimate=record.estimate,
-                low=low,
-                high=high,
-                null_mean=record.null.mean if record.null else math.nan,
-                null_q95=record.null.q95 if record.null else math.nan,
-            )
-        )
+        group = quantity_of(record.estimand).heading if condition else ""
+        rows.append(effect_of(record, condition or record.title, group))
     groups = [g for g in dict.fromkeys(row.group for row in rows) if g]
     rows.sort(key=lambda row: groups.index(row.group) if row.group else -1)
     if (
@@ -303,12 +290,7 @@ def coefficients(run: Run) -> Captioned | None:
         and all(measured(run, i, k).bounded for i in every)  # points have another axis
     }  # fmt: skip
     rows = [
-        plots.EffectRow(
-            label=full_condition(row, run),
-            estimate=number_of(row.get(key)),
-            low=number_of(row.get(f"{key}_low")), high=number_of(row.get(f"{key}_high")),
-            group=label,
-        )
+        _effect_in(row, key, full_condition(row, run), label)
         for key, label in names.items()
         for row in run.compared
         if not math.isnan(number_of(row.get(key)))

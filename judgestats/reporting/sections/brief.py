@@ -96,10 +96,7 @@ def call_store(run: Run) -> Table | None:
     """The hypotheses that are tested or answered, and how; of a study its claims say it."""
     if run.facts.get("claims"):
         return None
-    listed = [
-        h for h in run.plan.get("hypotheses") or run.facts.get("families") or []
-        if h.get("role") in {"primary", "secondary"}
-    ]  # fmt: skip
+    listed = [h for h in run.hypotheses if h.get("role") in {"primary", "secondary"}]
     if not listed:
         return None
     return Table(
@@ -239,10 +236,8 @@ def _spread_out(run: Run, listed: Sequence[Record]) -> list[Record]:
 
 
 def _question_of(run: Run, record: Record) -> str:
-    for h in run.plan.get("hypotheses") or run.facts.get("families") or []:
-        if str(h.get("id")) == record.hypothesis:
-            return str(h.get("question", "")) or record.title
-    return record.title
+    asked = (h for h in run.hypotheses if str(h.get("id")) == record.hypothesis)
+    return str(next(asked, {}).get("question", "")) or record.title
 
 
 def _one_a_question(tests: Sequence[Test]) -> list[Test]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from judgestats.reporting import plots
 from judgestats.reporting.display import Captioned
 from judgestats.reporting.runs import Run, number_of
-from judgestats.results import Comparison, Results, ResultSet, Test, quantity_of
+from judgestats.results import Comparison, Estimate, Results, ResultSet, Test, quantity_of
 from judgestats.results.numbers import bounds_of
 
 _MOST_ROWS = 36
@@ -68,18 +68,31 @@ def _mean_ranks(
     return {}
 
 
+def effect_of(
+    record: Estimate | Comparison, label: str, group: str = "", *, verdict: plots.Verdict = ""
+) -> plots.EffectRow:
+    """A record as a row of a figure, beside its null where it has one."""
+    low, high = bounds_of(record.interval)
+    null = record.null if isinstance(record, Estimate) else None
+    return plots.EffectRow(
+        label=label,
+        estimate=record.estimate,
+        low=low,
+        high=high,
+        group=group,
+        verdict=verdict,
+        null_mean=null.mean if null else math.nan,
+        null_q95=null.q95 if null else math.nan,
+    )
+
+
 def variance_ratios(run: Run) -> Captioned | None:
     """Ratios of within-item variances with intervals, by judge."""
     rows = []
     for whole, pair in _pairs(run, "ratio"):
         if pair.estimate > 0:
-            low, high = bounds_of(pair.interval)
-            rows.append(
-                plots.EffectRow(
-                    label=f"{pair.a} / {pair.b}", estimate=pair.estimate, low=low, high=high,
-                    group=whole.title, verdict=verdict_of(pair, run.records),
-                )
-            )  # fmt: skip
+            verdict = verdict_of(pair, run.records)
+            rows.append(effect_of(pair, f"{pair.a} / {pair.b}", whole.title, verdict=verdict))
     if not rows:
         return None
     return Captioned(
@@ -105,16 +118,11 @@ def equivalence(run: Run) -> list[Captioned]:
         ratio = quantity_of(pair.margin.estimand).is_ratio
         if not margin[0] < margin[1] or (ratio and not pair.estimate > 0):
             continue
-        low, high = bounds_of(pair.interval)
         # the rows of a family across judges say themselves whose they are
         place = f"{pair.about.judge}: " if pair.about.judge else ""
-        kinds.setdefault((*margin, ratio), []).append(
-            plots.EffectRow(
-                label=f"{place}{pair.a} {'/' if ratio else '-'} {pair.b}",
-                estimate=pair.estimate, low=low, high=high,
-                verdict=verdict_of(pair, run.records),
-            )
-        )  # fmt: skip
+        label = f"{place}{pair.a} {'/' if ratio else '-'} {pair.b}"
+        row = effect_of(pair, label, verdict=verdict_of(pair, run.records))
+        kinds.setdefault((*margin, ratio), []).append(row)
     shown: list[Captioned] = []
     for (low, high, ratio), rows in kinds.items():
         number = f"-{len(shown) + 1}" if shown else ""

@@ -149,7 +149,7 @@ def _count(n: int, noun: str) -> str:
 
 def plan(run: Run) -> Table | Markdown:
     """The hypotheses, as they were written to the run before the first judgment."""
-    hypotheses = run.plan.get("hypotheses") or run.facts.get("families") or []
+    hypotheses = run.hypotheses
     if not hypotheses and run.records.kind == "audit":
         return Markdown(
             "Nothing is tested: the judgments allow neither a comparison nor an estimate of "

@@ -15,6 +15,7 @@ from judgestats.reporting.numbers import NOTHING, Measured, Shown, address, is_m
 from judgestats.reporting.runs import Run
 from judgestats.reporting.tables import Column, Table, filled
 from judgestats.results import Table as TableRecord
+from judgestats.results.records import rows_of_table
 
 _STATUS_LABELS = {
     "ok": "read",
@@ -211,9 +212,7 @@ def disagreements(run: Run) -> list[Showable]:
     """
     if _ID not in run.records or not isinstance(record := run.records[_ID], TableRecord):
         return []
-    keys = [c.key for c in record.columns]
-    listed = [(i, dict(zip(keys, row, strict=True))) for i, row in enumerate(record.rows)]
-    listed.sort(key=lambda r: -_gap(r[1]))
+    listed = sorted(enumerate(rows_of_table(record)), key=lambda r: -_gap(r[1]))
     rows = [
         {
             "condition": run.called(str(row["condition"])),

@@ -26,6 +26,7 @@ from judgestats.reporting.tables import Column, Table
 from judgestats.results import About, Comparison, Record, Results, ResultSet, Test, quantity_of
 from judgestats.results import Table as TableRecord
 from judgestats.results.numbers import apa_number, with_names
+from judgestats.results.records import rows_of_table
 from judgestats.results.text import ResultText, family_sentence, print_of, words_of
 
 
@@ -390,11 +391,7 @@ def descriptive(run: Run) -> list[Showable]:
 
 
 def _questions(run: Run) -> dict[str, str]:
-    return {
-        str(h["id"]): str(h.get("question", ""))
-        for h in run.plan.get("hypotheses") or run.facts.get("families") or []
-        if h.get("id")
-    }
+    return {str(h["id"]): str(h.get("question", "")) for h in run.hypotheses if h.get("id")}
 
 
 def _grouped(run: Run) -> dict[str, list[Record]]:
@@ -494,8 +491,7 @@ def systems(run: Run) -> Table | None:
 
 
 def _rows(run: Run, board: TableRecord) -> list[dict[str, Any]]:
-    keys = [c.key for c in board.columns]
-    values = [dict(zip(keys, row, strict=True)) for row in board.rows]
+    values = rows_of_table(board)
     rows: list[dict[str, Any]] = [
         {"group": subject_of(board), "system": str(v["system"])} for v in values
     ]
@@ -504,7 +500,7 @@ def _rows(run: Run, board: TableRecord) -> list[dict[str, Any]]:
         return address(board.id, f"rows.{i}.{key}")
 
     for key, _, low, high, (best, worst) in _ORDERS:
-        if key not in keys:
+        if key not in {c.key for c in board.columns}:
             continue
         numbers = [
             Measured(
