@@ -1,10 +1,10 @@
 """Public names of `judgestats.training`."""
 
+from judgestats.training.examples import KINDS as KINDS
 from judgestats.training.examples import DataSplit as DataSplit
 from judgestats.training.examples import Example as Example
 from judgestats.training.examples import ExampleSet as ExampleSet
 from judgestats.training.examples import Filters as Filters
-from judgestats.training.examples import KINDS as KINDS
 from judgestats.training.examples import Source as Source
 from judgestats.training.examples import Student as Student
 from judgestats.training.examples import balanced as balanced
