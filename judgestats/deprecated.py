@@ -22,6 +22,7 @@ REMOVED_STATISTICS: Mapping[str, str] = MappingProxyType(
         "disattenuated_correlation": (
             "stats.human_correlation, divided by the root of the product of two stats.icc"
         ),
+        "epsilon_squared": "stats.kruskal_test(groups).effects[0]",
         "eta_squared_ranks": "stats.kruskal_test(groups).effects[1]",
         "fligner_test": "scipy.stats.fligner",
         "generalizability": "stats.icc_forms: ICC(2,k) is Phi, ICC(3,k) is E rho squared",
@@ -32,7 +33,9 @@ REMOVED_STATISTICS: Mapping[str, str] = MappingProxyType(
         "gwet_ac2": "irrCAC::gwet.ac1.raw in R, or stats.gwet_ac1",
         "hodges_lehmann_paired": "stats.wilcoxon_signed_rank(x, y).effects[1]",
         "hodges_lehmann_shift": "stats.mann_whitney_test(x, y).effects[1]",
-        "jonckheere_test": "stats.kendall_correlation of the group's rank and the value",
+        "jonckheere_test": "scipy.stats.kendalltau of the group's rank and the value",
+        "kendall_correlation": "scipy.stats.kendalltau, or stats.spearman_correlation",
+        "kendalls_w": "stats.friedman_test(scores).effect",
         "labels_by_item": 'frame.pivot(index="item", columns="annotator", values="label")',
         "light_kappa": "the mean of stats.cohen_kappa over pairs of raters",
         "majority_stability": "stats.vote_share_reliability(verdicts, k=...)",
@@ -51,9 +54,12 @@ REMOVED_STATISTICS: Mapping[str, str] = MappingProxyType(
         "reliability_of_scores": "stats.icc and stats.standard_error_of_measurement",
         "skillings_mack_test": "stats.friedman_test, or PMCMRplus::skillingsMackTest in R",
         "split_halves": "psych::splitHalf in R",
+        "stuart_maxwell_test": "statsmodels.stats.contingency_tables.SquareTable(table)"
+        ".homogeneity()",
         "ten_berge_mu": "psych::tenberge in R",
         "variance_components": "stats.crossed_components, or lme4::lmer in R",
         "verdict_entropy": "the mean over items of scipy.stats.entropy(shares, base=2)",
+        "vargha_delaney_a": "(1 + stats.cliffs_delta(x, y).estimate) / 2",
     }
 )
 """What `judgestats.stats` no longer has, with what takes its place."""

@@ -103,10 +103,10 @@ def one_of(
 
     Examples
     --------
-    >>> one_of("wilcoxon_signed_rank", "zeros", "prat", ("drop", "pratt"))
+    >>> one_of("page_trend_test", "alternative", "grater", ("greater", "two-sided"))
     Traceback (most recent call last):
     ...
-    judgestats.errors.InputError: wilcoxon_signed_rank: zeros must be one of drop, pratt, got ...
+    judgestats.errors.InputError: page_trend_test: alternative must be one of greater, two-sided...
     """
     options = tuple(allowed)
     if value not in options:

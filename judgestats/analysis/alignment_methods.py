@@ -315,7 +315,7 @@ def consistency_of(table: pd.DataFrame) -> list[NamedResult]:
     if len(rows) < 5:
         return []
     test = spearman_correlation(
-        rows["self_agreement"].to_numpy(float), rows["alignment"].to_numpy(float), interval="none"
+        rows["self_agreement"].to_numpy(float), rows["alignment"].to_numpy(float), interval=False
     )
     title = "Agreement with itself and with people, over conditions"
     correlation = test.effects[0].replace(notes=(_DEPENDENT,))

@@ -99,20 +99,11 @@ from judgestats.stats.comparison.effects import (
 from judgestats.stats.comparison.effects import (
     hedges_g as hedges_g,
 )
-from judgestats.stats.comparison.effects import (
-    vargha_delaney_a as vargha_delaney_a,
-)
 from judgestats.stats.comparison.friedman import (
     friedman_test as friedman_test,
 )
 from judgestats.stats.comparison.friedman import (
-    kendalls_w as kendalls_w,
-)
-from judgestats.stats.comparison.friedman import (
     nemenyi_critical_difference as nemenyi_critical_difference,
-)
-from judgestats.stats.comparison.groups import (
-    epsilon_squared as epsilon_squared,
 )
 from judgestats.stats.comparison.groups import (
     kruskal_test as kruskal_test,
@@ -131,12 +122,6 @@ from judgestats.stats.comparison.paired_categories import (
 )
 from judgestats.stats.comparison.paired_categories import (
     mcnemar_test as mcnemar_test,
-)
-from judgestats.stats.comparison.paired_categories import (
-    stuart_maxwell_test as stuart_maxwell_test,
-)
-from judgestats.stats.comparison.rank_correlation import (
-    kendall_correlation as kendall_correlation,
 )
 from judgestats.stats.comparison.rank_correlation import (
     spearman_correlation as spearman_correlation,

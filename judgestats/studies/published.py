@@ -213,7 +213,7 @@ def _variances(cells: Cells, condition: str) -> np.ndarray[tuple[int], np.dtype[
 def _trend(cells: Cells, stratum: Stratum) -> TestResult:
     values = [_variances(cells, c) for c in stratum.conditions]
     at = [np.full(v.size, t) for v, t in zip(values, stratum.at or (), strict=True)]
-    return _marked(spearman_correlation(np.concatenate(at), np.concatenate(values), interval=None))
+    return _marked(spearman_correlation(np.concatenate(at), np.concatenate(values)))
 
 
 def _marked(test: TestResult) -> TestResult:

@@ -140,7 +140,7 @@ def _estimated(run: Run, subjects: dict[str, list[str]]) -> Table:
 
 
 def test_what_is_estimated_alike_of_two_stands_side_by_side(run: Run) -> None:
-    names = ["spearman_rho", "kendall_tau_b", "mean"]
+    names = ["spearman_rho", "kendall_tau", "mean"]
     table = _estimated(run, {"one": names, "two": names})
     assert [c.label for c in table.columns] == ["What", "one", "two"]
     assert len(table.rows) == 3
@@ -149,7 +149,7 @@ def test_what_is_estimated_alike_of_two_stands_side_by_side(run: Run) -> None:
 
 
 def test_what_all_estimates_are_of_stands_in_the_caption(run: Run) -> None:
-    table = _estimated(run, {"T=1": ["spearman_rho", "kendall_tau_b"]})
+    table = _estimated(run, {"T=1": ["spearman_rho", "kendall_tau"]})
     assert table.caption == "What was estimated: T=1."
     assert [c.label for c in table.columns] == ["What", "Estimate"]
 

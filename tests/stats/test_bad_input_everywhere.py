@@ -206,14 +206,12 @@ CALLS: dict[str, Caller] = {
         n_candidates=3,
     ),
     "spread_trend": on("spread_trend", np.abs),
-    "stuart_maxwell_test": on_two("stuart_maxwell_test", verdicts),
     # Its bootstrap refits three factors each time: the tests of the function itself hold it.
     "omega_hierarchical": on("omega_hierarchical", interval=None),
     "published_omega_2412_12509": on("published_omega_2412_12509", verdicts, n_permutations=9),
 }
 for _name in [
     "brown_forsythe_test",
-    "epsilon_squared",
     "kruskal_test",
     "levene_test",
     "pairwise_mann_whitney",

@@ -62,8 +62,6 @@ ENTRIES: tuple[Quantity, ...] = (
         name="pass_rate", record="verdicts.pass_rate",
         metric="verdicts/pass_rate", aliases=("pass_rate",),
         says="pass rate {}", screen=Screen("passes", "lets pass", "passes")),
-    _share("share_changed", "share changed", function="stuart_maxwell_test",
-        glossary="share of items on which two verdicts differ"),
     _good("accuracy", "accuracy", function="accuracy",
         glossary="share of verdicts that are right",
         needs=Needs(kind="labels"), title="Same verdict as people", primary=True,

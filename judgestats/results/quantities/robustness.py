@@ -31,7 +31,7 @@ ENTRIES: tuple[Quantity, ...] = (
     Quantity("rank", "rank", unit="place", low=1.0, better="lower", function="bradley_terry",
         glossary="place among the systems; the intervals of all hold at once"),
     Quantity("order_in_common", "agreement of two orders", unit="coefficient", low=-1.0, high=1.0,
-        nothing=0.0, better="higher", function="kendall_correlation", symbol="τb",
+        nothing=0.0, better="higher", function="", symbol="τb",
         glossary="Kendall's tau-b of the systems by pairwise verdicts and by scores",
         screen=Screen("order_in_common", "both orders agree", "orders agree", "(tau-b)")),
     Quantity("strength_difference", "difference of strengths", unit="logits", nothing=0.0,

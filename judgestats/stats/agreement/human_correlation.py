@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Bools, Floats, Ints, too_large
 from judgestats.errors import InputError, one_of
-from judgestats.stats.comparison.rank_correlation import kendall_correlation, spearman_correlation
+from judgestats.stats.comparison.rank_correlation import kendall_interval, spearman_interval
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_bootstrap, cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
@@ -90,7 +90,7 @@ def human_correlation(
     -----
     Kendall's tau is tau-b. The interval is Fisher's z with variance 1 / (n - 3) for Pearson,
     (1 + r^2 / 2) / (n - 3) for Spearman (Bonett & Wright), of the asymptotic standard error for
-    Kendall: as `spearman_correlation` and `kendall_correlation` print. With clusters it is the BCa
+    Kendall: as Brown and Benedetti (1977). With clusters it is the BCa
     cluster bootstrap. DescTools' interval for Spearman uses 1 / (n - 3), which is too short.
 
     References
@@ -156,15 +156,14 @@ def human_correlation(
 def _analytic(result: Estimate, x: Floats, y: Floats, method: str, level: float) -> Estimate:
     """The interval that the test of the same correlation prints; Fisher's z for Pearson."""
     if method != "pearson":
-        test = spearman_correlation if method == "spearman" else kendall_correlation
-        effect = test(x, y, level=level).effects[0]
-        interval = effect.interval
+        limits = spearman_interval if method == "spearman" else kendall_interval
+        interval, found = limits(x, y, level)
         if interval is not None and not (
             math.isfinite(interval.low) and math.isfinite(interval.high)
         ):
             interval = None
-        notes = effect.notes if interval else (*effect.notes, *_no_interval("too few items"))
-        return result.replace(interval=interval, std_error=effect.std_error, notes=notes)
+        notes = tuple(found) if interval else (*found, *_no_interval("too few items"))
+        return result.replace(interval=interval, notes=notes)
     r, n = result.estimate, x.size
     if n <= 3 or abs(r) >= 1 - 1e-12:
         why = "it needs more than three items" if n <= 3 else "the coefficient is at its limit"

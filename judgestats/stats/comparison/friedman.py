@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from judgestats.arrays import Floats, Ints
-from judgestats.errors import InputError, one_of
-from judgestats.stats.comparison.effects import undercoverage
+from judgestats.errors import InputError
 from judgestats.stats.designs.blocks import read_blocks
-from judgestats.stats.designs.groups import Missing, level_label
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.bootstrap import cluster_bootstrap
 from judgestats.stats.inference.distributions import (
     f_noncentrality,
     studentized_range_isf,
     studentized_range_sf,
 )
 from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
-from judgestats.stats.inference.keywords import Permutations, Permuted, Resampled, with_keywords
-from judgestats.stats.inference.multiplicity import Adjustment, p_adjust
+from judgestats.stats.inference.keywords import Permutations, Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
-from judgestats.stats.inference.rank_distributions import (
-    friedman_null,
-    level_ranks,
-    rank_difference_null,
-)
+from judgestats.stats.inference.rank_distributions import level_ranks
 from judgestats.stats.inference.result import Comparison, Comparisons, TestResult
-
-_SYMBOLS = {"conover": "t", "nemenyi": "q", "siegel": "z", "versus_control": "z"}
-"""Of the statistics of the tests that follow; a difference has none of its own."""
 
 
 def nemenyi_critical_difference(k: int, n_blocks: int, *, alpha: float = 0.05) -> float:
@@ -109,119 +99,59 @@ class FriedmanResult(TestResult):
 
     @property
     def iman_davenport(self) -> TestResult:
-        """Iman and Davenport's F from the same ranks."""
+        """Iman and Davenport's F from the same ranks, its p by F or of perfect agreement."""
+        n, k = self.ranks.shape
+        chi_squared = self.details["chi_squared"]
+        rest = n * (k - 1) - chi_squared
+        if math.isnan(chi_squared):
+            f = p = math.nan
+        elif rest <= 1e-10 * n * (k - 1):
+            # Every block has the same order: F is infinite and p that arrangement's probability.
+            f, p = math.inf, math.exp(_log_chance_of_agreement(self.ranks))
+        else:
+            f = (n - 1) * chi_squared / rest
+            p = float(distributions.f.sf(f, k - 1, (k - 1) * (n - 1)))
         return dataclasses.replace(
             self,
-            **iman_davenport_f(self.details["chi_squared"], self.ranks),
+            statistic=f,
+            statistic_name="F",
+            df=MappingProxyType({"num df": float(k - 1), "denom df": float((k - 1) * (n - 1))}),
+            p_value=p,
             name="iman_davenport_test",
             method="Friedman test, Iman-Davenport F",
             details={k: v for k, v in self.details.items() if k not in {"n_permutations", "seed"}},
         )
 
-    def critical_difference(self, *, alpha: float = 0.05) -> float:
-        """Nemenyi's critical difference of mean ranks at this k and N."""
-        n, k = self.ranks.shape
-        return nemenyi_critical_difference(k, n, alpha=alpha)
-
     def nemenyi(self, *, level: float = 0.95) -> Comparisons:
         """All pairs by Nemenyi's test: adjusted by construction, simultaneous intervals."""
-        if self.reason:
-            return self._undefined(
-                "nemenyi",
-                "Nemenyi's all-pairs test after Friedman's",
-                "single-step (studentised range)",
-            )
         n, k = self.ranks.shape
-        half = nemenyi_critical_difference(k, n, alpha=1 - level)
-        a, b = np.triu_indices(k, 1)
-        means = self.mean_ranks
-        difference = means[a] - means[b]
-        q = math.sqrt(2) * difference / math.sqrt(k * (k + 1) / (6 * n))
-        p = studentized_range_sf(np.abs(q), k=k)
-        intervals = [
-            Interval(low=d - half, high=d + half, level=level, method="Nemenyi, simultaneous")
-            for d in difference.tolist()
-        ]
+        half = nemenyi_critical_difference(k, max(n, 1), alpha=1 - level)
+        difference = self._differences()
+        q = math.sqrt(2) * difference / math.sqrt(k * (k + 1) / (6 * max(n, 1)))
+        notes = list(self.notes)
+        if self.cluster is not None:
+            message = (
+                "These p-values take blocks as independent, but blocks share clusters: use "
+                "permutation_pairs()."
+            )
+            notes.append(Note(code="clusters_ignored", message=message))
+        share = self.details.get("tied_share", 0.0)
+        if share > 0.25:
+            message = (
+                f"{share:.0%} of the scores are tied within their block. The standard error "
+                "assumes no ties, so this test is conservative; permutation_pairs() uses the ties."
+            )
+            notes.append(Note(code="ties_ignored", message=message))
         return self._family(
             "nemenyi",
             "Nemenyi's all-pairs test after Friedman's (studentised range)",
             "single-step (studentised range)",
-            (a, b, difference, q, p, p),
-            intervals=intervals,
+            (difference, q, studentized_range_sf(np.abs(q), k=k)),
+            symbol="q",
+            half=half,
+            level=level,
+            notes=notes,
             details={"critical_difference": half, "alpha": 1 - level},
-        )
-
-    def conover(self, *, adjust: Adjustment | Literal["single-step"] = "holm") -> Comparisons:
-        """All pairs by Conover's t test on ranks, which uses the ties; df (N - 1)(k - 1).
-
-        ``single-step`` refers sqrt(2) |t| to the studentised range with infinite df, as PMCMRplus.
-        """
-        if self.reason:
-            return self._undefined("conover", "Conover's all-pairs test after Friedman's", adjust)
-        n, k = self.ranks.shape
-        totals = self.ranks.sum(axis=0)
-        df = (n - 1) * (k - 1)
-        spread = 2 * (n * np.sum(self.ranks**2) - np.sum(totals**2)) / df if df else math.nan
-        a, b = np.triu_indices(k, 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = (totals[a] - totals[b]) / math.sqrt(max(spread, 0.0))
-        if adjust == "single-step":
-            raw = adjusted = studentized_range_sf(math.sqrt(2) * np.abs(t), k=k)
-        else:
-            raw = 2 * distributions.t.sf(np.abs(t), df)
-            adjusted = p_adjust(raw, method=adjust)
-        difference = (totals[a] - totals[b]) / n
-        return self._family(
-            "conover",
-            "Conover's all-pairs test after Friedman's (t on ranks)",
-            adjust,
-            (a, b, difference, t, raw, adjusted),
-            df=df,
-        )
-
-    def siegel(self, *, adjust: Adjustment = "holm") -> Comparisons:
-        """All pairs by the normal test on mean ranks (Siegel and Castellan, 1988)."""
-        a, b = np.triu_indices(self.ranks.shape[1], 1)
-        return self._normal_family(
-            "siegel", "Siegel-Castellan all-pairs test after Friedman's (normal)", adjust, a, b
-        )
-
-    def versus(self, control: object, *, adjust: Adjustment = "holm") -> Comparisons:
-        """Every condition against one control by the normal test on mean ranks (Demsar, 2006)."""
-        label = level_label(control)
-        one_of("versus", "control", label, self.conditions)
-        c = self.conditions.index(label)
-        a = np.array([j for j in range(len(self.conditions)) if j != c])
-        return self._normal_family(
-            "versus_control",
-            f"Many-to-one test against {label} after Friedman's (normal)",
-            adjust,
-            a,
-            np.full(a.size, c),
-        )
-
-    def exact_pairs(self, *, adjust: Adjustment = "holm") -> Comparisons:
-        """All pairs by the exact distribution of a rank-sum difference (Eisinga et al., 2017).
-
-        The distribution is that of untied ranks; with ties it is an approximation, as in PMCMRplus.
-        """
-        if self.reason:
-            return self._undefined(
-                "friedman_exact_pairs", "Exact all-pairs test after Friedman's", adjust
-            )
-        n, k = self.ranks.shape
-        null = rank_difference_null(k, n)
-        upper = np.cumsum(null[::-1])[::-1]
-        totals = self.ranks.sum(axis=0)
-        a, b = np.triu_indices(k, 1)
-        difference = totals[a] - totals[b]
-        steps = np.ceil(np.abs(difference) - 1e-9).astype(int) + n * (k - 1)
-        raw = np.where(np.abs(difference) < 1e-9, 1.0, np.minimum(1.0, 2 * upper[steps]))
-        return self._family(
-            "friedman_exact_pairs",
-            "Exact all-pairs test of rank-sum differences after Friedman's",
-            adjust,
-            (a, b, difference / n, difference, raw, p_adjust(raw, method=adjust)),
         )
 
     @with_keywords()
@@ -231,108 +161,81 @@ class FriedmanResult(TestResult):
         Conditions are exchanged within blocks, jointly for the blocks of one cluster, so that the
         single-step p-values hold under any dependence within clusters.
         """
-        if self.reason:
-            return self._undefined(
-                "permutation_pairs", "All-pairs permutation test of mean ranks", "single-step"
+        difference = self._differences()
+        p = np.full(difference.size, math.nan)
+        if not self.reason:
+            n = self.ranks.shape[0]
+            null = permutation_distribution(
+                cluster_totals(self.ranks, self.cluster),
+                lambda x: np.ptp(x.sum(axis=1), axis=1) / n,
+                scheme="cells",
+                **inference,
+                vectorized=True,
             )
-        rows = cluster_totals(self.ranks, self.cluster)
-        n = self.ranks.shape[0]
-        null = permutation_distribution(
-            rows,
-            lambda x: np.ptp(x.sum(axis=1), axis=1) / n,
-            scheme="cells",
-            **inference,
-            vectorized=True,
-        )
-        a, b = np.triu_indices(rows.shape[1], 1)
-        difference = self.mean_ranks[a] - self.mean_ranks[b]
-        largest = np.sort(null.distribution)
-        reached = largest.size - np.searchsorted(largest, np.abs(difference) - 1e-10)
-        p = (reached + 1) / (inference["n_permutations"] + 1)
+            largest = np.sort(null.distribution)
+            reached = largest.size - np.searchsorted(largest, np.abs(difference) - 1e-10)
+            p = (reached + 1) / (inference["n_permutations"] + 1)
         return self._family(
             "permutation_pairs",
             "All-pairs permutation test of mean ranks (largest difference)",
             "single-step (permutation of the largest difference)",
-            (a, b, difference, difference, p, p),
+            (difference, difference, p),
+            floor=1 / (inference["n_permutations"] + 1) * (1 + 1e-9),
             details={"n_permutations": inference["n_permutations"], "seed": inference["seed"]},
         )
 
-    def _undefined(self, name: str, method: str, adjust: str) -> Comparisons:
-        """The family where the omnibus test has a reason not to exist."""
+    def _differences(self) -> Floats:
+        """Mean-rank differences of all pairs; NaN where the omnibus test does not exist."""
         a, b = np.triu_indices(len(self.conditions), 1)
-        nothing = np.full(a.size, math.nan)
-        return self._family(name, method, adjust, (a, b, nothing, nothing, nothing, nothing))
-
-    def _normal_family(
-        self, name: str, method: str, adjust: Adjustment, a: Ints, b: Ints
-    ) -> Comparisons:
         if self.reason:
-            return self._undefined(name, method, adjust)
-        n, k = self.ranks.shape
-        difference = self.mean_ranks[a] - self.mean_ranks[b]
-        z = difference / math.sqrt(k * (k + 1) / (6 * n))
-        raw = 2 * distributions.norm.sf(np.abs(z))
-        return self._family(
-            name, method, adjust, (a, b, difference, z, raw, p_adjust(raw, method=adjust))
-        )
+            return np.full(a.size, math.nan)
+        return self.mean_ranks[a] - self.mean_ranks[b]
 
     def _family(
         self,
         name: str,
         method: str,
         adjust: str,
-        columns: tuple[Any, Any, Any, Any, Any, Any],
+        columns: tuple[Floats, Floats, Floats],
         *,
-        df: float = math.nan,
-        intervals: Sequence[Interval] | None = None,
-        details: dict[str, Any] | None = None,
+        details: dict[str, Any],
+        symbol: str = "",
+        half: float = math.nan,
+        level: float = math.nan,
+        floor: float = 0.0,
+        notes: Sequence[Note] | None = None,
     ) -> Comparisons:
-        """Comparisons from parallel columns (a, b, estimate, statistic, p, adjusted p)."""
-        reason, drawn = self.reason, (details or {}).get("n_permutations", 0)
-        floor = 1 / (drawn + 1) * (1 + 1e-9) if drawn else 0.0
+        """Comparisons of all pairs from parallel columns (difference, statistic, adjusted p)."""
         rows = []
-        for i, (a, b, estimate, statistic, p, adjusted) in enumerate(zip(*columns, strict=True)):
-            undefined = bool(reason) or math.isnan(statistic)
+        pairs = itertools.combinations(self.conditions, 2)
+        for (a, b), d, statistic, p in zip(pairs, *(c.tolist() for c in columns), strict=True):
+            simultaneous = Interval(
+                low=d - half, high=d + half, level=level, method="Nemenyi, simultaneous"
+            )
             rows.append(
                 Comparison(
-                    a=self.conditions[int(a)],
-                    b=self.conditions[int(b)],
-                    estimate=float(estimate),
+                    a=a,
+                    b=b,
+                    estimate=d,
                     estimate_name="mean_rank_difference",
-                    statistic=math.nan if undefined else float(statistic),
-                    df=df,
-                    p_value=math.nan if undefined else float(p),
-                    p_adjusted=math.nan if undefined else float(adjusted),
-                    p_bound=not undefined and bool(adjusted <= floor),
-                    interval=None if undefined or intervals is None else intervals[i],
-                    reason=(reason or "the ranks do not vary") if undefined else "",
+                    statistic=math.nan if self.reason else statistic,
+                    p_value=math.nan if self.reason else p,
+                    p_adjusted=math.nan if self.reason else p,
+                    p_bound=not self.reason and p <= floor,
+                    interval=None if self.reason or math.isnan(half) else simultaneous,
+                    reason=self.reason,
                 )
             )
-        notes = list(self.notes)
-        if self.cluster is not None and name != "permutation_pairs":
-            message = (
-                "These p-values take blocks as independent, but blocks share clusters: use "
-                "permutation_pairs()."
-            )
-            notes.append(Note(code="clusters_ignored", message=message))
-        share = self.details.get("tied_share", 0.0)
-        if name in {"nemenyi", "siegel", "versus_control"} and share > 0.25:
-            message = (
-                f"{share:.0%} of the scores are tied within their block. The standard error "
-                "assumes no ties, so this test is conservative; conover() uses the ties."
-            )
-            notes.append(Note(code="ties_ignored", message=message))
         return Comparisons(
             name=name,
-            symbol=_SYMBOLS.get(name, ""),
+            symbol=symbol,
             method=method,
             adjust=adjust,
-            family=f"{'pairs' if name != 'versus_control' else 'contrasts'} of "
-            f"{len(self.conditions)} conditions",
+            family=f"pairs of {len(self.conditions)} conditions",
             rows=tuple(rows),
             sample=self.sample,
-            notes=tuple(notes),
-            details=MappingProxyType(details or {}),
+            notes=self.notes if notes is None else tuple(notes),
+            details=MappingProxyType(details),
         )
 
 
@@ -345,22 +248,6 @@ def cluster_totals(ranks: Floats, cluster: Ints | None) -> Floats:
     return out
 
 
-def iman_davenport_f(chi_squared: float, ranks: Floats) -> dict[str, Any]:
-    """Iman and Davenport's F with its df and p."""
-    n, k = ranks.shape
-    df = MappingProxyType({"num df": float(k - 1), "denom df": float((k - 1) * (n - 1))})
-    rest = n * (k - 1) - chi_squared
-    if math.isnan(chi_squared):
-        f = p = math.nan
-    elif rest <= 1e-10 * n * (k - 1):
-        # Every block has the same order: F is infinite and p that arrangement's probability.
-        f, p = math.inf, math.exp(_log_chance_of_agreement(ranks))
-    else:
-        f = (n - 1) * chi_squared / rest
-        p = float(distributions.f.sf(f, k - 1, (k - 1) * (n - 1)))
-    return {"statistic": f, "statistic_name": "F", "df": df, "p_value": p}
-
-
 def _log_chance_of_agreement(ranks: Floats) -> float:
     """Log probability that all later blocks fall in the first one's order, given their ties."""
     k = ranks.shape[1]
@@ -371,19 +258,13 @@ def _log_chance_of_agreement(ranks: Floats) -> float:
     return total
 
 
-IntervalMethod = Literal["f", "bootstrap", "none"]
-
-
-def _w(ranks: Floats, weights: Floats | None = None) -> Floats:
-    """Tie-corrected W; with weights (B, N) one value per row of item counts."""
+def _w(ranks: Floats) -> float:
+    """Kendall's W, corrected for ties."""
     n, k = ranks.shape
     centred = ranks - (k + 1) / 2
-    counts = np.ones((1, n)) if weights is None else weights
-    between = np.sum((counts @ centred) ** 2, axis=1)
-    within = counts @ np.sum(centred**2, axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result: Floats = between / (counts.sum(axis=1) * within)
-    return result
+    between = float(np.sum(centred.sum(axis=0) ** 2))
+    w: float = between / (n * float(np.sum(centred**2)))
+    return w
 
 
 def _f_interval(
@@ -415,100 +296,10 @@ def _f_interval(
 
 
 def concordance_of_ranks(
-    ranks: Floats,
-    *,
-    cluster: Ints | None,
-    sample: Sample,
-    level: float,
-    seed: int | None,
-    interval: IntervalMethod | None = None,
-    n_resamples: int = 2000,
+    ranks: Floats, *, cluster: Ints | None, sample: Sample, level: float
 ) -> Estimate:
-    """Kendall's W of a rank matrix, with its interval (see `kendalls_w`)."""
-    n = ranks.shape[0]
-    reason = ""
-    if n < 2:
-        reason = f"at least 2 complete blocks are required, got {n}"
-    elif np.ptp(ranks) == 0:
-        reason = "all scores are tied within every block"
-    w = math.nan if reason else float(_w(ranks)[0])
-    chosen = interval or "f"
-    bounds_found: Interval | None = None
-    notes: list[Note] = []
-    corrected = math.nan
-    if not reason:
-        corrected = (n * w - 1) / (n - 1)
-        if chosen == "f":
-            limits = _f_interval(ranks, cluster, w, level)
-            method = "noncentral F inversion" + ("" if cluster is None else " over clusters")
-            if limits is None:
-                where = "every item orders the conditions alike" if w >= 1 else "W is 0"
-                where = where if w in {0.0, 1.0} else "there are fewer than 3 items or clusters"
-                message = f"No interval: {where}, so the F inversion has no two limits."
-                notes.append(Note(code="boundary", message=message))
-            else:
-                bounds_found = Interval(low=limits[0], high=limits[1], level=level, method=method)
-        elif chosen == "bootstrap":
-            boot = cluster_bootstrap(
-                ranks, _w, cluster=cluster, n_resamples=n_resamples, level=level, seed=seed,
-                vectorized=True, names=("W",), method="bca",
-            )  # fmt: skip
-            notes += boot.notes
-            notes += undercoverage("The bootstrap of Kendall's W", w < 0.4)
-            bounds_found = boot.interval if math.isfinite(boot.interval.low) else None
-    return Estimate(
-        name="kendalls_w",
-        label="Kendall's W",
-        estimator="tie-corrected chi-squared / (N (k - 1))",
-        estimate=w,
-        interval=bounds_found,
-        sample=sample,
-        notes=tuple(notes),
-        reason=reason,
-        details={"mean_rank_correlation": corrected},
-    )
+    r"""Kendall's W of a rank matrix, and the interval of the population's concordance.
 
-
-@with_keywords()
-def kendalls_w(
-    scores: object,
-    data: object = None,
-    *,
-    names: Any = None,
-    interval: IntervalMethod | None = None,
-    missing: Missing = "drop",
-    **inference: Unpack[Resampled],
-) -> Estimate:
-    r"""Kendall's coefficient of concordance of items that order the same conditions.
-
-    Parameters
-    ----------
-    scores : array-like of shape (N, k), DataFrame, or str
-        Items in rows, conditions in columns; or ``"score ~ condition | item"``.
-    data : DataFrame, optional
-        The long frame of the formula.
-    names : sequence, optional
-        Labels of the conditions.
-    interval : {"f", "bootstrap", "none"}, optional
-        Inversion of the noncentral F (default; with `cluster` over the clusters' mean rank
-        profiles), or the BCa bootstrap over items or clusters, which misses small concordances
-        (docs/simulations/coverage_ranks.csv).
-    missing : {"drop", "raise"}
-        What to do with items that lack a score.
-
-    Returns
-    -------
-    Estimate
-        ``details["mean_rank_correlation"]`` is the mean Spearman correlation of two items,
-        (N W - 1) / (N - 1) without ties, which has no upward bias.
-
-    Raises
-    ------
-    InputError
-        If the data cannot be read as blocks.
-
-    Notes
-    -----
     :math:`W = \chi^2_F / (N (k - 1))`, tie-corrected as ``irr::kendall(correct = TRUE)``. With
     nothing to find W averages 1 / N, not 0. The interval is for the concordance of the population
     of items, :math:`\omega = \lim_{N\to\infty} W = \sum_j \tau_j^2 / T`, :math:`\tau_j` the mean
@@ -522,31 +313,38 @@ def kendalls_w(
     References
     ----------
     Kendall & Babington Smith (1939), Ann. Math. Statist. 10, 275-287.
-
-    Examples
-    --------
-    >>> w = kendalls_w([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]])
-    >>> round(w.estimate, 4), round(w.interval.low, 3), round(w.interval.high, 3)
-    (0.5625, 0.0, 1.0)
     """
-    where = "kendalls_w"
-    one_of(where, "interval", interval, (None, "f", "bootstrap", "none"))
-    blocks = read_blocks(
-        scores, data, where=where, names=names, cluster=inference["cluster"], missing=missing
-    )
-    ranks = level_ranks(blocks.scores, axis=1)
-    return concordance_of_ranks(
-        ranks,
-        cluster=blocks.cluster,
-        sample=blocks.sample,
-        level=inference["level"],
-        seed=inference["seed"],
+    n = ranks.shape[0]
+    reason = ""
+    if n < 2:
+        reason = f"at least 2 complete blocks are required, got {n}"
+    elif np.ptp(ranks) == 0:
+        reason = "all scores are tied within every block"
+    w = math.nan if reason else _w(ranks)
+    interval: Interval | None = None
+    notes: tuple[Note, ...] = ()
+    if not reason:
+        limits = _f_interval(ranks, cluster, w, level)
+        method = "noncentral F inversion" + ("" if cluster is None else " over clusters")
+        if limits is None:
+            where = "every item orders the conditions alike" if w >= 1 else "W is 0"
+            where = where if w in {0.0, 1.0} else "there are fewer than 3 items or clusters"
+            message = f"No interval: {where}, so the F inversion has no two limits."
+            notes = (Note(code="boundary", message=message),)
+        else:
+            interval = Interval(low=limits[0], high=limits[1], level=level, method=method)
+    return Estimate(
+        name="kendalls_w",
+        label="Kendall's W",
+        estimator="tie-corrected chi-squared / (N (k - 1))",
+        estimate=w,
         interval=interval,
-        n_resamples=inference["n_resamples"],
+        sample=sample,
+        notes=notes,
+        reason=reason,
+        details={"mean_rank_correlation": math.nan if reason else (n * w - 1) / (n - 1)},
     )
 
-
-Distribution = Literal["chi2", "f", "exact", "permutation"]
 
 _WHY = (
     "Friedman's test was used because every item is scored under every condition and only the "
@@ -575,57 +373,49 @@ def _refusal(ranks: Floats) -> str:
 @with_keywords()
 def friedman_test(
     scores: object,
-    data: object = None,
     *,
     names: Sequence[Any] | None = None,
-    distribution: Distribution | None = None,
-    missing: Missing = "drop",
     **inference: Unpack[Permuted],
 ) -> FriedmanResult:
     r"""Friedman's test: do the conditions differ in location within items?
 
     Parameters
     ----------
-    scores : array-like of shape (N, k), DataFrame, or str
-        Items in rows, conditions in columns; or a formula ``"score ~ temperature | item"``.
-    data : DataFrame, optional
-        The long frame of the formula, one row per item and condition.
+    scores : array-like of shape (N, k), or DataFrame
+        Items in rows, conditions in columns. Items with a missing score are left out and counted,
+        as in R.
     names : sequence, optional
         Labels of the conditions of an array.
-    cluster : array-like of shape (N,) or str, optional
-        Cluster of each item (the question), or the frame's column.
-    distribution : {"chi2", "f", "exact", "permutation"}, optional
-        Where the p-value comes from: chi-squared (as R's ``friedman.test``; the default), Iman and
-        Davenport's F (less conservative), the exact distribution given the ties (small cases, at
-        most 7 conditions), or permutation of conditions within items (the default with `cluster`;
-        blocks of one cluster are permuted jointly).
-    missing : {"drop", "raise"}
-        Items with a missing score are left out and counted, as in R, or refused.
+    cluster : array-like of shape (N,), optional
+        Cluster of each item (the question): the p-value is then by permutation of the conditions
+        within items, jointly for the items of one cluster; else from chi-squared, as R's
+        ``friedman.test``.
     level : float
         Level of the interval of Kendall's W.
 
     Returns
     -------
     FriedmanResult
-        With `.iman_davenport`, `.nemenyi()`, `.conover()`, `.siegel()`, `.versus(control)`,
-        `.exact_pairs()`, `.permutation_pairs()` and `.critical_difference()`.
+        With `.iman_davenport`, `.nemenyi()` and `.permutation_pairs()`.
 
     Raises
     ------
     InputError
-        If the data cannot be read as blocks, or the exact distribution is out of reach.
+        If the data cannot be read as blocks.
 
     Notes
     -----
     :math:`\chi^2 = (k-1) \sum_j (R_j - N(k+1)/2)^2 / \sum_{ij} (r_{ij} - (k+1)/2)^2`, corrected
     for ties as in R. :math:`F = (N-1)\chi^2 / (N(k-1) - \chi^2)` on k-1 and (k-1)(N-1) df.
-    pingouin's F option uses other df. scipy's ``friedmanchisquare`` agrees but wants k >= 3 and has
-    no exact p. The effect is Kendall's W = chi2 / (N (k-1)); see `kendalls_w` for its interval.
+    pingouin's F option uses other df. scipy's ``friedmanchisquare`` agrees but wants k >= 3. The
+    effect is Kendall's W = chi2 / (N (k-1)), whose interval inverts the noncentral F;
+    ``details["mean_rank_correlation"]`` of the effect is the mean Spearman correlation of two
+    items, (N W - 1) / (N - 1) without ties, which has no upward bias.
 
     References
     ----------
     Friedman (1937), JASA 32, 675-701; Iman & Davenport (1980), Commun. Statist. A 9, 571-595;
-    Conover (1999), Practical Nonparametric Statistics; Demsar (2006), JMLR 7, 1-30.
+    Kendall & Babington Smith (1939), Ann. Math. Statist. 10, 275-287; Demsar (2006), JMLR 7, 1-30.
 
     Examples
     --------
@@ -638,35 +428,20 @@ def friedman_test(
     >>> [(r.a, r.b, round(r.p_value, 4)) for r in result.nemenyi().rows][1]
     ('T=0', 'T=1', 0.0043)
     """
-    where = "friedman_test"
-    one_of(where, "distribution", distribution, (None, "chi2", "f", "exact", "permutation"))
-    blocks = read_blocks(
-        scores, data, where=where, names=names, cluster=inference["cluster"], missing=missing
-    )
+    blocks = read_blocks(scores, where="friedman_test", names=names, cluster=inference["cluster"])
     n, k = blocks.scores.shape
     ranks = level_ranks(blocks.scores, axis=1)
     reason = _refusal(ranks)
     chi_squared = math.nan if reason else _chi_squared(ranks)
-    chosen = distribution or ("chi2" if blocks.cluster is None else "permutation")
-    notes = list(blocks.notes)
-    outcome: dict[str, Any] = {
-        "statistic": chi_squared,
-        "statistic_name": "Friedman chi-squared",
-        "df": MappingProxyType({"df": float(k - 1)}),
-    }
+    p = math.nan
     method = "Friedman rank sum test"
+    chosen = "chi2" if blocks.cluster is None else "permutation"
     details: dict[str, Any] = {"chi_squared": chi_squared, "distribution": chosen}
-    if reason:
-        outcome["p_value"] = math.nan
-    elif chosen == "chi2":
-        outcome["p_value"] = float(distributions.chi2.sf(chi_squared, k - 1))
-    elif chosen == "f":
-        outcome = iman_davenport_f(chi_squared, ranks)
-        method = "Friedman rank sum test (Iman-Davenport F)"
-    elif chosen == "exact":
-        outcome["p_value"] = _exact_p(ranks, blocks.cluster)
-        method = "Exact Friedman rank sum test"
-    else:
+    if not reason:
+        details["tied_share"] = _tied_share(ranks)
+    if not reason and blocks.cluster is None:
+        p = float(distributions.chi2.sf(chi_squared, k - 1))
+    elif not reason:
         null = permutation_distribution(
             cluster_totals(ranks, blocks.cluster),
             lambda x: np.sum(x.sum(axis=1) ** 2, axis=1),
@@ -675,28 +450,20 @@ def friedman_test(
             seed=inference["seed"],
             vectorized=True,
         )
-        outcome["p_value"] = null.null.p_value
+        p = null.null.p_value
         details |= {"n_permutations": inference["n_permutations"], "seed": inference["seed"]}
-        kept = "items" if blocks.cluster is None else "clusters"
-        method = (
-            f"Friedman rank sum test ({inference['n_permutations']} permutations within {kept})"
-        )
-    if blocks.cluster is not None and chosen in {"chi2", "f"}:
-        message = "This p-value takes blocks as independent, but blocks share clusters."
-        notes.append(Note(code="clusters_ignored", message=message))
-    if not reason:
-        details["tied_share"] = _tied_share(ranks)
+        method += f" ({inference['n_permutations']} permutations within clusters)"
     effect = concordance_of_ranks(
-        ranks,
-        cluster=blocks.cluster,
-        sample=blocks.sample,
-        level=inference["level"],
-        seed=inference["seed"],
+        ranks, cluster=blocks.cluster, sample=blocks.sample, level=inference["level"]
     )
     means = ranks.mean(axis=0) if n else np.full(k, math.nan)
     return FriedmanResult(
         name="friedman_test",
         method=method,
+        statistic=chi_squared,
+        statistic_name="Friedman chi-squared",
+        df=MappingProxyType({"df": float(k - 1)}),
+        p_value=p,
         sample=blocks.sample,
         null_hypothesis="the conditions are alike",
         why=_WHY,
@@ -705,13 +472,12 @@ def friedman_test(
             {f"mean rank {c}": float(m) for c, m in zip(blocks.conditions, means, strict=True)}
         ),
         data_name=blocks.data_name,
-        notes=tuple(notes),
+        notes=blocks.notes,
         reason=reason,
         details=MappingProxyType(details),
         ranks=ranks,
         conditions=blocks.conditions,
         cluster=blocks.cluster,
-        **outcome,
     )
 
 
@@ -722,10 +488,3 @@ def _tied_share(ranks: Floats) -> float:
     edge = np.zeros((ranks.shape[0], 1), dtype=bool)
     tied = np.hstack([same, edge]) | np.hstack([edge, same])
     return float(tied.mean())
-
-
-def _exact_p(ranks: Floats, cluster: Ints | None) -> float:
-    rows = np.rint(2 * cluster_totals(ranks, cluster)).astype(np.int64)
-    values, p = friedman_null(rows)
-    observed = int(np.sum(rows.sum(axis=0) ** 2))
-    return float(min(1.0, p[values >= observed].sum()))

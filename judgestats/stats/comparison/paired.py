@@ -6,19 +6,17 @@ import math
 from collections.abc import Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from judgestats.arrays import Floats, Ints
-from judgestats.errors import one_of
 from judgestats.stats.comparison.effects import matched_estimate
-from judgestats.stats.designs.blocks import Blocks, as_paired
-from judgestats.stats.designs.groups import Missing
+from judgestats.stats.designs.blocks import as_paired
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
-from judgestats.stats.inference.keywords import Seeded, with_keywords
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.rank_distributions import (
     kth_average,
     kth_difference,
@@ -100,14 +98,7 @@ def _tied_limits(
     return (kth_average(d, place), kth_average(d, size - place + 1)), reached, method
 
 
-def paired_estimate(
-    d: Floats,
-    *,
-    sample: Sample,
-    correct: bool,
-    cluster: Ints | None,
-    level: float,
-) -> Estimate:
+def paired_estimate(d: Floats, *, sample: Sample, cluster: Ints | None, level: float) -> Estimate:
     r"""The pseudomedian of differences d, zeros kept, and its interval.
 
     :math:`\hat\Delta = \mathrm{median}_{i \le j} (d_i + d_j)/2`. The interval inverts the
@@ -120,34 +111,27 @@ def paired_estimate(
     ----------
     Hodges & Lehmann (1963), Ann. Math. Statist. 34, 598-611.
     """
-    nonzero = d[d != 0]
-    n = nonzero.size
-    reason = ""
-    if d.size == 0:
-        reason = "there are no pairs"
-    untied = np.unique(np.abs(nonzero)).size == n and n == d.size
+    n = d.size
+    reason = "" if n else "there are no pairs"
+    untied = np.unique(np.abs(d)).size == n and not np.any(d == 0)
     notes: list[Note] = []
     estimate = math.nan if reason else median_average(d)
     interval: Interval | None = None
-    if not reason and n > 0 and np.ptp(d) > 0 and not untied:
-        limits, reached, method = _tied_limits(d, estimate, cluster, level)
-        interval, more = _unless_collapsed(limits, reached, method)
-        notes += _level_note(level, reached) + more
-    elif not reason and n > 0 and np.ptp(nonzero) > 0:
-        reached = level
-        if n < 50 and cluster is None:
+    if not reason and np.ptp(d) > 0:
+        if not untied:
+            limits, reached, method = _tied_limits(d, estimate, cluster, level)
+        elif n < 50 and cluster is None:
             null = signed_rank_null(np.arange(1, n + 1))
-            pick = partial(kth_average, nonzero)
-            low, high, reached = order_limits(pick, n * (n + 1) // 2, null, level)
+            low, high, reached = order_limits(
+                partial(kth_average, d), n * (n + 1) // 2, null, level
+            )
             limits, method = (low, high), "exact, Walsh averages"
         else:
-            z = paired_z(nonzero, correct, cluster)
-            few = n * (n + 1) / 2 <= MAX_JUMPS
-            jumps = np.unique(walsh_averages(nonzero)) if few else None
+            jumps = np.unique(walsh_averages(d)) if n * (n + 1) / 2 <= MAX_JUMPS else None
             low, high, reached = paired_limits(
-                z, float(nonzero.min()), float(nonzero.max()), level, jumps
+                paired_z(d, cluster), float(d.min()), float(d.max()), level, jumps
             )
-            limits = snap_to_jump((low, high), nonzero, None)
+            limits = snap_to_jump((low, high), d, None)
             method = "signed-rank inversion, normal" + (
                 " over clusters" if cluster is not None else ""
             )
@@ -169,14 +153,7 @@ def paired_estimate(
     )
 
 
-def shift_estimate(
-    x: Floats,
-    y: Floats,
-    *,
-    sample: Sample,
-    correct: bool,
-    level: float,
-) -> Estimate:
+def shift_estimate(x: Floats, y: Floats, *, sample: Sample, level: float) -> Estimate:
     r"""The shift x - y, :math:`\mathrm{median}_{i,j} (x_i - y_j)`, and its interval.
 
     Exact as R's rule (both samples below 50, no ties), else by inverting the rank-sum test.
@@ -203,7 +180,7 @@ def shift_estimate(
             notes += _level_note(level, reached) + more
         else:
             jumps = np.unique(x[:, None] - y[None]) if n * m <= MAX_JUMPS else None
-            limits = shift_limits(shift_z(x, y, correct), low, high, level, jumps)
+            limits = shift_limits(shift_z(x, y), low, high, level, jumps)
             limits = snap_to_jump(limits, x, y)
             interval, more = _unless_collapsed(limits, level, "rank-sum inversion, normal")
             notes += more
@@ -219,86 +196,45 @@ def shift_estimate(
     )
 
 
-Alternative = Literal["two-sided", "greater", "less"]
-Zeros = Literal["drop", "pratt"]
-
 _WHY = (
     "The signed-rank test was used because the values are paired by item; it asks whether the "
     "differences are symmetric about zero."
 )
-ALTERNATIVES = ("two-sided", "greater", "less")
 
 CLUSTER_WORK = 40_000_000
 """Elementary steps up to which sign changes of clusters are enumerated exactly by default."""
 
 
-def tail_p(null: Floats, observed: int, centre: float, alternative: Alternative) -> float:
-    """p-value from the probabilities of whole-number statistics; two-sided by distance."""
-    values = np.arange(null.size)
-    if alternative == "greater":
-        chosen = values >= observed
-    elif alternative == "less":
-        chosen = values <= observed
-    else:
-        chosen = np.abs(values - centre) >= abs(observed - centre) - 1e-9
-    return float(min(1.0, null[chosen].sum()))
+def tail_p(null: Floats, observed: int, centre: float) -> float:
+    """Two-sided p-value, by distance, from the probabilities of whole-number statistics."""
+    far = np.abs(np.arange(null.size) - centre) >= abs(observed - centre) - 1e-9
+    return float(min(1.0, null[far].sum()))
 
 
-def normal_p(z: float, alternative: Alternative) -> float:
-    """p-value of a standard normal statistic."""
-    if alternative == "two-sided":
-        return float(min(1.0, 2 * distributions.norm.sf(abs(z))))
-    return float(distributions.norm.sf(z if alternative == "greater" else -z))
-
-
-def continuity(centred: float, alternative: Alternative, correct: bool) -> float:
-    """R's continuity correction: half a rank towards the centre."""
-    if not correct:
-        return 0.0
-    if alternative == "two-sided":
-        return float(np.sign(centred)) * 0.5
-    return 0.5 if alternative == "greater" else -0.5
+def normal_p(z: float) -> float:
+    """Two-sided p-value of a standard normal statistic."""
+    return float(min(1.0, 2 * distributions.norm.sf(abs(z))))
 
 
 @with_keywords()
 def wilcoxon_signed_rank(
-    x: ArrayLike | str,
-    y: object = None,
+    x: ArrayLike,
+    y: ArrayLike | None = None,
     *,
-    alternative: Alternative = "two-sided",
-    exact: bool | None = None,
-    correct: bool = True,
-    zeros: Zeros = "pratt",
     names: Sequence[Any] | None = None,
-    missing: Missing = "drop",
-    **inference: Unpack[Seeded],
+    **inference: Unpack[Clustered],
 ) -> TestResult:
     r"""Wilcoxon's signed-rank test: do paired values differ?
 
     Parameters
     ----------
     x, y : array-like of shape (n,)
-        Both values of every pair; or an array (n, 2) alone; or a formula
-        ``"score ~ condition | item"`` and a frame with two conditions.
-    alternative : {"two-sided", "greater", "less"}
-        ``greater``: x tends to be larger than y.
-    exact : bool, optional
-        Default R's rule: exact below 50 differences without ties or zeros. True: exact given the
-        ties (shift algorithm, as exactRankTests and coin). False: normal.
-    correct : bool
-        Continuity correction of the normal approximation, as R's default.
-    zeros : {"pratt", "drop"}
-        Zero differences are ranked with the others and left out after (Pratt; the default of
-        ``coin::wilcoxsign_test``), or left out before (R's ``wilcox.test``). The pseudomedian and
-        its interval keep or leave them out likewise.
+        Both values of every pair; or an array (n, 2) alone. Pairs with a missing value are left out
+        and counted.
     names : sequence, optional
         Labels of the two columns.
-    cluster : array-like of shape (n,) or str, optional
+    cluster : array-like of shape (n,), optional
         Cluster of each pair: the p-value is then exact over sign changes of whole clusters.
-    missing : {"drop", "raise"}
-        Pairs with a missing value are left out and counted, or refused.
-    seed : int or None
-        Has no effect: nothing is drawn.
 
     Returns
     -------
@@ -308,18 +244,21 @@ def wilcoxon_signed_rank(
     Raises
     ------
     InputError
-        If the data cannot be read as pairs or an option is unknown.
+        If the data cannot be read as pairs.
 
     Notes
     -----
     :math:`V = \sum_{d_i > 0} \mathrm{rank}|d_i|`, variance :math:`\sum r_i^2 / 4`, which is R's tie
-    correction. scipy's ``wilcoxon`` reports the smaller of V+ and V-, is asymptotic with ties and
-    applies no continuity correction by default; so this is own code, held to R.
+    correction. Exact below 50 differences without ties or zeros, else normal with continuity
+    correction: R's rules. Zero differences are ranked with the others and left out after (Pratt;
+    the default of ``coin::wilcoxsign_test``), while R's ``wilcox.test`` leaves them out before.
+    scipy's ``wilcoxon`` reports the smaller of V+ and V-, is asymptotic with ties and applies no
+    continuity correction by default; so this is own code, held to R.
 
     References
     ----------
-    Wilcoxon (1945), Biometrics 1, 80-83; Streitberg & Roehmel (1986), Statist. Software
-    Newsletter 12, 10-17; Rosner, Glynn & Lee (2006), Biometrics 62, 185-192 (clusters).
+    Wilcoxon (1945), Biometrics 1, 80-83; Rosner, Glynn & Lee (2006), Biometrics 62, 185-192
+    (clusters).
 
     Examples
     --------
@@ -330,30 +269,19 @@ def wilcoxon_signed_rank(
     (26.0, 0.046875, 0.8571)
     """
     where = "wilcoxon_signed_rank"
-    one_of(where, "alternative", alternative, ALTERNATIVES)
-    one_of(where, "zeros", zeros, ("drop", "pratt"))
-    blocks = as_paired(
-        x, y, where=where, names=names, cluster=inference["cluster"], missing=missing
-    )
+    blocks = as_paired(x, y, where=where, names=names, cluster=inference["cluster"])
     d = noise_free_difference(blocks.scores[:, 0], blocks.scores[:, 1])
     notes = list(blocks.notes)
     n_zero = int(np.sum(d == 0))
     if n_zero:
-        done = "left out" if zeros == "drop" else "ranked and then left out (Pratt)"
         zero_words = "difference of zero is" if n_zero == 1 else "differences of zero are"
-        notes.append(Note(code="zero_differences", message=f"{n_zero} {zero_words} {done}."))
-    outcome = signed_rank_outcome(d, blocks.cluster, alternative, exact, correct, zeros)
+        message = f"{n_zero} {zero_words} ranked and then left out (Pratt)."
+        notes.append(Note(code="zero_differences", message=message))
+    outcome = signed_rank_outcome(d, blocks.cluster)
     a, b = blocks.conditions
-    effects = (
-        matched_estimate(
-            d,
-            sample=blocks.sample,
-            cluster=blocks.cluster,
-            level=inference["level"],
-        ),
-        _shift(d, blocks, zeros, correct, inference["level"]),
-    )
-    side = {"two-sided": "not symmetric about 0", "greater": "above 0", "less": "below 0"}
+    about: dict[str, Any] = {
+        "sample": blocks.sample, "cluster": blocks.cluster, "level": inference["level"]
+    }  # fmt: skip
     return TestResult(
         name=where,
         method=outcome["method"],
@@ -362,36 +290,17 @@ def wilcoxon_signed_rank(
         p_value=outcome["p_value"],
         sample=blocks.sample,
         null_hypothesis=f"{a} and {b} are alike",
-        alternative=f"the differences {a} - {b} are {side[alternative]}",
+        alternative=f"the differences {a} - {b} are not symmetric about 0",
         why=_WHY,
-        effects=effects,
-        data_name=blocks.data_name if isinstance(x, str) else f"{a} and {b}",
+        effects=(matched_estimate(d, **about), paired_estimate(d, **about)),
+        data_name=f"{a} and {b}",
         notes=tuple(notes),
         reason=outcome["reason"],
         details=MappingProxyType({"n_zero": n_zero, "n_used": d.size - n_zero, "z": outcome["z"]}),
     )
 
 
-def _shift(d: Floats, blocks: Blocks, zeros: Zeros, correct: bool, level: float) -> Estimate:
-    """The pseudomedian of the differences that the test is about."""
-    kept = d != 0 if zeros == "drop" and np.any(d != 0) else np.ones(d.size, dtype=bool)
-    return paired_estimate(
-        d[kept],
-        sample=blocks.sample,
-        correct=correct,
-        cluster=None if blocks.cluster is None else blocks.cluster[kept],
-        level=level,
-    )
-
-
-def signed_rank_outcome(
-    d: Floats,
-    cluster: Ints | None,
-    alternative: Alternative,
-    exact: bool | None,
-    correct: bool,
-    zeros: Zeros,
-) -> dict[str, Any]:
+def signed_rank_outcome(d: Floats, cluster: Ints | None) -> dict[str, Any]:
     """Statistic, p-value and method of the signed-rank test of differences."""
     keep = d != 0
     n = int(keep.sum())
@@ -400,45 +309,29 @@ def signed_rank_outcome(
     if n == 0:
         why = "there are no pairs" if d.size == 0 else "all differences are zero"
         return undefined | {"reason": why}
-    ranks = (
-        distributions.ranks(np.abs(d))[keep]
-        if zeros == "pratt"
-        else distributions.ranks(np.abs(d[keep]))
-    )
+    ranks = distributions.ranks(np.abs(d))[keep]
     signs = np.sign(d[keep])
     v = float(ranks[signs > 0].sum())
     centred = v - ranks.sum() / 2
-    untied = np.unique(ranks).size == n
     spread = math.sqrt(float(np.sum(ranks**2)) / 4)
-    # As coin, Pratt's statistic has no continuity correction by default in R; `correct` decides.
-    z = (centred - continuity(centred, alternative, correct)) / spread
     out = {"statistic": v, "z": centred / spread, "reason": ""}
-    if cluster is not None and n > 0:
+    if cluster is not None:
         totals = np.rint(2 * np.bincount(cluster[keep], weights=signs * ranks)).astype(np.int64)
         sizes = np.abs(totals)
-        if exact is not True and float(sizes.sum()) * sizes.size > CLUSTER_WORK:
+        if float(sizes.sum()) * sizes.size > CLUSTER_WORK:
             # Many clusters: the sum of independent random signs is normal long before the exact
             # distribution would cost more than a moment.
             z = float(totals.sum()) / math.sqrt(float(np.sum(totals.astype(float) ** 2)))
-            return out | {
-                "z": z,
-                "p_value": normal_p(z, alternative),
-                "method": "Wilcoxon signed rank test, normal over sign changes of clusters",
-            }
+            method += ", normal over sign changes of clusters"
+            return out | {"z": z, "p_value": normal_p(z), "method": method}
         null = signed_rank_null(sizes)
-        positive = int(totals[totals > 0].sum())
-        p = tail_p(null, positive, sizes.sum() / 2, alternative)
-        return out | {
-            "p_value": p,
-            "method": "Wilcoxon signed rank test, exact over sign changes of clusters",
-        }
-    whole = (n < 50 and untied and n == d.size) if exact is None else exact
-    if whole:
+        p = tail_p(null, int(totals[totals > 0].sum()), sizes.sum() / 2)
+        method += ", exact over sign changes of clusters"
+    elif n < 50 and np.unique(ranks).size == n and n == d.size:
         scores = np.rint(2 * ranks).astype(np.int64)
-        null = signed_rank_null(scores)
-        p = tail_p(null, round(2 * v), scores.sum() / 2, alternative)
+        p = tail_p(signed_rank_null(scores), round(2 * v), scores.sum() / 2)
         method = "Wilcoxon signed rank exact test"
     else:
-        p = normal_p(z, alternative)
-        method += " with continuity correction" if correct else ""
+        p = normal_p((centred - float(np.sign(centred)) * 0.5) / spread)
+        method += " with continuity correction"
     return out | {"p_value": p, "method": method}

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
 from judgestats.arrays import Floats, Ints
-from judgestats.errors import InputError, one_of
+from judgestats.errors import one_of
 from judgestats.results.numbers import count_noun
-from judgestats.stats.comparison.paired import ALTERNATIVES, Alternative, normal_p, tail_p
+from judgestats.stats.comparison.friedman import cluster_totals
+from judgestats.stats.comparison.paired import normal_p, tail_p
 from judgestats.stats.designs.blocks import read_blocks
-from judgestats.stats.designs.groups import Missing
+from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_bootstrap
 from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Permuted, with_keywords
@@ -22,22 +23,7 @@ from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.rank_distributions import MAX_WORK, level_ranks, page_null
 from judgestats.stats.inference.result import TestResult
 
-_SIDE = {"two-sided": "falls or rises", "greater": "rises", "less": "falls"}
-
-
-def _ordered(
-    conditions: tuple[str, ...], order: Sequence[Any] | None, where: str
-) -> tuple[Ints, tuple[str, ...]]:
-    """Column indices in the hypothesised order."""
-    if order is None:
-        return np.arange(len(conditions)), conditions
-    wanted = [f"{v:g}" if isinstance(v, float) else str(v) for v in order]
-    if sorted(wanted) != sorted(conditions):
-        raise InputError(
-            f"{where}: order must name every condition once ({', '.join(conditions)}), got "
-            f"{', '.join(wanted)}. List the conditions from the least to the greatest."
-        )
-    return np.array([conditions.index(w) for w in wanted]), tuple(wanted)
+_SIDE = {"two-sided": "falls or rises", "greater": "rises"}
 
 
 def _page_exact_is_cheap(n: int, k: int) -> bool:
@@ -50,36 +36,24 @@ def _page_exact_is_cheap(n: int, k: int) -> bool:
 @with_keywords()
 def page_trend_test(
     scores: object,
-    data: object = None,
     *,
-    order: Sequence[Any] | None = None,
-    alternative: Alternative = "greater",
-    exact: bool | None = None,
+    alternative: Literal["greater", "two-sided"] = "greater",
     names: Sequence[Any] | None = None,
-    missing: Missing = "drop",
     **inference: Unpack[Permuted],
 ) -> TestResult:
     r"""Page's test: do the scores rise with ordered conditions, within items?
 
     Parameters
     ----------
-    scores : array-like of shape (N, k), DataFrame, or str
-        Items in rows, conditions in columns; or ``"score ~ temperature | item"``.
-    data : DataFrame, optional
-        The long frame of the formula.
-    order : sequence, optional
-        Conditions from least to greatest; default the columns as given (with a formula: numbers
-        ascending, categories in their order).
-    alternative : {"greater", "less", "two-sided"}
+    scores : array-like of shape (N, k), or DataFrame
+        Items in rows, conditions in columns, from the least to the greatest. Items with a missing
+        score are left out and counted.
+    alternative : {"greater", "two-sided"}
         ``greater``: scores rise along the order.
-    exact : bool, optional
-        Exact distribution of L given the ties. Default: exact where cheap (up to 11 conditions and
-        50 items), else normal with the variance of the ties at hand.
     names : sequence, optional
         Labels of the conditions of an array.
-    cluster : array-like of shape (N,) or str, optional
+    cluster : array-like of shape (N,), optional
         Cluster of each item: p by permuting conditions jointly for the items of a cluster.
-    missing : {"drop", "raise"}
 
     Returns
     -------
@@ -89,14 +63,15 @@ def page_trend_test(
     Raises
     ------
     InputError
-        If the data cannot be read as blocks, or `order` does not fit them.
+        If the data cannot be read as blocks.
 
     Notes
     -----
     :math:`L = \sum_j j R_j`, mean :math:`N k (k+1)^2/4`, variance
-    :math:`\sum_i \sum_j (j-\bar j)^2 \sum_j (r_{ij}-\bar r)^2/(k-1)`. PMCMRplus subtracts .5 from
-    L and ignores ties in the variance; DescTools' exact p is that of untied ranks. scipy's
-    ``page_trend_test`` has no tie-aware exact p.
+    :math:`\sum_i \sum_j (j-\bar j)^2 \sum_j (r_{ij}-\bar r)^2/(k-1)`. The p-value is exact, given
+    the ties, where that is cheap (up to 11 conditions and 50 items), else normal. PMCMRplus
+    subtracts .5 from L and ignores ties in the variance; DescTools' exact p is that of untied
+    ranks. scipy's ``page_trend_test`` has no tie-aware exact p.
 
     References
     ----------
@@ -110,20 +85,12 @@ def page_trend_test(
     (54.5, 0.010802, 0.8415)
     """
     where = "page_trend_test"
-    one_of(where, "alternative", alternative, ALTERNATIVES)
+    one_of(where, "alternative", alternative, _SIDE)
     blocks = read_blocks(
-        scores,
-        data,
-        where=where,
-        names=names,
-        cluster=inference["cluster"],
-        missing=missing,
-        min_conditions=3,
+        scores, where=where, names=names, cluster=inference["cluster"], min_conditions=3
     )
-    columns, ordered = _ordered(blocks.conditions, order, where)
-    matrix = blocks.scores[:, columns]
-    n, k = matrix.shape
-    ranks = level_ranks(matrix, axis=1)
+    n, k = blocks.scores.shape
+    ranks = level_ranks(blocks.scores, axis=1)
     reason = "there are no complete blocks" if n == 0 else ""
     if n and np.ptp(ranks) == 0:
         reason = "all scores are tied within every block, so there is no order to compare"
@@ -138,10 +105,8 @@ def page_trend_test(
         variance = float(np.sum(slope**2) * np.sum((ranks - (k + 1) / 2) ** 2) / (k - 1))
         z = float(per_block.sum()) / math.sqrt(variance)
         if blocks.cluster is not None:
-            totals = np.zeros((int(blocks.cluster.max()) + 1, k))
-            np.add.at(totals, blocks.cluster, ranks)
             null = permutation_distribution(
-                totals,
+                cluster_totals(ranks, blocks.cluster),
                 lambda x: x.sum(axis=1) @ slope,
                 scheme="cells",
                 n_permutations=inference["n_permutations"],
@@ -156,14 +121,17 @@ def page_trend_test(
                 "seed": inference["seed"],
                 "p_floor": null.null.p_smallest,
             }
-        elif _page_exact_is_cheap(n, k) if exact is None else exact:
+        elif _page_exact_is_cheap(n, k):
             distribution = page_null(np.rint(2 * ranks).astype(np.int64))
-            centre = n * k * (k + 1) ** 2 / 2
-            p = tail_p(distribution, round(2 * statistic), centre, alternative)
+            observed, centre = round(2 * statistic), n * k * (k + 1) ** 2 / 2
+            p = tail_p(distribution, observed, centre)
+            if alternative == "greater":
+                p = float(min(1.0, distribution[observed:].sum()))
             method = "Exact " + method
         else:
-            p = normal_p(z, alternative)
+            p = normal_p(z) if alternative == "two-sided" else float(distributions.norm.sf(z))
             method += " (normal)"
+    means = ranks.mean(axis=0).tolist() if n else []
     return TestResult(
         name=where,
         method=method,
@@ -172,7 +140,7 @@ def page_trend_test(
         p_value=p,
         sample=blocks.sample,
         null_hypothesis="the scores do not depend on the order of the conditions",
-        alternative=f"the score {_SIDE[alternative]} along {' < '.join(ordered)}",
+        alternative=f"the score {_SIDE[alternative]} along {' < '.join(blocks.conditions)}",
         why=(
             "Page's test was used because the conditions are ordered and every item is scored "
             "under each of them."
@@ -189,10 +157,7 @@ def page_trend_test(
             ),
         ),
         estimates=MappingProxyType(
-            {
-                f"mean rank {c}": float(m)
-                for c, m in zip(ordered, ranks.mean(axis=0) if n else [], strict=bool(n))
-            }
+            {f"mean rank {c}": m for c, m in zip(blocks.conditions, means, strict=bool(n))}
         ),
         data_name=blocks.data_name,
         notes=blocks.notes,

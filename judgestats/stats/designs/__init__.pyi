@@ -8,10 +8,7 @@ from judgestats.stats.designs.cells import cells_from_counts as cells_from_count
 from judgestats.stats.designs.count_table import CountTable as CountTable
 from judgestats.stats.designs.count_table import encode_verdicts as encode_verdicts
 from judgestats.stats.designs.count_table import rare_category_notes as rare_category_notes
-from judgestats.stats.designs.count_table import square_table as square_table
 from judgestats.stats.designs.count_table import table_from_counts as table_from_counts
-from judgestats.stats.designs.groups import Formula as Formula
-from judgestats.stats.designs.groups import parse_formula as parse_formula
 from judgestats.stats.designs.groups import read_groups as read_groups
 from judgestats.stats.designs.score_matrix import AGGREGATES as AGGREGATES
 from judgestats.stats.designs.score_matrix import aggregate_replications as aggregate_replications

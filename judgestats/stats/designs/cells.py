@@ -221,7 +221,7 @@ def cell_statistics(
     X: ArrayLike,
     *,
     conditions: Sequence[object] | None = None,
-    cluster: ArrayLike | str | None = None,
+    cluster: ArrayLike | None = None,
     ddof: int = 1,
 ) -> Cells:
     r"""Centre and spread of every item x condition cell.
@@ -232,7 +232,7 @@ def cell_statistics(
         Scores: items x conditions x replications, in score points. NaN = missing; cells may hold
         unequal numbers of scores.
     conditions : sequence, optional
-        Names of the k conditions of an array.
+        Names of the k conditions.
     cluster : array-like, shape (N,), optional
         Cluster of each item (the question). None: every item is its own.
     ddof : {0, 1}
@@ -373,7 +373,6 @@ def cells_from_counts(
     *,
     conditions: Sequence[object] | None = None,
     cluster: ArrayLike | None = None,
-    ddof: int = 1,
 ) -> Cells:
     """Centre and spread of every item x condition cell, from how often each score was given.
 
@@ -386,7 +385,6 @@ def cells_from_counts(
     conditions : sequence, optional
         Names of the k conditions.
     cluster : array-like, shape (N,), optional
-    ddof : {0, 1}
 
     Returns
     -------
@@ -420,7 +418,6 @@ def cells_from_counts(
         )
     if not np.isfinite(scores).all() or np.any(np.diff(scores) <= 0):
         raise InputError(f"{where}: values must be finite and ascend, got {scores.tolist()[:10]}.")
-    one_of(where, "ddof", ddof, (0, 1), advice="Use 1.")
     n_items, k, n_values = table.shape
     names = check_scores(np.empty((1, k)), function=where, conditions=conditions, ndims=(2,))[1]
     codes = cluster_codes(cluster, n_items, where=where)
@@ -438,14 +435,12 @@ def cells_from_counts(
     for start in range(0, len(patterns), step):
         block = padded[start : start + step]
         ordered = np.repeat(np.tile(spelled, len(block)), block.ravel())
-        parts.append(
-            statistics_of_sorted(ordered.reshape(len(block), 1, widest), common_r, ddof=ddof)
-        )
+        parts.append(statistics_of_sorted(ordered.reshape(len(block), 1, widest), common_r, ddof=1))
     arrays = {name: np.concatenate([p[name] for p in parts])[:, 0] for name in parts[0]}
     return Cells(
         conditions=names,
         common_r=common_r,
-        ddof=ddof,
+        ddof=1,
         cluster=codes,
         **{name: column[which].reshape(n_items, k) for name, column in arrays.items()},
     )

@@ -274,7 +274,6 @@ def spread_test(
             names=names[::-1],
             cluster=codes if clustered else None,
             level=inference["level"],
-            seed=inference["seed"],
         )
     else:
         friedman = friedman_test(

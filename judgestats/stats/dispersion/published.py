@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from judgestats.arrays import Floats, too_large
 from judgestats.errors import InputError, one_of
 from judgestats.stats.designs.cells import cell_statistics, check_scores
-from judgestats.stats.designs.groups import Missing, read_groups
+from judgestats.stats.designs.groups import read_groups
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.distributions import share_interval
 from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
@@ -261,25 +261,21 @@ _CAUTION = Note(
 
 def levene_test(
     values: object,
-    groups: object = None,
     *,
     center: Centre = "mean",
     names: Sequence[Any] | None = None,
-    missing: Missing = "drop",
     level: float = 0.95,
 ) -> TestResult:
     r"""Levene's test of equal variances (mean), Brown and Forsythe's (median).
 
     Parameters
     ----------
-    values : array-like of shape (n,), mapping, list of samples, or str
-        Values with their labels in `groups`; or samples; or ``"score ~ group"``.
-    groups : array-like of shape (n,) or DataFrame, optional
+    values : mapping, or list of samples
+        Name -> sample, or one sample per group. Missing values are left out and counted.
     center : {"mean", "median"}
         Where deviations are taken from; ``median`` is Brown and Forsythe's test.
     names : sequence, optional
         Names of the samples of a list.
-    missing : {"drop", "raise"}
     level : float
         Level of the effect's interval.
 
@@ -309,13 +305,8 @@ def levene_test(
     """
     where = "levene_test"
     one_of(where, "center", center, _CENTRES)
-    data = read_groups(values, groups, where=where, names=names, missing=missing)
-    if len(data.names) < 2:
-        raise InputError(
-            f"{where}: at least 2 groups with values are required, got {len(data.names)}. Check "
-            "the labels."
-        )
-    samples = data.group_values()
+    data = read_groups(values, where=where, names=names)
+    samples = list(data.samples)
     df = _degrees(samples)
     between, within = _squares_of_distances(samples, center)
     reason = ""
@@ -330,7 +321,7 @@ def levene_test(
     if not reason:
         share = between / (between + within)
         f, p = _f(between, within, samples)
-        low, high = share_interval(f, df["num df"], df["denom df"], data.values.size, level)
+        low, high = share_interval(f, df["num df"], df["denom df"], data.sample.n_items, level)
         interval = Interval(low=low, high=max(high, share), level=level, method="noncentral F")
     label = {"mean": "Levene's test", "median": "Brown-Forsythe test"}[center]
     effect = Estimate(
@@ -354,7 +345,7 @@ def levene_test(
         why="It is printed because published studies compare variances this way.",
         effects=(effect,),
         estimates=MappingProxyType(_variances(samples, data.names)),
-        data_name=data.data_name,
+        data_name="samples",
         notes=(*data.notes, _CAUTION),
         reason=reason,
     )
@@ -362,17 +353,15 @@ def levene_test(
 
 def brown_forsythe_test(
     values: object,
-    groups: object = None,
     *,
     names: Sequence[Any] | None = None,
-    missing: Missing = "drop",
     level: float = 0.95,
 ) -> TestResult:
     """Brown and Forsythe's test: `levene_test` with deviations from the medians.
 
     Parameters
     ----------
-    values, groups, names, missing, level
+    values, names, level
         See `levene_test`.
 
     Returns
@@ -389,4 +378,4 @@ def brown_forsythe_test(
     >>> round(brown_forsythe_test([[1, 2, 3, 4, 9], [0, 3, 6, 9, 30]]).statistic, 4)
     1.3768
     """
-    return levene_test(values, groups, center="median", names=names, missing=missing, level=level)
+    return levene_test(values, center="median", names=names, level=level)

@@ -26,7 +26,6 @@ from judgestats.stats.inference.permutation import (
     permutation_distribution as permutation_distribution,
 )
 from judgestats.stats.inference.permutation import permutations_needed as permutations_needed
-from judgestats.stats.inference.rank_distributions import friedman_null as friedman_null
 from judgestats.stats.inference.rank_distributions import kth_average as kth_average
 from judgestats.stats.inference.rank_distributions import kth_difference as kth_difference
 from judgestats.stats.inference.rank_distributions import median_average as median_average
@@ -35,9 +34,6 @@ from judgestats.stats.inference.rank_distributions import (
     noise_free_difference as noise_free_difference,
 )
 from judgestats.stats.inference.rank_distributions import page_null as page_null
-from judgestats.stats.inference.rank_distributions import (
-    rank_difference_null as rank_difference_null,
-)
 from judgestats.stats.inference.rank_distributions import rank_sum_null as rank_sum_null
 from judgestats.stats.inference.rank_distributions import signed_rank_null as signed_rank_null
 from judgestats.stats.inference.result import Comparison as Comparison

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 
@@ -21,7 +20,7 @@ def _refuse_if_heavy(where: str, work: float) -> None:
     if work > MAX_WORK:
         raise InputError(
             f"{where}: the exact distribution is feasible up to about {MAX_WORK:.0e} steps, this "
-            f"case needs {work:.0e}. Use exact=False, or a permutation p-value."
+            f"case needs {work:.0e}. Use fewer items, or a permutation p-value."
         )
 
 
@@ -105,78 +104,6 @@ def rank_sum_null(scores: Ints, size: int) -> Floats:
     return np.asarray(p[size], dtype=float)
 
 
-def friedman_null(ranks2: Ints, *, max_states: int = 300_000) -> tuple[Ints, Floats]:
-    """Null distribution of the sum of squared column sums, rows permuted independently.
-
-    Parameters
-    ----------
-    ranks2 : ndarray of int, shape (N, k)
-        Twice the within-block ranks (rows of clusters summed).
-    max_states : int
-        Refuse when more distinct (sorted) column-sum vectors arise.
-
-    Returns
-    -------
-    values : ndarray of int
-        Possible values of sum_j S_j^2, ascending.
-    probabilities : ndarray
-
-    Raises
-    ------
-    InputError
-        If there are too many states or k > 7.
-
-    Notes
-    -----
-    After a uniformly permuted row is added, the vector of column sums is exchangeable, so it is
-    enough to keep sorted vectors.
-
-    Examples
-    --------
-    >>> values, p = friedman_null(np.array([[2, 4], [2, 4]]))
-    >>> values.tolist(), p.tolist()
-    ([72, 80], [0.5, 0.5])
-    """
-    k = ranks2.shape[1]
-    if k > 7:
-        raise InputError(
-            f"friedman_null: exact enumeration is feasible for at most 7 conditions, got {k}. "
-            "Use a permutation p-value."
-        )
-    # No column sum exceeds the sum of the rows' largest ranks: a vector packs into one integer.
-    base = int(ranks2.max(axis=1).sum()) + 1
-    if base**k > 2**62:
-        raise InputError(
-            f"friedman_null: {ranks2.shape[0]} blocks of {k} conditions are too many to "
-            "enumerate. Use a permutation p-value."
-        )
-    weights_of = base ** np.arange(k, dtype=np.int64)
-    states = np.sort(ranks2[:1], axis=1)
-    chances = np.array([1.0])
-    tables: dict[tuple[int, ...], Ints] = {}
-    for row in ranks2[1:]:
-        key = tuple(sorted(row.tolist()))
-        if key not in tables:
-            # Distinct arrangements are equally likely, each standing for the same number.
-            tables[key] = np.array(sorted(set(itertools.permutations(key))), dtype=np.int64)
-        arrangements = tables[key]
-        _refuse_if_heavy("friedman_null", 5.0 * states.shape[0] * arrangements.shape[0] * k)
-        grown = (states[:, None, :] + arrangements[None]).reshape(-1, k)
-        grown.sort(axis=1)
-        packed, index = np.unique(grown @ weights_of, return_inverse=True)
-        spread = np.repeat(chances / arrangements.shape[0], arrangements.shape[0])
-        chances = np.bincount(index.reshape(-1), weights=spread)
-        states = (packed[:, None] // weights_of) % base
-        if states.shape[0] > max_states:
-            raise InputError(
-                f"friedman_null: more than {max_states} arrangements to enumerate. Use a "
-                "permutation p-value."
-            )
-    squares, index = np.unique((states**2).sum(axis=1), return_inverse=True)
-    totals: Floats = np.bincount(index.reshape(-1), weights=chances).astype(np.float64)
-    return squares.astype(np.int64), totals
-
-
 def _row_product_null(row: Ints) -> Floats:
     """Distribution of sum_j j * r_pi(j) over all arrangements, built up subset by subset."""
     k = row.size
@@ -231,42 +158,6 @@ def page_null(ranks2: Ints) -> Floats:
         single = _row_product_null(row)
         for _ in range(int(count)):
             out = np.convolve(out, single)
-    return out
-
-
-def rank_difference_null(k: int, n_blocks: int) -> Floats:
-    """Null distribution of the difference of two rank sums without ties (Eisinga et al., 2017).
-
-    Parameters
-    ----------
-    k : int
-        Conditions.
-    n_blocks : int
-
-    Returns
-    -------
-    ndarray, shape (2 * n_blocks * (k - 1) + 1,)
-        Probability of each difference from -n_blocks (k - 1) up.
-
-    Raises
-    ------
-    InputError
-        If it is too large to compute.
-
-    Examples
-    --------
-    >>> rank_difference_null(2, 2).tolist()
-    [0.25, 0.0, 0.5, 0.0, 0.25]
-    """
-    reach = k - 1
-    _refuse_if_heavy("rank_difference_null", float(n_blocks * reach) ** 2 * reach)
-    offset = np.arange(-reach, reach + 1)
-    single = (k - np.abs(offset)).astype(float)
-    single[reach] = 0.0
-    single /= k * (k - 1)
-    out = np.array([1.0])
-    for _ in range(n_blocks):
-        out = np.convolve(out, single)
     return out
 
 
@@ -350,7 +241,7 @@ def snap_to_jump(limits: tuple[float, float], x: Floats, y: Floats | None) -> tu
     return out[0], out[1]
 
 
-def paired_z(d: Floats, correct: bool, cluster: Ints | None) -> Callable[[float], float]:
+def paired_z(d: Floats, cluster: Ints | None) -> Callable[[float], float]:
     """The standardised signed-rank statistic of d - shift, as a function of the shift."""
 
     def z(shift: float) -> float:
@@ -364,13 +255,13 @@ def paired_z(d: Floats, correct: bool, cluster: Ints | None) -> Callable[[float]
             totals = np.bincount(cluster[keep], weights=ranks)
             spread = math.sqrt(float(np.sum(totals**2)) / 4)
         centred = float(ranks.sum()) / 2
-        step = math.copysign(0.5, centred) if correct and centred != 0 else 0.0
+        step = math.copysign(0.5, centred) if centred != 0 else 0.0
         return (centred - step) / spread if spread > 0 else math.nan
 
     return z
 
 
-def shift_z(x: Floats, y: Floats, correct: bool) -> Callable[[float], float]:
+def shift_z(x: Floats, y: Floats) -> Callable[[float], float]:
     """The standardised rank-sum statistic of x - shift against y, as a function of the shift."""
     n, m = x.size, y.size
 
@@ -379,7 +270,7 @@ def shift_z(x: Floats, y: Floats, correct: bool) -> Callable[[float], float]:
         centred = float(ranks[:n].sum()) - n * (n + m + 1) / 2
         centre = (n + m + 1) / 2
         spread = math.sqrt(n * m / ((n + m) * (n + m - 1)) * float(np.sum((ranks - centre) ** 2)))
-        step = math.copysign(0.5, centred) if correct and centred != 0 else 0.0
+        step = math.copysign(0.5, centred) if centred != 0 else 0.0
         return (centred - step) / spread if spread > 0 else math.nan
 
     return z

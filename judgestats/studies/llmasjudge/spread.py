@@ -53,7 +53,7 @@ def temperature(data: LLMasJudgeData, options: Options) -> Claim:
     for judge in judges_of(data):
         cells = {t: v for (t, j), v in sorted(data.variances.items()) if j == judge}
         at = np.concatenate([np.full(v.size, t) for t, v in cells.items()])
-        old[judge] = spearman_correlation(at, np.concatenate(list(cells.values())), interval=None)
+        old[judge] = spearman_correlation(at, np.concatenate(list(cells.values())))
         names, table = complete({f"T={t:g}": v for t, v in cells.items()}, data.n_items)
         values = [t for t, v in cells.items() if v.size == data.n_items]
         if len(values) < 3:

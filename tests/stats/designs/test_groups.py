@@ -4,7 +4,6 @@ import itertools
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,25 +13,14 @@ from judgestats.errors import InputError
 from judgestats.stats import (
     brown_forsythe_test,
     cliffs_delta,
-    epsilon_squared,
     kruskal_test,
     levene_test,
     mann_whitney_test,
     pairwise_mann_whitney,
-    vargha_delaney_a,
 )
 from judgestats.stats.designs import read_groups
 
 SAMPLE = st.lists(st.integers(1, 8), min_size=2, max_size=8)
-
-
-def frame(*samples: list[float]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "value": [v for s in samples for v in s],
-            "group": [f"g{i}" for i, s in enumerate(samples) for _ in s],
-        }
-    )
 
 
 @settings(max_examples=30, deadline=None)
@@ -44,20 +32,16 @@ def test_rank_tests_ignore_monotone_transforms(a: list, b: list, c: list) -> Non
     if not math.isnan(plain.p_value):
         expected = stats.kruskal(a, b, c)
         assert plain.statistic == pytest.approx(expected.statistic, abs=1e-10)
-    for exact in (True, False):
-        p = [mann_whitney_test(x, y, exact=exact).p_value
-             for x, y in ((a, b), (np.exp(a), np.exp(b)), (b, a))]  # fmt: skip
-        assert np.allclose(p, p[0], atol=1e-12, equal_nan=True)
+    p = [mann_whitney_test(x, y).p_value for x, y in ((a, b), (np.exp(a), np.exp(b)), (b, a))]
+    assert np.allclose(p, p[0], atol=1e-12, equal_nan=True)
 
 
 @settings(max_examples=20, deadline=None)
-@given(a=SAMPLE, b=SAMPLE)
-def test_exact_p_is_the_share_of_arrangements(a: list, b: list) -> None:
-    found = mann_whitney_test(a, b, exact=True)
+@given(values=st.lists(st.integers(1, 99), min_size=3, max_size=12, unique=True))
+def test_exact_p_is_the_share_of_arrangements(values: list[int]) -> None:
+    a, b = values[: len(values) // 3 + 1], values[len(values) // 3 + 1 :]
+    found = mann_whitney_test(a, b)
     ranks = stats.rankdata(a + b)
-    if np.ptp(ranks) == 0:
-        assert math.isnan(found.p_value)
-        return
     centre = len(a) * ranks.sum() / ranks.size
     sums = np.array(
         [ranks[list(c)].sum() for c in itertools.combinations(range(ranks.size), len(a))]
@@ -75,40 +59,20 @@ def test_effects_mirror_and_agree(a: list, b: list) -> None:
     if delta.interval and mirrored.interval:
         assert delta.interval.low == pytest.approx(-mirrored.interval.high, abs=1e-9)
         assert delta.interval.low <= delta.estimate <= delta.interval.high
-    a12 = vargha_delaney_a(a, b)
-    assert a12.estimate == pytest.approx((1 + delta.estimate) / 2)
 
 
-def test_from_formulas_and_labels() -> None:
-    data = frame([1, 2, 3, 7], [2, 5, 6], [8, 9, 3, 4])
-    ways = [
-        kruskal_test("value ~ group", data),
-        kruskal_test(data.value, data.group),
-        kruskal_test({"g0": [1, 2, 3, 7], "g1": [2, 5, 6], "g2": [8, 9, 3, 4]}),
-        kruskal_test([[1, 2, 3, 7], [2, 5, 6], [8, 9, 3, 4]], names=["g0", "g1", "g2"]),
-    ]
-    assert len({w.statistic for w in ways}) == 1
-    assert all(w.groups == ("g0", "g1", "g2") for w in ways)
-    assert epsilon_squared("value ~ group", data).estimate == ways[0].effects[0].estimate
-
-
-def test_levels_keep_a_useful_order() -> None:
-    numbers = read_groups([1.0, 2, 3], [10, 2, 2], where="f")
-    assert numbers.names == ("2", "10")
-    texts = read_groups([1.0, 2, 3], ["low", "high", "high"], where="f")
-    assert texts.names == ("low", "high")
-    ordered = pd.Categorical(["b", "a", "a"], categories=["z", "b", "a"], ordered=True)
-    data = pd.DataFrame({"v": [1.0, 2, 3], "g": ordered})
-    assert read_groups("v ~ g", data, where="f").names == ("b", "a")
+def test_from_mappings_and_lists() -> None:
+    samples = {"g0": [1, 2, 3, 7], "g1": [2, 5, 6], "g2": [8, 9, 3, 4]}
+    ways = [kruskal_test(samples), kruskal_test(list(samples.values()), names=list(samples))]
+    assert ways[0].statistic == ways[1].statistic
+    assert all(list(w.estimates) == [f"mean rank g{i}" for i in range(3)] for w in ways)
+    assert read_groups([[1.0], [2.0]], where="f", names=[0.5, 1.0]).names == ("0.5", "1")
 
 
 def test_missing_values_and_emptied_groups() -> None:
-    data = frame([1, np.nan, 3], [2, 4], [np.nan])
-    found = kruskal_test("value ~ group", data)
-    assert found.groups == ("g0", "g1")
+    found = kruskal_test({"g0": [1, np.nan, 3], "g1": [2, 4], "g2": [np.nan]})
+    assert list(found.estimates) == ["mean rank g0", "mean rank g1"]
     assert found.sample.n_excluded == 2
-    with pytest.raises(InputError, match="2 of 6 values are missing"):
-        kruskal_test("value ~ group", data, missing="raise")
 
 
 def test_nothing_varies() -> None:
@@ -120,25 +84,18 @@ def test_nothing_varies() -> None:
     found = mann_whitney_test([3, 3], [3, 3, 3])
     assert math.isnan(found.p_value)
     assert math.isnan(levene_test([[1, 2], [5, 8], [0, 1]]).p_value)
-    assert "not computed" in kruskal_test([[3, 3, 3], [3, 3]]).dunn().sentence()
 
 
 @pytest.mark.parametrize(
     ("call", "match"),
     [
         (lambda: kruskal_test([[1, 2, 3]]), "at least 2 groups"),
-        (lambda: kruskal_test([1.0, 2.0]), "give values with group labels"),
-        (lambda: kruskal_test([1.0, 2.0], ["a"]), "equally long"),
-        (lambda: kruskal_test([1.0, np.inf], ["a", "b"]), "finite"),
-        (lambda: kruskal_test("value ~ group | item", frame([1], [2])), "takes no block"),
-        (lambda: kruskal_test("value ~ arm", frame([1], [2])), "no column 'arm'"),
-        (lambda: kruskal_test([[1], [2]], distribution="f"), "distribution must be"),  # type: ignore[arg-type]
-        (lambda: mann_whitney_test("value ~ group", frame([1], [2], [3])), "exactly 2 samples"),
+        (lambda: kruskal_test([1.0, 2.0]), "give a mapping"),
+        (lambda: kruskal_test([[1.0, np.inf], [1.0]]), "finite"),
+        (lambda: read_groups({"a": [[1]]}, where="f"), "one-dimensional"),
         (lambda: mann_whitney_test([1], ["a"]), "must hold numbers"),
         (lambda: mann_whitney_test([[1]], [2]), "one-dimensional"),
-        (lambda: mann_whitney_test([1, 2], [], alternative="x"), "alternative"),  # type: ignore[arg-type]
         (lambda: levene_test([[1, 2], [3, 4]], center="mode"), "center must be"),  # type: ignore[arg-type]
-        (lambda: cliffs_delta([1, 2], [3], interval="x"), "interval must be"),  # type: ignore[arg-type]
         (lambda: pairwise_mann_whitney([[1, 2]]), "at least 2 groups"),
     ],
 )
@@ -163,32 +120,6 @@ def test_variance_tests_agree_with_scipy_and_carry_the_warning() -> None:
     assert effect.interval is not None
 
 
-def test_permutation_and_clusters() -> None:
-    rng = np.random.default_rng(2)
-    cluster = np.repeat(np.arange(12), 5)
-    value = np.repeat(rng.normal(size=12), 5) + 0.1 * rng.normal(size=60)
-    group = np.repeat(["a", "b"], 30)
-    naive = mann_whitney_test(pd.Series(value)[:30], value[30:])
-    clustered = mann_whitney_test(value[:30], value[30:], cluster=cluster)
-    means = [value[cluster == g].mean() for g in range(12)]
-    assert "over whole clusters" in clustered.method
-    assert clustered.p_value == pytest.approx(
-        mann_whitney_test(means[:6], means[6:]).p_value, abs=0.1
-    )
-    assert clustered.p_value > naive.p_value
-    assert clustered.effects[1].interval is None
-    found = kruskal_test(value, group, cluster=cluster, n_permutations=999)
-    assert found.p_value == pytest.approx(clustered.p_value, abs=0.05)
-    within = kruskal_test(value, np.tile(["a", "b", "c", "d", "e"], 12), cluster=cluster)
-    assert "within clusters, 12 of 12" in within.method
-    assert any(n.code == "clusters_ignored" for n in within.dunn().notes)
-    free = kruskal_test(value, group, distribution="permutation", n_permutations=999)
-    assert free.p_value == pytest.approx(kruskal_test(value, group).p_value, abs=0.05)
-    one_sided = mann_whitney_test(value[:30], value[30:], cluster=cluster, alternative="greater")
-    other = mann_whitney_test(value[:30], value[30:], cluster=cluster, alternative="less")
-    assert one_sided.p_value + other.p_value == pytest.approx(1, abs=0.01)
-
-
 def test_hodges_lehmann_shift_moves_with_the_sample() -> None:
     rng = np.random.default_rng(3)
     x, y = rng.normal(size=30), rng.normal(size=60)
@@ -210,14 +141,3 @@ def test_pairwise_and_disjoint_samples() -> None:
     assert e.estimate == -1
     assert e.interval is None
     assert e.notes[0].code == "boundary"
-
-
-def test_dunn_on_a_hundred_thousand_rows_is_fast() -> None:
-    import time
-
-    rng = np.random.default_rng(1)
-    value, group = rng.integers(1, 11, 100_000).astype(float), rng.integers(0, 6, 100_000)
-    start = time.perf_counter()
-    family = kruskal_test(value, group).dunn()
-    assert time.perf_counter() - start < 2  # about 20 ms; generous for a busy machine
-    assert len(family.rows) == 15
