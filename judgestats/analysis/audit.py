@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, with_omega_model
+from judgestats.analysis.judged_systems import with_systems
 from judgestats.analysis.leaderboard import STRENGTH
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis
 from judgestats.analysis.repeat_limits import NOT_REPEATED, not_repeated, not_repeated_in
 from judgestats.analysis.score_audit import audit_scores
+from judgestats.analysis.scores import cell_arrays
 from judgestats.analysis.single_shot import single_shot_plan, single_shot_verdict_plan
 from judgestats.analysis.text_flags import with_read_notes
 from judgestats.analysis.validity import label_warnings, marked_as_tuned
@@ -21,11 +23,11 @@ from judgestats.analysis.validity_raters import PANEL, check_drawn, read_mix
 from judgestats.analysis.validity_rates import read_rates
 from judgestats.analysis.validity_systems import SLICES, SYSTEMS
 from judgestats.analysis.verdict_audit import audit_verdicts
+from judgestats.data.matrices import score_array
 from judgestats.data.readers.frame import bare, sort_conditions
 from judgestats.data.schema import validate_parsed
 from judgestats.errors import InputError
-
-Part = Callable[[pd.DataFrame], Analysis]
+from judgestats.results import Row
 
 
 def kinds(frame: pd.DataFrame) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -65,51 +67,84 @@ def both_plans(scores: AnalysisPlan, verdicts: AnalysisPlan) -> AnalysisPlan:
     )
 
 
-def both_audits(
-    frame: pd.DataFrame, in_words: tuple[str, ...], *, scores: Part, verdicts: Part
-) -> Analysis:
-    """Audit the conditions with scores and those with verdicts, and tell both.
+def criterion_blocks(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """The judgments of each criterion: criteria are neither compared nor pooled.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        A parsed frame.
-    in_words : tuple of str
-        The conditions with verdicts in words.
-    scores, verdicts : callable
-        The audits of the two parts.
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"criterion": ["tone", "tone", "facts"]})
+    >>> [(name, len(block)) for name, block in criterion_blocks(frame)]
+    [('tone', 2), ('facts', 1)]
+    """
+    if "criterion" not in frame or len(set(frame["criterion"])) < 2:
+        return [("", frame)]
+    return [
+        (str(name), own.reset_index(drop=True))
+        for name, own in frame.groupby("criterion", sort=False)
+    ]
 
-    Returns
-    -------
-    Analysis
-        Where one part cannot be audited, the limitations say why.
+
+def _merged_plan(plans: list[AnalysisPlan]) -> AnalysisPlan:
+    """One plan with each hypothesis of several blocks once."""
+    every = {h.id: h for plan in reversed(plans) for h in plan.hypotheses}
+    order = dict.fromkeys(h.id for plan in plans for h in plan.hypotheses)
+    return replace(plans[0], hypotheses=tuple(every[identity] for identity in order))
+
+
+def _audits(frame: pd.DataFrame, options: Mapping[str, Any]) -> Analysis:
+    """Audit scores and verdicts of each criterion apart, and tell all.
 
     Raises
     ------
     InputError
-        Neither part can be audited.
+        No part can be audited.
     """
-    words = frame["condition"].isin(in_words)
-    parts, refused = [], []
-    for part, analyse in ((frame[~words], scores), (frame[words], verdicts)):
-        try:
-            parts.append(analyse(part.reset_index(drop=True)))
-        except InputError as error:
-            refused.append(error)
+    parts: list[tuple[str, Analysis]] = []
+    refused: list[InputError] = []
+    for criterion, block in criterion_blocks(frame):
+        in_scores, in_words = kinds(block)
+        words = block["condition"].isin(in_words)
+        blocks = ((in_scores, block[~words], audit_scores, ""),
+                  (in_words, block[words], audit_verdicts, "verdicts"))  # fmt: skip
+        for conditions, part, analyse, word in blocks:
+            if not conditions:
+                continue
+            own = part.reset_index(drop=True)
+            try:
+                analysis = analyse(own, plan_for(own, **options))
+            except InputError as error:
+                refused.append(error)
+            else:
+                parts.append((criterion or word, analysis))
     if not parts:
         raise refused[0]
-    parts = [replace(a, condition_records=a.records().conditions) for a in parts]
+    if len(parts) == 1 and not refused:
+        return parts[0][1]
+    return _merged(frame, parts, refused)
+
+
+def _merged(
+    frame: pd.DataFrame, named: list[tuple[str, Analysis]], refused: list[InputError]
+) -> Analysis:
+    """The analyses of several parts as one; limitations name what could not be audited."""
+    parts: list[Analysis] = []
+    for word, part in named:
+        own = replace(part, condition_records=part.records().conditions)
+        parts.append(_separate_ids(own, {r.id for p in parts for r in p.results}, word))
+    parts = _merge_limitations(parts)
     first = parts[0]
-    later = [_separate_ids(part, first) for part in parts[1:]]
-    parts = _merge_limitations([first, *later])
+    drawn = [str(c) for a in parts if a.arrays for c in a.conditions["condition"]]
+    if sum(bool(a.arrays) for a in parts) > 1:
+        cells = score_array(frame[frame["condition"].isin(drawn)].reset_index(drop=True))
+        first = replace(first, arrays=cell_arrays(cells))
     return replace(
         first,
-        question=" ".join(a.question for a in parts),
-        sentence=" ".join(a.sentence for a in parts),
+        question=" ".join(dict.fromkeys(a.question for a in parts)),
+        sentence=" ".join(dict.fromkeys(a.sentence for a in parts)),
         conditions=pd.concat([a.conditions for a in parts], ignore_index=True),
         condition_records=tuple(c for a in parts for c in a.condition_records),
         described=tuple(r for a in parts for r in a.described),
-        rows=tuple(row for a in parts for row in a.rows),
+        rows=_merged_rows(row for a in parts for row in a.rows),
         figures=tuple(f for a in parts for f in a.figures),
         results=tuple(r for a in parts for r in a.results),
         headlines=tuple(h for a in parts for h in a.headlines),
@@ -122,18 +157,35 @@ def both_audits(
                 ]
             )
         ),
-        metrics={k: v for a in [*later, first] for k, v in a.metrics.items()},
+        metrics={k: v for a in [*parts[1:], first] for k, v in a.metrics.items()},
         condition_metrics={k: v for a in parts for k, v in a.condition_metrics.items()},
     )
 
 
-def _separate_ids(part: Analysis, first: Analysis) -> Analysis:
-    """A part whose results share no id with the first one's: both have several judges, perhaps."""
-    taken = {r.id for r in first.results}
-    ids = {r.id: r.id.replace(".", ".verdicts.", 1) for r in part.results if r.id in taken}
+def _merged_rows(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """Rows of one quantity as one, with the cells of all parts."""
+    merged: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        held = merged.setdefault((row.key, row.ask), row)
+        if held is not row:
+            cells, beside = {**held.cells, **row.cells}, {**held.beside, **row.beside}
+            merged[row.key, row.ask] = replace(held, cells=cells, beside=beside)
+    return tuple(merged.values())
+
+
+def _separate_ids(part: Analysis, taken: set[str], word: str) -> Analysis:
+    """A part whose results share no id with those of others: both have several judges, perhaps."""
+    ids = {
+        r.id: r.id.replace(".", f".{word}.", 1) if "." in r.id else f"{r.id}.{word}"
+        for r in part.results
+        if r.id in taken
+    }
     return replace(
         part,
-        results=tuple(replace(r, id=ids.get(r.id, r.id)) for r in part.results),
+        results=tuple(
+            replace(r, id=ids[r.id], title=f"{r.title}, {word}") if r.id in ids else r
+            for r in part.results
+        ),
         headlines=tuple(
             replace(h, rests_on=tuple(ids.get(i, i) for i in h.rests_on)) for h in part.headlines
         ),
@@ -348,16 +400,16 @@ def plan_for(
     scores = with_omega_model(replace(scores, options=drawn), omega_model)
     verdicts = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
     verdicts = replace(verdicts, options={**verdicts.options, **drawn})
-    in_scores, in_words = kinds(frame)
-    if in_scores and in_words:
-        worded = frame["condition"].isin(in_words)
-        return both_plans(
-            single_shot_plan(scores, frame[~worded]),
-            single_shot_verdict_plan(verdicts, frame[worded]),
-        )
-    return (
-        single_shot_plan(scores, frame) if in_scores else single_shot_verdict_plan(verdicts, frame)
-    )
+    scored, worded = [], []
+    for _, block in criterion_blocks(frame):
+        in_scores, in_words = kinds(block)
+        words = block["condition"].isin(in_words)
+        if in_scores:
+            scored.append(single_shot_plan(scores, block[~words]))
+        if in_words or not in_scores:
+            worded.append(single_shot_verdict_plan(verdicts, block[words] if in_words else block))
+    merged = [_merged_plan(plans) for plans in (scored, worded) if plans]
+    return merged[0] if len(merged) == 1 else both_plans(*merged)
 
 
 def audit(
@@ -429,6 +481,19 @@ def audit(
     )
 
 
+def _with_criteria(audits: Analysis, frame: pd.DataFrame) -> Analysis:
+    """The criterion of each condition among its factors, where there are several."""
+    if len(criterion_blocks(frame)) < 2:
+        return audits
+    criterion = frame.groupby("condition", sort=False)["criterion"].first()
+    records = audits.condition_records or audits.records().conditions
+    named = tuple(
+        c if c.criterion else replace(c, factors={**c.factors, "criterion": criterion[c.label]})
+        for c in records
+    )
+    return replace(audits, condition_records=named)
+
+
 def audit_read(frame: pd.DataFrame, *, notes: Iterable[object] = (), **options: Any) -> Analysis:
     """Audit a frame that has just been read, and was validated there.
 
@@ -455,17 +520,7 @@ def audit_read(frame: pd.DataFrame, *, notes: Iterable[object] = (), **options: 
             "nothing can be described. Look at their reason column; verdicts in words need a "
             "choice column: read_judgments(..., mapping={'choice': 'COLUMN'})."
         )
-    if in_scores and in_words:
-        audits = both_audits(
-            frame,
-            in_words,
-            scores=lambda part: audit_scores(part, plan_for(part, **options)),
-            verdicts=lambda part: audit_verdicts(part, plan_for(part, **options)),
-        )
-    elif in_scores:
-        audits = audit_scores(frame, plan_for(frame, **options))
-    else:
-        audits = audit_verdicts(frame, plan_for(frame, **options))
+    audits = _audits(frame, options)
     read_notes = list(map(str, notes))
     if (
         options["labels_drawn"] == "by-verdict"
@@ -477,6 +532,7 @@ def audit_read(frame: pd.DataFrame, *, notes: Iterable[object] = (), **options: 
             "right for the judge that they were drawn by and for no other: a column chance beside "
             "the labels serves all."
         )
+    audits = with_systems(_with_criteria(audits, frame), frame)
     warned = label_warnings(audits.results)
     audits = replace(audits, limitations=(*warned, *audits.limitations))
     return marked_as_tuned(with_read_notes(audits, read_notes), [frame])

@@ -17,9 +17,13 @@ import pandas as pd
 
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.records import Analysis
+from judgestats.analysis.statistics_list import statistics_of
 from judgestats.commands.arguments import Args, argument_texts, repeated_options, table_options
 from judgestats.commands.declarations import COMMANDS
 from judgestats.data.readers.columns import TEXTS
+from judgestats.data.readers.reading import asked_reading, reading_of
+from judgestats.data.readers.registry import read_judgments
+from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.data.schema import BECAME
 from judgestats.errors import InputError, guard_output
 from judgestats.protocols.base import NO_REPLY, Status
@@ -82,6 +86,15 @@ class _AuditInput:
     whole: pd.DataFrame | None
     traces: tuple[str, ...] = ()
     experiment: str = ""
+    frame: pd.DataFrame | None = None
+
+    def further(self, results: Results) -> dict[str, Any]:
+        """The reading and the list of statistics, for programs."""
+        if self.frame is None:
+            return {}
+        return {
+            "reading": reading_of(self.frame), "statistics": statistics_of(results, self.frame)
+        }  # fmt: skip
 
 
 def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tuple[str, ...]) -> int:
@@ -162,7 +175,8 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
             if fault:
                 console.print_result(fault)
             reports = attach(run)
-        finish(results, Links(run.run_id, store, conditions=run.children, reports=reports))
+        links = Links(run.run_id, store, conditions=run.children, reports=reports)
+        finish(results, links, further=judged.further(results))
     return 0
 
 
@@ -220,7 +234,7 @@ def _untracked(
         if checked is not None:
             with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
                 results = record_crosscheck(Path(scratch), checked, results)
-        finish(results)
+        finish(results, further=judged.further(results))
         return 0
     from judgestats.reporting.renderer import render_report
 
@@ -237,7 +251,8 @@ def _untracked(
             folder, to=formats, out_dir=folder, detail=arguments.detail, figures=True
         )
     show_again = f"judgestats show {shlex.quote(str(folder))}"
-    finish(results, following=[show_again, *map(str, made.values())])
+    following = [show_again, *map(str, made.values())]
+    finish(results, following=following, further=judged.further(results))
     return 0
 
 
@@ -300,7 +315,7 @@ def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditIn
         said = {n: words[n] for n in ("judge", "values") if words[n]}
         frame = read_any(runs, **said)
     else:
-        frame = read_any(path, reader=arguments.reader, **words)
+        frame = read_or_ask(path, arguments, words)
     choices: dict[str, Any] = {
         "n_resamples": arguments.resamples,
         "seed": arguments.seed,
@@ -338,7 +353,25 @@ def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditIn
         whole=frame.drop(columns=[*TEXTS], errors="ignore"),
         traces=tuple(frame["trace_id"].unique()) if "experiment_id" in frame.attrs else (),
         experiment=str(frame.attrs.get("experiment_id", "")),
+        frame=frame,
     )
+
+
+def read_or_ask(path: Path, arguments: Args, words: Mapping[str, Any]) -> pd.DataFrame:
+    """The judgments of a file; with ``--json`` a question about it is printed as the document.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or in several ways.
+    """
+    try:
+        return read_judgments(path, reader=arguments.reader, **words)
+    except OpenQuestionError as question:
+        if console.output_options().form == "json":
+            command = ["judgestats", "analyze", arguments.file]
+            console.write_json({"reading": asked_reading(question, command)})
+        raise
 
 
 def from_store(arguments: Args, path: Path) -> bool:

@@ -315,6 +315,7 @@ _DOCTOR = Command(
             "http://localhost:8000/v1"),
         Option("--timeout", "Installation", "Seconds per call", kind="number", default=30.0),
         Option("--drop", "Journal", "Remove damaged answers", kind="switch"),
+        Option("--json", "Output", "The reading of the file as one JSON document", kind="switch"),
         *_TABLE,
     ),
     examples=(

@@ -19,7 +19,9 @@ from judgestats.analysis.audit_answer import answerable
 from judgestats.collection.journal import Journal, journal_view
 from judgestats.collection.journal_file import is_laid_out
 from judgestats.commands.arguments import Args, repeated_options, table_options
+from judgestats.commands.audit import read_or_ask
 from judgestats.data.readers.guarded import NoTableError
+from judgestats.data.readers.reading import reading_of
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.table_files import table_of
 from judgestats.errors import InputError, JudgestatsError, printable
@@ -60,6 +62,8 @@ def doctor_command(arguments: Args) -> int:
     int
         0 when a run can start, 1 when something named here is in its way.
     """
+    if arguments.json and not arguments.file:
+        raise InputError("doctor: --json is for a file of judgments. Name it.")
     if arguments.file:
         path = Path(arguments.file)
         journal = arguments.drop or path.name == "journal.sqlite" or is_laid_out(path)
@@ -167,7 +171,8 @@ def doctor_file(arguments: Args) -> int:
     Returns
     -------
     int
-        0 where the file can be analysed as it is (with the words given), 1 where it cannot.
+        0 where the file can be analysed as it is (with the words given), 1 where it cannot. With
+        ``--json`` the reading is one document.
 
     Raises
     ------
@@ -176,6 +181,10 @@ def doctor_file(arguments: Args) -> int:
     """
     words = table_options(arguments)
     path = Path(arguments.file)
+    if arguments.json:
+        with console.use_output(console.OutputOptions(form="json")):
+            console.write_json({"reading": reading_of(read_or_ask(path, arguments, words))})
+        return 0
     try:
         frame = read_judgments(path, reader=arguments.reader, **words)
     except InputError as error:

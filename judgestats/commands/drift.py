@@ -129,8 +129,17 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Analysis:
 
         with guard_output(Path(arguments.out)):
             results = record_crosscheck(Path(arguments.out), compared, results)
-    finish(results, following=[*kept, *following])
+    finish(results, following=[*kept, *following], further=_readings(first, second))
     return analysis
+
+
+def _readings(first: DataFrame, second: DataFrame) -> dict[str, Any]:
+    """How each of two files was read; runs are not read anew."""
+    from judgestats.data.readers.reading import reading_of
+
+    frames = {"first": first, "second": second}
+    read = {side: reading_of(f) for side, f in frames.items() if "roles" in f.attrs}
+    return {"reading": read} if read else {}
 
 
 def _write_outputs(

@@ -21,7 +21,7 @@ STATUS_OF: Mapping[str, Status] = {
     "skip": Status.NOT_APPLICABLE,
     "unparsed": Status.UNPARSEABLE,
     "error": Status.FAILED,
-    "missing": Status.UNPARSEABLE,
+    "missing": Status.MISSING,
 }
 """Meanings of words that are no verdict, with the status of such a judgment."""
 MEANINGS = (PASS, FAIL, "a", "b", "tie", *STATUS_OF)

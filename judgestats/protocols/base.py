@@ -23,6 +23,7 @@ class Status(StrEnum):
     FAILED = "failed"
     INVALID = "invalid_condition"
     NOT_APPLICABLE = "not_applicable"
+    MISSING = "missing"
 
 
 NO_REPLY = frozenset({Status.FAILED, Status.INVALID})

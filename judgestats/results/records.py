@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
@@ -592,6 +593,14 @@ class Recommendation(Part):
     cost_usd: Number = math.nan
 
 
+CRITERIA = frozenset(
+    {"criterion", "criteria", "metric", "aspect", "dimension", "attribute", "scorer", "rubric"}
+)
+"""Names (folded) of factors whose levels are criteria."""
+NAMES_OF_CRITERIA = CRITERIA | {"name", "key", "annotationname", "metricname", "scorename"}
+"""And further names that may be those of criteria."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Condition(Part):
     """One condition: a mapping of factors to levels, what came of its judgments, its estimates.
@@ -616,6 +625,17 @@ class Condition(Part):
     counts: Mapping[str, int] = field(default_factory=dict)
     estimates: Mapping[str, str] = field(default_factory=dict)
     derived: bool = False
+
+    @property
+    def criterion(self) -> str:
+        """The criterion of its judgments; empty where there is one for all."""
+        named = [k for k in self.factors if _last_word(k) in NAMES_OF_CRITERIA]
+        return str(self.factors[named[0]]) if named else ""
+
+
+def _last_word(factor: str) -> str:
+    last = re.split(r"\[\]\.?|\.", factor.removesuffix("[]"))[-1]
+    return re.sub(r"[\s_\-]+", "", last).casefold()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -457,8 +457,9 @@ def _range(
         why = next((c.reason for c in line.cells if c.reason), "")
         text = f"{line.ask}: could not be computed" + (f" ({why})" if why else "")
         return [Answer(claim="undefined", text=text)]
-    if len(usable) < 2:
-        return []
+    criteria = {c.label: c.criterion for c in results.conditions}
+    if len(usable) < 2 or len({criteria.get(c.column, "") for c in usable}) > 1:
+        return []  # criteria are not compared
     usable.sort(key=lambda c: number_of(results, c.record).estimate)
     low, high = usable[0], usable[-1]
     parts = [

@@ -475,7 +475,11 @@ def show_framed(brief: Summary, body: Lines, *, following: Sequence[str]) -> Non
 
 
 def finish(
-    results: Results | None, links: Links | None = None, *, following: Sequence[str] = ()
+    results: Results | None,
+    links: Links | None = None,
+    *,
+    following: Sequence[str] = (),
+    further: Mapping[str, Any] | None = None,
 ) -> None:
     """Print where things are and what comes next; or, for programs, the one JSON document.
 
@@ -486,11 +490,13 @@ def finish(
         Where nothing was logged there are none.
     following : sequence of str
         Commands that come next.
+    further : mapping, optional
+        What else the JSON document holds.
     """
     chosen = output_options()
     if chosen.form == "json":
         if results is not None:
-            _json(results, links)
+            _json(results, links, further or {})
         return
     if chosen.form == "full":
         after = links.full() if links else ["Next:", *(f"  {part}" for part in following)]
@@ -503,10 +509,11 @@ def finish(
         _write(next_line(parts, _size()[0]))
 
 
-def _json(results: Results, links: Links | None) -> None:
+def _json(results: Results, links: Links | None, further: Mapping[str, Any]) -> None:
     chosen = output_options()
     thresholds = read_thresholds(chosen.required, [results])
     document: dict[str, Any] = {
+        **further,
         "brief": plain(brief_of(results, thresholds=thresholds)),
         "results": to_plain(results),
     }

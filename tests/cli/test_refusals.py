@@ -236,6 +236,9 @@ CASES = {
     "a column that is item and factor": text(GOOD, "--item", "id", "--factor", "id"),
     "a factor that is not a column": text(GOOD, "--factor", "colour"),
     "a wide role that is invalid": text(GOOD, "--wide", "colour=a*"),
+    "columns that are not systems by criteria": text(
+        GOOD, "--wide", "system+criterion=score,judge"
+    ),
     "a wide list without a name": text(GOOD, "--wide", "judge="),
     "one wide column": text(GOOD, "--wide", "judge=sco*"),
     "a list that is not a column": text(GOOD, "--explode", "all"),

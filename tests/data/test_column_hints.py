@@ -15,7 +15,6 @@ IDS = [f"q{i}" for i in range(24)]
 SCORES = {j: [(i * k) % 9 + 1 for i in range(24)] for j, k in (("gpt", 3), ("claude", 5))}
 SUGGESTED = {
     "judges beside people": {"id": IDS, **SCORES, "human_score": SCORES["gpt"]},
-    "criteria": {"id": IDS, "clarity": SCORES["gpt"], "depth": SCORES["claude"]},
     "two orders": {"id": IDS, "winner_orig": ["1", "2"] * 12, "winner_swap": ["1", "2", "2"] * 8},
     "lists": {"id": IDS, "scores": ["[7, 8]"] * 24},
     "letters": {"id": IDS, "verdicts": [f"{i:06b}x" for i in range(24)]},

@@ -121,7 +121,7 @@ def test_dictionary_columns_and_choices(tmp_path) -> None:
     assert found.values == ("a", "b")
     assert not found.is_scores
     assert found.counts[:, 0].tolist() == [[1, 1], [1, 0]]
-    assert dict(found.columns[0].statuses) == {"ok": 3, "unparseable": 1}
+    assert dict(found.columns[0].statuses) == {"ok": 3, "missing": 1}
 
 
 @pytest.mark.parametrize(

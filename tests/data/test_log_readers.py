@@ -116,7 +116,7 @@ def test_inspect_keeps_epoch_scorer_grader_and_what_it_cost():
     assert set(found["judge"]) == {"openai-api/local/sim-unreadable"}
     assert set(found["temperature"]) == {0.7}
     assert set(found["replicate"]) == {0, 1, 2, 3}
-    assert set(found["answerer"]) == {"mockllm/model-x"}
+    assert set(found["author"]) == {"mockllm/model-x"}
     assert found["tokens_in"].gt(0).all()
     assert found["latency_s"].gt(0).all()
     graded = found[found["factor_scorer"] == "model_graded_qa"]
@@ -416,4 +416,4 @@ def test_ragas_results_are_a_table_of_criteria(name):
     assert set(correct["choice"]) <= {"pass", "fail", ""}
     helpful = found[found["factor_criterion"] == "helpful"]
     assert helpful["score"].dropna().between(1, 5).all()
-    assert found["status"].value_counts().to_dict() == {"ok": 58, "unparseable": 14}
+    assert found["status"].value_counts().to_dict() == {"ok": 58, "missing": 14}

@@ -45,7 +45,7 @@ def test_every_format_gives_the_same_frame(tmp_path, kind):
         table.to_parquet(path)
     found = read_judgments(path)
     assert found["item_id"].tolist() == ["a", "a", "b"]
-    assert found["status"].tolist() == ["ok", "ok", "unparseable"]
+    assert found["status"].tolist() == ["ok", "ok", "missing"]
 
 
 def test_a_word_in_a_score_column_is_a_status_not_a_number(tmp_path):
@@ -100,7 +100,7 @@ def test_names_are_kept_as_they_are_written(tmp_path):
     assert found["item_id"].tolist() == ["001", "1", "None"]
     assert set(found["judge"]) == {"NA"}
     assert found["factor_style"].tolist() == ["0.10", "0.1", "0.10"]
-    assert found["status"].tolist() == ["ok", "unparseable", "ok"]
+    assert found["status"].tolist() == ["ok", "missing", "ok"]
 
 
 def test_a_spreadsheets_csv_with_byte_order_mark_semicolons_and_decimal_commas(tmp_path):

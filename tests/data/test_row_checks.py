@@ -47,8 +47,7 @@ def readings(path, capsys) -> list[pd.DataFrame]:
     """The readings of all commands that doctor prints, each of which analyze takes."""
     main(["doctor", str(path)])
     said = capsys.readouterr().out
-    own = re.findall(r"It is read with: (.*)", said)
-    commands = [["analyze", str(path), *shlex.split(o)] for o in own] or commands_in(said)
+    commands = commands_in(said)
     assert commands, said
     for words in commands:
         assert main([*words, *QUICK]) == 0, words
@@ -356,14 +355,17 @@ def test_trials_of_a_task_are_asked_about(tmp_path, capsys) -> None:
     assert (repeats["item_id"].nunique(), repeats["replicate"].nunique()) == (24, 4)
 
 
-def test_columns_of_a_system_and_a_criterion_are_compared_within_it(tmp_path, capsys) -> None:
+def test_columns_of_a_system_and_a_criterion_are_read_from_the_names() -> None:
     rows = [
         {"query": f"query text {i}", "dense_correctness": 1 + i % 3, "dense_safety": 2 + i % 2,
          "sparse_correctness": 2 + i % 3, "sparse_safety": 4}
         for i in range(18)
     ]  # fmt: skip
-    correctness, safety = readings(plain(rows, tmp_path / "a"), capsys)
-    for frame, means in ((correctness, [2.0, 3.0]), (safety, [2.5, 4.0])):
-        assert frame.groupby("condition")["score"].mean().tolist() == means
-        assert frame["item_id"].nunique() == 18
-        assert set(frame["judge"]) == {"judge"}
+    frame = js.read_judgments(rows)
+    means = frame.groupby(["criterion", "author"])["score"].mean()
+    assert means.to_dict() == {
+        ("correctness", "dense"): 2.0, ("correctness", "sparse"): 3.0,
+        ("safety", "dense"): 2.5, ("safety", "sparse"): 4.0,
+    }  # fmt: skip
+    assert frame["cluster"].nunique() == 18
+    assert set(frame["judge"]) == {"judge"}

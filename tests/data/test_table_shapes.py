@@ -206,8 +206,8 @@ def test_other_json_is_shown_as_a_tree_and_the_suggested_map_works(tmp_path):
         )  # fmt: skip
         with pytest.raises(InputError) as refused:
             read_judgments(path)
-        (line,) = [x for x in str(refused.value).splitlines() if x.startswith("It is read with")]
-        told, *further = line.partition("--map ")[2].split(" --factor ")
+        (line,) = [x for x in str(refused.value).splitlines() if "judgestats analyze" in x]
+        told, *further = line.partition("--map ")[2].split("    ")[0].split(" --factor ")
         mapping = dict(p.split("=") for p in told.strip("'").split(","))
         found = read_judgments(path, mapping=mapping, factors=[f.strip("'") for f in further])
         assert found["item_id"].nunique() == 4, name
@@ -223,7 +223,7 @@ def test_several_nested_criteria_are_suggested_at_once_and_items_are_called_item
     path.write_text(json.dumps(rows))
     with pytest.raises(InputError, match="--wide criterion=") as refused:
         read_judgments(path)
-    wide = str(refused.value).partition("--wide ")[2]
+    wide = str(refused.value).partition("--wide ")[2].split("    ")[0]
     judged = read_judgments(path, mapping={"item_id": "id"}, wide=(wide,))
     assert set(judged["condition"]) == {"judge, criterion=tone", "judge, criterion=depth"}
     assert judged["score"].tolist() == [2.0, 3.0, 4.0, 5.0, 6.0, 5.0, 4.0, 3.0]
@@ -381,7 +381,7 @@ def test_a_criterion_of_ones_and_twos_beside_scores_is_a_score(tmp_path):
 
 def test_another_tools_status_is_left_out_where_it_is_said_to_be(tmp_path):
     path = tmp_path / "export.csv"
-    path.write_text("id,score,status\n" + "\n".join(f"q{i},{i},success" for i in range(5)))
+    path.write_text("id,score,status\n" + "\n".join(f"q{i},{i},step{i}" for i in range(5)))
     with pytest.raises(InputError, match="--ignore status"):
         read_judgments(path)
     assert read_judgments(path, ignore=["status"])["status"].eq("ok").all()

@@ -122,7 +122,8 @@ NO_VERDICT = {
     "not_applicable": ["N/A", "n.a.", "not applicable", "N/A - nothing to check", "skipped"],
     "failed": ["error: timeout", "Error: rate limit exceeded", "RateLimitError", "HTTP 503",
                "timed out", "refused (policy)", "api_error"],
-    "unparseable": ["unparseable", "parse_error", "[invalid]", "no verdict", "", "null", "-", "?"],
+    "unparseable": ["unparseable", "parse_error", "[invalid]", "no verdict"],
+    "missing": ["", "null", "-", "?"],
 }  # fmt: skip
 
 
@@ -145,7 +146,9 @@ def test_words_for_no_verdict_are_statuses_on_both_sides(status, ending, tmp_pat
     assert frame["status"].tolist() == [status] * len(words) + ["ok"] * (N - len(words))
     assert frame["label"].iloc[N - len(words) :].eq("").all()
     shares = js.audit(frame, n_resamples=9).conditions.iloc[0]
-    assert shares["unread_share"] == pytest.approx(len(words) / N if status == "unparseable" else 0)
+    assert shares["unread_share"] == pytest.approx(
+        len(words) / N if status in {"unparseable", "missing"} else 0
+    )
     assert shares["pass_rate"] == pytest.approx(JUDGE[len(words) :].mean())
 
 

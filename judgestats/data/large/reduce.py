@@ -42,7 +42,9 @@ from judgestats.results.numbers import count_noun
 
 MAX_COLUMNS = 10_000
 MAX_REPLICATES = 65_535
-NO_VERDICT = {Status.FAILED.value: -2, Status.NOT_APPLICABLE.value: -3}
+NO_VERDICT = {
+    Status.FAILED.value: -2, Status.NOT_APPLICABLE.value: -3, Status.MISSING.value: -4
+}  # fmt: skip
 """Codes of cells without a verdict that are not unparsed."""
 
 
@@ -151,7 +153,8 @@ class RowCoder:
             if verdict is not None:
                 lookup[place] = self.values.add(verdict)
             else:
-                lookup[place] = NO_VERDICT.get(self.code.statuses.get(cell, ""), -1)
+                empty = Status.MISSING.value if cell is None or cell == "" else ""
+                lookup[place] = NO_VERDICT.get(self.code.statuses.get(cell, empty), -1)
         return lookup[indices]
 
     def note_clusters(self, batch: Any, item: NDArray[np.int64]) -> None:
@@ -256,7 +259,7 @@ def reduce_parquet(
     ...     pq.write_table(frame, f"{folder}/part-0.parquet")
     ...     found = reduce_parquet(folder)
     >>> found.counts[:, 0].tolist(), found.values, dict(found.columns[0].statuses)
-    ([[1, 1], [0, 0]], (7.0, 8.0), {'ok': 2, 'unparseable': 1})
+    ([[1, 1], [0, 0]], (7.0, 8.0), {'ok': 2, 'missing': 1})
     """
     options = TableOptions(
         mapping=dict(mapping or {}),

@@ -41,6 +41,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "raw_text": ("raw_text", "raw", "completion", "reply"),
     "reason": ("reason",),
     "cost_usd": ("cost_usd", "cost"),
+    "weight": ("weight",),
     "tokens_in": ("tokens_in", "prompt_tokens"),
     "tokens_out": ("tokens_out", "completion_tokens"),
 }  # fmt: skip
@@ -206,19 +207,31 @@ def _question(table: pd.DataFrame, names: Mapping[str, str], used: Collection[st
     """
     item = table[names["item_id"]].astype(str)
     for column in table.columns:
-        if folded(str(column)) in _QUESTIONS and str(column) not in used:
+        if _QUESTIONS.search(str(column)) and str(column) not in used:
             if not len(table):  # a header alone: what is streamed is held to it by row
-                return str(column)
+                if folded(str(column)) in _IDS_OF_QUESTIONS:
+                    return str(column)
+                continue
             codes = pd.factorize(table[column].astype(str))[0]
             n_items = item.nunique()
             whole = len(pd.unique(pd.factorize(item)[0] * (int(codes.max(initial=0)) + 1) + codes))
-            if whole == n_items and len(pd.unique(codes)) < n_items:
+            levels = len(pd.unique(codes))
+            named = folded(str(column)) in _IDS_OF_QUESTIONS
+            shared = levels < n_items if named else _FEWEST <= levels <= n_items / _PER_CLUSTER
+            if whole == n_items and shared:
                 return str(column)
     return ""
 
 
-_QUESTIONS = frozenset({"questionid", "qid"})
-"""Names of ids of questions, folded, that are the clusters where items have ids of their own."""
+_QUESTIONS = re.compile(
+    r"(?:^|[^a-z])(?:q|query|question|prompt|topic|document|conversation|session|user|example"
+    r"|dialogue|thread)(?:[\s_.\-]*(?:id|idx|uid|key))?$",
+    re.IGNORECASE,
+)
+"""Names of what several items share, that are the clusters where items have ids of their own."""
+_IDS_OF_QUESTIONS = frozenset({"questionid", "qid"})
+_FEWEST, _PER_CLUSTER = 5, 1.5
+"""Levels, and items per level, from which a column of another name is a cluster."""
 
 _OPTIONS = ("factor", "ignore")
 """What columns serve as by an option of their own, not by ``--map``."""
@@ -321,6 +334,28 @@ def item_texts(table: pd.DataFrame, verdicts: Collection[str]) -> dict[str, pd.S
     if length:
         out["answer_length"] = table[length].astype(float)
     return out
+
+
+def names_question(column: str) -> bool:
+    """Whether a column holds questions, by its name.
+
+    Examples
+    --------
+    >>> names_question("Query"), names_question("answer")
+    (True, False)
+    """
+    return folded(column) in _ITEM_TEXTS_QUESTIONS
+
+
+def names_text(column: str) -> bool:
+    """Whether a column holds questions or answers, by its name.
+
+    Examples
+    --------
+    >>> names_text("Question"), names_text("question_id")
+    (True, False)
+    """
+    return folded(column) in {*_ITEM_TEXTS_QUESTIONS, *_ANSWERS}
 
 
 def _is_number(column: pd.Series) -> bool:

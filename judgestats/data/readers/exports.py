@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.data.readers.columns import names_text
 from judgestats.data.readers.guarded import shorten_text, text
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import kind_of_rater
@@ -59,8 +60,12 @@ class Layout:
         Rows that are read; rows that are left out.
     item : tuple of str
         Paths that together name an item; where there is none, the item is the record.
-    cluster, judge, system, criterion, rater, error, explanation : str
-        Paths of these roles.
+    cluster, judge, system, criterion, rater, error, explanation, weight, confidence : str
+        Paths of these roles; of judge and confidence patterns.
+    naming : str
+        Pattern of the paths that repeat the name of a criterion.
+    inner : tuple of str
+        What paths begin with that is left out where they are named to the user.
     raters : mapping of word to kind
         Words of the tool for a rater: ``judge``, ``human``, or ``rule``.
     within : mapping of role to pattern
@@ -102,6 +107,10 @@ class Layout:
     rater: str = ""
     error: str = ""
     explanation: str = ""
+    weight: str = ""
+    confidence: str = ""
+    inner: tuple[str, ...] = ()
+    naming: str = ""
     raters: Mapping[str, str] = field(default_factory=dict)
     within: Mapping[str, str] = field(default_factory=dict)
     verdict: tuple[str, ...] = ()
@@ -118,16 +127,17 @@ class Layout:
     @property
     def names(self) -> set[str]:
         """The paths of columns that are kept next to the verdicts."""
-        own = (self.cluster, self.judge, self.system, self.criterion, self.rater, self.explanation)
+        own = (self.cluster, self.system, self.criterion, self.rater, self.explanation, self.weight)
         return {p for p in (*self.item, *own, *self.pair) if p}
 
     def serves(self, column: str) -> bool:
         """Whether the layout reads a column."""
         paths = {self.keep[0], self.drop[0], self.error, f"{self.each}[]", *self.first}
-        if column in self.names | paths:
+        if column in self.names | paths or (not self.item and names_text(column)):
             return True
         base = re.sub(r"\.(?:status|users)$", "", column)
-        patterns = (*self.verdict, *self.label, self.inverted[0])
+        patterns = (*self.verdict, *self.label, self.inverted[0], self.judge, self.confidence,
+                    self.naming)  # fmt: skip
         return any(re.fullmatch(p, c) for p in patterns if p for c in (column, base))
 
     def stems(self, columns: Collection[str]) -> set[str] | None:
@@ -308,14 +318,15 @@ def read_export(
     """
     records = records_of(document, layout)
     serves = functools.cache(layout.serves)  # paths repeat from record to record
+    around = _around(document, layout)
     rows = [
-        {_RECORD: str(number), **row}
+        {_RECORD: str(number), **around, **row}
         for number, record in enumerate(records, start=1)
         for row in flatten_record(record, layout.each, wanted=serves)
     ]
     table = pd.DataFrame(rows).astype(object)
     table = table.where(table.notna(), None)
-    n = len(table)
+    n = n_rows = len(table)
     for (path, words), kept in ((layout.keep, True), (layout.drop, False)):
         if path and path in table:
             cells = table[path].map(text)
@@ -323,7 +334,8 @@ def read_export(
             table = table[(cells == word) == kept] if word else table
     dropped = n - len(table)
     _check_direction(table, layout, options, source)
-    out = _verdict_rows(table.reset_index(drop=True), layout, source)
+    paths: dict[str, list[str]] = {}
+    out = _verdict_rows(table.reset_index(drop=True), layout, source, paths)
     if out.empty:
         raise InputError(f"{source}: this export of {layout.about} holds no verdict.")
     stated: dict[str, Any] = {}
@@ -338,7 +350,50 @@ def read_export(
     notes = [f"{count_noun(dropped, 'row', 'rows')} of other events left out."] if dropped else []
     frame.attrs["notes"] = [*notes, *frame.attrs["notes"]]
     frame.attrs["understood"] = [f"Read as {layout.about}.", *frame.attrs["understood"]]
+    frame.attrs |= {"about": layout.about, "rows_in": n_rows, "rows_filtered": dropped}
+    frame.attrs["levels"] = {
+        role: int(out[role].nunique()) for role in ("criterion", "system") if role in out
+    }
+    if frame.attrs["levels"].get("criterion") == 1 and "criterion" not in frame:
+        frame["criterion"] = text(out["criterion"].iloc[0])
+    within = _within_document(document, layout)
+    roles = {role: [p for c in held for p in paths.get(c, [c])]
+             for role, held in frame.attrs["roles"].items()}  # fmt: skip
+    roles |= {c: paths[c] for c in ("criterion", "system", "confidence", "weight") if c in paths}
+    roles |= {"rater_kind": [layout.rater]} if layout.rater else {}
+    if "repeat" not in roles and layout.each and frame["replicate"].gt(0).any():
+        roles["repeat"] = [f"{layout.each}[]"]
+    if any(c.startswith("rater ") for c in roles.get("label", ())):
+        roles["label"] = paths["label"]
+    frame.attrs["roles"] = {
+        role: [p if p in around else within + _shortened(p, layout) for p in dict.fromkeys(held)]
+        for role, held in roles.items()
+    }
     return frame
+
+
+def _shortened(path: str, layout: Layout) -> str:
+    """A path without what all paths of the layout begin with."""
+    for start in layout.inner:
+        path = path.removeprefix(start)
+    return path
+
+
+def _around(document: Any, layout: Layout) -> dict[str, Any]:
+    """What stands next to the list of records and is the same for all: its leaves by path."""
+    first = layout.document.partition(".")[0]
+    if not first or not isinstance(document, Mapping):
+        return {}
+    outer = {k: v for k, v in document.items() if k != first}
+    return {p: v for p, v in _leaves(outer, "", "") if layout.serves(p) and not isinstance(v, list)}
+
+
+def _within_document(document: Any, layout: Layout) -> str:
+    """What the path of a leaf begins with: the keys to the records."""
+    if not isinstance(document, Mapping):
+        return ""
+    first = layout.document.partition(".")[0]
+    return f"{layout.document}[]." if first and first in document else "" if first else "*."
 
 
 def _stated_options(
@@ -348,8 +403,9 @@ def _stated_options(
     items = [p for p in layout.item if p in table] or [_RECORD]
     # A column has one part, so a cluster that is part of the item is a copy of its own.
     cluster = "cluster" if "cluster" in table else layout.cluster
-    roles = {"item_id": items[0], "verdict": "verdict", "cluster": cluster, "judge": layout.judge,
-             "order": "order", "explanation": layout.explanation, "label": "label"}  # fmt: skip
+    roles = {"item_id": items[0], "verdict": "verdict", "cluster": cluster, "judge": "judge",
+             "order": "order", "explanation": layout.explanation, "label": "label",
+             "weight": layout.weight, "confidence": "confidence"}  # fmt: skip
     raters = [str(c) for c in table if str(c).startswith("rater ")]
     words = set(table["verdict"].map(text))
     changes: dict[str, Any] = {
@@ -452,12 +508,36 @@ def _columns_by_criterion(
     return verdicts, labels
 
 
-def _verdict_rows(table: pd.DataFrame, layout: Layout, source: Path | str) -> pd.DataFrame:
-    """One row per verdict: columns by criterion are stacked, the first of several counts."""
+def _verdict_rows(
+    table: pd.DataFrame, layout: Layout, source: Path | str, paths: dict[str, list[str]]
+) -> pd.DataFrame:
+    """One row per verdict: columns by criterion are stacked, the first of several counts.
+
+    `paths` takes the paths from which each column was made.
+    """
     by_criterion, labels = _columns_by_criterion([str(c) for c in table], layout, source)
+    verdicts = [c for own in by_criterion.values() for c in own]
+    columns = [str(c) for c in table]
+    naming = [c for c in columns if c == layout.criterion or re.fullmatch(layout.naming, c)]
+    found = {
+        "verdict": verdicts,
+        "criterion": naming or (verdicts if set(by_criterion) != {""} else []),
+        "label": list(labels.values()),
+        "cluster": [layout.cluster],
+        "system": [c for c in (layout.system, *layout.pair) if c in columns],
+        "order": [f"{layout.each}[]" if layout.orders else layout.first[0].split(".")[0]],
+    }
+    paths |= {role: own for role, own in found.items() if own and own[0]}
+    paths |= {
+        side: [path] for side, path in zip(("model_a", "model_b"), layout.pair, strict=True) if path
+    }
     plain = by_criterion.pop("", []) if len(by_criterion) > 1 else []
     item = [c for c in table if c in layout.item] or [_RECORD]
-    base = table[[c for c in table if c in layout.names or c in item]].copy()
+    texts = (
+        [] if layout.item else [str(c) for c in table if names_text(str(c)) and c not in verdicts]
+    )
+    base = table[[c for c in table if c in layout.names or c in item or c in texts]].copy()
+    paths |= {_RECORD: texts} if texts else {}
     if layout.cluster and layout.cluster in layout.item and layout.cluster in base:
         base["cluster"] = base[layout.cluster]
     if layout.system and layout.system in base:
@@ -465,6 +545,9 @@ def _verdict_rows(table: pd.DataFrame, layout: Layout, source: Path | str) -> pd
     if layout.pair[0]:
         base = base.rename(columns=dict(zip(layout.pair, ("model_a", "model_b"), strict=True)))
     base = base.assign(**_orders(table, layout))
+    for role, pattern in (("judge", layout.judge), ("confidence", layout.confidence)):
+        if own := [str(c) for c in table if pattern and re.fullmatch(pattern, str(c))]:
+            base[role], paths[role] = table[own[0]], own[:1]
     parts = []
     for criterion, own in by_criterion.items():
         verdict = _first(table, [*own, *plain])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import pandas as pd
 
@@ -12,6 +12,8 @@ ORDERS = frozenset(
 )
 """Words for one of two orders of presentation."""
 
+SYSTEM_CRITERION = "system+criterion"
+"""Role of columns with the verdicts on one system by one criterion each."""
 _RUN = re.compile(r"(run|rep|repeat|replicate|trial|attempt|epoch)[\s_.\-]*\d+", re.I)
 _CRITERIA = frozenset(
     {
@@ -84,26 +86,47 @@ def criteria_names(columns: Sequence[str]) -> bool:
     return len(words) > 1 and all(w & _CRITERIA for w in words)
 
 
-def systems_by_criterion(columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """For each criterion the columns of all systems, where names are ``SYSTEM_CRITERION``.
+def systems_by_criterion(columns: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The system and the criterion of each column, where names are ``SYSTEM_CRITERION``.
 
     Examples
     --------
-    >>> systems_by_criterion(["query", "x_tone", "x_safety", "y_tone", "y_safety"])
-    [('x_tone', 'y_tone'), ('x_safety', 'y_safety')]
+    >>> found = systems_by_criterion(["query", "x_tone", "x_safety", "y_tone", "y_safety"])
+    >>> found["y_tone"], "query" in found
+    (('y', 'tone'), False)
     >>> systems_by_criterion(["id", "tone", "safety"])
-    []
+    {}
     """
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, tuple[str, str]] = {}
     for column in columns:
-        words = re.split(r"[\s_.\-]+", column.casefold())
-        if len(words) > 1 and words[-1] in _CRITERIA:
-            found.setdefault(words[-1], {})["_".join(words[:-1])] = column
-        elif len(words) > 1 and words[0] in _CRITERIA:
-            found.setdefault(words[0], {})["_".join(words[1:])] = column
-    systems = {tuple(sorted(own)) for own in found.values()}
-    crossed = len(found) > 1 and len(systems) == 1 and len(next(iter(systems))) > 1
-    return [tuple(own.values()) for own in found.values()] if crossed else []
+        words = re.split(r"[\s_.\-]+", column)
+        if len(words) > 1 and words[-1].casefold() in _CRITERIA:
+            found[column] = "_".join(words[:-1]), words[-1]
+        elif len(words) > 1 and words[0].casefold() in _CRITERIA:
+            found[column] = "_".join(words[1:]), words[0]
+    systems, criteria = ({pair[k] for pair in found.values()} for k in (0, 1))
+    several = len(systems) > 1 and len(criteria) > 1
+    return found if several and len(found) == len(systems) * len(criteria) else {}
+
+
+def criteria_columns(table: pd.DataFrame, taken: Collection[str]) -> str:
+    """The option ``--wide`` of a table with a column for each criterion; empty for any other.
+
+    Examples
+    --------
+    >>> t = pd.DataFrame({"id": ["a", "b"], "tone": [1, 2], "clarity": [2.5, 2]})
+    >>> criteria_columns(t, {"id"})
+    'criterion=tone,clarity'
+    """
+    rest = [str(c) for c in table.columns if c not in taken]
+    if crossed := systems_by_criterion(rest):
+        return f"{SYSTEM_CRITERION}={','.join(crossed)}"
+    named = [c for c in rest if criteria_names([c, c])]
+    alike = [c for c in rest if _like_verdicts(table[c])]
+    numbers = [c for c in named if pd.api.types.is_numeric_dtype(table[c])]
+    whole = [c for c in named if c in numbers or c in alike]
+    several = len(whole) > 1 and len(whole) == len(named) and set(alike) <= set(named)
+    return f"criterion={','.join(whole)}" if several else ""
 
 
 def letters_in(column: pd.Series) -> bool:

@@ -79,7 +79,7 @@ def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], name
     answers: dict[str, list[str]] = {}
     common = {
         "task": text(about.get("task"), 200),
-        "answerer": text(about.get("model"), 200),
+        "author": text(about.get("model"), 200),
     }
     for sample in samples:
         if not isinstance(sample, dict):
@@ -92,7 +92,7 @@ def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], name
         place = {
             **common,
             "cluster": cluster,
-            "item_id": f"{cluster}/{common['answerer']}" + (f" (answer {which + 1})" * (which > 0)),
+            "item_id": f"{cluster}/{common['author']}" + (f" (answer {which + 1})" * (which > 0)),
             "category": text(metadata.get("category"), 200),
             "replicate": int(epoch) - 1 if 1 <= epoch < 1e9 and not which else -1,
         }
@@ -262,6 +262,12 @@ INSPECT = Reader(
     name="inspect",
     about="Inspect logs: .eval, or .json with eval, status, samples; a folder of them",
     item="sample / model under test, each answer one; cluster: the sample",
+    roles={
+        "item": ("samples[].id", "samples[].epoch"),
+        "cluster": ("samples[].id",),
+        "criterion": ("scores",),
+        "verdict": ("samples[].scores.value",),
+    },
     fits=_fits,
     read=_read_log,
 )

@@ -11,7 +11,6 @@ from pandas import DataFrame, concat
 
 from judgestats.data.readers.columns import ALIASES, folded
 from judgestats.data.readers.guarded import json_value, short, text
-from judgestats.data.readers.hints import systems_by_criterion
 from judgestats.data.readers.options import TableOptions
 from judgestats.errors import InputError, printable
 
@@ -89,15 +88,7 @@ def suggested_options(document: Any) -> TableOptions | None:
 
 
 def suggested_columns(table: DataFrame) -> list[TableOptions]:
-    """Options that may read a flat table whose columns are paths, or a system and a criterion.
-
-    Examples
-    --------
-    >>> table = DataFrame({"query": ["x", "y"], "a_tone": [1, 2], "a_style": [2, 3],
-    ...                    "b_tone": [3, 1], "b_style": [1, 1]})
-    >>> [o.wide for o in suggested_columns(table)]
-    [('system=a_tone,b_tone',), ('system=a_style,b_style',)]
-    """
+    """Options that may read a flat table whose columns are paths."""
     columns = [str(c) for c in table.columns]
     leaves = {c: table[c].dropna().unique()[:3].tolist() for c in columns}
     if any("." in c for c in columns):
@@ -105,18 +96,7 @@ def suggested_columns(table: DataFrame) -> list[TableOptions]:
         criterion = suggestion.pop("criterion", "")
         factors = (criterion,) if criterion else ()
         return [TableOptions(mapping=suggestion, factors=factors)] if suggestion else []
-    by_criterion = systems_by_criterion(columns)
-    crossed = {c for group in by_criterion for c in group}
-    item = next((c for c in columns if c not in crossed and (
-        _last(c) in _IDS or _last(c).endswith("id") or _last(c) == "query")), "")  # fmt: skip
-    if not item:
-        return []
-    return [
-        TableOptions(
-            mapping={"item_id": item}, wide=(f"system={','.join(group)}",), factors=("system",)
-        )
-        for group in by_criterion
-    ]
+    return []
 
 
 def _several(leaves: Mapping[str, Sequence[Any]]) -> list[str]:

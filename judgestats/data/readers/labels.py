@@ -20,7 +20,7 @@ from judgestats.data.readers.columns import (
     joined_ids,
     text_column,
 )
-from judgestats.data.readers.roles import CRITERIA, ColumnRoles
+from judgestats.data.readers.roles import ColumnRoles
 from judgestats.data.readers.table_files import table_of
 from judgestats.data.readers.verdicts import FAR, Read, coded_choices, is_too_large
 from judgestats.data.verdict_kinds import (
@@ -44,6 +44,7 @@ from judgestats.data.vocabulary import (
 from judgestats.errors import InputError
 from judgestats.json_text import clean_json
 from judgestats.results.numbers import count_noun
+from judgestats.results.records import CRITERIA
 
 
 class LabelJoinError(InputError):

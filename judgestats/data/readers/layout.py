@@ -12,11 +12,16 @@ import pandas as pd
 
 from judgestats.data.readers.columns import column_named, folded
 from judgestats.data.readers.guarded import json_value, short
-from judgestats.data.readers.hints import ORDERS, letters_in
+from judgestats.data.readers.hints import (
+    ORDERS,
+    SYSTEM_CRITERION,
+    letters_in,
+    systems_by_criterion,
+)
 from judgestats.data.readers.json_paths import PLACE, json_list, leaves_of, with_leaves
 from judgestats.errors import InputError
 
-ROLES = ("judge", "replicate", "criterion", "system", "order", "label")
+ROLES = ("judge", "replicate", "criterion", "system", SYSTEM_CRITERION, "order", "label")
 """What each of several columns may hold the verdicts of; ``label``: of one person."""
 
 VALUE = "verdict"
@@ -58,8 +63,14 @@ def long_of(
             f"{source}: --wide {spec!r} names only {columns[0]!r}. A single column of verdicts is "
             f"mapped: --map verdict={columns[0]}."
         )
-    levels = _levels(columns)
-    role = role or _role_of(levels)
+    crossed = systems_by_criterion(columns) if role == SYSTEM_CRITERION else {}
+    if role == SYSTEM_CRITERION and set(crossed) != set(columns):
+        raise InputError(
+            f"{source}: --wide {spec!r}: the columns are not each system by each criterion. Name "
+            "one of the two: system=COLUMNS or criterion=COLUMNS."
+        )
+    levels = [c for _, c in crossed.values()] if crossed else _levels(columns)
+    role = "criterion" if crossed else role or _role_of(levels)
     if role == "label":
         return table, role, columns
     if len(table) * len(columns) > _MAX_CELLS:
@@ -72,10 +83,13 @@ def long_of(
             table = table.rename(columns={name: f"{name} (file)"})
     rest = [c for c in table.columns if c not in columns]
     parts = [
-        table[rest].assign(**{role: level}).assign(**{VALUE: table[column].astype(object)})
+        table[rest]
+        .assign(**({"system": crossed[column][0]} if crossed else {}))
+        .assign(**{role: level})
+        .assign(**{VALUE: table[column].astype(object)})
         for column, level in zip(columns, levels, strict=True)
     ]
-    return pd.concat(parts, ignore_index=True), role, columns
+    return pd.concat(parts, ignore_index=True), SYSTEM_CRITERION if crossed else role, columns
 
 
 def _spec(spec: str) -> tuple[str, list[str]]:

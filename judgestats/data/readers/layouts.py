@@ -43,7 +43,7 @@ LAYOUTS: tuple[Layout, ...] = (
     Layout(
         name="phoenix-evals", about="Phoenix evaluations",
         signature=(r"(.+)_score\.(?:label|score)", r"(.+)_score\.kind", r"(.+)_score\.direction"),
-        inverted=(r".+_score\.direction", "minimize"),
+        inverted=(r".+_score\.direction", "minimize"), naming=r".+_score\.name",
         item=("context.span_id",), verdict=(r"(.+)_score\.label", r"(.+)_score\.score"),
     ),
     Layout(
@@ -76,6 +76,7 @@ LAYOUTS: tuple[Layout, ...] = (
     Layout(
         name="otel-genai-evaluation", about="OpenTelemetry evaluation events",
         signature=(re.escape(f"{_EVALUATION}.name"),), each=_EVENTS.removesuffix("[]"),
+        inner=(f"{_EVENTS}.", "attributes."),
         keep=(f"{_EVENTS}.eventName", ("gen_ai.evaluation.result",)),
         item=(f"{_EVENTS}.attributes.gen_ai.response.id", f"{_EVENTS}.spanId"),
         criterion=f"{_EVALUATION}.name", error=f"{_EVENTS}.attributes.error.type",
@@ -104,7 +105,7 @@ LAYOUTS: tuple[Layout, ...] = (
     Layout(
         name="helm", about="a HELM scenario state",
         signature=(r"instance\.id", r"annotations\..+", r"request\.model"),
-        document="request_states", item=("instance.id",), system="request.model",
+        document="request_states", item=("instance.id",), system="adapter_spec.model",
         verdict=(r"annotations\.[^.]+\.((?!.*_explanation$).+)",),
     ),
     Layout(
@@ -116,7 +117,7 @@ LAYOUTS: tuple[Layout, ...] = (
     Layout(
         name="wildbench", about="WildBench comparisons",
         signature=("session_id", r"assignment\.A", r"parsed_result\.choice"),
-        item=("session_id",), judge="eval_config.gpt", pair=("generator", "ref_generator"),
+        item=("session_id",), judge=r"eval_config\.gpt", pair=("generator", "ref_generator"),
         first=("assignment.A", "generator"), verdict=("winner",), empty="error",
     ),
     Layout(
@@ -125,7 +126,8 @@ LAYOUTS: tuple[Layout, ...] = (
                    r"rubric_items\[\]\.criteria_met", r"rubric_items\[\]\.points"),
         document="metadata.example_level_metadata", each="rubric_items",
         item=("completion_id", "rubric_items[].criterion"), cluster="completion_id",
-        verdict=(r"rubric_items\[\]\.criteria_met",), explanation="rubric_items[].explanation",
+        weight="rubric_items[].points", verdict=(r"rubric_items\[\]\.criteria_met",),
+        explanation="rubric_items[].explanation",
     ),
     Layout(
         name="biggen", about="BiGGen evaluations",
@@ -142,6 +144,7 @@ LAYOUTS: tuple[Layout, ...] = (
         name="argilla", about="Argilla records",
         signature=(r"(.+)\.suggestion", r"(.+)\.responses", r"(.+)\.suggestion\.agent"),
         item=("id",), verdict=(r"(.+)\.suggestion",), label=(r"(.+)\.responses",),
+        judge=r".+\.suggestion\.agent", confidence=r".+\.suggestion\.score",
     ),
     Layout(
         name="giskard-rag", about="a Giskard RAG report",
@@ -151,7 +154,7 @@ LAYOUTS: tuple[Layout, ...] = (
     Layout(
         name="evidently", about="an Evidently dataset",
         signature=("(.+) category", "(.+) score", "(.+) reasoning"), verdict=("(.+) category",),
-        values={"UNKNOWN": "unparsed"},
+        confidence=".+ score", values={"UNKNOWN": "unparsed"},
     ),
     Layout(
         name="autoevals", about="autoevals scores",
@@ -169,7 +172,7 @@ LAYOUTS: tuple[Layout, ...] = (
                    r"automatedEvaluationResult\.scores\[\]\.metricName"),
         each="automatedEvaluationResult.scores", item=("inputRecord.prompt",),
         criterion="automatedEvaluationResult.scores[].metricName",
-        judge="automatedEvaluationResult.scores[].evaluatorDetails[].modelIdentifier",
+        judge=r"automatedEvaluationResult\.scores\[\]\.evaluatorDetails\[\]\.modelIdentifier",
         system="modelResponses[].modelIdentifier",
         verdict=(r"automatedEvaluationResult\.scores\[\]\.result",),
         explanation="automatedEvaluationResult.scores[].evaluatorDetails[].explanation",

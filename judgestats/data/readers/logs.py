@@ -50,7 +50,9 @@ _COLUMNS: dict[str, Any] = {
     "latency_s": math.nan,
     "asked_at": "",
     "scorer": "",
-    "answerer": "",
+    "author": "",
+    "system_a": "",
+    "system_b": "",
     "label": "",
     "task": "",
     "trace_id": "",
@@ -93,7 +95,8 @@ class Reader:
     """A tool's logs: how they are recognised, and read.
 
     A module of this folder that declares one is found by the registry; no two fit one file. `item`
-    says what it takes for an item.
+    says what it takes for an item, `roles` which paths serve as what,
+    `layout` the name of the layout where it is another.
     """
 
     name: str
@@ -101,6 +104,8 @@ class Reader:
     fits: Callable[[Log], bool]
     read: Callable[[Log], pd.DataFrame]
     item: str = "what the log names"
+    roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    layout: str = ""
 
 
 def understood_log(frame: pd.DataFrame, reader: Reader) -> str:
@@ -257,6 +262,8 @@ def finished(
     if len(set(table["scorer"])) > 1:
         table["factor_scorer"] = table["scorer"]
         factors = ("factor_scorer",)
+    if (table["scorer"] != "").any():
+        table["criterion"] = table["scorer"]
     for name in ("item_id", "cluster", "judge"):
         table[name] = table[name].where(table[name] != "", "(unnamed)")
     temperature = table["temperature"]
@@ -266,7 +273,7 @@ def finished(
     key = ["judge", "temperature", "scorer", "item_id", "order"]
     if table.duplicated([*key, "replicate"]).any() or (table["replicate"] < 0).any():
         table["replicate"] = table.groupby(key, sort=False, dropna=False).cumcount()
-    for name in ("label", "task", "answerer", "scorer", "trace_id"):
+    for name in ("label", "task", "author", "system_a", "system_b", "scorer", "trace_id"):
         if (table[name] == "").all():
             table = table.drop(columns=name)
     frame = parsed_frame(table, factors=factors)
@@ -303,7 +310,7 @@ def moment(seconds: float) -> str:
 
 _MOST_FILES = 5_000
 _DEPTH = 3
-_WORDS = ("label", "task", "answerer", "scorer")
+_WORDS = ("label", "task", "author", "system_a", "system_b", "scorer", "criterion")
 
 
 def read_folder(

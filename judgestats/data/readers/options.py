@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
 from judgestats.data.verdict_kinds import KINDS
@@ -154,7 +155,8 @@ class TableOptions:
         {'factors': ('name',)}
         """
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {k: v for k, v in plain.items() if v not in ({}, (), "", None, False)}
+        labels = {} if self.labels is None else {"labels": plain.pop("labels")}
+        return labels | {k: v for k, v in plain.items() if v not in ({}, (), "", None, False)}
 
     def words(self) -> list[str]:
         """The options of a command that say the same.
@@ -175,6 +177,8 @@ class TableOptions:
                 words += [flag, f"{value[0]:g}-{value[1]:g}"]
             elif isinstance(value, tuple):
                 words += [flag, ",".join(value)]
+            elif name == "labels" and not isinstance(value, (str, Path)):
+                continue  # a frame has no name
             else:
                 words += [flag] if value is True else [flag, str(value)]
         return words

@@ -46,6 +46,8 @@ def _read_log(log: Log) -> pd.DataFrame:
             judge=text(record.get("annotator"), 200) or log.judge,
             item_id=f"{cluster}/{one} vs {two}",
             cluster=cluster,
+            system_a=one,
+            system_b=two,
             category=text(record.get("dataset"), 200),
             replicate=-1,
             raw_text=raw,
@@ -62,13 +64,21 @@ def _read_log(log: Log) -> pd.DataFrame:
             "The preferences are weighted by token probabilities: the score is the weight of "
             "output_2, from 0 to 1 (AlpacaEval's number less 1)."
         )
-    return rows.frame(scale=(0.0, 1.0) if weighted else None)
+    frame = rows.frame(scale=(0.0, 1.0) if weighted else None)
+    frame.attrs["tested"] = "b"  # output_1 is the reference
+    return frame
 
 
 ALPACA_EVAL = Reader(
     name="alpaca-eval",
     about="AlpacaEval annotations.json: instruction, output_1, output_2, annotator, preference",
     item="instruction / pair; cluster: the instruction",
+    roles={
+        "item": ("instruction",),
+        "verdict": ("preference",),
+        "judge": ("annotator",),
+        "system": ("generator_1", "generator_2"),
+    },
     fits=_fits,
     read=_read_log,
 )
@@ -87,13 +97,14 @@ def _fastchat_fits(log: Log) -> bool:
 
 def _fastchat_read(log: Log) -> pd.DataFrame:
     rows = Rows(log.path)
+    by_prompt = _crossed_prompts(log)
     for _, record in log.records():
         judge, prompt = _judge(record.get("judge"))
         turn = text(record.get("turn"))
         suffix = f"/turn {turn}" if turn not in {"", "1"} else ""
         common: dict[str, Any] = {
             "judge": judge or log.judge,
-            "scorer": prompt,
+            "scorer": prompt if by_prompt else "",
             "cluster": text(record.get("question_id"), 200),
             "asked_at": moment(number(record.get("tstamp"))),
             "replicate": -1,
@@ -107,15 +118,34 @@ def _fastchat_read(log: Log) -> pd.DataFrame:
                 **common,
                 **_score(record.get("score"), reply),
                 item_id=f"{common['cluster']}/{model}{suffix}",
-                answerer=model,
+                author=model,
                 raw_text=reply,
             )
     frame = rows.frame()
+    pairs = "system_a" in frame
+    frame.attrs["layout"] = "mt-bench-pair" if pairs else "mt-bench-single"
+    if pairs:
+        frame.attrs["roles"] = {
+            "item": ["question_id", "turn"], "cluster": ["question_id"], "judge": ["judge"],
+            "order": ["g1_winner", "g2_winner"], "system": ["model_1", "model_2"],
+            "verdict": ["g1_winner", "g2_winner"],
+        }  # fmt: skip
     scores = frame["score"].dropna()
     if len(scores) and scores.between(*_SCALE).all():
         frame.attrs["scale"] = _SCALE
         frame.attrs["notes"].append("The scale 1-10 is MT-Bench's; the file does not state it.")
     return frame
+
+
+def _crossed_prompts(log: Log) -> bool:
+    """Whether a judge had several prompts for one question and turn; else the turn decides."""
+    prompts: dict[tuple[str, str, str], str] = {}
+    for _, record in log.records():
+        judge, prompt = _judge(record.get("judge"))
+        key = judge, text(record.get("question_id"), 200), text(record.get("turn"))
+        if prompts.setdefault(key, prompt) != prompt:
+            return True
+    return False
 
 
 def _judge(value: object) -> tuple[str, str]:
@@ -146,7 +176,7 @@ def _pair(rows: Rows, record: dict[str, Any], common: dict[str, Any], suffix: st
                 **common,
                 **_score(record.get(key), reply),
                 item_id=f"{common['cluster']}/{model}{suffix}",
-                answerer=model,
+                author=model,
                 raw_text=reply,
             )
             continue
@@ -156,7 +186,10 @@ def _pair(rows: Rows, record: dict[str, Any], common: dict[str, Any], suffix: st
             failure = unparsed_fields(reply, "no verdict in the reply")
         else:
             failure = grade(winner)
-        rows.add(**common, **failure, item_id=item, order=order, raw_text=reply)
+        rows.add(
+            **common, **failure, item_id=item, order=order, system_a=one, system_b=two,
+            raw_text=reply,
+        )  # fmt: skip
 
 
 FASTCHAT = Reader(
@@ -164,6 +197,13 @@ FASTCHAT = Reader(
     about="FastChat judgments: *_single.jsonl (question_id, model, judge, score), *_pair.jsonl "
     "(model_1, model_2, g1_winner, g2_winner)",
     item="question / model or pair / turn; cluster: the question",
+    roles={
+        "item": ("question_id", "model", "turn"),
+        "cluster": ("question_id",),
+        "judge": ("judge",),
+        "verdict": ("score",),
+        "system": ("model",),
+    },
     fits=_fastchat_fits,
     read=_fastchat_read,
 )
@@ -197,7 +237,7 @@ def _judgebench_read(log: Log) -> pd.DataFrame:
                 item_id=text(record.get("pair_id"), 200),
                 cluster=text(record.get("original_id") or record.get("pair_id"), 200),
                 category=text(record.get("source"), 200),
-                answerer=text(record.get("response_model"), 200),
+                author=text(record.get("response_model"), 200),
                 label=_DECISION.get(text(record.get("label"), 10), ""),
                 order="ba" if k else "ab",
                 replicate=-1,
@@ -221,6 +261,7 @@ JUDGEBENCH = Reader(
     name="judgebench",
     about="JudgeBench outputs/*.jsonl: pair_id, judge_name, judgments with a decision",
     item="pair; cluster: its original",
+    roles={"item": ("pair_id",), "judge": ("judge_name",), "verdict": ("judgments[].decision",)},
     fits=_judgebench_fits,
     read=_judgebench_read,
 )
@@ -265,6 +306,7 @@ REWARDBENCH = Reader(
     name="rewardbench",
     about="RewardBench eval-set-scores: columns id, subset, results, with the model",
     item="subset / pair",
+    roles={"item": ("subset", "id"), "judge": ("model",), "verdict": ("results",)},
     fits=_rewardbench_fits,
     read=_rewardbench_read,
 )
@@ -366,6 +408,7 @@ REWARDBENCH2_K8 = Reader(
     name="rewardbench2-k8",
     about="RewardBench 2 with repeated scores: subset, id, JUDGE_scores of each response",
     item="response; cluster: the prompt",
+    roles={"item": ("id",), "cluster": ("id",)},
     fits=lambda log: (
         log.kind == "jsonl"
         and log.has("subset", "id")

@@ -72,6 +72,8 @@ def _read_log(log: Log) -> pd.DataFrame:
     if never:
         rows.note(f"{never} results hold no assertion: nothing was judged there.")
     frame = rows.frame()
+    if len(set(frame["author"])) == 1:
+        frame = frame.drop(columns="author")  # one provider and prompt: nothing is compared
     frame.attrs["notes"] += _score_note(numeric)
     if len(frame["score"].dropna()) and frame["score"].dropna().between(0, 1).all():
         frame.attrs["scale"] = (0.0, 1.0)
@@ -134,7 +136,7 @@ def _row_factors(record: Mapping[str, Any], tests: Mapping[str, str]) -> dict[st
     return {
         "cluster": cluster,
         "item_id": f"{cluster}/{answerer}",
-        "answerer": answerer,
+        "author": answerer,
         "category": text(metadata.get("category"), 200),
         "replicate": -1,
     }
@@ -308,6 +310,7 @@ PROMPTFOO = Reader(
     name="promptfoo",
     about="promptfoo results: JSON or JSON lines (-o out.json), or its database promptfoo.db",
     item="test / provider and prompt; cluster: the test",
+    roles={"item": ("testIdx",), "criterion": ("metric",), "repeat": ("--repeat",)},
     fits=_fits,
     read=_read_log,
 )

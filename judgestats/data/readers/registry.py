@@ -15,13 +15,13 @@ import pandas as pd
 from judgestats.data.readers.columns import clean_cells
 from judgestats.data.readers.exports import SEEN, Layout, find_layout, read_export
 from judgestats.data.readers.frame import bare, passes_and_failures
-from judgestats.data.readers.guarded import NoTableError
+from judgestats.data.readers.guarded import NoTableError, shorten_text
 from judgestats.data.readers.json_paths import suggested_columns, suggested_options, tree_of
 from judgestats.data.readers.labels import with_labels, with_stated_words
 from judgestats.data.readers.layouts import LAYOUTS, layout_columns
 from judgestats.data.readers.logs import Log, Reader, open_log, read_folder, understood_log
 from judgestats.data.readers.options import TableOptions, scale_of
-from judgestats.data.readers.row_checks import OpenQuestionError
+from judgestats.data.readers.row_checks import Answer, OpenQuestionError, preview
 from judgestats.data.readers.table_files import table_of
 from judgestats.data.readers.tables import load_table, read_frame, read_table
 from judgestats.data.schema import validate_parsed
@@ -154,7 +154,7 @@ def read_judgments(
     --------
     >>> frame = read_judgments([{"item": "a", "trial": 1, "score": 7}, {"item": "a", "trial": 2}])
     >>> frame["status"].tolist()
-    ['ok', 'unparseable']
+    ['ok', 'missing']
     >>> print(*frame.attrs["understood"], sep="\\n")
     verdict = `score`: a score from 7 to 7 (--scale states the scale).
     item = item; judge: not named (--judge NAME); 2 repeats (trial).
@@ -267,6 +267,15 @@ def _read_path(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
     else:
         reader, frame = _read_file(path, reader, options)
     if reader in LOGS:
+        roles = {role: list(paths) for role, paths in LOGS[reader].roles.items()}
+        said: dict[str, Any] = {
+            "about": f"a log of {reader}",
+            "roles": roles,
+            "options": options.words(),
+        }
+        said["layout"] = LOGS[reader].layout
+        for name, value in said.items():
+            frame.attrs.setdefault(name, value)
         frame.attrs["understood"] = [f"{understood_log(frame, LOGS[reader])}."]
         if options.scale is None and options.kind != "score":
             frame = passes_and_failures(frame)
@@ -316,7 +325,13 @@ def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
 
 
 def _suggested(path: Path, document: Any) -> list[str]:
-    """How the file is read by options that were tried on it, or why it is not."""
+    """Why the options that seem to fit the file do not read it.
+
+    Raises
+    ------
+    OpenQuestionError
+        Some do: the question is whether they are meant.
+    """
     if document is None:
         options = suggested_columns(table_of(path, lambda _: []))
     else:
@@ -326,14 +341,13 @@ def _suggested(path: Path, document: Any) -> list[str]:
         try:
             frame = read_table(path, one)
             validate_parsed(bare(frame), what=str(path), scale=frame.attrs["scale"])
-        except OpenQuestionError as question:
-            lines.append(str(question))
+        except OpenQuestionError:
+            raise
         except InputError as error:
             lines.append(f"Tried {shlex.join(one.words())}: {error}")
         else:
-            lines.append(f"It is read with: {shlex.join(one.words())}")
-    return lines or [_understood()]
-
-
-def _understood() -> str:
-    return "It is no log that is recognised (`judgestats analyze --help` lists these)."
+            held = ", ".join(f"{ours} = {theirs}" for ours, theirs in one.mapping.items())
+            meaning = shorten_text(held or "so", 80)
+            answer = Answer(meaning=meaning, options=one, preview=preview(frame))
+            raise OpenQuestionError(path, "which column holds what is not certain.", (answer,))
+    return lines or ["It is no log that is recognised (`judgestats analyze --help` lists these)."]

@@ -23,11 +23,8 @@ from judgestats.data.readers.columns import (
 from judgestats.data.readers.json_paths import leaves_of, object_in
 from judgestats.data.verdict_kinds import normalize_value
 from judgestats.errors import InputError
+from judgestats.results.records import CRITERIA, NAMES_OF_CRITERIA
 
-CRITERIA = frozenset(
-    {"criterion", "criteria", "metric", "aspect", "dimension", "attribute", "scorer", "rubric"}
-)
-_NAMES_OF_CRITERIA = CRITERIA | {"name", "key", "annotationname", "metricname", "scorename"}
 UNVARYING = "does not vary within an item"
 """Why a column has no part in a key that tells something of the item as a whole."""
 _TIMES = re.compile(r"(time|date|tstamp|timestamp|created|updated|asked|started|ended)", re.I)
@@ -98,7 +95,7 @@ def names_criteria(column: str) -> bool:
     >>> names_criteria("feedback_scores[].name"), names_criteria("prompt")
     (True, False)
     """
-    return last_word(column) in _NAMES_OF_CRITERIA
+    return last_word(column) in NAMES_OF_CRITERIA
 
 
 def group_codes(table: pd.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:

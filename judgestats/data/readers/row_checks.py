@@ -16,7 +16,6 @@ from judgestats.data.readers.layout import with_paths
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import (
     ANSWERS,
-    CRITERIA,
     RaterKinds,
     UndecidedError,
     group_codes,
@@ -31,6 +30,7 @@ from judgestats.data.readers.roles import (
 from judgestats.data.readers.verdicts import coded, kind_of_column
 from judgestats.data.verdict_kinds import normalize_value
 from judgestats.errors import InputError, printable
+from judgestats.results.records import CRITERIA
 
 
 @dataclass(frozen=True, kw_only=True)

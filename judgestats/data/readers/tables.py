@@ -24,16 +24,23 @@ from judgestats.data.readers.columns import (
     item_texts,
     joined_ids,
     label_note,
+    names_question,
     no_column,
     resolve_columns,
     text_column,
 )
 from judgestats.data.readers.frame import bare, parsed_frame
-from judgestats.data.readers.hints import named_runs, run_columns
+from judgestats.data.readers.hints import (
+    SYSTEM_CRITERION,
+    criteria_columns,
+    named_runs,
+    run_columns,
+)
 from judgestats.data.readers.json_paths import PLACE, with_leaves
 from judgestats.data.readers.labels import joined_labels, with_labelled_rows, with_labels_of
 from judgestats.data.readers.layout import exploded, long_of, wide_columns, wide_paths, with_paths
 from judgestats.data.readers.options import TableOptions
+from judgestats.data.readers.reading import meanings_of, roles_of
 from judgestats.data.readers.roles import (
     UNVARYING,
     ColumnRoles,
@@ -60,7 +67,7 @@ from judgestats.data.readers.verdicts import (
     side_lengths,
 )
 from judgestats.data.schema import validate_parsed
-from judgestats.data.verdict_kinds import score_pass_map
+from judgestats.data.verdict_kinds import normalize_value, score_pass_map
 from judgestats.errors import InputError
 from judgestats.protocols.base import Status
 
@@ -152,7 +159,7 @@ def few_names(names: list[str]) -> str:
 
 _NAMES = ("item_id", "judge", "cluster", "category", "order")
 _FREE = ("explanation", "raw_text", "reason")
-_NUMBERS = ("temperature", "cost_usd", "tokens_in", "tokens_out")
+_NUMBERS = ("temperature", "cost_usd", "tokens_in", "tokens_out", "weight")
 _CHANCES = ("confidence", "pass_probability")
 MAX_COLUMNS = 5_000
 
@@ -263,18 +270,26 @@ def read_frame(
     table = table.rename(columns=str)
     if set(PARSED_COLUMNS) <= set(table.columns) and not options.has_table_options:
         return table.reset_index(drop=True)
-    options = _with_runs(source, table, ragas_options(table, options))
+    given, n_rows = options, len(table)
+    options = ragas_options(table, options)
+    layout = "" if options is given else "ragas"
+    options = _with_runs(source, table, options)
     shapes: list[str] = []
     served: dict[str, str] = {}
+    wide: dict[str, str] = {}
     read_by = partial(tried, source, table)
     table, mapping, people = _reshaped(
-        source, table.reset_index(drop=True), options, shapes, served
+        source, table.reset_index(drop=True), options, shapes, served, wide
     )
+    n_rows = max(n_rows, len(table))
     table, humans, said = stated_rows(source, table, options)
     shapes += [said] if said else []
+    n_filtered = n_rows - len(table)
     names = resolve_columns(
         source, table[~humans], mapping, taken=people, needs_verdict=not options.parse
     )
+    if "status" in names and "status" not in mapping and _says_done(table[names["status"]]):
+        del names["status"]
     table, names = _expand_rows(table, names, mapping, options)
     rows = Rows(source=source, table=table[~humans], names=names, options=options, read=read_by)
     check_rows(rows)
@@ -339,6 +354,8 @@ def read_frame(
     notes += label_notes
     if options.kind == "category":
         out["verdict_kind"] = np.where(out["choice"] != "", "category", "")
+    if read.criterion:
+        out["criterion"] = text_column(table[read.criterion])
     frame = parsed_frame(out, factors=tuple(f"factor_{f}" for f in understanding.factors))
     frame.attrs["columns_read"] = dict(names)
     frame.attrs["notes"] = notes
@@ -358,6 +375,19 @@ def read_frame(
     sentence = "; ".join([*shapes, understood_as(frame, names, understanding, options)])
     frame.attrs["understood"] = [f"{read.description}.", f"{sentence}."]
     frame.attrs["unused"] = dict(understanding.unused)
+    frame.attrs |= {
+        "rows_in": n_rows,
+        "rows_filtered": n_filtered,
+        "options": given.words(),
+        "layout": layout,
+    }
+    frame.attrs["values"] = {
+        names[v]: meanings_of(read.kinds.values()) for v in VERDICTS if v in names
+    }
+    frame.attrs["roles"] = roles_of(
+        names, item=understanding.item, factors=understanding.factors,
+        systems=[*systems, *sides], wide=wide, options=options,
+    )  # fmt: skip
     frame.attrs["parts"] = {
         **served,
         **dict.fromkeys(understanding.item, "item"),
@@ -379,9 +409,9 @@ def _with_runs(source: Path | str, table: pd.DataFrame, options: TableOptions) -
         return options
     listed = [str(c) for c in table.columns]
     runs = run_columns(table, listed)
-    if not runs:
-        return options
     names = resolve_columns(source, table, options.mapping, needs_item=False, needs_verdict=False)
+    if not runs:
+        return _with_criteria(table, names, options)
     spec = f"run={','.join(runs)}"
     if other := next((names[v] for v in VERDICTS if v in names), ""):
         label = (
@@ -393,6 +423,29 @@ def _with_runs(source: Path | str, table: pd.DataFrame, options: TableOptions) -
             f"{other!r} alone: --map verdict={other}."
         )
     return replace(options, wide=(spec,))
+
+
+def _with_criteria(
+    table: pd.DataFrame, names: Mapping[str, str], options: TableOptions
+) -> TableOptions:
+    """The options with a column for each criterion, where no column holds the verdicts of all."""
+    if {*VERDICTS, "raw_text", "label"} & set(names):
+        return options
+    taken = {*names.values(), *options.item, *options.factors, *options.ignore}
+    spec = criteria_columns(table, taken)
+    if not spec:
+        return options
+    mapping = dict(options.mapping)
+    if "item_id" not in names and not options.item:
+        texts = [str(c) for c in table if names_question(str(c)) and table[c].is_unique]
+        mapping |= {"item_id": texts[0]} if len(texts) == 1 else {}
+    return replace(options, mapping=mapping, wide=(spec,))
+
+
+def _says_done(column: pd.Series) -> bool:
+    """Whether a column says of every row that it was done, which is no status of a judgment."""
+    words = {normalize_value(v) for v in column.unique()}
+    return len(words) == 1 and bool(words & {"success", "succeeded", "completed", "done"})
 
 
 def tried(source: Path | str, table: pd.DataFrame, options: TableOptions) -> pd.DataFrame:
@@ -456,10 +509,12 @@ def _reshaped(
     options: TableOptions,
     shapes: list[str],
     served: dict[str, str],
+    wide: dict[str, str],
 ) -> tuple[pd.DataFrame, dict[str, str], tuple[str, ...]]:
     """The table with one row a judgment, the mapping with what follows, and people's columns.
 
-    `shapes` takes what was done, in words, `served` what the columns that it used hold.
+    `shapes` takes what was done, in words, `served` what the columns that it used hold, `wide` the
+    role of each column with the verdicts of one judge, run, criterion, order or person.
     """
     mapping = dict(options.mapping)
     if options.item:
@@ -481,10 +536,11 @@ def _reshaped(
         person = "person" if role == "label" else role
         shapes.append(f"one column {_articled(person)} ({few_names(list(columns))})")
         served |= dict.fromkeys(columns, "label" if role == "label" else f"verdicts, one {role}")
+        wide |= dict.fromkeys(columns, "criterion" if role == SYSTEM_CRITERION else role)
         if role == "label":
             people = (*people, *columns)
             continue
-        if role not in {"criterion", "system"}:
+        if role not in {"criterion", "system", SYSTEM_CRITERION}:
             mapping[role] = role
         if not {"score", "choice", "verdict", "raw_text"} & set(mapping):
             mapping["raw_text" if options.parse else "verdict"] = "verdict"

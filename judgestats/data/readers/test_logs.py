@@ -19,9 +19,6 @@ from judgestats.data.readers.options import TableOptions
 from judgestats.data.verdict_kinds import numbers_of
 from judgestats.errors import InputError
 
-_UNREADABLE = re.compile(r"(validation error|invalid json|jsondecode)", re.I)
-"""Errors of replies that came and could not be read; others are failed calls."""
-
 
 def _cases(document: object) -> list[dict[str, Any]]:
     """The test cases of a test run, of its cache, or of what ``evaluate`` returned."""
@@ -62,9 +59,9 @@ def _read_log(log: Log) -> pd.DataFrame:
                 continue
             why = text(metric.get("error"), 300)
             reply = text(metric.get("reason"))
-            lost = failed if why and not _UNREADABLE.search(why) else None
+            lost = why and metric.get("score") is None and not _reply(why)
             rows.add(
-                **(lost(why) if lost and metric.get("score") is None
+                **(failed(why) if lost
                    else grade(metric.get("score"), raw=reply or _reply(why), why=why)),
                 judge=text(metric.get("evaluationmodel"), 200) or log.judge or "judge",
                 scorer=_metric_name(metric),
@@ -99,6 +96,12 @@ DEEPEVAL = Reader(
     name="deepeval",
     about="DeepEval test runs: testCases with metricsData (name, score, evaluationModel)",
     item="input / output; cluster: the input",
+    roles={
+        "item": ("testCases[].input", "testCases[].actualOutput"),
+        "criterion": ("testCases[].metricsData[].name",),
+        "verdict": ("testCases[].metricsData[].score",),
+        "judge": ("testCases[].metricsData[].evaluationModel",),
+    },
     fits=_fits,
     read=_read_log,
 )
@@ -274,6 +277,7 @@ JUDGEKEEPER = Reader(
     name="judgekeeper",
     about="judgekeeper run-NN.jsonl, or a folder of them (labels from anchors.jsonl)",
     item="its id",
+    roles={"item": ("id",), "verdict": ("label",)},
     fits=_judgekeeper_fits,
     read=_judgekeeper_read,
 )
@@ -281,6 +285,7 @@ JUDGEKEEPER_RECORDS = Reader(
     name="judgekeeper-records",
     about="judgekeeper's exported records.jsonl (target_id, annotator_kind, label)",
     item="its id",
+    roles={"item": ("target_id",), "rater_kind": ("annotator_kind",), "verdict": ("label",)},
     fits=_fits_records,
     read=_read_records,
 )
@@ -306,7 +311,8 @@ def _lm_eval_read(log: Log) -> pd.DataFrame:
     task = _task(log.path, about)
     for where, record in log.records():
         _add(rows, where, record, judge, task)
-    return rows.frame()
+    # Filters read one reply in several ways: conditions that are compared, no criteria.
+    return rows.frame().drop(columns="criterion", errors="ignore")
 
 
 def _task(path: Path, about: dict[str, Any]) -> str:
@@ -373,7 +379,7 @@ def _add(rows: Rows, where: str, record: dict[str, Any], judge: str, task: str) 
         "scorer": text(record.get("filter"), 200),
         "label": text(record.get("target"), 200),
         "temperature": _temperature(record),
-        "answerer": text(doc.get("model"), 200),
+        "author": text(doc.get("model"), 200),
     }
     ranked = _ranked(kept)
     if ranked is not None:
@@ -433,6 +439,11 @@ LM_EVAL = Reader(
     about="lm-evaluation-harness samples_*.jsonl: doc_id, doc, resps, filtered_resps (with "
     "results_*.json beside)",
     item="document; cluster: its question_id or id",
+    roles={
+        "item": ("doc_id",),
+        "repeat": ("filtered_resps[][]",),
+        "verdict": ("filtered_resps[][]",),
+    },
     fits=_lm_eval_fits,
     read=_lm_eval_read,
 )

@@ -276,14 +276,22 @@ def _graded(words: Mapping[str, Any], metrics: list[str], i: int) -> Iterator[di
             "replicate": -1,
             "raw_text": raw,
             "explanation": reply,
-            "answerer": text(words.get("model"), 200) if "model" in words else "",
+            "author": text(words.get("model"), 200) if "model" in words else "",
         }
 
 
 MLFLOW = Reader(
     name="mlflow",
+    layout="mlflow-traces",
     about="MLflow traces with assessments: Trace.to_json() a line, or rows of search_traces()",
     item="input / output; cluster: the input",
+    roles={
+        "item": ("info.trace_id",),
+        "criterion": ("info.assessments[].assessment_name",),
+        "rater_kind": ("info.assessments[].source.source_type",),
+        "judge": ("info.assessments[].source.source_id",),
+        "verdict": ("info.assessments[].feedback.value",),
+    },
     fits=_fits,
     read=_read_log,
 )
@@ -291,6 +299,7 @@ MLFLOW_TABLE = Reader(
     name="mlflow-table",
     about="MLflow eval_results_table.json (columns NAME/score and NAME/justification)",
     item="input / output; cluster: the input",
+    roles={"item": ("inputs", "outputs")},
     fits=_fits_table,
     read=_read_table,
 )
@@ -372,6 +381,12 @@ LABEL_STUDIO = Reader(
     name="label-studio",
     about="Label Studio's JSON export: tasks with annotations (and predictions)",
     item="task",
+    roles={
+        "item": ("id",),
+        "judge": ("predictions[].model_version",),
+        "verdict": ("predictions[].result[].value",),
+        "label": ("annotations[].result[].value",),
+    },
     fits=_label_studio_fits,
     read=_label_studio_read,
 )

@@ -41,6 +41,8 @@ from judgestats.protocols.base import Scale, Status
 from judgestats.protocols.replies import PairForm, ScoreForm, read_reply
 
 _SCALES = ((0.0, 1.0), (1.0, 5.0), (0.0, 5.0), (1.0, 7.0), (1.0, 10.0), (0.0, 10.0), (0.0, 100.0))
+_SHORT_SCALES = ((0.0, 3.0), (0.0, 4.0), (1.0, 3.0), (1.0, 4.0))
+"""Scales that are assumed where both ends were seen."""
 _SEVERAL = 3
 _ABSURD = 100
 """Times their range and size that a score lies beyond others if it is none of their scale."""
@@ -92,7 +94,7 @@ def read_verdicts(
     score = pd.Series(np.nan, index=table.index)
     choice = pd.Series("", index=table.index, dtype=object)
     reason = pd.Series("the file has no verdict here", index=table.index, dtype=object)
-    status = pd.Series(Status.UNPARSEABLE.value, index=table.index, dtype=object)
+    status = pd.Series(Status.MISSING.value, index=table.index, dtype=object)
     criteria = next((c for c in understanding.factors if names_criteria(c) or "[]" in c), "")
     groups = (
         {str(k): g.index for k, g in table.groupby(criteria, sort=False)}
@@ -260,7 +262,9 @@ def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Serie
         why = [f"no verdict of this kind: {str(v)[:60]}" if s else "the file has no verdict here"
                for v, s in zip(distinct, spelled, strict=True)]  # fmt: skip
     at = values.index
-    became = [STATUS_OF[kind.statuses.get(s, "unparsed")].value for s in spelled]
+    became = [
+        STATUS_OF[kind.statuses.get(s, "unparsed" if s else "missing")].value for s in spelled
+    ]
     return (
         pd.Series(read[codes], index=at, dtype=float),
         pd.Series(words[codes], index=at, dtype=object),
@@ -373,6 +377,7 @@ def _describe_scale(
     n = int(rows.loc[alone.index].sum())
     low, high = float(most.min()), float(most.max())
     fits = next((s for s in _SCALES if s[0] <= low and high <= s[1] and _uses(most, s)), None)
+    fits = (low, high) if (low, high) in _SHORT_SCALES and _are_whole(most) else fits
     if len(set(most)) < _SEVERAL:
         fits = None  # one value, or two, do not tell a scale
     they = f"all but {n:,}" if n else "they"
@@ -396,6 +401,10 @@ def _describe_scale(
         f"scale (--scale {_scale_text(fits, low, high)}) to have such scores refused."
     )
     return range_text, (lone,), set(alone.index)
+
+
+def _are_whole(values: pd.Series) -> bool:
+    return bool((values % 1 == 0).all())
 
 
 def _scale_text(fits: tuple[float, float] | None, low: float, high: float) -> str:
@@ -614,7 +623,7 @@ def map_model_names(
         cells = table[column].astype(object).mask(first, "a").mask(second, "b")
         other = ~recognised
         # A model that is not in the row is no verdict on it.
-        table = table.assign(**{column: cells.mask(other, "?")})
+        table = table.assign(**{column: cells.mask(other, "unparsed")})
         n = int(other.sum())
         unread = f" ({n:,} name neither: unread)" if n else ""
         parts.append(

@@ -20,6 +20,8 @@ from judgestats.results.records import rows_of_table
 _STATUS_LABELS = {
     "ok": "read",
     "unparseable": "unparseable",
+    "missing": "missing",
+    "not_applicable": "not applicable",
     "ambiguous": "ambiguous",
     "refused": "refused",
     "truncated": "truncated",

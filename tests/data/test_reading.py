@@ -1,0 +1,169 @@
+"""The reading and the statistics that ``--json`` prints, next to values by two other codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from judgestats import read_judgments
+from judgestats.cli import main
+from judgestats.data.readers.reading import reading_of
+
+FOLDER = Path(__file__).parent / "fixtures" / "exports"
+EXPECTED = {
+    f["file"]: f
+    for f in json.loads((FOLDER / "expected.json").read_text())["files"]
+    if (FOLDER / f["file"]).exists()
+}
+QUIET = ("--track", "none", "--report", "none", "--json")
+CALLED = {"icc1": "icc_1_1"}
+
+
+def document(capsys, *words):
+    code = main(list(map(str, words)))
+    return code, json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_counts_roles_and_statistics_of_an_export(name, workplace, capsys):
+    code, found = document(capsys, "analyze", FOLDER / name, *QUIET)
+    expected, reading = EXPECTED[name], found["reading"]
+    assert (code, reading["status"], reading["version"]) == (0, "ok", 1)
+    assert reading["layout"] == expected["layout"]
+    assert {k: reading["counts"][k] for k in expected["counts"]} == expected["counts"]
+    for role, columns in expected["roles"].items():
+        assert set(reading["roles"][role]) & set(columns), role
+    for one in expected["statistics"]:
+        places = {k: one[k] for k in ("criterion", "system", "judge") if k in one}
+        named = CALLED.get(one["name"], one["name"])
+        hits = [
+            s for s in found["statistics"]
+            if s["name"] == named and all(s[k] == v for k, v in places.items())
+        ]  # fmt: skip
+        assert hits[0]["value"] == pytest.approx(one["value"], abs=6e-5), one
+        assert not any(hits[0]["value"] == pytest.approx(v, abs=1e-4) for v in expected["never"])
+
+
+def test_doctor_prints_the_reading_of_analyze(workplace, capsys):
+    path = FOLDER / "langfuse_scores.csv"
+    _, analysed = document(capsys, "analyze", path, *QUIET)
+    code, looked_at = document(capsys, "doctor", path, "--json")
+    assert code == 0
+    assert looked_at["reading"] == analysed["reading"]
+    assert len(looked_at["reading"]["sentence"]) <= 220
+
+
+def test_a_question_is_one_document_whose_commands_give_their_preview(workplace, capsys):
+    rows = [
+        {"task_id": f"t{i}", "trial": k, "success": (i + k) % 2}
+        for i in range(12)
+        for k in range(3)
+    ]
+    pd.DataFrame(rows).to_csv("trials.csv", index=False)
+    code, asked = document(capsys, "analyze", "trials.csv", *QUIET)
+    assert (code, asked["reading"]["status"], list(asked)) == (2, "ask", ["reading"])
+    for option in asked["reading"]["options"]:
+        code, found = document(capsys, *option["command"][1:], *QUIET)
+        counts = found["reading"]["counts"]
+        assert code == 0
+        assert option["preview"][0] == f"{counts['items']:,} items"
+        assert found["reading"]["options"] == option["command"][3:]
+
+
+def write_criteria(path):
+    """Two judges, two criteria on scales of their own, two runs."""
+    rows = [
+        {"item_id": f"i{i}", "judge": judge, "run": run,
+         "tone": (i + run) % 3, "clarity": 2 + (i * 7 + run) % 4}
+        for i in range(24) for judge in ("x", "y") for run in (1, 2)
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv(path, index=False)
+
+
+def test_judges_are_compared_within_a_criterion(workplace, capsys):
+    write_criteria("criteria.csv")
+    _, found = document(capsys, "analyze", "criteria.csv", *QUIET)
+    assert found["reading"]["counts"]["criteria"] == 2
+    assert found["reading"]["roles"]["criterion"] == ["tone", "clarity"]
+    compared = [
+        (r["a"].rpartition("=")[2], r["b"].rpartition("=")[2])
+        for r in found["results"]["results"] if r["kind"] == "comparison"
+    ]  # fmt: skip
+    assert {one for one, _ in compared} == {"tone", "clarity"}
+    assert all(one == other for one, other in compared)
+    assert {s["criterion"] for s in found["statistics"] if s["name"] == "mean"} == {
+        "tone", "clarity"
+    }  # fmt: skip
+
+
+def test_columns_by_system_and_criterion(workplace, capsys):
+    rows = [
+        {"query": f"what is {i}?", "dense_tone": 1 + i % 3, "dense_safety": 1 + i % 4,
+         "sparse_tone": 2 + i % 3, "sparse_safety": 1 + (i + 1) % 4}
+        for i in range(24)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    table.to_csv("wide.csv", index=False)
+    _, found = document(capsys, "analyze", "wide.csv", *QUIET)
+    counts = found["reading"]["counts"]
+    assert (counts["systems"], counts["criteria"], counts["judges"]) == (2, 2, 1)
+    means = {
+        (s["system"], s["criterion"]): s["value"]
+        for s in found["statistics"] if s["name"] == "mean" and s["system"]
+    }  # fmt: skip
+    assert means == {
+        (system, criterion): pytest.approx(table[f"{system}_{criterion}"].mean())
+        for system in ("dense", "sparse") for criterion in ("tone", "safety")
+    }  # fmt: skip
+    set_of_tone = "systems_judged.judge, criterion=tone/"
+    (pair,) = [
+        r for r in found["results"]["results"]
+        if r["kind"] == "comparison" and r["id"].startswith(set_of_tone)
+    ]  # fmt: skip
+    difference = (table["sparse_tone"] - table["dense_tone"]).mean()
+    assert (pair["a"], pair["b"]) == ("sparse", "dense")
+    assert pair["estimate"] == pytest.approx(difference)
+
+
+def test_items_of_one_question_are_a_cluster():
+    rows = pd.DataFrame({
+        "query_id": [f"q{i // 8}" for i in range(96)], "doc_id": [f"d{i}" for i in range(96)],
+        "score": [i * 5 % 4 for i in range(96)],
+    })  # fmt: skip
+    reading = reading_of(read_judgments(rows))
+    assert reading["roles"]["cluster"] == ["query_id"]
+    assert (reading["counts"]["items"], reading["counts"]["clusters"]) == (96, 12)
+
+
+def test_a_status_of_done_is_no_status_of_a_judgment():
+    rows = pd.DataFrame({"item_id": list("abcd"), "status": "success", "score": [1, 2, 3, 5]})
+    reading = reading_of(read_judgments(rows))
+    assert reading["counts"]["judgments"] == 4
+    assert "status" in reading["unused"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "counts"),
+    [
+        (["pass", "fail", "n/a", ""], (2, 1, 0, 0, 1)),
+        (["pass", "fail", "unparsed", "error: timeout"], (2, 0, 1, 1, 0)),
+    ],
+)
+def test_four_statuses_are_four_counts(cells, counts):
+    rows = pd.DataFrame({"item": range(4), "verdict": cells})
+    found = reading_of(read_judgments(rows))["counts"]
+    names = ("judgments", "not_applicable", "unparsed", "error", "missing")
+    assert tuple(found[n] for n in names) == counts
+
+
+def test_a_rubric_is_scored_by_its_points(workplace, capsys):
+    _, found = (
+        document(capsys, "analyze", FOLDER / "healthbench_allresults.json", *QUIET)
+        if (FOLDER / "healthbench_allresults.json").exists()
+        else pytest.skip("the export is not among the fixtures")
+    )
+    (score,) = [s for s in found["statistics"] if s["name"] == "rubric_score"]
+    assert 0 <= score["low"] < score["value"] < score["high"] <= 1
