@@ -10,7 +10,7 @@ import pytest
 
 from judgestats import read_judgments
 from judgestats.cli import main
-from judgestats.data.readers.reading import reading_of
+from judgestats.data import reading_of
 
 FOLDER = Path(__file__).parent / "fixtures" / "exports"
 EXPECTED = {
