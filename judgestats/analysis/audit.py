@@ -104,6 +104,11 @@ def _audits(frame: pd.DataFrame, options: Mapping[str, Any]) -> Analysis:
     for criterion, block in criterion_blocks(frame):
         in_scores, in_words = kinds(block)
         words = block["condition"].isin(in_words)
+        if not (in_scores or in_words):
+            refused.append(
+                InputError(f"Criterion {criterion}: no verdict in {len(block):,} judgments.")
+            )
+        both = bool(in_scores and in_words)
         blocks = ((in_scores, block[~words], audit_scores, ""),
                   (in_words, block[words], audit_verdicts, "verdicts"))  # fmt: skip
         for conditions, part, analyse, word in blocks:
@@ -115,7 +120,8 @@ def _audits(frame: pd.DataFrame, options: Mapping[str, Any]) -> Analysis:
             except InputError as error:
                 refused.append(error)
             else:
-                parts.append((criterion or word, analysis))
+                named = (criterion, word if both else "")
+                parts.append((".".join(filter(None, named)) or word, analysis))
     if not parts:
         raise refused[0]
     if len(parts) == 1 and not refused:

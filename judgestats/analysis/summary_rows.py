@@ -97,7 +97,8 @@ def declared_row(
     """
     quantity = quantity_of(key)
     screen = quantity.screen
-    assert screen is not None, key
+    if screen is None:
+        raise ValueError(f"quantity {key!r} has no row on a screen")
     return results_row(
         screen.key, screen.ask, screen.short, key, ids or f"{quantity.record}.{_ALL}", names,
         note=screen.note if note is None else note, beside=beside,

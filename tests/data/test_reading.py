@@ -11,6 +11,7 @@ import pytest
 from judgestats import read_judgments
 from judgestats.cli import main
 from judgestats.data import reading_of
+from judgestats.errors import InputError
 
 FOLDER = Path(__file__).parent / "fixtures" / "exports"
 EXPECTED = {
@@ -167,3 +168,54 @@ def test_a_rubric_is_scored_by_its_points(workplace, capsys):
     )
     (score,) = [s for s in found["statistics"] if s["name"] == "rubric_score"]
     assert 0 <= score["low"] < score["value"] < score["high"] <= 1
+
+
+def test_labels_among_columns_of_criteria_are_asked_about():
+    rows = pd.DataFrame({
+        "id": range(30), "quality": [1 + i % 5 for i in range(30)],
+        "relevance": [1 + i % 4 for i in range(30)],
+        "human_quality": [2 + i % 4 for i in range(30)],
+    })  # fmt: skip
+    for named in ("human_quality", "rating_user", "quality_expert"):
+        with pytest.raises(InputError):
+            read_judgments(rows.rename(columns={"human_quality": named}))
+
+
+def test_systems_in_a_list_are_no_criteria(workplace):
+    names = list(enumerate("xyz"))
+    rows = [
+        {"id": f"q{i}", "answers": [{"bot": b, "grade": 1 + (i + k) % 4} for k, b in names]}
+        for i in range(12)
+    ]
+    Path("a.json").write_text(json.dumps(rows))
+    frame = read_judgments(
+        "a.json", mapping={"item_id": "id", "score": "answers[].grade"}, factors=["answers[].bot"]
+    )
+    assert reading_of(frame)["counts"]["criteria"] == 1
+
+
+def test_a_criterion_without_a_verdict_is_named(workplace, capsys):
+    rows = [
+        {"item": f"i{i}", "criterion": c, "score": 1 + i % 5 if c == "tone" else None}
+        for i in range(24) for c in ("tone", "facts")
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv("half.csv", index=False)
+    _, found = document(capsys, "analyze", "half.csv", *QUIET)
+    assert found["reading"]["counts"]["missing"] == 24
+    assert any("Criterion facts" in str(n) for n in found["results"]["limitations"])
+
+
+def test_scores_and_words_within_criteria_have_ids_of_their_own(workplace, capsys):
+    rows = [
+        {"item": f"i{i}", "criterion": c, "judge": j,
+         "score": 1 + (i * k) % 5 if j in "ab" else ("pass" if (i * k) % 3 else "fail")}
+        for i in range(24) for c in ("tone", "facts") for k, j in enumerate("abcd", start=1)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    table["choice"] = table["score"].where(table["judge"].isin(["c", "d"]))
+    table["score"] = pd.to_numeric(table["score"], errors="coerce")
+    table.to_csv("mixed.csv", index=False)
+    code, found = document(capsys, "analyze", "mixed.csv", *QUIET)
+    ids = [r["id"] for r in found["results"]["results"]]
+    assert code == 0
+    assert len(set(ids)) == len(ids)

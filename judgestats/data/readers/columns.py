@@ -207,7 +207,7 @@ def _question(table: pd.DataFrame, names: Mapping[str, str], used: Collection[st
     """
     item = table[names["item_id"]].astype(str)
     for column in table.columns:
-        if _QUESTIONS.search(str(column)) and str(column) not in used:
+        if _QUESTIONS.fullmatch(str(column)) and str(column) not in used:
             if not len(table):  # a header alone: what is streamed is held to it by row
                 if folded(str(column)) in _IDS_OF_QUESTIONS:
                     return str(column)
@@ -224,8 +224,8 @@ def _question(table: pd.DataFrame, names: Mapping[str, str], used: Collection[st
 
 
 _QUESTIONS = re.compile(
-    r"(?:^|[^a-z])(?:q|query|question|prompt|topic|document|conversation|session|user|example"
-    r"|dialogue|thread)(?:[\s_.\-]*(?:id|idx|uid|key))?$",
+    r"(?:q|query|question|prompt|topic|document|conversation|session|user|example"
+    r"|dialogue|thread)(?:[\s_.\-]*(?:id|idx|uid|key))?",
     re.IGNORECASE,
 )
 """Names of what several items share, that are the clusters where items have ids of their own."""

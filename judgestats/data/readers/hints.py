@@ -119,6 +119,8 @@ def criteria_columns(table: pd.DataFrame, taken: Collection[str]) -> str:
     'criterion=tone,clarity'
     """
     rest = [str(c) for c in table.columns if c not in taken]
+    if any(_OF_PEOPLE.search(c) for c in rest):
+        return ""  # human labels stand among them: whose is what has to be said
     if crossed := systems_by_criterion(rest):
         return f"{SYSTEM_CRITERION}={','.join(crossed)}"
     named = [c for c in rest if criteria_names([c, c])]
@@ -148,6 +150,12 @@ def letters_in(column: pd.Series) -> bool:
 
 
 _PEOPLE = re.compile(r"(annotator|human|rater|expert|person|label|crowd)", re.I)
+_OF_PEOPLE = re.compile(
+    r"(?:^|[\W_])(?:annotators?|humans?|raters?|experts?|persons?|people|labels?|crowd|users?|gold"
+    r"|reviewers?|manual|physicians?)(?:$|[\W_\d])",
+    re.IGNORECASE,
+)
+"""Words in names of columns that may hold what people said."""
 _ASKED = frozenset({"prompt", "question", "input", "instruction", "query"})
 _GIVEN = frozenset({"response", "answer", "output", "completion", "candidate"})
 _MOST = 20

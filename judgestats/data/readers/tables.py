@@ -45,6 +45,7 @@ from judgestats.data.readers.roles import (
     UNVARYING,
     ColumnRoles,
     UndecidedError,
+    names_criteria,
     understand,
     varies_in_lists,
 )
@@ -354,7 +355,7 @@ def read_frame(
     notes += label_notes
     if options.kind == "category":
         out["verdict_kind"] = np.where(out["choice"] != "", "category", "")
-    if read.criterion:
+    if read.criterion and names_criteria(read.criterion):
         out["criterion"] = text_column(table[read.criterion])
     frame = parsed_frame(out, factors=tuple(f"factor_{f}" for f in understanding.factors))
     frame.attrs["columns_read"] = dict(names)
@@ -513,8 +514,8 @@ def _reshaped(
 ) -> tuple[pd.DataFrame, dict[str, str], tuple[str, ...]]:
     """The table with one row a judgment, the mapping with what follows, and people's columns.
 
-    `shapes` takes what was done, in words, `served` what the columns that it used hold, `wide` the
-    role of each column with the verdicts of one judge, run, criterion, order or person.
+    `shapes` takes what was done, in words. `served` takes what the used columns hold. `wide` takes
+    the role of each column with the verdicts of one judge, run, criterion, order or person.
     """
     mapping = dict(options.mapping)
     if options.item:
