@@ -12,7 +12,7 @@ from judgestats.analysis.families import AnalysisPlan, Hypothesis, with_omega_mo
 from judgestats.analysis.judged_systems import with_systems
 from judgestats.analysis.leaderboard import STRENGTH
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.records import Analysis
+from judgestats.analysis.records import Analysis, NamedResult, Recommendation
 from judgestats.analysis.repeat_limits import NOT_REPEATED, not_repeated, not_repeated_in
 from judgestats.analysis.score_audit import audit_scores
 from judgestats.analysis.scores import cell_arrays
@@ -28,6 +28,7 @@ from judgestats.data.readers.frame import bare, sort_conditions
 from judgestats.data.schema import validate_parsed
 from judgestats.errors import InputError
 from judgestats.results import Row
+from judgestats.stats.inference.result import Comparisons
 
 
 def kinds(frame: pd.DataFrame) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -84,6 +85,18 @@ def criterion_blocks(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     ]
 
 
+_WORDS = "verdicts"
+"""What the part of verdicts is called where there are scores, too."""
+
+
+def _of_criteria(declared: AnalysisPlan, n: int) -> AnalysisPlan:
+    """The plan of one criterion of several, whose claims are adjusted for all."""
+    if n < 2:
+        return declared
+    apart = f"{declared.blocks} Criteria are audited apart; p of a claim is multiplied by {n}."
+    return replace(declared, blocks=apart, options={**declared.options, "criteria": str(n)})
+
+
 def _merged_plan(plans: list[AnalysisPlan]) -> AnalysisPlan:
     """One plan with each hypothesis of several blocks once."""
     every = {h.id: h for plan in reversed(plans) for h in plan.hypotheses}
@@ -101,7 +114,8 @@ def _audits(frame: pd.DataFrame, options: Mapping[str, Any]) -> Analysis:
     """
     parts: list[tuple[str, Analysis]] = []
     refused: list[InputError] = []
-    for criterion, block in criterion_blocks(frame):
+    criteria = criterion_blocks(frame)
+    for criterion, block in criteria:
         in_scores, in_words = kinds(block)
         words = block["condition"].isin(in_words)
         if not (in_scores or in_words):
@@ -110,13 +124,13 @@ def _audits(frame: pd.DataFrame, options: Mapping[str, Any]) -> Analysis:
             )
         both = bool(in_scores and in_words)
         blocks = ((in_scores, block[~words], audit_scores, ""),
-                  (in_words, block[words], audit_verdicts, "verdicts"))  # fmt: skip
+                  (in_words, block[words], audit_verdicts, _WORDS))  # fmt: skip
         for conditions, part, analyse, word in blocks:
             if not conditions:
                 continue
             own = part.reset_index(drop=True)
             try:
-                analysis = analyse(own, plan_for(own, **options))
+                analysis = analyse(own, _of_criteria(plan_for(own, **options), len(criteria)))
             except InputError as error:
                 refused.append(error)
             else:
@@ -151,6 +165,9 @@ def _merged(
         condition_records=tuple(c for a in parts for c in a.condition_records),
         described=tuple(r for a in parts for r in a.described),
         rows=_merged_rows(row for a in parts for row in a.rows),
+        recommendation=_merged_advice(
+            [(word, a.recommendation) for (word, _), a in zip(named, parts, strict=True)]
+        ),
         figures=tuple(f for a in parts for f in a.figures),
         results=tuple(r for a in parts for r in a.results),
         headlines=tuple(h for a in parts for h in a.headlines),
@@ -166,6 +183,19 @@ def _merged(
         metrics={k: v for a in [*parts[1:], first] for k, v in a.metrics.items()},
         condition_metrics={k: v for a in parts for k, v in a.condition_metrics.items()},
     )
+
+
+def _merged_advice(named: list[tuple[str, Recommendation | None]]) -> Recommendation | None:
+    """The first advice; where that of other criteria is not the same, each behind its criterion."""
+    given = [(word, advice) for word, advice in named if advice is not None]
+    if not given or named[0][1] is None or named[0][0] in {"", _WORDS}:
+        return named[0][1]
+    first = given[0][1]
+    if len({advice.sentences for _, advice in given}) == 1:
+        return first
+    heads = [f"{word}: {advice.sentences[0]}" for word, advice in given if advice.sentences]
+    rest = [s for _, advice in given for s in advice.sentences[1:]]
+    return replace(first, sentences=tuple(dict.fromkeys([*heads, *rest])))
 
 
 def _merged_rows(rows: Iterable[Row]) -> tuple[Row, ...]:
@@ -186,16 +216,36 @@ def _separate_ids(part: Analysis, taken: set[str], word: str) -> Analysis:
         for r in part.results
         if r.id in taken
     }
-    return replace(
-        part,
-        results=tuple(
-            replace(r, id=ids[r.id], title=f"{r.title}, {word}") if r.id in ids else r
-            for r in part.results
-        ),
-        headlines=tuple(
-            replace(h, rests_on=tuple(ids.get(i, i) for i in h.rests_on)) for h in part.headlines
-        ),
+    names = ids | {f"headline.{old}": f"headline.{new}" for old, new in ids.items()}
+
+    def named_anew(named: NamedResult) -> NamedResult:
+        result, title = named.result, named.title
+        if isinstance(result, Comparisons):
+            rows = (replace(r, held_to=_renamed(r.held_to, names)) for r in result.rows)
+            result = replace(result, rows=tuple(rows))
+        of_criterion = word not in {"", _WORDS} and len(named.about.conditions) != 1
+        title = f"{title}, {word}" if named.id in ids or of_criterion else title
+        return replace(named, id=ids.get(named.id, named.id), title=title, result=result)
+
+    headlines = (
+        replace(
+            h,
+            id=_renamed(h.id, names),
+            rests_on=tuple(_renamed(i, names) for i in h.rests_on),
+            size=_renamed(h.size, names),
+        )
+        for h in part.headlines
     )
+    results = tuple(map(named_anew, part.results))
+    return replace(part, results=results, headlines=tuple(headlines))
+
+
+def _renamed(identity: str, names: Mapping[str, str]) -> str:
+    """An id, or that of a member of a result, by its new name."""
+    for old, new in names.items():
+        if identity == old or identity.startswith(f"{old}/"):
+            return new + identity.removeprefix(old)
+    return identity
 
 
 def _is_not_repeated(limitation: str) -> bool:
@@ -415,7 +465,8 @@ def plan_for(
         if in_words or not in_scores:
             worded.append(single_shot_verdict_plan(verdicts, block[words] if in_words else block))
     merged = [_merged_plan(plans) for plans in (scored, worded) if plans]
-    return merged[0] if len(merged) == 1 else both_plans(*merged)
+    whole = merged[0] if len(merged) == 1 else both_plans(*merged)
+    return _of_criteria(whole, len(criterion_blocks(frame)))
 
 
 def audit(

@@ -60,12 +60,14 @@ _SAYS = {
 }
 
 
-def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
+def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> tuple[Headline, ...]:
     """The claims of an audit: estimates are described, only a test of all conditions can differ.
 
     Parameters
     ----------
     results : sequence of NamedResult
+    n_criteria : int
+        Criteria that are audited alike: p adjusted by Holm is multiplied by their number.
 
     Returns
     -------
@@ -76,7 +78,8 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
     ids = {r.id for r in results}
     compared = {r.id: _p_of(r.result) for r in results if _kind(r.id) in _COMPARED}
     p_values, floors = zip(*compared.values(), strict=True) if compared else ((), ())
-    adjusted = dict(zip(compared, p_adjust(p_values), strict=True))
+    of_all = [1.0 if n_criteria * p > 1 else n_criteria * p for p in p_adjust(p_values)]
+    adjusted = dict(zip(compared, of_all, strict=True))
     bounds = dict(zip(compared, p_bounds(p_values, floors), strict=True))
     headlines: list[Headline] = []
     for named in results:

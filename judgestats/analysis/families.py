@@ -114,6 +114,11 @@ class AnalysisPlan:
     options: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def n_criteria(self) -> int:
+        """Criteria whose claims are adjusted together."""
+        return int(self.options.get("criteria", 1))
+
+    @property
     def drawn(self) -> dict[str, Any]:
         """Level, permutations, and seed, as tests and estimates with a null take them."""
         return {"level": self.level, "n_permutations": self.n_resamples, "seed": self.seed}

@@ -81,7 +81,7 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     cells = with_people(described.table, others)
     compared, shifts = _compare(array, cells, declared)
     results += comparison_results(compared, shifts)
-    headlines = audit_headlines(results)
+    headlines = audit_headlines(results, n_criteria=declared.n_criteria)
     results = restrict_to_claims(results, headlines)
     advice, rests_on = recommend_reliable(cells, array)
     return Analysis(

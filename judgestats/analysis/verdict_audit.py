@@ -223,7 +223,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         question=declared.question,
         drawing=ranked(*DRAWN_VERDICTS),
         sentence=verdict_sentence(table) + (f" {NOT_REPEATED}" if all(once.values()) else ""),
-        headlines=audit_headlines(results),
+        headlines=audit_headlines(results, n_criteria=declared.n_criteria),
         conditions=table,
         results=tuple(results),
         described=tuple(described_results),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -219,3 +220,26 @@ def test_scores_and_words_within_criteria_have_ids_of_their_own(workplace, capsy
     ids = [r["id"] for r in found["results"]["results"]]
     assert code == 0
     assert len(set(ids)) == len(ids)
+
+
+def test_a_report_of_criteria_is_written_and_claims_are_adjusted_for_all(workplace):
+    rng = np.random.default_rng(1)
+    rows = [
+        {"item": f"i{i}", "judge": j, "run": r, "tone": int(t), "clarity": int(c)}
+        for i in range(40) for j in "ab" for r in (1, 2, 3)
+        for t, c in [rng.integers(1, 6, 2)]
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv("j.csv", index=False)
+    assert main(["analyze", "j.csv", "--track", "none", "--report", "md", "--run-name", "r"]) == 0
+    (path,) = Path("judgestats-reports").glob("*/results.json")
+    found = json.loads(path.read_text())
+    claims = {h["id"]: h for h in found["headlines"] if h["p_adjusted"] is not None}
+    tests = {r["id"]: r for r in found["results"]}
+    both = [c for i, c in claims.items() if i.startswith("headline.spread")]
+    assert len(both) == 2
+    for claim in both:
+        p = tests[claim["rests_on"][0]]["p"]
+        assert claim["p_adjusted"] == pytest.approx(min(1.0, 2 * p), abs=1e-9) or (
+            claim["p_adjusted"] >= 2 * p
+        )
+    assert {h["claim"] for h in found["headlines"]} <= {"open", "described"}
