@@ -2,7 +2,8 @@
 
 >>> import judgestats as js
 >>> dir(js)
-['audit', 'compare', 'drift', 'endpoint', 'mlflow', 'read_judgments', 'run', 'score_array', 'stats']
+['audit', 'check', 'compare', 'drift', 'endpoint', 'mlflow', 'read_judgments', 'run', 'score_array',
+ 'stats']
 
 Names are imported when they are first used, so that ``import judgestats`` itself costs nothing.
 """
@@ -16,11 +17,12 @@ from judgestats.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from judgestats import mlflow, stats
-    from judgestats.api import audit, compare, drift, endpoint, read_judgments, run
+    from judgestats.api import audit, check, compare, drift, endpoint, read_judgments, run
     from judgestats.data.matrices import score_array
 
 __all__ = [
     "audit",
+    "check",
     "compare",
     "drift",
     "endpoint",
@@ -33,7 +35,8 @@ __all__ = [
 
 _HOME = {
     **dict.fromkeys(
-        ("audit", "compare", "drift", "endpoint", "read_judgments", "run"), "judgestats.api"
+        ("audit", "check", "compare", "drift", "endpoint", "read_judgments", "run"),
+        "judgestats.api",
     ),
     "score_array": "judgestats.data.matrices",
 }

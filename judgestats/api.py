@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +16,16 @@ from judgestats.analysis.audit import audit as audit_frame
 from judgestats.analysis.audit import audit_read
 from judgestats.analysis.drift import drift as drift_frames
 from judgestats.analysis.drift_tests import with_parameters
+from judgestats.analysis.measures import with_measures
 from judgestats.analysis.supplements import supplemented
 from judgestats.data.columns import PARSED_COLUMNS
 from judgestats.data.readers.frame import passes_and_failures
 from judgestats.data.readers.labels import with_stated_words
 from judgestats.data.readers.registry import read_judgments as read_table_or_log
 from judgestats.errors import InputError
+from judgestats.results import Results
+from judgestats.results.decisions import DecisionOptions, verdicts_of
+from judgestats.results.gate import Gate
 from judgestats.stats.inference.estimate import to_plain
 
 if TYPE_CHECKING:
@@ -145,10 +149,110 @@ def audit(data: Any, **options: Any) -> Findings:
 
     def build_run() -> HeldRun:
         full = supplemented(analysis, frame, level=level, scale=frame.attrs.get("scale"))
+        full = with_measures(full, frame)
         records = full.records(_facts(data, frame))
         return HeldRun(records=records, held=frame, at_level=level)
 
     return Findings(analysis, build_run)
+
+
+def check(
+    data: Any,
+    *,
+    for_: str = "",
+    require: Mapping[str, float | str] | Sequence[str] | str = (),
+    judge: str = "",
+    at: str | Sequence[str] = (),
+    criterion: str = "",
+    strict: bool = False,
+    allow: str | Sequence[str] = (),
+    looks: int = 1,
+    **options: Any,
+) -> Gate:
+    """May this judge be used? The gate for CI, decided on confidence limits.
+
+    Parameters
+    ----------
+    data : path, DataFrame, list of dict, run, Findings, or MLflow run id
+        A file or frame is read and analysed as `audit` does.
+    for_ : {"", "gate", "estimate", "compare", "rank", "score"}
+        Purpose, which has default requirements; empty: from the data.
+    require : mapping, sequence of str, or str
+        Requirements: ``{"tpr": .9}`` or ``"tpr=.9,tnr=.8"``. Without `for_` they are the whole set.
+    judge : str
+        Decide on this judge alone, as one verdict.
+    at : str or sequence of str
+        Only these conditions: ``temperature=0.7``, a judge, or a whole condition.
+    criterion : str
+        Only this criterion.
+    strict : bool
+        Whether USE WITH CARE fails.
+    allow : str or sequence of str
+        ``"cannot-tell"``: what cannot be told passes.
+    looks : int
+        Planned looks at growing data, over which error rates are shared.
+    **options
+        As `audit` takes them, ``labels`` among them.
+
+    Returns
+    -------
+    Gate
+        With ``verdicts``, ``exit_code`` (0 pass, 1 fail, 3 cannot tell) and ``passed``.
+
+    Raises
+    ------
+    InputError
+        A requirement or a name is wrong, or the data cannot be read.
+
+    Examples
+    --------
+    >>> rows = [{"item": i, "repeat": r, "score": 2 + i % 7} for i in range(21) for r in "ab"]
+    >>> check(rows, require={"icc_1_1": .9}, n_resamples=99).passed
+    True
+    """
+    if isinstance(require, Mapping):
+        require = [k if v is None else f"{k}={v}" for k, v in require.items()]
+    decision = DecisionOptions(
+        purpose=for_,
+        required=(require,) if isinstance(require, str) else tuple(require),
+        looks=looks,
+        judge=judge,
+        conditions=(at,) if isinstance(at, str) else tuple(at),
+        criterion=criterion,
+        labels_drawn=str(options.get("labels_drawn", "")),
+    )
+    results = _results_to_check(data, options)
+    results = replace(results, verdicts=verdicts_of(results, decision))
+    allowed = (allow,) if isinstance(allow, str) else tuple(allow)
+    if unknown := [word for word in allowed if word and word != "cannot-tell"]:
+        raise InputError(f"check: allow takes cannot-tell, got {unknown[0]!r}.")
+    return Gate(results=results, strict=strict, allow_cannot_tell="cannot-tell" in allowed)
+
+
+def _results_to_check(data: Any, options: dict[str, Any]) -> Results:
+    """Results of a run, or of the audit of a file or frame."""
+    if hasattr(data, "run") and hasattr(data.run, "records"):
+        return data.run.records  # type: ignore[no-any-return]
+    if not isinstance(data, (str, Path)) or not _is_run(str(data)):
+        return audit(data, **options).run.records
+    from judgestats.analysis.measures import measured_results
+    from judgestats.tracking.fetch import results_of_run, run_judgments
+
+    results = results_of_run(str(data))
+    if not results.facts.get("complete", True):
+        raise InputError(
+            f"check: run {data} stopped early: it holds no complete set of judgments. Repeat its "
+            "command to complete it, and give the new run."
+        )
+    return results if results.measures else measured_results(results, run_judgments(str(data)))
+
+
+def _is_run(named: str) -> bool:
+    """Whether a folder or file of a run, or the id of one, is named rather than judgments."""
+    path = Path(named)
+    if path.exists():
+        return path.name == "results.json" or (path / "results.json").is_file()
+    return not path.suffix and ":" not in named and len(path.parts) == 1
 
 
 def _facts(data: Any, frame: pd.DataFrame) -> dict[str, Any]:

@@ -338,3 +338,16 @@ def _note(old: str, new: str) -> str:
 def warn_renamed_function(old: str, new: str) -> None:
     """Warn that a function has another name."""
     warnings.warn(f"{old} is {new} since 0.3.0.", FutureWarning, stacklevel=3)
+
+
+def warn_bounds(
+    least: Mapping[str, float], most: Mapping[str, float], require: Sequence[str] | str
+) -> list[str]:
+    """Bounds of 0.2 (``min``, ``max``) as requirements."""
+    warnings.warn("use require={name: value} for min= and max=", DeprecationWarning, stacklevel=3)
+    stated = [require] if isinstance(require, str) else list(require)
+    return [
+        *stated,
+        *(f"{k}>={v}" for k, v in least.items()),
+        *(f"{k}<={v}" for k, v in most.items()),
+    ]

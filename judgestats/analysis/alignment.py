@@ -242,8 +242,8 @@ def _rows(methods: Sequence[Method], rows: Sequence[Mapping[str, Any]]) -> tuple
         *aligned_rows(called),
         results_row(
             "again",
-            "same when asked again",
-            "again",
+            "Agreement of repeats",
+            "Repeats agree",
             "percent_agreement",
             "consistency.repeated.{}",
             called,

@@ -433,8 +433,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *choice_rows(table["condition"]),
             results_row(
                 "right",
-                "chooses the right answer",
-                "right",
+                "Right answer chosen",
+                "Right",
                 "chosen_answers_that_are_right",
                 "right.target.{}",
                 table["condition"],

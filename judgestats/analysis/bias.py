@@ -371,20 +371,20 @@ def _rows(where: Sequence[str], probed: Sequence[Row]) -> tuple[Row, ...]:
     """
     if any(row.key == "fair_position" for row in probed):
         place = results_row(
-            "position", "first place adds", "first place", "preference_shift",
+            "position", "Shift of the first position", "First position", "preference_shift",
             "instrument.position.{}/preference_shift", where,
         )  # fmt: skip
     else:
         place = declared_row("first_position_share", where, ids="position.{}/first_position_share")
     own = (
         results_row(
-            "padding", "empty words add", "empty words", "probe_shift",
+            "padding", "Shift of padding", "Padding", "probe_shift",
             "instrument.padding.{}/probe_shift", where,
         ),
         place,
         declared_row("swap_consistency", where, ids="position.swap.{}"),
         results_row(
-            "own", "its own answers gain", "own answers", "preference_shift",
+            "own", "Self-preference", "Self-preference", "preference_shift",
             "instrument.own answer.{}/preference_shift", where,
         ),
     )  # fmt: skip

@@ -171,7 +171,7 @@ def _rows(table: pd.DataFrame, gains: Mapping[str, Comparisons]) -> tuple[Row, .
     }
     return (
         declared_row("accuracy", called, ids="accuracy.{}"),
-        results_row("gain", "more than the plain prompt", "gain", "rate_difference", "{}", better),
+        results_row("gain", "Minus vanilla", "Minus vanilla", "rate_difference", "{}", better),
         declared_row("swap_consistency", called, ids="order.{}"),
     )
 

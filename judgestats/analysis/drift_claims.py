@@ -316,13 +316,13 @@ def _item_counts(counts: Mapping[str, int], tests: Sequence[NamedResult]) -> str
 
 # fmt: off
 _PARTS = {
-    "total": ("Total change between the runs", "changed by", "changed"),
-    "judge": ("Change of the judge, on unchanged answers", "of that the judge", "judge"),
+    "total": ("Total change between the runs", "Total change", "Change"),
+    "judge": ("Change of the judge, on unchanged answers", "Change of the judge", "Judge"),
     "system": (
-        "Change of the system, as today's judge sees it", "of that the system", "system"
+        "Change of the system, as today's judge sees it", "Change of the system", "System"
     ),
     "people": (
-        "Change of people's labels, on unchanged answers", "people's labels changed by", "people"
+        "Change of people's labels, on unchanged answers", "Change of the labels", "Labels"
     ),
     "accuracy": (
         "Change of agreement with people, on unchanged answers", "agreement with people changed by",

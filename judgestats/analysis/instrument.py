@@ -236,14 +236,12 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
         "source": frame[source].astype(str) if source.startswith("factor_") else "",
     }).drop_duplicates("condition").set_index("condition")  # fmt: skip
     raters, sources_of = (dict(zip(map(str, of.index), of[c], strict=True)) for c in of)
-    # Beside people's own scores this one is of judges alone, which may all be lenient.
-    by_people = any(n.id.startswith("people.bias.") for n in results)
     again = frame.duplicated(["condition", "item_id"]).any()
     rows = [
         results_row(
             "fair_severity",
-            "lenient beside others" if by_people else "lenient by",
-            "beside others" if by_people else "lenient",
+            "Leniency vs. panel",
+            "Leniency",
             "leniency_points",
             "instrument.leniency_points.{}",
             raters,
@@ -258,7 +256,7 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
     if len(sources) == 1 and len(pair := next(iter(sources))) == 2:
         rows.append(
             results_row(
-                "fair_source", f"favours {pair[1]} over {pair[0]} by", "favours a source",
+                "fair_source", f"DIF, {pair[1]} over {pair[0]}", "DIF",
                 "dif_log_odds", "instrument.dif_test.{}/dif_log_odds", raters,
                 note="(log odds, equal quality)",
             )

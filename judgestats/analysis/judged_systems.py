@@ -53,7 +53,7 @@ def with_systems(analysis: Analysis, frame: pd.DataFrame, *, level: float = 0.95
         systems = [s for s in dict.fromkeys(own.get("author", pd.Series(dtype=str))) if s]
         if 2 <= len(systems) <= _MOST:
             results += _judged(own, systems, about, level)
-    for key, ask in ((_MEAN, "mean score"), (_PASS_RATE, "pass rate")):
+    for key, ask in ((_MEAN, "Mean score"), (_PASS_RATE, "Pass rate")):
         found = [r for r in results if r.id.startswith(f"{key}.")]
         for system in list(dict.fromkeys(str(r.about.factors["system"]) for r in found))[:_SHOWN]:
             held = [r.about.conditions[0] for r in found if r.about.factors["system"] == system]
@@ -66,7 +66,7 @@ def with_systems(analysis: Analysis, frame: pd.DataFrame, *, level: float = 0.95
     rubrics = [r.about.conditions[0] for r in results if r.id.startswith("rubric_score.")]
     if rubrics:
         rows.append(
-            results_row("rubric_score", "rubric score", "rubric", "rubric_score",
+            results_row("rubric_score", "Rubric score", "Rubric", "rubric_score",
                         "rubric_score.{}", rubrics)
         )  # fmt: skip
     return replace(analysis, results=(*analysis.results, *results), rows=(*analysis.rows, *rows))

@@ -37,8 +37,8 @@ FEWEST = FEWEST_SYSTEMS
 _MOST = 50_000
 _SHOWN = 4
 _FURTHER = {
-    "order_effect": ("position", "standing first adds", "first place"),
-    "slope_of_covariate": ("length", "being e times as long adds", "length"),
+    "order_effect": ("position", "Effect of the first position", "First position"),
+    "slope_of_covariate": ("length", "Effect of e times the length", "Length"),
 }
 """Terms beside the strengths that the screen shows: key, question and short name of their row."""
 _VERDICTS = {"a", "b", "tie"}
@@ -150,7 +150,7 @@ def strength_rows(results: Sequence[NamedResult]) -> tuple[Row, ...]:
     equal = "(logits, equal length)" if "slope_of_covariate" in there else "(logits)"
     rows = [
         results_row(
-            f"strength_{system}", f"strength of {system}", system, "strength",
+            f"strength_{system}", f"Strength of {system}", system, "strength",
             f"strength.{system}.{{}}", names, note=equal,
             beside={"rank, all at once": f"rank.{system}.{names[0]}"} if len(names) == 1 else {},
         )
@@ -421,7 +421,7 @@ def _rows(systems: Sequence[str], names: Sequence[str]) -> tuple[Row, ...]:
     return (
         *(
             results_row(
-                f"rank_{system}", f"rank of {system}", f"{system}'s rank", "rank",
+                f"rank_{system}", f"Rank of {system}", f"Rank of {system}", "rank",
                 f"rank.{system}.{{}}", [*names, BY_SCORES], note="(intervals hold at once)",
             )
             for system in systems
@@ -429,7 +429,7 @@ def _rows(systems: Sequence[str], names: Sequence[str]) -> tuple[Row, ...]:
         declared_row("order_in_common", names, ids="order_in_common.{}"),
         *(
             results_row(
-                f"points_{system}", f"points of {system}", f"{system}'s points", "quality_points",
+                f"points_{system}", f"Quality of {system}", "Quality", "quality_points",
                 f"points.{system}.{{}}", [BY_SCORES], note="from the mean of the systems",
             )
             for system in systems

@@ -58,10 +58,10 @@ from judgestats.stats.inference.estimate import Estimate, Result, Sample
 from judgestats.stats.robustness.probes import TOLERANCE
 
 _COUNTED: Mapping[str, tuple[str, str, str, str]] = {
-    "moved_by": ("fair_moved", "moved", "differs", "what should not matter moves it"),
-    "shown_fair": ("fair_shown", "moved", "equivalent", "shown not to move it"),
-    "taken_in_by": ("fair_attacks", "attack", "differs", "attacks that succeed"),
-    "controls_passed": ("right_controls", "control", "differs", "worse answers it noticed"),
+    "moved_by": ("fair_moved", "moved", "differs", "Perturbations with an effect"),
+    "shown_fair": ("fair_shown", "moved", "equivalent", "Perturbations without effect"),
+    "taken_in_by": ("fair_attacks", "attack", "differs", "Successful attacks"),
+    "controls_passed": ("right_controls", "control", "differs", "Negative controls passed"),
 }
 """Quantity: the row's key, the hypothesis, the claim, what is asked."""
 FEWEST_DRAWN = 3

@@ -31,10 +31,12 @@ from judgestats.results import (
     Test,
 )
 from judgestats.results import Recommendation as ResultsRecommendation
+from judgestats.results.decisions import DecisionOptions, verdicts_of
 from judgestats.results.numbers import format_number, short_names, with_names
 from judgestats.results.records import Role, plain
 from judgestats.results.screen import full_text
 from judgestats.results.thresholds import not_estimable
+from judgestats.results.verdict import Measure
 from judgestats.stats.inference import multiplicity as adjusting
 from judgestats.stats.inference.estimate import Result
 
@@ -182,6 +184,10 @@ class Analysis:
         result was not made fall out.
     drawing : Drawing or None
         The figure that answers.
+    measures : tuple of Measure
+        What verdicts rest on.
+    decision : DecisionOptions
+        How verdicts are made.
     """
 
     experiment: str
@@ -203,6 +209,8 @@ class Analysis:
     figures: tuple[Figure, ...] = ()
     rows: tuple[Row, ...] = ()
     drawing: Drawing | None = None
+    measures: tuple[Measure, ...] = ()
+    decision: DecisionOptions = field(default_factory=DecisionOptions)
 
     def of_role(self, *roles: str) -> tuple[NamedResult, ...]:
         """The results of some roles, in order."""
@@ -229,7 +237,8 @@ class Analysis:
         """
         own = dict(facts or {})
         kind, title = own.pop("kind", self._records.kind), str(own.pop("title", ""))
-        return replace(self._records, kind=kind, title=title, facts=plain(own))
+        held = replace(self._records, kind=kind, title=title, facts=plain(own))
+        return replace(held, verdicts=verdicts_of(held, self.decision))
 
     def __str__(self) -> str:
         return full_text(self._records)
@@ -275,6 +284,7 @@ def results_of(analysis: Analysis) -> Results:
         limitations=tuple(_limitation(text) for text in analysis.limitations),
         figures=(*analysis.figures, *_arrays(analysis.arrays)),
         drawing=analysis.drawing,
+        measures=analysis.measures,
         metrics=_numbers(analysis.metrics),
         condition_metrics={k: _numbers(v) for k, v in analysis.condition_metrics.items()},
     ))  # fmt: skip

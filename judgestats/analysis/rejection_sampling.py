@@ -319,8 +319,8 @@ def analyse(
             declared_row("best_chosen", table["condition"], ids="best.{}"),
             results_row(
                 "gain",
-                "wins more than one drawn",
-                "share won, gain",
+                "Gain over one drawn answer",
+                "Gain",
                 "rate_difference",
                 "gain/chosen ({}):drawn at random",
                 table["condition"],

@@ -542,6 +542,6 @@ def _rows(names: Sequence[str]) -> tuple[Row, ...]:
     """Agreement with people and reliability, of one judgment and of each aggregate."""
     people, accuracy = aligned_rows(names)
     reliability = results_row(
-        "reliability", "its reliability", "reliability", "icc_1_1", "reliability.{}", names
+        "reliability", "ICC(1,1)", "ICC(1,1)", "icc_1_1", "reliability.{}", names
     )
     return people, reliability, accuracy

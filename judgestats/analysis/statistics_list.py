@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
 from judgestats.results import Results
+from judgestats.results.quantities import PUBLIC_NAMES
 from judgestats.results.records import Estimate
 
-_NAMES: Mapping[str, str] = {
-    "accuracy_include_ties": "agreement",
-    "cohen_kappa": "kappa",
-    "sensitivity": "tpr",
-    "specificity": "tnr",
-    "swap_consistency": "order_consistency",
-    "pearson": "pearson_r",
-    "poststratified": "corrected_pass_rate",
-}
-"""Names of quantities in the list, where they differ from their keys."""
 _LEFT_OUT = ("people.always_same.", "verdicts.share of ")
 """What begins the ids of records whose quantity stands for another record."""
 
@@ -56,7 +46,7 @@ def statistics_of(results: Results, frame: pd.DataFrame) -> list[dict[str, Any]]
             continue
         condition = record.about.conditions[0]
         name = "pass_rate" if record.estimand == "share" else record.estimand
-        name = _NAMES.get(name, name)
+        name = PUBLIC_NAMES.get(name, name)
         system = str(record.about.factors.get("system", ""))
         if record.id.startswith("wins."):
             name, system = "win_rate", record.label.removeprefix("Win rate of ")

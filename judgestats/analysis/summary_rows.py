@@ -93,7 +93,7 @@ def declared_row(
     Examples
     --------
     >>> declared_row("mean", ["a"]).ask
-    'mean score'
+    'Mean score'
     """
     quantity = quantity_of(key)
     screen = quantity.screen
@@ -147,7 +147,7 @@ def share_rows(words: Mapping[str, Iterable[str]]) -> tuple[ResultsRow, ...]:
     return tuple(
         results_row(
             f"share of '{word}'",
-            f"says '{word}'",
+            f"Share of '{word}'",
             f"'{word}'",
             "share",
             f"verdicts.share of '{word}'.{{}}",
@@ -163,8 +163,8 @@ def choice_rows(names: Iterable[str], *, one: str = "choice") -> tuple[ResultsRo
     return (
         results_row(
             "reliability",
-            f"one {one}'s reliability",
-            "reliability",
+            "Kappa (repeats)",
+            "Kappa (repeats)",
             "vote_share_reliability",
             "reliability.one.{}",
             names,
@@ -239,8 +239,8 @@ def aligned_rows(names: Iterable[str] | Mapping[str, str]) -> tuple[ResultsRow, 
         ),
         results_row(
             "accuracy",
-            "right where neither ties",
-            "accuracy",
+            "Accuracy without ties",
+            "Accuracy",
             "accuracy",
             "agreement.accuracy.{}",
             names,
@@ -262,8 +262,8 @@ def true_rows(
     return (
         results_row(
             "truth",
-            "people would give all",
-            "true score",
+            "Corrected rate",
+            "Corrected",
             estimand,
             "people.corrected.{}",
             names,

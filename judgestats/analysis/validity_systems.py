@@ -183,7 +183,7 @@ def win_rows(results: list[NamedResult]) -> tuple[Row, ...]:
     names = [r.about.conditions[0] for r in results if r.id.startswith(f"preferred.{pair}.")]
     return (
         results_row(
-            "wins", f"people would prefer {first}", "win rate", "win_rate",
+            "wins", f"Corrected win rate of {first}", "Win rate", "win_rate",
             f"preferred.{pair}.{{}}", names, note=f"(to {second}, a tie half)",
         ),
     )  # fmt: skip

@@ -4,13 +4,6 @@ from judgestats.commands.arguments import Args as Args
 from judgestats.commands.arguments import Option as Option
 from judgestats.commands.arguments import argument_texts as argument_texts
 from judgestats.commands.arguments import word_values as word_values
-from judgestats.commands.check import depends_on_sampling as depends_on_sampling
-from judgestats.commands.check import evaluate_thresholds as evaluate_thresholds
-from judgestats.commands.check import judge_run as judge_run
-from judgestats.commands.check import read_demands as read_demands
-from judgestats.commands.check import select_conditions as select_conditions
-from judgestats.commands.check import unknown_name as unknown_name
-from judgestats.commands.check import with_row as with_row
 from judgestats.commands.declarations import COMMANDS as COMMANDS
 from judgestats.commands.declarations import FRONT as FRONT
 from judgestats.commands.declarations import PROGRAMS as PROGRAMS

@@ -28,6 +28,7 @@ from judgestats.data.schema import BECAME
 from judgestats.errors import InputError, guard_output
 from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.results import Results
+from judgestats.results.decisions import DecisionOptions
 from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
 from judgestats.runner.common_parameters import FORMATS
@@ -176,7 +177,8 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
                 console.print_result(fault)
             reports = attach(run)
         links = Links(run.run_id, store, conditions=run.children, reports=reports)
-        finish(results, links, further=judged.further(results))
+        following = next_commands(arguments, results, judged.reader)
+        finish(results, links, following=following, further=judged.further(results))
     return 0
 
 
@@ -229,12 +231,13 @@ def _untracked(
     """Without MLflow: the screen; with a report, the audit's files in a folder beside it."""
     results = judged.analysis.records(facts)
     checked = _to_check(arguments, judged, kept=bool(formats))
+    following = next_commands(arguments, results, judged.reader)
     if not formats:
-        show(results)
+        show(results, following=following)
         if checked is not None:
             with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
                 results = record_crosscheck(Path(scratch), checked, results)
-        finish(results, further=judged.further(results))
+        finish(results, following=following, further=judged.further(results))
         return 0
     from judgestats.reporting.renderer import render_report
 
@@ -251,7 +254,7 @@ def _untracked(
             folder, to=formats, out_dir=folder, detail=arguments.detail, figures=True
         )
     show_again = f"judgestats show {shlex.quote(str(folder))}"
-    following = [show_again, *map(str, made.values())]
+    following = [show_again, *map(str, made.values()), *following]
     finish(results, following=following, further=judged.further(results))
     return 0
 
@@ -305,6 +308,7 @@ def _streams(arguments: Args, path: Path) -> bool:
 def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput:
     from judgestats.analysis.audit import audit_read, plan_for
     from judgestats.analysis.leaderboard import add_scores
+    from judgestats.analysis.measures import with_measures
     from judgestats.analysis.supplements import supplemented
     from judgestats.analysis.validity import texts_in
     from judgestats.analysis.validity_systems import with_disagreements
@@ -329,6 +333,7 @@ def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditIn
     analysis = audit_read(frame, notes=frame.attrs["notes"], **choices)
     analysis = supplemented(analysis, frame, level=declared.level, scale=frame.attrs.get("scale"))
     analysis = with_disagreements(analysis, frame, texts_in(frame), texts=arguments.texts == "on")
+    analysis = with_measures(analysis, frame, decision_options(arguments))
     if arguments.beside:
         analysis = add_scores(
             analysis, read_any(arguments.beside), level=declared.level, seed=arguments.seed
@@ -354,6 +359,32 @@ def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditIn
         traces=tuple(frame["trace_id"].unique()) if "experiment_id" in frame.attrs else (),
         experiment=str(frame.attrs.get("experiment_id", "")),
         frame=frame,
+    )
+
+
+def next_commands(arguments: Args, results: Results, reader: str) -> list[str]:
+    """What to run next on a table: labels where there are none, more where they are too few."""
+    file = shlex.quote(arguments.file)
+    if reader != "table" or arguments.further or not results.verdicts:
+        return []
+    keys = {m.key for m in results.measures}
+    labelled = bool(keys & {"tpr", "tnr", "kappa", "kappa_weighted", "accuracy"})
+    wide = not labelled and not arguments.labels
+    short = any(s.unit.startswith("label") for v in results.verdicts for s in v.next)
+    if not (wide or short):
+        return []
+    kept = "more-labels.csv" if short else "labels.csv"
+    plan = f"judgestats labels plan {file} --labels 200 --out {kept}"
+    return [plan, f"judgestats labels collect {kept}"]
+
+
+def decision_options(arguments: Args) -> DecisionOptions:
+    """How verdicts are made, as ``--for``, ``--require`` and the like say."""
+    return DecisionOptions(
+        purpose=getattr(arguments, "for"),
+        required=tuple(arguments.require),
+        looks=arguments.looks,
+        labels_drawn=arguments.labels_drawn,
     )
 
 

@@ -25,10 +25,18 @@ SHOWN = (
 """How results are shown."""
 
 REQUIRE = Option(
-    "--require", "Statistics", "Threshold of a metric, e.g. 'reliability>=.8' or 'sem<=1' (in "
-    "quotes, for the shell)", repeated=True, metavar="'NAME>=NUMBER'", common=True,
+    "--require", "Statistics", "Requirements of the judge, e.g. tpr=.9,sem=.5", repeated=True,
+    metavar="NAME=VALUE,...", common=True,
 )
 """A threshold of a metric."""
+
+DECISION = (
+    Option("--for", "Statistics", "Purpose of the judge", common=True,
+        choices=("gate", "estimate", "compare", "rank", "score")),
+    Option("--looks", "Statistics", "Planned looks at a growing file of labels", kind="whole",
+        default=1),
+)
+"""What a judge is for."""
 
 RESULTS = (REQUIRE, *SHOWN)
 """Thresholds, and how results are shown."""
@@ -112,6 +120,7 @@ _ANALYZE = Command(
         Option("--beside", "Statistics", "Scores of the same systems, to compare their "
             "ranking with that by pairwise preferences, e.g. scores.csv", kind="file"),
         *_RESAMPLING,
+        *DECISION,
         *RESULTS,
         Option("--report", "Output", "Formats of the report, e.g. html,docx, or none",
             default="html,pdf", metavar="FORMATS", common=True),
@@ -192,23 +201,33 @@ _DRIFT = Command(
 )
 
 _CHECK = Command(
-    "Check a run against thresholds, for CI", "check:check_command",
+    "Decide whether a judge may be used, for CI", "check:check_command",
     (
-        Argument("run", _RUN, kind="file"),
-        REQUIRE._replace(
-            help=("Metric of the screen (reliability), its key (icc_1_1), or its name in MLflow, "
-                 "and its threshold, e.g. 'reliability>=.8' (in quotes, for the shell)"),
-        ),
-        Option("--condition", "Input", "Only this condition, judge, or level of a factor, e.g. T=0",
-            repeated=True, metavar="NAME"),
+        Argument("file", "File of judgments (as analyze reads), MLflow run id, or folder of a run",
+            kind="file"),
+        *(o._replace(help="Only this judge, as one verdict, e.g. gpt-4o")
+            if o.flag == "--judge" else o for o in _TABLE),
+        *DECISION,
+        REQUIRE,
+        Option("--at", "Input", "Only this condition, judge, or level of a factor, e.g. T=0.7",
+            repeated=True, metavar="FACTOR=LEVEL"),
+        Option("--condition", "Advanced", "Former name of --at", repeated=True, metavar="NAME"),
+        Option("--criterion", "Input", "Only this criterion, e.g. accuracy", metavar="NAME"),
+        Option("--labels-drawn", "Labels", "Sampling of the labelled items",
+            choices=("random", "stratified", "by-verdict", "convenience")),
+        Option("--strict", "Output", "Fail on USE WITH CARE, too", kind="switch"),
+        Option("--allow", "Output", "Outcome that passes nevertheless", repeated=True,
+            choices=("cannot-tell",), common=True),
         *SHOWN,
     ),
     examples=(
-        "judgestats check RUN --require 'reliability>=.8'",
-        "judgestats check RUN --require 'sem<=0.5' --require 'unparsed<=.02' --condition T=0",
+        "judgestats check verdicts.csv --labels labels.csv",
+        "judgestats check verdicts.csv --labels labels.csv --require tpr=.9,tnr=.8",
+        "judgestats check RUN --require icc_1_1=.8,unparsed=.02 --at T=0.7",
     ),
     details="""\
-Exit code 0 if every threshold is met, 1 if one is not, 2 if the input is wrong.
+Exit code 0 if every subject passes, 1 if one fails, 2 if the input is refused, 3 if it cannot be
+told, 4 after an internal error.
 """,
 )
 

@@ -6,6 +6,7 @@ import textwrap
 from pathlib import Path
 
 from judgestats.analysis.audit import audit
+from judgestats.analysis.measures import with_measures
 from judgestats.commands.arguments import Args
 from judgestats.data.demo import demo_file, demo_judgments
 from judgestats.errors import InputError
@@ -32,13 +33,14 @@ def demo_command(arguments: Args) -> int:
     with console.use_output(console.parse_output_options(arguments)):
         frame = demo_judgments()
         with announce_progress("Analysing the recorded judgments"):
-            findings = audit(frame, n_resamples=99)
+            findings = with_measures(audit(frame, n_resamples=99), frame)
         results = findings.records(
             {
                 "kind": "audit",
-                "title": "Recorded judgments of RewardBench 2 (Composo, MIT)",
+                "title": "RewardBench 2, recorded (Composo, MIT)",
                 "design": {
                     "items": int(frame["item_id"].nunique()),
+                    "clusters": int(frame["cluster"].nunique()),
                     "replicates": int(frame["replicate"].nunique()),
                     "scale": list(frame.attrs["scale"]),
                 },

@@ -14,7 +14,6 @@ from judgestats.errors import InputError, guard_output
 from judgestats.results import Results, plain, read_results
 from judgestats.results.screen import brief_of_runs
 from judgestats.results.summary import Summary
-from judgestats.results.thresholds import read_thresholds
 from judgestats.runner import display as console
 from judgestats.runner.common_parameters import FORMATS as ASKED
 from judgestats.runner.design import project_folder
@@ -155,7 +154,6 @@ def _names(runs: list[str]) -> list[str]:
 def _comparison_summary(folders: dict[str, Path]) -> Summary:
     """The runs side by side with what the page tests, shown before anything is rendered."""
     runs = {name: read_results(folder / "results.json") for name, folder in folders.items()}
-    chosen = console.output_options()
     changes: dict[str, Results | str] = {}
     if len(folders) > 1:
         from judgestats.reporting import load_run
@@ -165,8 +163,7 @@ def _comparison_summary(folders: dict[str, Path]) -> Summary:
             held = pairs([load_run(folder) for folder in folders.values()])
         for name, pair in zip(list(folders)[1:], held, strict=True):
             changes[name] = pair.refused if pair.comparison is None else pair.comparison
-    thresholds = read_thresholds(chosen.required, list(runs.values()))
-    return brief_of_runs(runs, thresholds=thresholds, changes=changes)
+    return brief_of_runs(runs, changes=changes)
 
 
 _PARAMETER = re.compile(r'^run = "\."', re.MULTILINE)

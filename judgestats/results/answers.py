@@ -75,7 +75,7 @@ def format_record(record: Estimate | Comparison, *, decimals: int | None = None)
     >>> from dataclasses import replace
     >>> format_record(replace(e, estimand="k_needed", estimate=3.0,
     ...     interval=Interval(low=2.0, high=6.0)))
-    ('3', '(6 to be safe)')
+    ('3', '(up to 6)')
     """
     if math.isnan(record.estimate):
         return NOTHING, ""
@@ -119,7 +119,7 @@ def _safe(value: float, high: float) -> str:
     """The end of the interval that more judgments cover."""
     if math.isnan(high) or math.isinf(value) or high <= value:
         return ""
-    return "(perhaps never)" if math.isinf(high) else f"({high:,.0f} to be safe)"
+    return "(no upper limit)" if math.isinf(high) else f"(up to {high:,.0f})"
 
 
 def number_of(results: Results, result_id: str) -> Estimate | Comparison:
@@ -270,7 +270,7 @@ def _numbers(headline: Headline, results: Results) -> tuple[str, str]:
     """
     parts: list[str] = []
     sized = bool(headline.estimand or headline.size)  # a claim of a study is no one number's
-    size = _size(headline, results) if sized and headline.claim != "described" else None
+    size = size_of(headline, results) if sized and headline.claim != "described" else None
     if size is not None and math.isfinite(size.estimate):
         number = " ".join(
             filter(None, format_record(size, decimals=decimals_of(results).get(size.id)))
@@ -393,7 +393,7 @@ _TIMES = {
 }
 
 
-def _size(headline: Headline, results: Results) -> Estimate | Comparison | None:
+def size_of(headline: Headline, results: Results) -> Estimate | Comparison | None:
     """The number that tells how large.
 
     The one that is named; of a set of pairs (where a difference is shown the last one it rests

@@ -30,6 +30,7 @@ from judgestats.results.records import (
     Table,
     Test,
 )
+from judgestats.results.verdict import Measure, Verdict
 
 VERSION = 2
 """Of the file. 0.1.0 wrote none."""
@@ -58,6 +59,10 @@ class Results(Part):
     drawing : Drawing or None
         The figure that answers.
     limitations : tuple of Note
+    measures : tuple of Measure
+        What verdicts rest on, with what their limits at any level follow from.
+    verdicts : tuple of Verdict
+        One per judge, condition and criterion.
     metrics : mapping of name to number
         Of the whole run, under the names that MLflow and ``judgestats check`` know.
     condition_metrics : mapping of condition to mapping
@@ -83,6 +88,8 @@ class Results(Part):
     rows: tuple[Row, ...] = ()
     recommendation: Recommendation | None = None
     limitations: tuple[Note, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
     figures: tuple[Figure, ...] = ()
     drawing: Drawing | None = None
     metrics: Mapping[str, Number] = field(default_factory=dict)
@@ -127,6 +134,11 @@ class Results(Part):
 
     def __contains__(self, result_id: str) -> bool:
         return result_id in self._record_index
+
+    def estimate(self, result_id: str) -> Estimate | None:
+        """The estimate of this id; None where there is none."""
+        record = self._record_index.get(result_id)
+        return record if isinstance(record, Estimate) else None
 
     def get(self, result_id: str, kind: type[Kind]) -> Kind:
         """The result of this id, which is of this kind."""

@@ -16,10 +16,8 @@ from judgestats.results.records import Estimate, Record
 from judgestats.results.results import Results
 from judgestats.results.summary import Cell, Summary, SummaryRow, brief_of
 from judgestats.results.text import words_of
-from judgestats.results.thresholds import Threshold
 
 HEIGHT, WIDTH = 24, 100
-_MARKS = {"": "", "kept": " ok", "missed": " NO"}
 _LABEL = 7
 _LONGEST_NAME = 40
 _NEXT = 2
@@ -170,11 +168,8 @@ def _tail(brief: Summary, share: _Share, width: int, more: str) -> Lines:
     if brief.lines and answers:
         out.append([])
     out += answers
-    if brief.use or brief.mind or brief.thresholds:
+    if brief.use or brief.mind:
         out += [[]] if out or brief.lines else []
-    if brief.thresholds:
-        text = f"{'; '.join(brief.thresholds)} (ok: the interval keeps it; NO: it may not)"
-        out += _labelled("MARKS", _wrapped(_clean(text), width - _LABEL, 0))
     for label, parts, sign, most in (
         ("USE", brief.use, _sign(brief.use), share.use), ("MIND", brief.mind, " · ", share.mind)
     ):  # fmt: skip
@@ -286,13 +281,7 @@ def _name(text: str, longest: int = _LONGEST_NAME) -> str:
 
 
 def _cell(cell: Cell, *, bounds: bool = True) -> str:
-    text = f"{cell.number} {cell.bounds}" if bounds and cell.bounds else cell.number
-    return f"{text}{_MARKS[cell.mark]}"
-
-
-def _spans(text: str, cell: Cell) -> list[Span]:
-    style = {"": "", "kept": "good", "missed": "bad"}[cell.mark]
-    return [Span(text, style)]
+    return f"{cell.number} {cell.bounds}" if bounds and cell.bounds else cell.number
 
 
 def _question_table(brief: Summary, width: int) -> Lines | None:
@@ -318,8 +307,8 @@ def _question_table(brief: Summary, width: int) -> Lines | None:
     ]
     for line, row in zip(brief.lines, texts, strict=True):
         spans = [Span(f" {line.ask:<{asks}}")]
-        for text, cell, w in zip(row, line.cells, widths, strict=True):
-            spans += _spans(f"{text:<{w}}", cell)
+        for text, w in zip(row, widths, strict=True):
+            spans.append(Span(f"{text:<{w}}"))
         room = width - sum(len(s.text) for s in spans)
         behind = (" ".join(filter(None, (line.unit, line.note))), line.unit)
         spans += [Span(text, "dim") for text in behind if text and len(text) <= room][:1]
@@ -344,7 +333,7 @@ def _condition_table(brief: Summary, width: int, most: int, more: str) -> Lines:
     first = max([*map(len, names), len(_name(brief.shared, width // 2))]) + 2
     columns: list[tuple[SummaryRow, list[str], int]] = []
     used = 1 + first
-    for line in sorted(brief.lines, key=lambda line: not line.threshold):  # what is bounded fits
+    for line in brief.lines:
         for bounds in (True, False):
             texts = [_cell(c, bounds=bounds) for c in line.cells]
             wide = max(len(line.short), *map(len, texts)) + 2
@@ -365,8 +354,8 @@ def _condition_table(brief: Summary, width: int, most: int, more: str) -> Lines:
     shown = shared_out(groups, max(1, most - 2), told) if cut else range(len(names))
     for i in shown:
         spans = [Span(f" {names[i]:<{first}}")]
-        for line, texts, wide in columns:
-            spans += _spans(f"{texts[i]:<{wide}}", line.cells[i])
+        for _, texts, wide in columns:
+            spans.append(Span(f"{texts[i]:<{wide}}"))
         lines.append(spans)
     if cut:
         lines.append([Span(_more(len(names) - len(shown), "condition", more), "dim")])
@@ -426,7 +415,9 @@ def next_line(parts: Sequence[str], width: int) -> Lines:
             len(lines) < _NEXT and (len(part) <= room or part.startswith(("http:", "https:")))
         ):
             lines.append(part)
-    return _labelled("NEXT", lines)
+    return [
+        [Span("Next  " if i == 0 else "      ", "bold"), Span(line)] for i, line in enumerate(lines)
+    ]
 
 
 NOT_GIVEN = "–"
@@ -496,7 +487,6 @@ _MOST_NAMED = 3
 def brief_of_runs(
     runs: Mapping[str, Results],
     *,
-    thresholds: Sequence[Threshold] = (),
     changes: Mapping[str, Results | str] | None = None,
 ) -> Summary:
     """The abstract of several runs side by side: their conditions are the columns.
@@ -504,7 +494,6 @@ def brief_of_runs(
     Parameters
     ----------
     runs : mapping of name to Results
-    thresholds : sequence of Threshold
     changes : mapping of name to Results or str, optional
         Of later runs, what `drift` from the first run found, or why nothing was tested.
 
@@ -515,7 +504,7 @@ def brief_of_runs(
         records of their own run, its answers those of `changes`; nothing else is claimed of
         differences.
     """
-    briefs = {name: brief_of(results, thresholds=thresholds) for name, results in runs.items()}
+    briefs = {name: brief_of(results) for name, results in runs.items()}
     columns = tuple(
         Column(
             label=f"{name}: {column.label}",
@@ -553,7 +542,6 @@ def brief_of_runs(
         answers=answers,
         use=(),
         mind=mind,
-        thresholds=next((b.thresholds for b in briefs.values() if b.thresholds), ()),
     )
 
 

@@ -14,20 +14,15 @@ from judgestats.results.answers import (
     number_of,
     row_decimals,
 )
-from judgestats.results.metric_names import quantity_of_row
 from judgestats.results.numbers import (
     Column,
     apa_number,
-    bounds_of,
-    column_decimals,
     columns_of,
     count_noun,
 )
 from judgestats.results.quantities import name_of, quantity_of
-from judgestats.results.quantities.entry import Direction
 from judgestats.results.records import Estimate, Recommendation, Row
 from judgestats.results.results import Results
-from judgestats.results.thresholds import Mark, Threshold, number_called
 
 _MOST_NAMES = 3
 _GRAVE = (
@@ -118,8 +113,6 @@ class Cell:
         Id of the estimate or comparison; empty where there is none.
     number, bounds : str
         As it is written, with its interval.
-    mark : {"", "kept", "missed"}
-        Against the threshold of its row.
     reason : str
         Why the number is undefined.
     """
@@ -128,7 +121,6 @@ class Cell:
     record: str = ""
     number: str = NOTHING
     bounds: str = ""
-    mark: Mark = ""
     reason: str = ""
 
 
@@ -152,7 +144,7 @@ class SummaryRow:
     cells: tuple[Cell, ...]
     note: str = ""
     beside: tuple[Reference, ...] = ()
-    threshold: str = ""
+    estimand: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,8 +164,6 @@ class Summary:
     answers : tuple of Answer
     use, mind : tuple of str
         What to do; what to keep in mind, the gravest first.
-    thresholds : tuple of str
-        Those that the marks are held against.
     told : tuple of str
         Columns that USE advises and whose numbers the answers tell, by their labels.
     read : tuple of str
@@ -188,32 +178,23 @@ class Summary:
     answers: tuple[Answer, ...]
     use: tuple[str, ...]
     mind: tuple[str, ...]
-    thresholds: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
 
 
-def brief_of(results: Results, *, thresholds: Sequence[Threshold] = ()) -> Summary:
+def brief_of(results: Results) -> Summary:
     """The abstract of an analysis.
 
     Parameters
     ----------
     results : Results
-    thresholds : sequence of Threshold
-        What the user demands; cells are marked by the end of the interval that speaks against it.
 
     Returns
     -------
     Summary
     """
     shared, columns = columns_of(results)
-    lines = [_line(row, columns, results, thresholds) for row in distinguishable(results.rows)]
-    lines += [
-        line
-        for threshold in thresholds
-        if not any(threshold.meets(row) for row in results.rows)
-        for line in _metric_line(threshold, columns, results)
-    ]
+    lines = [_line(row, columns, results) for row in distinguishable(results.rows)]
     answers = _answers(results, columns, lines)
     labels = {column.label for column in columns}
     chosen = results.recommendation.chosen if results.recommendation else ""
@@ -229,9 +210,6 @@ def brief_of(results: Results, *, thresholds: Sequence[Threshold] = ()) -> Summa
         mind=tuple(caveats(results)),
         told=tuple(dict.fromkeys(c for c in (chosen, *numbered) if c in labels)),
         read=tuple(map(str, (results.facts.get("design") or {}).get("understood") or ())),
-        thresholds=tuple(
-            t.text for t in thresholds if any(t.text == line.threshold for line in lines)
-        ),
     )
 
 
@@ -242,22 +220,28 @@ def _facts(results: Results) -> list[str]:
     sizes = [count_noun(len(judges), "judge", "judges")] if judges else []
     items, repeats = _sizes(results)
     if items := _whole(design.get("items")) or items:
-        sizes.append(count_noun(items, "item", "items"))
+        clusters = _whole(design.get("clusters"))
+        within = f" ({count_noun(clusters, 'cluster', 'clusters')})" if 0 < clusters < items else ""
+        sizes.append(count_noun(items, "item", "items") + within)
     if repeats := _whole(design.get("replicates")) or repeats:
         sizes.append(count_noun(repeats, "repeat", "repeats"))
-    facts = [" x ".join(sizes)] if sizes else []
+    facts = [" × ".join(sizes)] if sizes else []
     facts += _lost_counts([c.counts for c in results.conditions if not c.derived])
     scale = design.get("scale")
     scored = any(quantity_of(row.estimand).unit == "points" for row in results.rows)
     if scored and isinstance(scale, (list, tuple)) and len(scale) == 2:
-        assumed = " (assumed; --scale states it)" if design.get("scale_assumed") else ""
-        facts.append(f"scale {float(scale[0]):g}-{float(scale[1]):g}{assumed}")
+        assumed = (
+            f" (assumed; --scale {float(scale[0]):g}-{float(scale[1]):g})"
+            if design.get("scale_assumed")
+            else ""
+        )
+        facts.append(f"scale {float(scale[0]):g}–{float(scale[1]):g}{assumed}")
     account = results.facts.get("account") or {}
     if account.get("requests") is not None:
         spent = float(account.get("cost_usd") or 0.0) + float(account.get("cost_in_vain_usd") or 0)
         unknown = bool(account.get("cost_unknown"))
         estimated = float(account.get("cost_estimated_usd") or 0.0)
-        cost = f"${spent:.4f}" if spent else "nothing paid"
+        cost = f"${spent:.4f}" if spent else "no cost"
         if unknown and estimated:
             cost = f"cost about ${spent + estimated:.4f}, partly estimated"
         elif unknown and not spent:
@@ -280,17 +264,18 @@ def _lost_counts(counts: Sequence[Mapping[str, int]]) -> list[str]:
     Examples
     --------
     >>> _lost_counts([{"asked": 9, "ok": 5, "truncated": 1, "failed": 1, "invalid_condition": 2}])
-    ['1 of 9 unread, 1 not answered, 2 never asked']
+    ['1 of 9 unparsed, 1 not answered, 2 never asked']
     >>> _lost_counts([{"asked": 9, "ok": 9}])
-    ['0 unread']
+    []
     """
     total = sum(c.get("asked", 0) for c in counts)
     if not total:
         return []
     gone = {words: sum(c.get(s, 0) for c in counts) for s, words in _NOT_UNREAD.items()}
     unread = total - sum(c.get("ok", 0) for c in counts) - sum(gone.values())
-    first = f"{unread:,} of {total:,} unread" if unread else "0 unread"
-    return [", ".join([first, *(f"{n:,} {words}" for words, n in gone.items() if n)])]
+    first = [f"{unread:,} of {total:,} unparsed"] if unread else []
+    listed = [*first, *(f"{n:,} {words}" for words, n in gone.items() if n)]
+    return [", ".join(listed)] if listed else []
 
 
 def _sizes(results: Results) -> tuple[int, int]:
@@ -330,18 +315,11 @@ def distinguishable(rows: Sequence[Row]) -> tuple[Row, ...]:
     )
 
 
-def _line(
-    row: Row, columns: Sequence[Column], results: Results, thresholds: Sequence[Threshold]
-) -> SummaryRow:
+def _line(row: Row, columns: Sequence[Column], results: Results) -> SummaryRow:
     entry = quantity_of(row.estimand)
-    threshold = next((t for t in thresholds if t.meets(row)), None)
     ids = [row.cells.get(c.label, "") for c in columns]
     decimals = row_decimals(row, results)
-    better = quantity_of_row(row).better
-    cells = [
-        _cell(c.label, i, results, threshold, better, decimals)
-        for c, i in zip(columns, ids, strict=True)
-    ]
+    cells = [_cell(c.label, i, results, decimals) for c, i in zip(columns, ids, strict=True)]
     beside = [
         Reference(
             words=words,
@@ -358,7 +336,7 @@ def _line(
         cells=tuple(cells),
         note=row.note,
         beside=(*beside, *_chance([c.record for c in cells if c.record], results)),
-        threshold=threshold.text if threshold else "",
+        estimand=row.estimand,
     )
 
 
@@ -366,53 +344,14 @@ _UNITS = frozenset({"points", "squared points", "bits", "tokens", "seconds", "ra
 """Units that stand behind a row; the others show in how its numbers are written."""
 
 
-def _cell(
-    column: str,
-    result_id: str,
-    results: Results,
-    threshold: Threshold | None,
-    better: Direction,
-    decimals: int | None,
-) -> Cell:
+def _cell(column: str, result_id: str, results: Results, decimals: int | None) -> Cell:
     if not result_id:
         return Cell(column=column)
     record = number_of(results, result_id)
     number, bounds = format_record(record, decimals=decimals)
     return Cell(
-        column=column, record=result_id, number=number, bounds=bounds, reason=record.reason,
-        mark=threshold.mark(record, better) if threshold else "",
+        column=column, record=result_id, number=number, bounds=bounds, reason=record.reason
     )  # fmt: skip
-
-
-def _metric_line(
-    threshold: Threshold, columns: Sequence[Column], results: Results
-) -> list[SummaryRow]:
-    """A bound on a metric that no row shows (how much was not read), as a row of its own."""
-    found = [
-        number_called(results.condition_metrics.get(c.label, {}), threshold.key) for c in columns
-    ]
-    numbers = [n for n in found if n is not None]
-    if not numbers:
-        return []
-    decimals = column_decimals((n.estimate, *bounds_of(n.interval)) for n in numbers)
-    cells = []
-    for column, number in zip(columns, found, strict=True):
-        if number is None:
-            cells.append(Cell(column=column.label, mark="missed", reason="it has no such number"))
-            continue
-        text, bounds = format_record(number, decimals=decimals)
-        better = quantity_of(number.estimand).better
-        cells.append(
-            Cell(
-                column=column.label, number=text, bounds=bounds, mark=threshold.mark(number, better)
-            )
-        )
-    name = threshold.key
-    return [
-        SummaryRow(
-            key=name, ask=name, short=name, unit="", cells=tuple(cells), threshold=threshold.text
-        )
-    ]
 
 
 def _chance(ids: Sequence[str], results: Results) -> list[Reference]:

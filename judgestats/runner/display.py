@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
@@ -20,9 +20,12 @@ from urllib.parse import quote
 from judgestats.collection.account import token_parts
 from judgestats.errors import printable
 from judgestats.results import Results, plain, to_plain
+from judgestats.results.decisions import DecisionOptions, verdicts_of
+from judgestats.results.purposes import read_requirements
 from judgestats.results.screen import HEIGHT, WIDTH, Lines, framed, full_text, next_line, screen_of
 from judgestats.results.summary import Summary, brief_of
-from judgestats.results.thresholds import read_thresholds
+from judgestats.results.verdict import SCHEMA, summary_of
+from judgestats.results.verdict_screen import finding_of, verdict_screen
 from judgestats.style import as_typed
 from judgestats.terminal import can_show, emit, is_terminal
 
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 class OutputOptions:
     """How results are to be shown: as a screen, in full, or as JSON; and what they are held to.
 
-    `required` are thresholds as they were typed, ``reliability>=.8``.
+    `required` are requirements as they were typed, ``icc_1_1=.8``.
     """
 
     form: Literal["screen", "full", "json"] = "full"
@@ -65,9 +68,7 @@ def parse_output_options(arguments: Any) -> OutputOptions:
         form = "full"
     required = tuple(getattr(arguments, "require", ()))
     if required:
-        from judgestats.results.thresholds import read_thresholds
-
-        read_thresholds(required)
+        read_requirements(required)
     return OutputOptions(form=form, required=required)
 
 
@@ -444,19 +445,31 @@ def show(
         What `finish` will be given, where that is known and all: the screen leaves room for it.
     """
     chosen = output_options()
-    thresholds = read_thresholds(chosen.required, [results])
+    results = _required(results)
     if chosen.form == "full":
         print_result(*first, full_text(results))
+    elif chosen.form == "screen" and results.verdicts:
+        width = _size()[0]
+        closing = max(len(next_line(following, width)), 2)
+        print_lines(verdict_screen(results, width=width, closing=closing, more=more))
     elif chosen.form == "screen":
         closing = len(next_line(following, _size()[0])) if following else 2
-        brief = brief_of(results, thresholds=thresholds)
+        brief = brief_of(results)
         show_brief(brief, more=more or "--all shows everything", closing=closing)
+
+
+def _required(results: Results) -> Results:
+    """The results with verdicts on what the user requires, where that is stated."""
+    required = output_options().required
+    if not required:
+        return results
+    return replace(results, verdicts=verdicts_of(results, DecisionOptions(required=required)))
 
 
 def show_brief(brief: Summary, *, more: str, closing: int = 2) -> None:
     """Print an abstract as a screen."""
     width, height = _size()
-    _write(screen_of(brief, width=width, height=height, more=more, closing=closing))
+    print_lines(screen_of(brief, width=width, height=height, more=more, closing=closing))
 
 
 def show_framed(brief: Summary, body: Lines, *, following: Sequence[str]) -> None:
@@ -471,7 +484,7 @@ def show_framed(brief: Summary, body: Lines, *, following: Sequence[str]) -> Non
         Commands that come next.
     """
     width = _size()[0]
-    _write([*framed(brief, body, width=width), *next_line(following, width)])
+    print_lines([*framed(brief, body, width=width), *next_line(following, width)])
 
 
 def finish(
@@ -506,15 +519,17 @@ def finish(
     if links is not None and results is not None and results.all_simulated:
         parts.append(as_typed("judges=gpt-4o-mini asks a real judge"))
     if parts:
-        _write(next_line(parts, _size()[0]))
+        print_lines(next_line(parts, _size()[0]))
 
 
 def _json(results: Results, links: Links | None, further: Mapping[str, Any]) -> None:
-    chosen = output_options()
-    thresholds = read_thresholds(chosen.required, [results])
+    results = _required(results)
     document: dict[str, Any] = {
         **further,
-        "brief": plain(brief_of(results, thresholds=thresholds)),
+        "schema": SCHEMA,
+        "verdicts": plain(results.verdicts),
+        "summary": plain(summary_of(results.verdicts, finding_of(results))),
+        "brief": plain(brief_of(results)),
         "results": to_plain(results),
     }
     if links is not None:
@@ -539,7 +554,8 @@ def _size() -> tuple[int, int]:
     return min(WIDTH, shutil.get_terminal_size((WIDTH, HEIGHT)).columns), HEIGHT
 
 
-def _write(lines: Lines) -> None:
+def print_lines(lines: Lines) -> None:
+    """Print styled lines; colours only on a terminal."""
     colour = (
         is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") != "dumb"
     )

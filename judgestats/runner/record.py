@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from judgestats.analysis.agreement import with_systems
+from judgestats.analysis.measures import with_measures
 from judgestats.analysis.records import Analysis
 from judgestats.analysis.supplements import supplemented
 from judgestats.analysis.text_flags import with_flagged_texts
-from judgestats.analysis.validity import texts_of
+from judgestats.analysis.validity import labelled_frame, texts_of
 from judgestats.analysis.validity_error import with_people_error
 from judgestats.analysis.validity_systems import with_disagreements
 from judgestats.collection.account import Collected
@@ -32,7 +33,10 @@ from judgestats.protocols.replies import READER_VERSION
 from judgestats.protocols.strategies.base import stage_kind
 from judgestats.results import Results, write_csv
 from judgestats.results import write_results as write_records
+from judgestats.results.decisions import DecisionOptions
 from judgestats.results.records import spreadsheet_cell
+from judgestats.results.verdict import SCHEMA, summary_of
+from judgestats.results.verdict_screen import finding_of
 from judgestats.runner.common_parameters import settings_of
 from judgestats.runner.display import announce_progress, output_parameters, print_result
 from judgestats.runner.prepare import STAGE_JUDGES
@@ -121,6 +125,10 @@ def write_results(folder: Path, analysis: Analysis, about: Mapping[str, Any]) ->
         What the analysis does not know: judges, design, account, command.
     """
     records = analysis.records(about)
+    if records.verdicts:
+        verdicts = {"schema": SCHEMA, "verdicts": records.verdicts,
+                    "summary": summary_of(records.verdicts, finding_of(records))}  # fmt: skip
+        write_json(folder / "verdict.json", verdicts)
     write_records(folder / "results.json", records)
     write_csv(folder / "results.csv", records)
     frames = [
@@ -283,9 +291,19 @@ def completed(
         analysis, frame, prepared.items, people=prepared.parameters.get("people", ""),
         scale=prepared.parameters.scale, level=prepared.plan.level,
     )  # fmt: skip
-    return with_disagreements(
+    analysis = with_disagreements(
         analysis, frame, texts_of(prepared.items), texts=prepared.parameters.texts == "on"
     )
+    if prepared.design.name not in _DECIDED:
+        return analysis
+    if prepared.design.name == "validity":
+        parts = [part for _, part in frame.groupby("condition", sort=False)]
+        frame = pd.concat([labelled_frame(p, prepared.items, prepared.plan)[0] for p in parts])
+    return with_measures(analysis, frame, DecisionOptions(origin="experiment"))
+
+
+_DECIDED = frozenset({"temperature", "guidelines", "omega", "validity"})
+"""Experiments that decide on each judge and condition."""
 
 
 def about(

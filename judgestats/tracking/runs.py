@@ -16,8 +16,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgestats.errors import InputError, StoreError
+from judgestats.errors import InputError, StoreError, printable
 from judgestats.results import Results
+from judgestats.results.purposes import PURPOSES, decided_of, threshold_text
+from judgestats.results.verdict import CODES, summary_of
+from judgestats.results.verdict_screen import (
+    WORDS,
+    care_of,
+    number_text,
+    status_text,
+    verdict_reason,
+)
 from judgestats.tracking.store import Store, redact_uri, store_faults
 
 if TYPE_CHECKING:
@@ -26,6 +35,65 @@ if TYPE_CHECKING:
 
 WHOLE_RUN = "whole run"
 """What `metrics_of` calls the run above its conditions."""
+
+
+def verdict_note(results: Results) -> str:
+    """The run's description from its verdicts: outcomes, requirements, care, and question."""
+    lines = [
+        f"**{WORDS[v.outcome]}** {markdown(verdict_reason([v]))}" for v in results.verdicts[:3]
+    ]
+    lines += ["", "| | | estimate | needed | |", "|---|---|---|---|---|"]
+    for v in results.verdicts[:3]:
+        for r in v.requirements:
+            status = f"**{r.status}**" if r.status == "fails" else status_text(r)
+            cells = (v.subject.name, decided_of(r.key, results).label, number_text(r))
+            texts = " | ".join(map(markdown, cells))
+            lines.append(f"| {texts} | {threshold_text(r)} | {status} |")
+    care = [markdown(text) for severity, text in care_of(results) if severity != "minor"][:2]
+    question = PURPOSES[results.verdicts[0].purpose].question
+    simulated = ["SIMULATED judges: no model was asked."] if results.all_simulated else []
+    lines += ["", *simulated, *(f"Care: {text}" for text in care), "", f"Question: {question}"]
+    return "\n".join(lines)
+
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|<>~])")
+
+
+def markdown(text: str) -> str:
+    """A name or sentence as Markdown that can form no link, image, or table cell."""
+    return _MARKDOWN.sub(r"\\\1", printable(text, one_line=True)).replace("@", "@\u200d")
+
+
+SHARED = (
+    "icc_1_1", "sem", "flip_rate", "tpr", "tnr", "kappa", "pass_rate", "order_consistency",
+    "unparsed_share",
+)  # fmt: skip
+"""Metrics that every run has under one name, where it measures them."""
+
+
+def verdict_metrics(results: Results) -> dict[str, float]:
+    """The worst verdict as a number, and what was measured, by declared keys.
+
+    A bare name where the run has one subject; else ``icc_1_1/CONDITION``.
+
+    Examples
+    --------
+    >>> verdict_metrics(Results(experiment="x", question="?", results=()))
+    {}
+    """
+    judged = [v for v in results.verdicts if v.purpose != "panel"]
+    if not judged:
+        return {}
+    out = {"verdict": min(CODES[v.outcome] for v in results.verdicts)}
+    labels = {v.subject.label for v in judged}
+    for m in results.measures:
+        if m.key not in SHARED or m.subject.label not in labels or math.isnan(m.estimate):
+            continue
+        where = "" if len(labels) == 1 else f"/{key(m.subject.name).replace('/', '-')}"
+        ends = {f"{m.key}{where}": m.estimate, f"{m.key}{where}.lo": m.low,
+                f"{m.key}{where}.hi": m.high}  # fmt: skip
+        out |= {name: value for name, value in ends.items() if not math.isnan(value)}
+    return out
 
 
 def answer_note(results: Results) -> str:
@@ -271,7 +339,12 @@ class RunWriter:
 
     def answered(self, results: Results) -> None:
         """What is read first: the answer as the description."""
-        self.tags({"mlflow.note.content": answer_note(results)})
+        if not results.verdicts:
+            self.tags({"mlflow.note.content": answer_note(results)})
+            return
+        worst = str(summary_of(results.verdicts)["outcome"])
+        self.tags({"mlflow.note.content": verdict_note(results), "verdict": worst})
+        self.metrics(verdict_metrics(results))
 
     def artifacts(self, folder: Path) -> None:
         """Log everything below a folder."""

@@ -24,6 +24,7 @@ from judgestats.results.quantities.entry import UNITS, Quantity, TestKind
 
 __all__ = [
     "QUANTITIES",
+    "PUBLIC_NAMES",
     "TESTS",
     "UNITS",
     "Quantity",
@@ -59,6 +60,19 @@ QUANTITIES: Mapping[str, Quantity] = _index_keys(
 
 TESTS: Mapping[str, TestKind] = _index_keys(comparison.TESTS_ENTRIES)
 """All tests by key."""
+
+
+PUBLIC_NAMES: Mapping[str, str] = {
+    "accuracy_include_ties": "agreement",
+    "cohen_kappa": "kappa",
+    "sensitivity": "tpr",
+    "specificity": "tnr",
+    "swap_consistency": "order_consistency",
+    "pearson": "pearson_r",
+    "poststratified": "corrected_pass_rate",
+    "vote_share_reliability": "kappa_repeat",
+}
+"""Names of quantities in lists for programs and in requirements, where they differ from keys."""
 
 
 @cache

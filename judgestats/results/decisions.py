@@ -1,0 +1,441 @@
+"""Decisions: verdicts on the subjects of results, with caveats and what would decide."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from judgestats.errors import InputError
+from judgestats.results.answers import number_of
+from judgestats.results.metric_names import is_called
+from judgestats.results.next_steps import next_step
+from judgestats.results.purposes import (
+    PURPOSES,
+    QUANTITIES,
+    decided_of,
+    demands_of,
+    read_requirements,
+    reason_of,
+)
+from judgestats.results.records import Comparison, Condition, Estimate
+from judgestats.results.results import Results
+from judgestats.results.thresholds import number_called
+from judgestats.results.verdict import (
+    Caveat,
+    Demand,
+    Measure,
+    Shape,
+    Subject,
+    Verdict,
+    decide,
+)
+
+Origin = Literal["user", "experiment", "data"]
+
+KIND, ORDERS, PANEL = "_kind", "_orders", "<panel>"
+"""Keys of measures that say what a condition's verdicts are and how many orders it has; label of
+the judges taken together."""
+REPEATED = frozenset({"icc_1_1", "sem", "sdc", "kappa_repeat", "flip_rate"})
+"""Quantities of repetition, which are not measured where sampling is off."""
+_FEW_LABELS, _FEW_CLUSTERS = 30, 20
+_UNPARSED_HIGH, _UNPARSED = 0.2, 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionOptions:
+    """How verdicts are made.
+
+    Attributes
+    ----------
+    purpose : str
+        A key of `PURPOSES`; empty: from the data.
+    required : tuple of str
+        As ``--require`` takes them.
+    looks : int
+        Planned looks at growing data.
+    judge : str
+        The one judge that is decided on; empty: all.
+    criterion : str
+    conditions : tuple of str
+        Only these: a condition, a judge, or a factor with its level.
+    labels_drawn : str
+        How labels were drawn, as stated.
+    origin : {"user", "experiment", "data"}
+        Who named the purpose.
+    """
+
+    purpose: str = ""
+    required: tuple[str, ...] = ()
+    looks: int = 1
+    judge: str = ""
+    criterion: str = ""
+    conditions: tuple[str, ...] = ()
+    labels_drawn: str = ""
+    origin: Origin = "data"
+
+
+def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tuple[Verdict, ...]:
+    """Verdicts from the measures that results hold.
+
+    Parameters
+    ----------
+    results : Results
+        With measures.
+    options : DecisionOptions, optional
+
+    Returns
+    -------
+    tuple of Verdict
+        One per judge, condition above T = 0 and criterion; then one on judges that are used
+        interchangeably, where nothing was judged twice.
+
+    Raises
+    ------
+    InputError
+        A purpose does not fit the verdicts, or no condition is of the judge that is named.
+    """
+    options = options or DecisionOptions()
+    subjects = _subjects(results, options)
+    stated = read_requirements(options.required, results)
+    made: list[tuple[str, Subject, Sequence[tuple[Demand, Measure | None]]]] = []
+    by_label: dict[str, dict[str, Measure]] = {}
+    for measure in results.measures:
+        by_label.setdefault(measure.subject.label, {})[measure.key] = measure
+    for subject, kind in subjects:
+        own = by_label.get(subject.label, {})
+        purpose = _purpose_for(kind, options, subject)
+        demands = demands_of(purpose, stated, chosen=bool(options.purpose))
+        made.append((purpose, subject, [(d, _measured(results, subject, d, own)) for d in demands]))
+    panel = by_label.get(PANEL)
+    if panel and not stated and not options.purpose and _nothing_repeated(results):
+        subject = Subject(label=f"the {len(subjects)} judges")
+        demands = PURPOSES["panel"].demands
+        made.insert(0, ("panel", subject, [(d, panel.get(d.key)) for d in demands]))
+    origin: Origin = "user" if options.purpose else options.origin
+    return tuple(
+        _decided(results, purpose, subject, pairs, by_label, len(made), options, origin)
+        for purpose, subject, pairs in made
+    )
+
+
+def _measured(
+    results: Results, subject: Subject, demand: Demand, own: Mapping[str, Measure]
+) -> Measure | None:
+    """What measures a demand: a measure of the subject, a cell of a row, or a metric."""
+    key = demand.key
+    if key == "icc_1_1" and key not in own and "kappa_repeat" in own:
+        return own["kappa_repeat"]  # the reliability of one verdict
+    if key == "sdc" and "sem" in own:
+        sem, k = own["sem"], 1.96 * math.sqrt(2)
+        return replace(
+            sem, key=key, estimate=k * sem.estimate, low=k * sem.low, high=k * sem.high
+        )  # fmt: skip
+    if key in own or key in QUANTITIES:
+        return own.get(key)
+    still = subject.condition.get("temperature") == 0
+    for row in results.rows:
+        cell = row.cells.get(subject.label, "")
+        if is_called(row, key) and cell in results:
+            made = measure_of(key, number_of(results, cell), subject, "plain")
+            return None if still and made.record.startswith("reliability.") else made
+    metrics = results.condition_metrics.get(subject.label, {}) or results.metrics
+    number = number_called(metrics, key)
+    if number is None or (still and key.startswith(("reliability/", "spread/"))):
+        return None
+    made = measure_of(key, number, subject, "plain")
+    if number.interval is None:  # a share that is counted, a cost
+        made = replace(made, low=made.estimate, high=made.estimate)
+    return made
+
+
+_DF = re.compile(r"t with ([\d.,]+) (?:effective )?df")
+
+
+def measure_of(key: str, record: Estimate | Comparison, subject: Subject, shape: Shape) -> Measure:
+    """A number as a measure, with the degrees of freedom that its interval names.
+
+    Parameters
+    ----------
+    key : str
+    record : Estimate or Comparison
+    subject : Subject
+    shape : str
+        See `Measure`.
+    """
+    interval, sample = record.interval, record.sample
+    stated = _DF.search(interval.method) if interval else None
+    df = record.details.get("df", float(stated[1].replace(",", "")) if stated else math.inf)
+    return Measure(
+        key=key, subject=subject, estimate=record.estimate, shape=shape,
+        low=interval.low if interval else math.nan, high=interval.high if interval else math.nan,
+        df=float(df) if isinstance(df, (int, float)) else math.inf,
+        parts=int(record.details.get("k") or 2), record=record.id, reason=record.reason,
+        n=sample.n_items if sample else 0,
+        n_clusters=(sample.n_clusters or sample.n_items) if sample else 0,
+    )  # fmt: skip
+
+
+def _nothing_repeated(results: Results) -> bool:
+    return any(note.code == "not_repeated" for note in results.limitations) or not any(
+        m.key in REPEATED for m in results.measures
+    )
+
+
+def _subjects(results: Results, options: DecisionOptions) -> list[tuple[Subject, str]]:
+    kinds = {m.subject.label: m.reason for m in results.measures if m.key == KIND}
+    rows: list[tuple[Subject, str]] = []
+    conditions = [c for c in results.conditions if not c.derived and c.label in kinds]
+    if options.conditions:
+        kept = select_conditions(conditions, options.conditions)
+        conditions = [c for c in conditions if c.label in kept]
+    sampled = [c for c in conditions if c.factors.get("temperature") != 0] or conditions
+    for condition in sampled:
+        named = options.judge in {"", condition.judge, condition.label}
+        if named and options.criterion in {"", condition.criterion}:
+            rows.append((subject_of(condition), kinds[condition.label]))
+    if conditions and not rows:
+        judges = ", ".join(dict.fromkeys(c.judge for c in conditions))
+        what = f"judge {options.judge!r}" if options.judge else f"criterion {options.criterion!r}"
+        raise InputError(f"no judgments are of {what}. Judges: {judges}.")
+    return rows
+
+
+def select_conditions(conditions: Sequence[Condition], names: Sequence[str]) -> list[str]:
+    """The labels of the conditions that are named.
+
+    Parameters
+    ----------
+    conditions : sequence of Condition
+    names : sequence of str
+        Each a whole label, a judge, or a factor with its level (``T=0``, ``reasoning=low``).
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    InputError
+        A name names none.
+
+    Examples
+    --------
+    >>> cs = [Condition(label=f"a, T={t:g}", judge="a", factors={"temperature": t})
+    ...       for t in (0.0, 0.3)]
+    >>> select_conditions(cs, ["T=0"]), select_conditions(cs, ["a"]), select_conditions(cs,
+    ...     ["a, T=0.3"])
+    (['a, T=0'], ['a, T=0', 'a, T=0.3'], ['a, T=0.3'])
+    """
+    kept: set[str] = set()
+    for name in names:
+        named = {c.label for c in conditions if _is_called(c, name)}
+        if not named:
+            raise InputError(
+                f"check: no condition is called {name!r}. Name a whole condition, a judge, or a "
+                f"factor with its level, as in T=0. There are: "
+                f"{'; '.join(c.label for c in conditions)}."
+            )
+        kept |= named
+    return [c.label for c in conditions if c.label in kept]
+
+
+def _is_called(condition: Condition, name: str) -> bool:
+    if name in {condition.label, condition.judge}:
+        return True
+    factor, sign, level = name.partition("=")
+    key = "temperature" if factor.strip() == "T" else factor.strip()
+    if not sign or key not in condition.factors:
+        return False
+    held = condition.factors[key]
+    if isinstance(held, (int, float)):
+        try:
+            return float(level) == held
+        except ValueError:
+            return False
+    return level.strip() == ("default" if held is None else str(held))
+
+
+def subject_of(condition: Condition) -> Subject:
+    """A condition as the subject of a verdict."""
+    fixed = {k: v for k, v in condition.factors.items() if v is not None and k != "criterion"}
+    return Subject(
+        judge=condition.judge, condition=fixed, criterion=condition.criterion, label=condition.label
+    )  # fmt: skip
+
+
+def _purpose_for(kind: str, options: DecisionOptions, subject: Subject) -> str:
+    asked = options.purpose
+    natural = {"pass_fail": "gate", "pairs": "compare", "scores": "score"}.get(kind, "classify")
+    if not asked:
+        return natural
+    asked = "classify" if asked == "score" and natural == "classify" else asked
+    fits = {
+        "gate": ("pass_fail",), "estimate": ("pass_fail",), "compare": ("pairs",),
+        "rank": ("pairs",), "score": ("scores",), "classify": ("words", "pass_fail"),
+    }  # fmt: skip
+    if asked not in fits:
+        raise InputError(f"--for: no purpose {asked!r}. Choose from {', '.join(PURPOSE_NAMES)}.")
+    if kind not in fits[asked]:
+        needs = {"gate": "pass / fail verdicts", "estimate": "pass / fail verdicts"}.get(
+            asked, {"score": "scores or categories"}.get(asked, "preferences between two answers")
+        )
+        holds = {"scores": "scores", "pairs": "preferences", "pass_fail": "pass / fail verdicts"}
+        cut = " State a cut-off, e.g. --pass 4,5." if kind == "scores" and asked == "gate" else ""
+        raise InputError(
+            f"--for {asked} needs {needs}; {subject.name} gives "
+            f"{holds.get(kind, 'categories')}.{cut}"
+        )
+    return asked
+
+
+PURPOSE_NAMES = ("gate", "estimate", "compare", "rank", "score")
+"""Purposes that a user can name."""
+
+
+def _decided(
+    results: Results,
+    purpose: str,
+    subject: Subject,
+    pairs: Sequence[tuple[Demand, Measure | None]],
+    by_label: Mapping[str, Mapping[str, Measure]],
+    judges: int,
+    options: DecisionOptions,
+    origin: Origin,
+) -> Verdict:
+    own = by_label.get(subject.label, {})
+    caveats = tuple(_caveats(results, purpose, subject, pairs, own, options))
+    verdict = decide(
+        pairs, caveats, judges=judges, looks=options.looks, subject=subject, purpose=purpose
+    )
+    flips = own["flip_rate"].estimate if "flip_rate" in own else math.nan
+    measured = {demand.key: made for demand, made in pairs if made is not None}
+    steps = [
+        next_step(r, measured[r.key], verdict.levels)
+        for r in verdict.requirements
+        if r.status == "open" and r.key in measured
+    ]
+    return replace(
+        verdict,
+        purpose_from=origin,
+        sentence=_sentence(results, verdict, flips),
+        next=tuple(step for step in steps if step is not None),
+        simulated=subject.judge in results.simulated_judges,
+    )
+
+
+def _sentence(results: Results, verdict: Verdict, flips: float) -> str:
+    """The reason; where requirements are not measured, all of what is missing."""
+    decisive = verdict.decisive
+    if decisive is None or decisive.status != "not_measured":
+        return reason_of(decisive, flips=flips)
+    missing = [r for r in verdict.requirements if r.status == "not_measured"]
+    reasons = dict.fromkeys(r.reason or decided_of(r.key, results).missing for r in missing)
+    return f"{', and '.join(reasons)}."
+
+
+def _caveats(
+    results: Results,
+    purpose: str,
+    subject: Subject,
+    pairs: Sequence[tuple[Demand, Measure | None]],
+    own: Mapping[str, Measure],
+    options: DecisionOptions,
+) -> Iterator[Caveat]:
+    labelled = any(key in own for key in ("tpr", "tnr", "kappa", "kappa_weighted", "accuracy"))
+    if purpose in {"score", "classify", "compare", "rank"} and not labelled:
+        yield Caveat(
+            code="no_labels", severity="major", about="labels",
+            text="No human labels: consistency is measured, accuracy is not.",
+            action="Add --labels FILE.",
+        )  # fmt: skip
+    missing = [d.key for d, made in pairs if made is None and d.kind == "expected"]
+    for key in missing:
+        if QUANTITIES[key].missing == "no human labels":
+            if labelled or purpose in {"gate", "estimate"}:
+                yield _expected(key)
+        else:
+            yield _expected(key)
+    for key, word in (("tpr", "passes"), ("tnr", "fails")):
+        if key in own and own[key].n < _FEW_LABELS and purpose in {"gate", "estimate"}:
+            yield Caveat(
+                code="few_labels", severity="major", about=key,
+                text=f"Only {own[key].n} labelled {word}.", action="Label more answers.",
+            )  # fmt: skip
+    yield from _caveats_of_data(results, purpose, subject, own, options)
+
+
+def _expected(key: str) -> Caveat:
+    what = QUANTITIES[key]
+    action = {"nothing was judged twice": "Judge 100 items again."}.get(what.missing, "")
+    return Caveat(
+        code="expected_missing", severity="major", about=key,
+        text=f"{what.label} is not measured: {what.missing}.",
+        action=action or "Add --labels FILE.",
+    )  # fmt: skip
+
+
+def _caveats_of_data(
+    results: Results,
+    purpose: str,
+    subject: Subject,
+    own: Mapping[str, Measure],
+    options: DecisionOptions,
+) -> Iterator[Caveat]:
+    unparsed = own.get("unparsed_share")
+    if unparsed is not None and unparsed.estimate > 0:
+        share = f"{100 * unparsed.estimate:.0f}% of the replies have no verdict."
+        if unparsed.low > _UNPARSED_HIGH:
+            yield Caveat(
+                code="unparsed_high", severity="blocker", about="unparsed_share", text=share,
+                action="Mend the prompt or the reply format first.",
+            )  # fmt: skip
+        elif unparsed.high > _UNPARSED:
+            yield Caveat(
+                code="unparsed", severity="major", about="unparsed_share", text=share,
+                action="Find out which items they are.",
+            )  # fmt: skip
+    if purpose in {"gate", "estimate"} and ("tpr" in own or "tnr" in own):
+        if options.labels_drawn == "convenience":
+            yield Caveat(
+                code="labels_handpicked", severity="blocker", about="labels",
+                text="Labels were picked by hand, so rates do not carry over to other answers.",
+                action="Draw labels at random: judgestats labels plan.",
+            )  # fmt: skip
+        if not options.labels_drawn and any(
+            n.code == "assumes_random" for n in results.limitations
+        ):
+            yield Caveat(
+                code="labels_drawn_unknown", severity="minor", about="labels",
+                text="Labels are taken as a random sample.",
+                action="State how they were drawn: --labels-drawn.",
+            )  # fmt: skip
+    orders = own.get(ORDERS)
+    if purpose in {"compare", "rank"} and orders is not None and orders.estimate < 2:
+        yield Caveat(
+            code="order_fixed", severity="major", about="order_consistency",
+            text="Every pair was shown in one order.", action="Show each pair in both orders.",
+        )  # fmt: skip
+    groups = max((m.n_clusters for m in own.values() if m.key != KIND), default=0)
+    if 0 < groups < _FEW_CLUSTERS:
+        yield Caveat(
+            code="few_clusters", severity="major", about="items",
+            text=f"{groups} clusters of items are few.", action="Judge more items.",
+        )  # fmt: skip
+    if subject.condition.get("temperature") == 0:
+        yield Caveat(
+            code="t0_only", severity="major", about="flip_rate",
+            text="All repeats are at T = 0 and repeat one draw.", action="Judge again above T = 0.",
+        )  # fmt: skip
+    if (results.facts.get("design") or {}).get("scale_assumed") and purpose == "score":
+        yield Caveat(
+            code="scale_assumed", severity="minor", about="scale",
+            text="The scale is assumed from the scores.", action="State it: --scale.",
+        )  # fmt: skip
+    if subject.judge in results.simulated_judges:
+        yield Caveat(
+            code="simulated", severity="minor", about="judge",
+            text="The judge is simulated.", action="Name a model: judges=gpt-4o-mini.",
+        )  # fmt: skip

@@ -1,0 +1,140 @@
+"""Gate: what verdicts mean for CI, and its screen."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from judgestats.errors import printable
+from judgestats.results.numbers import apa_number
+from judgestats.results.purposes import decided_of, threshold_text
+from judgestats.results.results import Results
+from judgestats.results.screen import WIDTH, Lines, Span
+from judgestats.results.summary import brief_of
+from judgestats.results.verdict import Requirement, Verdict
+from judgestats.results.verdict_screen import facts_lines, grid_lines, number_text, status_text
+
+EXITS = "0 pass, 1 fail, 2 refused, 3 cannot tell, 4 internal error"
+_MOST_ROWS, _MOST_LINES = 9, 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """The verdicts on all subjects of a check, and what they mean for it.
+
+    Attributes
+    ----------
+    results : Results
+        With a verdict per subject.
+    strict : bool
+        Whether USE WITH CARE fails.
+    allow_cannot_tell : bool
+        Whether CANNOT TELL passes.
+    """
+
+    results: Results
+    strict: bool = False
+    allow_cannot_tell: bool = False
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """One per subject."""
+        return self.results.verdicts
+
+    @property
+    def exit_code(self) -> int:
+        """0 pass, 1 fail, 3 cannot tell; nothing that was decided on passes nothing."""
+        outcomes = {v.outcome for v in self.verdicts}
+        if "DO_NOT_USE" in outcomes or (self.strict and "USE_WITH_CARE" in outcomes):
+            return 1
+        unknown = "CANNOT_TELL" in outcomes or not outcomes
+        return 3 if unknown and not self.allow_cannot_tell else 0
+
+    @property
+    def passed(self) -> bool:
+        """Whether the exit code is 0."""
+        return self.exit_code == 0
+
+    def word(self, verdict: Verdict) -> str:
+        """PASS, FAIL, or CANNOT TELL."""
+        if verdict.outcome == "CANNOT_TELL":
+            return "CANNOT TELL"
+        strict = self.strict and verdict.outcome == "USE_WITH_CARE"
+        return "FAIL" if verdict.outcome == "DO_NOT_USE" or strict else "PASS"
+
+    def lines(self, width: int = WIDTH) -> Lines:
+        """The screen: a line per verdict, facts, the limits that decide, and the exit code."""
+        words = ("FAIL", "CANNOT TELL", "PASS")
+        ordered = sorted(self.verdicts, key=lambda v: words.index(self.word(v)))
+        out: Lines = []
+        for verdict in ordered[:_MOST_LINES]:
+            word = self.word(verdict)
+            text = textwrap.wrap(f"{_name(verdict)}: {gate_reason(verdict)}", width - len(word) - 2)
+            style = {"PASS": "good", "FAIL": "bad"}.get(word, "bold")
+            for i, line in enumerate(text):
+                out.append([Span(f"{word if i == 0 else '':<{len(word) + 2}}", style), Span(line)])
+        if len(ordered) > _MOST_LINES:
+            out.append([Span(f"{len(ordered) - _MOST_LINES} more: --all")])
+        out += [*facts_lines(self.results, brief_of(self.results), width), []]
+        out += [*self._table(ordered, width), []]
+        allowed = " (--allow cannot-tell)" if self.passed and self._is_open else ""
+        out.append([Span(f"exit {self.exit_code}{allowed} ({EXITS})")])
+        return out
+
+    @property
+    def _is_open(self) -> bool:
+        return any(v.outcome == "CANNOT_TELL" for v in self.verdicts)
+
+    def _table(self, ordered: Sequence[Verdict], width: int) -> Lines:
+        many = len(ordered) > 1
+        rows = [["", "Estimate", "Needed", "Limit that decides", "Status"]]
+        listed = [(v, r) for v in ordered for r in v.requirements]
+        rank = ("fails", "open", "not_measured", "holds")
+        listed.sort(key=lambda pair: rank.index(pair[1].status) if many else 0)
+        for verdict, r in listed[:_MOST_ROWS]:
+            label = decided_of(r.key, self.results).label
+            rows.append([
+                f"{_name(verdict)}: {label}" if many else label,
+                number_text(r), threshold_text(r), _limit(r), status_text(r).partition(" (")[0],
+            ])  # fmt: skip
+        short = [[row[0][-40:], *row[1:]] for row in rows]
+        table = grid_lines(rows, width) or grid_lines(short, 2 * width)
+        more = len(listed) - _MOST_ROWS
+        return [*(table or []), *([[Span(f"{more} more: --all", "dim")]] if more > 0 else [])]
+
+
+def gate_reason(verdict: Verdict) -> str:
+    """Why a subject passes or not, with the limit that decides."""
+    r = verdict.decisive
+    if verdict.outcome in {"USE", "USE_WITH_CARE"} or r is None:
+        count = sum(one.status == "holds" for one in verdict.requirements)
+        care = next((c.text for c in verdict.caveats if c.severity == "major"), "")
+        return f"{count} of {len(verdict.requirements)} requirements hold. {care}".strip()
+    label, needed = decided_of(r.key).label, threshold_text(r)
+    if r.status == "not_measured":
+        return f"{label} is not measured: {r.reason or decided_of(r.key).missing}."
+    value = apa_number(r.estimate, digits=3, bounded=decided_of(r.key).bounded)
+    if r.status == "open":
+        return f"{label} {value} is too close to {needed.lstrip('≥≤ ')} ({_limit_words(r)})."
+    if r.status == "holds":
+        blocker = next((c.text for c in verdict.caveats if c.severity == "blocker"), "")
+        return blocker or f"{label} holds."
+    side = {"min": "below", "max": "above", "within": "outside"}[r.direction]
+    return f"{label} {value} is {side} {needed.lstrip('≥≤ ')} ({_limit_words(r)})."
+
+
+def _limit_words(r: Requirement) -> str:
+    number, _, side = _limit(r).partition(" ")
+    return f"{side.strip('()')} limit {number}" if side else "no limit"
+
+
+def _limit(r: Requirement) -> str:
+    if not r.limit_side:
+        return "-"
+    number = apa_number(r.limit, digits=3, bounded=decided_of(r.key).bounded)
+    return f"{number} ({r.limit_side})"
+
+
+def _name(verdict: Verdict) -> str:
+    return printable(verdict.subject.name, one_line=True)[:60]

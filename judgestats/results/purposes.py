@@ -1,0 +1,475 @@
+"""Purposes of a judge: what each requires, how users state it, and its sentences."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from judgestats.errors import InputError, nearest, printable
+from judgestats.results.metric_names import (
+    is_called,
+    metric_called,
+    quantities_of,
+    quantity_of_row,
+)
+from judgestats.results.numbers import apa_number
+from judgestats.results.quantities import PUBLIC_NAMES, quantity_of
+from judgestats.results.records import Row
+from judgestats.results.results import Results
+from judgestats.results.verdict import Demand, Kind, Requirement, Side, State
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A quantity that verdicts rest on.
+
+    Attributes
+    ----------
+    label : str
+        Its label on screens.
+    direction : {"min", "max", "within"} or None
+        Which limit speaks for a judge; None: none does by itself.
+    low, high : float
+        Its range.
+    sentences : mapping of status to (str, str)
+        Why one subject gets its outcome, and the same of several; ``{estimate}``, ``{limit}``,
+        ``{rest}`` (1 - estimate, in percent), ``{percent}`` and ``{needed}`` are filled in.
+    missing : str
+        Why it is not measured.
+    unit : str
+        What is to be added to decide it; ``{}`` for nothing.
+    bounded : bool
+        Whether it cannot exceed 1, and so is written without a leading zero.
+    is_known : bool
+        Whether anything declares it.
+    """
+
+    label: str
+    direction: Side | None
+    low: float
+    high: float
+    sentences: Mapping[State, tuple[str, str]]
+    missing: str
+    unit: str
+    bounded: bool = True
+    is_known: bool = True
+
+
+def _texts(
+    one_holds: str, holds: str, one_fails: str, fails: str, name: str
+) -> Mapping[State, tuple[str, str]]:
+    return {
+        "holds": (one_holds, holds),
+        "fails": (one_fails, fails),
+        "open": (
+            f"{name} {{estimate}} is too close to {{needed}}.",
+            f"{name} is too close to {{needed}}.",
+        ),
+    }
+
+
+_NO_LABELS = "no human labels"
+_ONCE = "nothing was judged twice"
+
+QUANTITIES: Mapping[str, Decided] = {
+    "tpr": Decided("TPR", "min", 0, 1, _texts(
+        "it passes at least {limit} of the answers that people pass.",
+        "they pass what people pass and fail what people fail.",
+        "it fails {rest} of the answers that people pass.",
+        "they fail too many answers that people pass.", "TPR"), _NO_LABELS, "labelled passes"),
+    "tnr": Decided("TNR", "min", 0, 1, _texts(
+        "it fails at least {limit} of the answers that people fail.",
+        "they pass what people pass and fail what people fail.",
+        "it passes {rest} of the answers that people fail.",
+        "they pass too many answers that people fail.", "TNR"), _NO_LABELS, "labelled fails"),
+    "flip_rate": Decided("Flip rate", "max", 0, 1, _texts(
+        "a second run flips at most {limit} of its verdicts.", "their verdicts repeat.",
+        "a second run flips {percent} of its verdicts.", "a second run flips too many verdicts.",
+        "Flip rate"), _ONCE, "items judged {repeats} times"),
+    "half_width": Decided("Half-width of the corrected rate", "max", 0, 1, _texts(
+        "the corrected rate is known to within {percentage_points} points.",
+        "the corrected rates are known well enough.",
+        "", "", "Half-width"), _NO_LABELS, "labels"),
+    "labels_saved": Decided("Labels saved", "min", 0, 1, _texts(
+        "it explains {percent} of the variance of human labels.",
+        "they explain enough of the variance of human labels.",
+        "human labels alone do as well: it explains {percent} of their variance.",
+        "human labels alone do as well.", "Labels saved"), _NO_LABELS, "labels"),
+    "order_consistency": Decided("Order consistency", "min", 0, 1, _texts(
+        "swapping the order changes at most {limit_rest} of its verdicts.",
+        "swapping the order changes few verdicts.",
+        "swapping the order changes {rest} of its verdicts.",
+        "swapping the order changes too many verdicts.", "Order consistency"),
+        "no pair was shown in both orders", "items in both orders"),
+    "position_bias": Decided("Position bias", "within", -1, 1, _texts(
+        "its choices do not follow position.", "position changes few choices.",
+        "its choices follow position: bias {estimate}.", "their choices follow position.",
+        "Position bias"), "no order is recorded", "items in both orders"),
+    "agreement_human": Decided("Agreement with labels", "min", 0, 1, _texts(
+        "it agrees with at least {limit} of the labels.", "they agree with the labels.",
+        "it agrees with {percent} of the labels.", "they agree with too few labels.",
+        "Agreement with labels"), _NO_LABELS, "labels"),
+    "icc_1_1": Decided("ICC(1,1)", "min", -1, 1, _texts(
+        "it repeats its scores.", "they repeat their scores.",
+        "{rest} of its score variance is noise.", "too much of their score variance is noise.",
+        "ICC(1,1)"), _ONCE, "items"),
+    "icc_2_1": Decided("ICC(2,1)", "min", -1, 1, _texts(
+        "the judges agree on single scores.", "the judges agree on single scores.",
+        "ICC(2,1) is {estimate}.", "ICC(2,1) is too low.", "ICC(2,1)"), "one judge", "items"),
+    "sem": Decided("SEM", "max", 0, math.inf, _texts(
+        "its SEM is at most {limit} points.", "their SEM is small enough.",
+        "its SEM is {estimate} points.", "their SEM is too large.", "SEM"), _ONCE, "items", False),
+    "sdc": Decided("Smallest detectable change", "max", 0, math.inf, _texts(
+        "scores that differ by {limit} points or more differ.",
+        "their scores detect small changes.",
+        "two scores must differ by {estimate} points to differ.",
+        "two scores must differ by too many points to differ.", "SDC"), _ONCE, "items", False),
+    "kappa_repeat": Decided("Kappa (repeats)", "min", -1, 1, _texts(
+        "it repeats its verdicts.", "they repeat their verdicts.",
+        "repeats change {flips} of its verdicts.", "repeats change too many verdicts.",
+        "kappa (repeats)"), _ONCE, "items"),
+    "kappa": Decided("Cohen's kappa", "min", -1, 1, _texts(
+        "it agrees with the labels beyond chance.", "they agree with the labels beyond chance.",
+        "its kappa with human labels is {estimate}.", "their kappa with human labels is too low.",
+        "kappa with labels"), _NO_LABELS, "labels"),
+    "kappa_weighted": Decided("Weighted kappa", "min", -1, 1, _texts(
+        "its scores agree with human scores.", "their scores agree with human scores.",
+        "its weighted kappa with human scores is {estimate}.",
+        "their weighted kappa with human scores is too low.", "weighted kappa"),
+        _NO_LABELS, "labels"),
+    "accuracy": Decided("Accuracy", "min", 0, 1, _texts(
+        "at least {limit} of its verdicts equal the label.", "their verdicts equal the labels.",
+        "{rest} of its verdicts differ from the label.",
+        "too many verdicts differ from the labels.",
+        "Accuracy"), _NO_LABELS, "labels"),
+    "unparsed_share": Decided("Unparsed rate", "max", 0, 1, _texts(
+        "at most {limit} of its replies have no verdict.", "few replies have no verdict.",
+        "{percent} of its replies have no verdict.", "too many replies have no verdict.",
+        "Unparsed rate"), "no reply is recorded", "items"),
+    "pass_rate": Decided("Pass rate", None, 0, 1, _texts(
+        "its pass rate is {estimate}.", "their pass rates are in range.",
+        "its pass rate is {estimate}.", "their pass rates are out of range.", "Pass rate"),
+        "no pass / fail verdicts", "items"),
+}  # fmt: skip
+"""Quantities that verdicts rest on, by key."""
+
+ALIASES: Mapping[str, str] = {
+    "sensitivity": "tpr", "recall": "tpr", "specificity": "tnr", "reliability": "icc_1_1",
+    "icc": "icc_1_1", "icc1": "icc_1_1", "cohen_kappa": "kappa", "unread": "unparsed_share",
+    "unparsed": "unparsed_share", "flips": "flip_rate", "swap_consistency": "order_consistency",
+    "fleiss_kappa": "kappa_repeat", "passes": "pass_rate",
+}  # fmt: skip
+"""Further names that a requirement may have."""
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What a judge is for: its question, its words after the subject, and its demands."""
+
+    name: str
+    question: str
+    phrase: str
+    demands: tuple[Demand, ...]
+    phrases: str = ""
+
+
+def _required(
+    key: str,
+    threshold: float,
+    direction: Side = "min",
+    *,
+    kind: Kind = "required",
+    top: float = math.nan,
+    is_precision: bool = False,
+) -> Demand:
+    return Demand(
+        key=key,
+        threshold=threshold,
+        direction=direction,
+        kind=kind,
+        top=top,
+        is_precision=is_precision,
+    )
+
+
+_ORDERED = (
+    _required("order_consistency", 0.8),
+    _required("position_bias", -0.1, "within", top=0.1),
+)
+
+PURPOSES: Mapping[str, Purpose] = {
+    purpose.name: purpose
+    for purpose in (
+        Purpose("gate", "May its pass / fail verdicts decide single answers?", "as a gate", (
+            _required("tpr", 0.8), _required("tnr", 0.8),
+            _required("flip_rate", 0.1, "max", kind="expected"),
+        ), phrases="as gates"),
+        Purpose("estimate", "May a pass rate be reported from it?", "to estimate a pass rate", (
+            _required("half_width", 0.05, "max", is_precision=True),
+            _required("labels_saved", 0.1, kind="expected"),
+        )),
+        Purpose("compare", "May it compare two systems?", "to compare two answers", _ORDERED),
+        Purpose("rank", "May it rank three or more systems?", "to rank answers", _ORDERED),
+        Purpose("score", "May single scores be used?", "to score single answers", (
+            _required("icc_1_1", 0.75), _required("kappa_weighted", 0.6, kind="expected"),
+        )),
+        Purpose("classify", "May single categories be used?", "to classify single answers", (
+            _required("kappa_repeat", 0.6), _required("kappa", 0.6, kind="expected"),
+        )),
+        Purpose("panel", "May any judge stand for another?", "interchangeably", (
+            _required("icc_2_1", 0.75),
+        )),
+    )
+}  # fmt: skip
+"""Purposes by name; ``classify`` is ``score`` for categories."""
+
+_FORM = re.compile(r"^\s*(?P<name>.+?)\s*(?P<sign>>=|<=|=)\s*(?P<value>[^<>=]+?)\s*$")
+_SIDES: Mapping[str, Side | None] = {
+    "higher": "min", "lower": "max", "nothing": "within", "none": None
+}  # fmt: skip
+
+
+def decided_of(key: str, results: Results | None = None) -> Decided:
+    """A quantity that a requirement names: one that verdicts rest on, a row, or any declared one.
+
+    Parameters
+    ----------
+    key : str
+        As `read_requirements` returns it.
+    results : Results, optional
+        Whose rows can be named.
+    """
+    if key in QUANTITIES:
+        return QUANTITIES[key]
+    row = _row(key, results)
+    found = [quantity_of_row(row)] if row else quantities_of(key)
+    if not found:
+        texts = _texts(*_ANY, key)
+        return Decided(
+            key, None, -math.inf, math.inf, texts, "not in this run", "items", is_known=False
+        )  # fmt: skip
+    entry = quantity_of(found[0].estimand)
+    label = row.ask if row else entry.heading
+    return Decided(
+        label, _SIDES[found[0].better], entry.low, entry.high, _texts(*_ANY, label),
+        "not in this run", "items", entry.bounded,
+    )  # fmt: skip
+
+
+_ANY = (
+    "{label} is at least or at most {needed}, as required.", "all reach {needed}.",
+    "{label} is {estimate}, {needed} is required.", "{label} misses {needed}.",
+)  # fmt: skip
+
+
+def _row(name: str, results: Results | None) -> Row | None:
+    rows = results.rows if results else ()
+    return next((row for row in rows if is_called(row, name)), None)
+
+
+def read_requirements(
+    texts: Iterable[str], results: Results | None = None
+) -> dict[str, Demand | None]:
+    """Read ``NAME=VALUE,...`` as demands; ``name=none`` removes one.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        As ``--require`` takes them, each with one or several, separated by commas.
+    results : Results, optional
+        Whose rows and metrics can be named. Without them a name that nothing declares passes,
+        since a row may bear it.
+
+    Returns
+    -------
+    dict
+        Demand by key, None for one that is removed.
+
+    Raises
+    ------
+    InputError
+        A name is unknown, or a value outside its range or on the side of the worst judge.
+
+    Examples
+    --------
+    >>> read = read_requirements(["tpr=90%,sem=.5"])
+    >>> [(d.key, d.direction, d.threshold) for d in read.values()]
+    [('tpr', 'min', 0.9), ('sem', 'max', 0.5)]
+    >>> read_requirements(["sem>=.5"])
+    Traceback (most recent call last):
+    ...
+    judgestats.errors.InputError: --require: sem: lower is better, so sem>=.5 would pass the worst
+    judge. Write sem=.5 (at most .5).
+    """
+    demands: dict[str, Demand | None] = {}
+    for part in (part for text in texts for part in text.split(",") if part.strip()):
+        match = _FORM.match(part)
+        if not match:
+            raise InputError(f"--require expects NAME=VALUE, e.g. tpr=.9; got {part.strip()!r}.")
+        name, sign, value = match["name"], match["sign"], match["value"]
+        key = _key(name, results)
+        quantity = decided_of(key, results)
+        demands[key] = None if value == "none" else _stated(key, name, sign, value, quantity)
+    return demands
+
+
+def _key(name: str, results: Results | None) -> str:
+    """The key of a name: of a quantity that verdicts rest on, of a row, or of a metric."""
+    row = _row(name, results)
+    if row is not None:
+        key = PUBLIC_NAMES.get(row.estimand, row.estimand)
+        return key if key in QUANTITIES else row.key
+    key = ALIASES.get(name.casefold(), name)
+    if key in QUANTITIES or results is None:
+        return key
+    metrics = {*results.metrics, *(m for own in results.condition_metrics.values() for m in own)}
+    if metric := metric_called(name, metrics):
+        return metric
+    shown = printable(name, one_line=True)
+    measured = [m.key for m in results.measures if not m.key.startswith("_")]
+    named = [*dict.fromkeys([*measured, *(row.key for row in results.rows)])]
+    raise InputError(
+        f"--require: no quantity {shown!r}.{nearest(name, [*named, *QUANTITIES, *ALIASES])} There "
+        f"are: {', '.join(named)}."
+    )
+
+
+def _stated(key: str, name: str, sign: str, value: str, quantity: Decided) -> Demand:
+    """One requirement as a demand."""
+    if "..." in value:
+        low, _, high = value.partition("...")
+        high = high if high.startswith((".", "-", "0", "1")) else f".{high}"
+        bottom, top = (_value(end, name, quantity) for end in (low, high))
+        return Demand(key=key, threshold=bottom, top=top, direction="within", origin="user")
+    number = _value(value, name, quantity)
+    if quantity.direction == "within":
+        if sign == ">=":
+            raise InputError(
+                f"--require: {name}: 0 is best and either sign counts against a judge, so "
+                f"{name}>={value} would pass the worst judge. Write {name}={value.lstrip('+-')}."
+            )
+        size = abs(number)
+        return Demand(key=key, threshold=-size, top=size, direction="within", origin="user")
+    if quantity.direction is None and sign == "=" and quantity.is_known:
+        raise InputError(
+            f"--require: {name} has no better direction. Write {name}>={value}, {name}<={value} "
+            f"or {name}={value}...1."
+        )
+    side: Side = quantity.direction or ("min" if sign == ">=" else "max")
+    if sign != "=" and (side == "min") != (sign == ">="):
+        better, kept = ("higher", "at least") if side == "min" else ("lower", "at most")
+        raise InputError(
+            f"--require: {name}: {better} is better, so {name}{sign}{value} would pass the worst "
+            f"judge. Write {name}={value} ({kept} {value})."
+        )
+    return Demand(
+        key=key, threshold=number, direction=side, origin="user", is_precision=key == "half_width"
+    )
+
+
+def _value(text: str, name: str, quantity: Decided) -> float:
+    """A number, or a percentage as a share, within the quantity's range."""
+    try:
+        number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InputError(f"--require: {name}: {text!r} is not a number. Write {name}=.9.")
+    if quantity.low <= number <= quantity.high:
+        return number
+    share = ""
+    if quantity.high == 1 and 2 < number < 100:
+        part = f"{number / 100:g}".removeprefix("0")
+        share = f" Write {name}={part} or {name}={number:g}%."
+    within = f"is at least {quantity.low:g}"
+    if math.isfinite(quantity.high):
+        within = f"lies between {quantity.low:g} and {quantity.high:g}"
+    raise InputError(f"--require: {name} {within}; {text} is outside.{share}")
+
+
+def demands_of(
+    purpose: str, stated: Mapping[str, Demand | None], *, chosen: bool
+) -> tuple[Demand, ...]:
+    """What is asked: a purpose's defaults with the stated ones in their place, or only these.
+
+    Parameters
+    ----------
+    purpose : str
+    stated : mapping of key to Demand or None
+    chosen : bool
+        Whether the user named the purpose; where not, stated demands are the whole set.
+    """
+    if stated and not chosen:
+        return tuple(d for d in stated.values() if d is not None)
+    out = [stated.get(d.key, d) for d in PURPOSES[purpose].demands]
+    kinds = {d.key: d.kind for d in PURPOSES[purpose].demands}
+    kept = [replace(d, kind=kinds[d.key]) for d in out if d is not None]
+    new = [d for key, d in stated.items() if d is not None and key not in kinds]
+    return tuple(kept + new)
+
+
+def threshold_text(demand: Demand | Requirement) -> str:
+    """A threshold as tables show it.
+
+    Examples
+    --------
+    >>> threshold_text(Demand(key="tpr", threshold=.8, direction="min"))
+    '≥ .80'
+    >>> threshold_text(Demand(key="position_bias", threshold=-.1, top=.1, direction="within"))
+    'within ±.10'
+    """
+    bounded = decided_of(demand.key).bounded
+    low = apa_number(demand.threshold, bounded=bounded)
+    if demand.direction == "within":
+        high = apa_number(demand.top, bounded=bounded)
+        return f"within ±{high}" if demand.top == -demand.threshold else f"{low} to {high}"
+    return f"{'≥' if demand.direction == 'min' else '≤'} {low}"
+
+
+def reason_of(
+    requirement: Requirement | None, *, several: bool = False, flips: float = math.nan
+) -> str:
+    """Why a subject, or several, get their outcome, as one clause.
+
+    Parameters
+    ----------
+    requirement : Requirement or None
+        The one that decides.
+    several : bool
+    flips : float
+        The flip rate, for the sentence on repeated verdicts.
+    """
+    if requirement is None:
+        return "nothing was required."
+    quantity = decided_of(requirement.key)
+    if requirement.status == "not_measured" or math.isnan(requirement.estimate):
+        return f"{requirement.reason or quantity.missing}."
+    if requirement.status == "open" and requirement.reason:
+        return f"{quantity.label} has no interval: {requirement.reason}."
+    estimate, limit = requirement.estimate, requirement.limit
+    if requirement.key == "half_width" and requirement.status == "open":
+        return f"the corrected rate is known to within {100 * estimate:.0f} points only."
+    text = quantity.sentences[requirement.status][several]
+    percent = f"{100 * estimate:.0f}%"
+    flipped = f"{100 * flips:.0f}%" if math.isfinite(flips) else "too many"
+    return text.format(
+        label=quantity.label,
+        estimate=apa_number(estimate, bounded=quantity.bounded),
+        limit=_limit(limit, quantity),
+        limit_rest=f"{math.ceil(100 * (1 - limit))}%" if math.isfinite(limit) else "",
+        rest=f"{100 * (1 - estimate):.0f}%",
+        percent=percent,
+        percentage_points=f"{100 * estimate:.0f}",
+        needed=threshold_text(requirement).lstrip("≥≤ "),
+        flips=flipped,
+    )
+
+
+def _limit(limit: float, quantity: Decided) -> str:
+    if not math.isfinite(limit):
+        return "-"
+    if quantity.bounded and quantity.low == 0:
+        return f"{100 * limit:.0f}%"
+    return apa_number(limit, bounded=quantity.bounded)

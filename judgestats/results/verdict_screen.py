@@ -1,0 +1,457 @@
+"""First screen: verdicts, facts, table, finding, and care, from the record alone."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from judgestats.errors import printable
+from judgestats.results.answers import NOTHING, format_record, size_of
+from judgestats.results.numbers import apa_number, estimate_parts, short_names
+from judgestats.results.purposes import PURPOSES, decided_of, reason_of, threshold_text
+from judgestats.results.quantities import PUBLIC_NAMES
+from judgestats.results.records import Comparison
+from judgestats.results.results import Results
+from judgestats.results.screen import HEIGHT, WIDTH, Lines, Span
+from judgestats.results.summary import Summary, brief_of
+from judgestats.results.verdict import ORDER, Outcome, Requirement, Verdict
+
+WORDS: Mapping[Outcome, str] = {
+    "USE": "USE", "USE_WITH_CARE": "USE WITH CARE", "DO_NOT_USE": "DO NOT USE",
+    "CANNOT_TELL": "CANNOT TELL",
+}  # fmt: skip
+"""Outcomes as they are printed."""
+_IN_TABLES: Mapping[Outcome, str] = {
+    "USE": "use", "USE_WITH_CARE": "care", "DO_NOT_USE": "do not use", "CANNOT_TELL": "cannot tell"
+}  # fmt: skip
+_STYLES: Mapping[Outcome, str] = {
+    "USE": "good", "USE_WITH_CARE": "good", "DO_NOT_USE": "bad", "CANNOT_TELL": "bold"
+}  # fmt: skip
+_MOST_LINES, _MOST_VERDICTS, _MOST_CARE, _MOST_NAMES = 20, 3, 3, 3
+_LONGEST_NOTE = 100
+_STATES: Mapping[str, str] = {"not_measured": "not measured"}
+_CODES_OF_LIMITS: Mapping[str, frozenset[str]] = {
+    "assumes_random": frozenset({"labels_drawn_unknown"}),
+    "not_repeated": frozenset({"expected_missing"}),
+    "simulated": frozenset({"simulated"}),
+    "few_questions": frozenset({"few_clusters"}),
+    "no_sampling": frozenset({"t0_only"}),
+}
+"""Caveats that say what a limitation says."""
+
+
+def verdict_screen(
+    results: Results, *, width: int = WIDTH, closing: int = 2, more: str = "", finding: str = ""
+) -> Lines:
+    """The first screen of an analysis that has verdicts.
+
+    Parameters
+    ----------
+    results : Results
+    width : int
+        Characters per line, at most 100.
+    closing : int
+        Lines that follow.
+    more : str
+        The command that shows everything.
+    finding : str
+        One sentence; empty: from the analysis' claims.
+
+    Returns
+    -------
+    list of list of Span
+    """
+    width = max(60, min(width, WIDTH))
+    brief = brief_of(results)
+    verdicts = results.verdicts
+    head = [
+        *_verdict_lines(verdicts, subject_names(results), width),
+        *facts_lines(results, brief, width),
+        [],
+    ]
+    said = finding or finding_of(results)
+    found: Lines = [[Span(line)] for line in textwrap.wrap(said, width)] if said else []
+    found = [[], *found] if found else found
+    care = _care_lines(results, width)
+    found = found or ([[]] if care else [])
+    room = min(_MOST_LINES, HEIGHT) - closing - len(head)
+    while care and room - len(found) - len(care) < 5:
+        care = care[:-1]
+    panel = _panel_lines(results)
+    table = _table(results, brief, width, room - len(found) - len(care) - len(panel), more)
+    return [*head, *table, *panel, *found, *care]
+
+
+def subject_names(results: Results) -> dict[str, str]:
+    """What verdict lines call subjects: judge and condition, as short as they are told apart."""
+    judges = {v.subject.judge for v in results.verdicts}
+    shared = short_names(results)
+    out = {}
+    for v in results.verdicts:
+        name = shared.get(v.subject.label, v.subject.name)
+        several = len(judges) > 1 and v.subject.judge and v.subject.judge not in name
+        out[v.subject.label] = _clean(f"{v.subject.judge} {name}" if several else name)
+    return out
+
+
+def _verdict_lines(verdicts: Sequence[Verdict], called: Mapping[str, str], width: int) -> Lines:
+    """One line per outcome and reason, the best first."""
+    ordered = sorted(verdicts, key=lambda v: -ORDER.index(v.outcome))
+    groups = [list(g) for _, g in groupby(ordered, key=lambda v: v.outcome)]
+    lines: Lines = []
+    wide = max(len(WORDS[g[0].outcome]) for g in groups) + 2
+    shown: list[list[Verdict]] = []
+    for group in groups:
+        by_reason: dict[tuple[str, str, str], list[Verdict]] = {}
+        for v in group:
+            state = v.decisive.status if v.decisive else ""
+            by_reason.setdefault((v.purpose, v.deciding, state), []).append(v)
+        shown += list(by_reason.values())
+    if len(shown) > _MOST_VERDICTS:
+        rest = shown[_MOST_VERDICTS - 1 :]
+        shown = [*shown[: _MOST_VERDICTS - 1], [v for group in rest for v in group]]
+    for group in shown:
+        outcome = group[0].outcome
+        word = WORDS[outcome] if len({v.outcome for v in group}) == 1 else "OTHERS"
+        text = verdict_reason(group, called)
+        for i, line in enumerate(textwrap.wrap(text, width - wide)):
+            first = Span(f"{word if i == 0 else '':<{wide}}", _STYLES[outcome] if i == 0 else "")
+            lines.append([first, Span(line)])
+    return lines
+
+
+def verdict_reason(group: Sequence[Verdict], called: Mapping[str, str] | None = None) -> str:
+    """Subjects, purpose, and reason of verdicts with one outcome."""
+    names = [(called or {}).get(v.subject.label, _clean(v.subject.name)) for v in group]
+    joint = "; " if any(", " in name for name in names) else ", "
+    listed = joint.join(names[:_MOST_NAMES])
+    listed += f"{joint}and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    purpose = PURPOSES.get(group[0].purpose)
+    words = purpose.phrase if purpose else ""
+    words = purpose.phrases if purpose and purpose.phrases and len(group) > 1 else words
+    comma = " " if group[0].purpose == "panel" else ", "
+    alike = len({(v.outcome, v.deciding) for v in group}) == 1
+    if not alike:
+        counts = Counter(WORDS[v.outcome] for v in group)
+        return f"{listed}: {', '.join(f'{n} {word}' for word, n in counts.items())}."
+    decisive = group[0].decisive
+    reason = group[0].sentence if len(group) == 1 else reason_of(decisive, several=True)
+    missing = {v.sentence for v in group}
+    if decisive is not None and decisive.status == "not_measured" and len(missing) == 1:
+        reason = group[0].sentence
+    return f"{listed}{comma}{words}: {reason}"
+
+
+def facts_lines(results: Results, brief: Summary, width: int) -> Lines:
+    """Source, size, scale, labels, what was not parsed, and cost."""
+    parts = [brief.title.removeprefix("Audit of "), *brief.facts]
+    if results.all_simulated:
+        parts[0] = "SIMULATED"
+    parts += _label_counts(results)
+    text = " · ".join(_clean(part) for part in parts if part and part != "0 unparsed")
+    return [[Span(line, "dim")] for line in textwrap.wrap(text, width)[:2]]
+
+
+def _label_counts(results: Results) -> list[str]:
+    """Labelled items of a single judge by class."""
+    counts = {m.key: m.n for m in results.measures if m.key in {"tpr", "tnr"}}
+    judges = {m.subject.label for m in results.measures if m.key == "tpr"}
+    if len(counts) < 2 or len(judges) != 1:
+        return []
+    passes, fails = counts["tpr"], counts["tnr"]
+    return [f"{passes + fails:,} labels ({passes:,} pass, {fails:,} fail)"]
+
+
+def _table(results: Results, brief: Summary, width: int, room: int, more: str) -> Lines:
+    """Requirements, then further rows: of one subject, of several, or a row per subject."""
+    verdicts = [v for v in results.verdicts if v.purpose != "panel"]
+    keys = list(dict.fromkeys(r.key for v in verdicts for r in v.requirements))
+    if len(verdicts) == 1:
+        rows = _rows_of_one(verdicts[0], brief)
+        return _cut(grid_lines(rows, width) or [], room, more)
+    by_label = {v.subject.label: v for v in verdicts}
+    labels = [v.subject.label for v in verdicts]
+    rows = _rows_of_several(brief, by_label, labels, keys)
+    grid = grid_lines(rows, width)
+    if grid is not None and len(grid) <= room + 6:
+        return _keep_last(grid, room)
+    return _by_subject(brief, verdicts, keys, width, room, more)
+
+
+def _rows_of_one(verdict: Verdict, brief: Summary) -> list[list[str]]:
+    rows = [["", "Estimate", "Needed", "Status"]]
+    for r in verdict.requirements:
+        rows.append([decided_of(r.key).label, number_text(r), threshold_text(r), status_text(r)])
+    seen = {r.key for r in verdict.requirements}
+    for label, cells in _further(brief, seen):
+        number = cells.get(verdict.subject.label, "")
+        if number:
+            rows.append([label, number, "-", "-"])
+    return rows
+
+
+def _rows_of_several(
+    brief: Summary, by_label: Mapping[str, Verdict], labels: Sequence[str], keys: Sequence[str]
+) -> list[list[str]]:
+    names = _names(brief)
+    rows = [["", *(names.get(label, _clean(label)) for label in labels), "Needed"]]
+    for key in keys:
+        own = {label: _requirement(by_label[label], key) for label in labels}
+        asked = [r for r in own.values() if r]
+        if all(r.status == "not_measured" and r.kind == "expected" for r in asked):
+            continue
+        needed = next((threshold_text(r) for r in own.values() if r), "-")
+        cells = [_cell(r) for r in own.values()]
+        rows.append([decided_of(key).label, *cells, needed])
+    for label, numbers in _further(brief, set(keys)):
+        rows.append([label, *(numbers.get(name, "-") for name in labels), "-"])
+    rows.append(["Verdict", *(_IN_TABLES[by_label[label].outcome] for label in labels), ""])
+    return rows
+
+
+def _panel_lines(results: Results) -> Lines:
+    """What all judges together are required to reach."""
+    return [
+        [Span(
+            f"All judges: {decided_of(r.key).label} {number_text(r)}, "
+            f"needed {threshold_text(r)}: {status_text(r)}"
+        )]
+        for v in results.verdicts if v.purpose == "panel" for r in v.requirements
+    ]  # fmt: skip
+
+
+def _by_subject(
+    brief: Summary,
+    verdicts: Sequence[Verdict],
+    keys: Sequence[str],
+    width: int,
+    room: int,
+    more: str,
+) -> Lines:
+    """A row per subject, as many quantities as fit, and the verdict."""
+    names = _names(brief)
+    columns: list[tuple[str, list[str]]] = []
+    for key in keys:
+        cells = [number_text(r) if r else "-" for r in (_requirement(v, key) for v in verdicts)]
+        if any(cell != "-" for cell in cells):
+            columns.append((decided_of(key).label, cells))
+    for label, numbers in _further(brief, set(keys)):
+        columns.append((label, [numbers.get(v.subject.label, "-") for v in verdicts]))
+    last = ("Verdict", [_IN_TABLES[v.outcome] for v in verdicts])
+    rows_of = [names.get(v.subject.label, _clean(v.subject.name)) for v in verdicts]
+    grid: Lines = []
+    for count in range(len(columns), -1, -1):
+        used = [*columns[:count], last]
+        table = [["", *(head for head, _ in used)]]
+        table += [[name, *(c[i] for _, c in used)] for i, name in enumerate(rows_of)]
+        made = grid_lines(table, width)
+        if made is not None:
+            grid = made
+            break
+    asked = [_requirement(verdicts[0], key) for key in keys]
+    needed = [
+        f"{decided_of(r.key).label} {threshold_text(r)}"
+        for r in asked if r and (r.kind == "required" or r.status != "not_measured")
+    ]  # fmt: skip
+    note: Lines = [[Span(f"Needed: {', '.join(needed)}", "dim")]] if needed else []
+    return [*_cut(grid, room - len(note), more), *note]
+
+
+def _names(brief: Summary) -> dict[str, str]:
+    return {c.label: _clean(c.name) for c in brief.columns}
+
+
+def _requirement(verdict: Verdict, key: str) -> Requirement | None:
+    return next((r for r in verdict.requirements if r.key == key), None)
+
+
+def _further(brief: Summary, seen: set[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Rows of the analysis that no requirement shows: label, and number by condition."""
+    for line in brief.lines:
+        estimand = PUBLIC_NAMES.get(line.estimand, line.estimand)
+        if estimand in seen:
+            continue
+        unit = f" ({line.unit})" if line.unit else ""
+        numbers = {
+            cell.column: " ".join(filter(None, (cell.number, cell.bounds)))
+            for cell in line.cells if cell.number != NOTHING
+        }  # fmt: skip
+        if numbers:
+            yield f"{line.ask}{unit}", numbers
+
+
+def _cell(r: Requirement | None) -> str:
+    """A number, with its status where the shown interval has another one."""
+    if r is None or r.status == "not_measured":
+        return "-" if r is None else "not measured"
+    status = status_text(r)
+    return f"{number_text(r)} {status[status.index('(') :]}" if "(" in status else number_text(r)
+
+
+def number_text(r: Requirement) -> str:
+    """Estimate and 95% interval."""
+    if r.status == "not_measured" or math.isnan(r.estimate):
+        return "-"
+    bounded = decided_of(r.key).bounded
+    number, bounds = estimate_parts(r.estimate, r.low, r.high, bounded=bounded)
+    return " ".join(filter(None, (number, bounds)))
+
+
+def status_text(r: Requirement) -> str:
+    """Status of a requirement, with the limit where the interval shows another one."""
+    word = _STATES.get(r.status, r.status)
+    sides = {"min": (r.low >= r.threshold, r.high < r.threshold),
+             "max": (r.high <= r.threshold, r.low > r.threshold),
+             "within": (r.low >= r.threshold and r.high <= r.top,
+                        r.low > r.top or r.high < r.threshold)}  # fmt: skip
+    holds, fails = sides[r.direction]
+    plain = "holds" if holds else "fails" if fails else "open"
+    if r.status in {"holds", "fails", "open"} and plain != r.status and math.isfinite(r.level):
+        limit = apa_number(r.limit, digits=3, bounded=decided_of(r.key).bounded)
+        return f"{word} (limit {limit})"
+    return word
+
+
+def grid_lines(rows: Sequence[Sequence[str]], width: int) -> Lines | None:
+    """Aligned columns; None where they are wider than the screen."""
+    sizes = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    if sum(sizes) + 2 * (len(sizes) - 1) > width:
+        return None
+    styles = {"use": "good", "care": "good", "do not use": "bad", "fails": "bad", "holds": "good"}
+    lines: Lines = []
+    for i, row in enumerate(rows):
+        lines.append([
+            Span(
+                f"{cell:<{size}}" + ("  " if k < len(sizes) - 1 else ""),
+                "bold" if i == 0 else styles.get(cell.partition(" (")[0], ""),
+            )
+            for k, (cell, size) in enumerate(zip(row, sizes, strict=True))
+        ])  # fmt: skip
+    return lines
+
+
+def _cut(grid: Lines, room: int, more: str) -> Lines:
+    if len(grid) <= room:
+        return grid
+    left = len(grid) - room + 1
+    return [*grid[: room - 1], [Span(f"{left} more: {more}" if more else f"{left} more", "dim")]]
+
+
+def _keep_last(grid: Lines, room: int) -> Lines:
+    """The rows that fit, and the row of verdicts."""
+    if len(grid) <= room:
+        return grid
+    return [*grid[: room - 1], grid[-1]]
+
+
+def finding_of(results: Results) -> str:
+    """The first claim of an analysis as one sentence without p; one that shows something first."""
+    claimed = [h for h in results.headlines if h.claim in {"differs", "equivalent"}]
+    claimed += [h for h in results.headlines if h.claim == "open"]
+    for headline in claimed:
+        size = size_of(headline, results)
+        shown = headline.claim != "open"
+        names = {label: _clean(name) for label, name in short_names(results).items()}
+        if shown and isinstance(size, Comparison) and math.isfinite(size.estimate):
+            number = " ".join(filter(None, format_record(size)))
+            a, b = (names.get(level, _clean(level)) for level in (size.a, size.b))
+            if template := _FINDINGS.get(size.estimand):
+                side = "higher" if size.estimate > 0 else "lower"
+                return template.format(a=a, b=b, number=number, side=side)
+        if headline.says:
+            says = headline.says
+            return f"{says[0].upper()}{says[1:]}.".replace("..", ".")
+    return _finding_on_rate(results)
+
+
+def _finding_on_rate(results: Results) -> str:
+    """What to make of the pass rate of one judge."""
+    gates = [v for v in results.verdicts if v.purpose in {"gate", "estimate"}]
+    if len(gates) != 1:
+        return ""
+    record = results.estimate(f"people.corrected.{gates[0].subject.label}")
+    if record is not None and math.isfinite(record.estimate):
+        return (
+            "For a pass rate, report the corrected rate: people would pass "
+            f"{100 * record.estimate:.0f}% of all answers."
+        )
+    if any(r.key == "tpr" and r.status == "not_measured" for r in gates[0].requirements):
+        return "The pass rate is the judge's. The human pass rate may differ from it by 20 points."
+    return ""
+
+
+_FINDINGS: Mapping[str, str] = {
+    "gmd_ratio": "Two repeats of {a} differ {number} times as much on average as those of {b}.",
+    "distance_ratio_mean": "Scores of {a} lie {number} times as far from their "
+    "item's mean as those of {b}.",
+    "mean_difference": "{a} scores {side} than {b} on the same items: {number} points.",
+    "rate_difference": "{a} agrees with the labels more often or less than {b}: {number}.",
+}
+"""What a comparison of two conditions says, by its estimand."""
+
+
+def care_of(results: Results) -> list[tuple[str, str]]:
+    """Caveats of the verdicts and limitations of the analysis: severity and text, grave first."""
+    called = subject_names(results)
+    out: dict[str, tuple[str, str]] = {}
+    codes: set[str] = set()
+    judged = [v for v in results.verdicts if v.purpose != "panel"]
+    many = len(results.verdicts) > 1
+    by_text: dict[tuple[str, str, str, str], list[str]] = {}
+    for v in results.verdicts:
+        for c in v.caveats:
+            codes.add(c.code)
+            by_text.setdefault((c.code, c.severity, c.text, c.action), []).append(
+                called[v.subject.label]
+            )
+    for (_, severity, text, action), names in by_text.items():
+        own = many and len(names) < len(judged)
+        who = f"{'; '.join(names[:_MOST_NAMES])}: " if own else ""
+        said = f"{who}{text} {action}".strip()
+        out.setdefault(said, (severity, said))
+    for v in results.verdicts:
+        step = next((s for s in v.next if s.key == v.deciding), None)
+        if step is not None and v.outcome == "CANNOT_TELL":
+            who = f"{called[v.subject.label]}: " if many else ""
+            said = f"{who}{step_text(step, decided_of(step.key).label)}"
+            out.setdefault(said, ("major", said))
+    for note in results.limitations:
+        said = str(note.values.get("short") or note.message)
+        known = codes & _CODES_OF_LIMITS.get(note.code, frozenset())
+        if not known and len(said) <= _LONGEST_NOTE:
+            out.setdefault(said, ("minor", f"{said[0].upper()}{said[1:]}"))
+    ranks = ("blocker", "major", "minor")
+    return sorted(out.values(), key=lambda pair: ranks.index(pair[0]))
+
+
+def step_text(step: object, label: str) -> str:
+    """What would decide, in one sentence."""
+    unit, true, sure = (getattr(step, name) for name in ("unit", "if_true", "assured"))
+    if sure is not None and true is not None and sure != true:
+        return (
+            f"{true:,} more {unit} decide if the estimate of {label} is true; {sure:,} more decide "
+            "with probability .80."
+        )
+    if true is not None:
+        return f"{true:,} more {unit} decide if the estimate of {label} is true."
+    return f"No practical number of {unit} decides: {label} is at the threshold."
+
+
+def _care_lines(results: Results, width: int) -> Lines:
+    listed = care_of(results)
+    major = [text for severity, text in listed if severity != "minor"]
+    minor = [text for severity, text in listed if severity == "minor"]
+    texts = [*major, *([" · ".join(t.rstrip(".") for t in minor[:3])] if minor else [])]
+    lines: Lines = []
+    for text in texts[:_MOST_CARE]:
+        for i, line in enumerate(textwrap.wrap(_clean(text), width - 6)[:2]):
+            lines.append([Span("Care  " if i == 0 else "      ", "bold"), Span(line)])
+    return lines
+
+
+def _clean(text: str) -> str:
+    text = printable(text, one_line=True)
+    return text if len(text) <= 160 else f"{text[:157]}..."
