@@ -38,7 +38,6 @@ _RECORDS: Mapping[str, tuple[str, Shape]] = {
     "tnr": ("specificity", "plain"),
     "order_consistency": ("swap_consistency", "plain"),
     "unparsed_share": ("unread_share", "plain"),
-    "pass_rate": ("share", "plain"),
 }
 """Estimand of the record that measures a quantity, and its scale; what `_counted` measures from
 judgments goes before it."""
@@ -112,8 +111,11 @@ def _recorded(results: Results, subject: Subject) -> Iterator[Measure]:
     found = _estimates_of(results, subject.label)
     for key, (estimand, shape) in _RECORDS.items():
         record = found.get(estimand)
-        if record is not None and (key != "pass_rate" or record.id.startswith("verdicts.pass")):
+        if record is not None:
             yield measure_of(key, record, subject, shape)
+    passed = results.estimate(f"verdicts.pass_rate.{subject.label}")
+    if passed is not None:
+        yield measure_of("pass_rate", passed, subject, "plain")
     share = results.estimate(f"order.first_position.{subject.label}/first_position_share")
     if share is not None:
         made = measure_of("position_bias", share, subject, "plain")

@@ -6,7 +6,6 @@ import math
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 
 from judgestats.errors import printable
 from judgestats.results.answers import NOTHING, format_record, size_of
@@ -66,9 +65,8 @@ def verdict_screen(
     """
     width = max(60, min(width, WIDTH))
     brief = brief_of(results)
-    verdicts = results.verdicts
     head = [
-        *_verdict_lines(verdicts, subject_names(results), width),
+        *_verdict_lines(results, width),
         *facts_lines(results, brief, width),
         [],
     ]
@@ -97,26 +95,30 @@ def subject_names(results: Results) -> dict[str, str]:
     return out
 
 
-def _verdict_lines(verdicts: Sequence[Verdict], called: Mapping[str, str], width: int) -> Lines:
-    """One line per outcome and reason, the best first."""
-    ordered = sorted(verdicts, key=lambda v: -ORDER.index(v.outcome))
-    groups = [list(g) for _, g in groupby(ordered, key=lambda v: v.outcome)]
-    lines: Lines = []
-    wide = max(len(WORDS[g[0].outcome]) for g in groups) + 2
-    shown: list[list[Verdict]] = []
-    for group in groups:
-        by_reason: dict[tuple[str, str, str], list[Verdict]] = {}
-        for v in group:
-            state = v.decisive.status if v.decisive else ""
-            by_reason.setdefault((v.purpose, v.deciding, state), []).append(v)
-        shown += list(by_reason.values())
+def verdict_groups(results: Results) -> list[tuple[str, str, Outcome]]:
+    """A word, subjects with purpose and reason, and the outcome, per reason, the best first."""
+    called = subject_names(results)
+    ordered = sorted(results.verdicts, key=lambda v: -ORDER.index(v.outcome))
+    by_reason: dict[tuple[str, str, str, str], list[Verdict]] = {}
+    for v in ordered:
+        state = v.decisive.status if v.decisive else ""
+        by_reason.setdefault((v.outcome, v.purpose, v.deciding, state), []).append(v)
+    shown = list(by_reason.values())
     if len(shown) > _MOST_VERDICTS:
         rest = shown[_MOST_VERDICTS - 1 :]
         shown = [*shown[: _MOST_VERDICTS - 1], [v for group in rest for v in group]]
+    out = []
     for group in shown:
-        outcome = group[0].outcome
-        word = WORDS[outcome] if len({v.outcome for v in group}) == 1 else "OTHERS"
-        text = verdict_reason(group, called)
+        outcome = group[-1].outcome
+        out.append((WORDS[outcome], verdict_reason(group, called), outcome))
+    return out
+
+
+def _verdict_lines(results: Results, width: int) -> Lines:
+    lines: Lines = []
+    groups = verdict_groups(results)
+    wide = max((len(word) for word, _, _ in groups), default=0) + 2
+    for word, text, outcome in groups:
         for i, line in enumerate(textwrap.wrap(text, width - wide)):
             first = Span(f"{word if i == 0 else '':<{wide}}", _STYLES[outcome] if i == 0 else "")
             lines.append([first, Span(line)])
@@ -147,12 +149,17 @@ def verdict_reason(group: Sequence[Verdict], called: Mapping[str, str] | None = 
 
 def facts_lines(results: Results, brief: Summary, width: int) -> Lines:
     """Source, size, scale, labels, what was not parsed, and cost."""
+    text = " · ".join(facts_of(results, brief))
+    return [[Span(line, "dim")] for line in textwrap.wrap(text, width)[:2]]
+
+
+def facts_of(results: Results, brief: Summary) -> list[str]:
+    """Source, size, scale, labels, what was not parsed, and cost, a phrase each."""
     parts = [brief.title.removeprefix("Audit of "), *brief.facts]
     if results.all_simulated:
         parts[0] = "SIMULATED"
     parts += _label_counts(results)
-    text = " · ".join(_clean(part) for part in parts if part and part != "0 unparsed")
-    return [[Span(line, "dim")] for line in textwrap.wrap(text, width)[:2]]
+    return [_clean(part) for part in parts if part]
 
 
 def _label_counts(results: Results) -> list[str]:

@@ -27,6 +27,7 @@ from judgestats.reporting.sections.figures import answer_figure, is_drawn
 from judgestats.reporting.sections.measures import heading, measured, measures
 from judgestats.reporting.sections.methods import warned
 from judgestats.reporting.sections.result_tables import kept, kept_note, spaced
+from judgestats.reporting.sections.verdicts import requirement_table, verdict_page
 from judgestats.reporting.tables import Column, Table
 from judgestats.results import CONDITIONS, Comparison, Estimate, Results, Row, Test
 from judgestats.results.answers import LOST, Answer, decimals_of, format_record, number_of
@@ -237,6 +238,8 @@ _KEYS = {
 def page_one(run: Run) -> list[Showable]:
     """Sentence, figure, recommendation, questions."""
     records = run.records
+    if records.verdicts:
+        return [*verdict_page(run, _figure(run)), warned(run) or ""]
     parts: list[Showable] = [answers(run)]
     parts.append(warned(run))
     figure = _figure(run)
@@ -254,7 +257,10 @@ def above(run: Run) -> set[str]:
 
     An analysis may keep one number in two records: for a condition, and as a result.
     """
-    keys_above = questions(run, most=_row_limit(run, _figure(run)))
+    if run.records.verdicts:
+        keys_above: Table | None = requirement_table(run)
+    else:
+        keys_above = questions(run, most=_row_limit(run, _figure(run)))
     cells = [cell for row in (keys_above.rows if keys_above else ()) for cell in row.values()]
     shown = [cell for cell in cells if isinstance(cell, Shown)]
     texts = {str(cell) for cell in shown if "[" in str(cell)}

@@ -1,0 +1,107 @@
+"""Summary page from the verdicts: outcome and reason, requirements, figure, and care."""
+
+from __future__ import annotations
+
+from judgestats.reporting.display import Captioned, Markdown, Showable
+from judgestats.reporting.document import escape_markdown
+from judgestats.reporting.numbers import DASH, Shown, address
+from judgestats.reporting.runs import Run
+from judgestats.reporting.tables import Column, Table
+from judgestats.results.purposes import decided_of, threshold_text
+from judgestats.results.summary import brief_of
+from judgestats.results.verdict import Requirement
+from judgestats.results.verdict_screen import (
+    care_of,
+    facts_of,
+    finding_of,
+    number_text,
+    status_text,
+    subject_names,
+    verdict_groups,
+)
+
+_MOST_ROWS, _MOST_CARE = 12, 4
+
+
+def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
+    """The first page of a run that has verdicts.
+
+    Parameters
+    ----------
+    run : Run
+    figure : Captioned or None
+        The figure that answers.
+
+    Returns
+    -------
+    list
+    """
+    records = run.records
+    lines = [f"**{word}** {escape_markdown(text)}" for word, text, _ in verdict_groups(records)]
+    finding = finding_of(records)
+    parts: list[Showable] = [Markdown("::: {.answer}\n\n" + "\n\n".join(lines) + "\n\n:::")]
+    parts.append(Markdown(escape_markdown(" · ".join(facts_of(records, brief_of(records))))))
+    if finding:
+        parts.append(Markdown(escape_markdown(finding)))
+    parts.append(requirement_table(run))
+    if figure is not None:
+        parts.append(figure)
+    care = [escape_markdown(text) for _, text in care_of(records)[:_MOST_CARE]]
+    if care:
+        listed = "\n".join(f"- {text}" for text in care)
+        parts.append(Markdown(f"::: {{.advice}}\n\n**Care.**\n\n{listed}\n\n:::"))
+    return parts
+
+
+def requirement_table(run: Run) -> Table:
+    """Every requirement of every subject, what decides first: estimate, threshold, status."""
+    records = run.records
+    names = subject_names(records)
+    listed = [
+        (i, j, verdict, r)
+        for i, verdict in enumerate(records.verdicts)
+        for j, r in enumerate(verdict.requirements)
+    ]
+    order = {"fails": 0, "open": 1, "holds": 2, "not_measured": 3}
+    many = len(records.verdicts) > 1
+    if len(listed) > _MOST_ROWS:
+        listed.sort(key=lambda row: order[row[3].status])
+    left = len(listed) - _MOST_ROWS
+    rows = [
+        {
+            "subject": names[verdict.subject.label],
+            "quantity": decided_of(r.key, records).label,
+            "estimate": _shown(i, j, r),
+            "needed": threshold_text(r),
+            "status": status_text(r),
+        }
+        for i, j, verdict, r in listed[:_MOST_ROWS]
+    ]
+    columns = (
+        Column(key="quantity", label="Quantity"),
+        Column(key="estimate", label="Estimate\n[95% CI]", align="right"),
+        Column(key="needed", label="Needed"),
+        Column(key="status", label="Status"),
+    )
+    subject = (Column(key="subject", label="Judge"),) if many else ()
+    return Table(
+        columns=(*subject, *columns),
+        rows=tuple(rows),
+        caption="Requirements, estimates with 95% confidence intervals, and whether they hold.",
+        note=f"{left} more rows are in the record." if left > 0 else "",
+        label="tbl-requirements",
+    )
+
+
+def _shown(i: int, j: int, r: Requirement) -> Shown:
+    text = number_text(r)
+    if text == "-":
+        return Shown(((DASH, ""),))
+    number, _, bounds = text.partition(" ")
+    at = f"verdicts.{i}.requirements.{j}"
+    parts = [(number, address("", f"{at}.estimate"))]
+    if bounds:
+        low, high = bounds.strip("[]").split(", ")
+        parts += [(" [", ""), (low, address("", f"{at}.low")), (", ", ""),
+                  (high, address("", f"{at}.high")), ("]", "")]  # fmt: skip
+    return Shown(tuple(parts))
