@@ -14,7 +14,7 @@ from typing import Any
 import judgestats as js
 from judgestats.errors import JudgestatsError
 from judgestats.results.gate import Gate, gate_reason
-from judgestats.results.purposes import decided_of, threshold_text
+from judgestats.results.purposes import threshold_text
 from judgestats.results.verdict_screen import number_text, status_text
 
 
@@ -56,7 +56,7 @@ def summary(gate: Gate) -> list[str]:
     for v in gate.verdicts:
         for r in v.requirements:
             texts = (
-                v.subject.name, decided_of(r.key, gate.results).label, number_text(r),
+                v.subject.name, r.label, number_text(r),
                 threshold_text(r), status_text(r),
             )  # fmt: skip
             lines.append(f"| {' | '.join(map(cell, texts))} |")

@@ -36,9 +36,9 @@ _OF_SPREAD = {"spread", "ratio"}
 """Hypotheses of the pairs that stand under the test of all spreads."""
 _SOURCES = "instrument.dif_test"
 _SAYS = {
-    ("spread.all", "differs"): "the conditions differ in the scatter of repeated scores",
-    ("spread.all", "open"): "no difference in scatter is shown, which is not equality",
-    ("spread.all", "undefined"): "the scatter of the conditions could not be compared",
+    ("spread.all", "differs"): "the conditions differ in within-item variance",
+    ("spread.all", "open"): "no difference in within-item variance is shown, nor equality",
+    ("spread.all", "undefined"): "the within-item variances could not be compared",
     ("shift.all", "differs"): "the conditions differ in mean score",
     ("shift.all", "open"): "no difference in mean score is shown, which is not equality",
     ("shift.all", "undefined"): "the mean scores of the conditions could not be compared",

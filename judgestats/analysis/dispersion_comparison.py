@@ -411,9 +411,9 @@ def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
 
 
 _SAYS: Mapping[Claim, str] = {
-    "differs": "the scatter of repeated scores differs between {across}",
+    "differs": "the within-item variance differs between {across}",
     "equivalent": "all {across} are shown to scatter alike, within the margin",
-    "open": "neither a difference in scatter between {across} nor equality is shown",
+    "open": "neither a difference in within-item variance between {across} nor equality is shown",
     "undefined": "the scatter of {across} could not be compared",
 }
 

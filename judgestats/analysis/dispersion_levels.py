@@ -168,7 +168,7 @@ def _answer(
     return f"{text[0].upper()}{text[1:]}."
 
 
-_DIFFERS = "the scatter of repeated scores differs between {across}"
+_DIFFERS = "the within-item variance differs between {across}"
 _LEADS = {
     "differs higher": f"{_DIFFERS}, and is larger at the highest than at the lowest,",
     "differs": _DIFFERS,

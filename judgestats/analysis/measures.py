@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.records import Analysis
+from judgestats.analysis.selections import Rotations, is_rotated
 from judgestats.analysis.validity import is_pass_fail, people_verdicts, to_pass_fail
 from judgestats.arrays import Floats
 from judgestats.data.verdict_kinds import PREFERENCES
@@ -103,6 +104,8 @@ def _kind_of(results: Results, condition: Condition, own: pd.DataFrame | None) -
         return "words" if len(own) else ""
     if is_pass_fail(own):
         return "pass_fail"
+    if is_rotated(own):
+        return "options"
     return "pairs" if words <= set(PREFERENCES) else "words"
 
 
@@ -150,6 +153,8 @@ def _counted(own: pd.DataFrame, subject: Subject, kind: str, results: Results) -
             "flip_rate", flips.tolist(), clusters.loc[flips.index].tolist(),
             most=max(repeats - 1, 1), parts=repeats, **more,
         )  # fmt: skip
+    if kind == "options":
+        yield from _position_of_options(own, subject)
     if kind == "pass_fail":
         yield from _against_labels(verdicts, read, clusters, subject, results)
     if kind == "pairs":
@@ -160,6 +165,29 @@ def _counted(own: pd.DataFrame, subject: Subject, kind: str, results: Results) -
             yield share_measure(
                 "order_consistency", same.tolist(), clusters.loc[same.index].tolist(), **more
             )  # fmt: skip
+
+
+def _position_of_options(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
+    """Share of the position chosen most, less that of chance, among so many options."""
+    turned = Rotations(own)
+    n = int(np.bincount(turned.n_options).argmax())
+    chosen = turned.positions[turned.n_options == n, :n]
+    items = pd.Series(turned.items[turned.n_options == n])
+    shares = [pd.Series((chosen == k).mean(axis=1)).groupby(items, sort=False).mean()
+              for k in range(n)]  # fmt: skip
+    most = max(shares, key=lambda share: float(share.mean()))
+    clusters = own.drop_duplicates("item_id").set_index("item_id")["cluster"]
+    made = share_measure(
+        "position_bias",
+        most.tolist(),
+        clusters.loc[most.index].tolist(),
+        subject=subject,
+        most=int(np.isfinite(chosen).sum() / max(len(most), 1)),
+    )
+    yield replace(
+        made, shape="plain", estimate=made.estimate - 1 / n, low=made.low - 1 / n,
+        high=made.high - 1 / n,
+    )  # fmt: skip
 
 
 def _flips(read: pd.DataFrame) -> tuple[pd.Series, int]:

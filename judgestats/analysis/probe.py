@@ -127,10 +127,11 @@ def card_rows(where: Sequence[str], probes: Sequence[Probe]) -> tuple[Row, ...]:
 
 def _row(probe: Probe, where: Sequence[str]) -> Row:
     estimand = quantity_of(probe)
-    verb = {"attack": "succeeds", "scale": "costs the order"}.get(probe.kind, "adds")
+    kind = {"attack": "Attack: ", "control": "Control: "}.get(probe.kind, "")
+    name = f"{kind}{probe.name}"
     return results_row(
         f"{'right' if probe.kind == 'control' else 'fair'}_{probe.name}",
-        f"{probe.does} {verb}",
+        f"{name[0].upper()}{name[1:]}",
         probe.name,
         estimand,
         f"instrument.{probe.name}.{{}}/{estimand}",

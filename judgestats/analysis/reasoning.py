@@ -202,10 +202,10 @@ def _claims(interaction: Comparisons | None) -> tuple[Headline, ...]:
 
 
 _SAYS: Mapping[Claim, str] = {
-    "differs": "reasoning changes the scatter of one judge otherwise than that of another",
-    "open": "that reasoning changes the scatter of one judge otherwise than that of another is not "
-    "shown, nor that it changes them alike",
-    "undefined": "whether reasoning changes the scatter of all judges alike could not be computed",
+    "differs": "reasoning changes the within-item variance of one judge more than that of another",
+    "open": "that reasoning changes the within-item variance of one judge more than that of another "
+    "is not shown, nor that it changes them alike",
+    "undefined": "whether reasoning changes the variance of all judges alike could not be computed",
 }
 
 

@@ -10,11 +10,17 @@ from typing import Literal
 
 from judgestats.errors import InputError
 from judgestats.results.answers import number_of
+from judgestats.results.contrasts import (
+    contrast_verdicts,
+    perturbation_demands,
+    perturbation_rows,
+)
 from judgestats.results.metric_names import is_called
 from judgestats.results.next_steps import next_step
 from judgestats.results.purposes import (
     PURPOSES,
     QUANTITIES,
+    Decided,
     decided_of,
     demands_of,
     read_requirements,
@@ -27,6 +33,7 @@ from judgestats.results.verdict import (
     Caveat,
     Demand,
     Measure,
+    Requirement,
     Shape,
     Subject,
     Verdict,
@@ -98,6 +105,8 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
         A purpose does not fit the verdicts, or no condition is of the judge that is named.
     """
     options = options or DecisionOptions()
+    if not results.measures and results.kind == "experiment":
+        return _of_experiment(results, options)
     subjects = _subjects(results, options)
     stated = read_requirements(options.required, results)
     made: list[tuple[str, Subject, Sequence[tuple[Demand, Measure | None]]]] = []
@@ -118,6 +127,30 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
     return tuple(
         _decided(results, purpose, subject, pairs, by_label, len(made), options, origin)
         for purpose, subject, pairs in made
+    )
+
+
+def _of_experiment(results: Results, options: DecisionOptions) -> tuple[Verdict, ...]:
+    """Verdicts on robustness, else on what an experiment contrasts, or on what is required."""
+    stated = read_requirements(options.required, results)
+    labels = dict.fromkeys(label for row in results.rows for label in row.cells)
+    robust = perturbation_rows(results)
+    if not stated and not robust:
+        return contrast_verdicts(results)
+    if robust and not stated:
+        labels = dict.fromkeys(label for row in robust for label in row.cells)
+    judges = {c.label: c for c in results.conditions}
+    purpose = "robust" if robust and not stated else "stated"
+    made = []
+    for label in labels:
+        condition = judges.get(label)
+        subject = subject_of(condition) if condition else Subject(label=label)
+        demands = [d for d in stated.values() if d] or perturbation_demands(results, label)
+        pairs = [(d, _measured(results, subject, d, {})) for d in demands]
+        made.append((subject, [(d, m) for d, m in pairs if stated or m is not None]))
+    return tuple(
+        _decided(results, purpose, subject, pairs, {}, len(made), options, options.origin)
+        for subject, pairs in made
     )
 
 
@@ -268,7 +301,9 @@ def subject_of(condition: Condition) -> Subject:
 
 def _purpose_for(kind: str, options: DecisionOptions, subject: Subject) -> str:
     asked = options.purpose
-    natural = {"pass_fail": "gate", "pairs": "compare", "scores": "score"}.get(kind, "classify")
+    natural = {"pass_fail": "gate", "pairs": "compare", "scores": "score", "options": "choose"}.get(
+        kind, "classify"
+    )
     if not asked:
         return natural
     asked = "classify" if asked == "score" and natural == "classify" else asked
@@ -320,17 +355,27 @@ def _decided(
     return replace(
         verdict,
         purpose_from=origin,
+        requirements=tuple(_named(r, decided_of(r.key, results)) for r in verdict.requirements),
         sentence=_sentence(results, verdict, flips),
         next=tuple(step for step in steps if step is not None),
         simulated=subject.judge in results.simulated_judges,
     )
 
 
+def _named(requirement: Requirement, quantity: Decided) -> Requirement:
+    """The requirement with its label, and why it is not measured."""
+    missing = quantity.missing if requirement.status == "not_measured" else ""
+    reason = requirement.reason or missing
+    return replace(
+        requirement, label=quantity.label, bounded=quantity.bounded, reason=reason
+    )  # fmt: skip
+
+
 def _sentence(results: Results, verdict: Verdict, flips: float) -> str:
     """The reason; where requirements are not measured, all of what is missing."""
     decisive = verdict.decisive
     if decisive is None or decisive.status != "not_measured":
-        return reason_of(decisive, flips=flips)
+        return reason_of(decisive, results, flips=flips)
     missing = [r for r in verdict.requirements if r.status == "not_measured"]
     reasons = dict.fromkeys(r.reason or decided_of(r.key, results).missing for r in missing)
     return f"{', and '.join(reasons)}."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from judgestats.errors import printable
 from judgestats.results.numbers import apa_number
-from judgestats.results.purposes import decided_of, threshold_text
+from judgestats.results.purposes import threshold_text
 from judgestats.results.results import Results
 from judgestats.results.screen import WIDTH, Lines, Span
 from judgestats.results.summary import brief_of
@@ -93,7 +93,7 @@ class Gate:
         rank = ("fails", "open", "not_measured", "holds")
         listed.sort(key=lambda pair: rank.index(pair[1].status) if many else 0)
         for verdict, r in listed[:_MOST_ROWS]:
-            label = decided_of(r.key, self.results).label
+            label = r.label
             rows.append([
                 f"{_name(verdict)}: {label}" if many else label,
                 number_text(r), threshold_text(r), _limit(r), status_text(r).partition(" (")[0],
@@ -111,10 +111,10 @@ def gate_reason(verdict: Verdict) -> str:
         count = sum(one.status == "holds" for one in verdict.requirements)
         care = next((c.text for c in verdict.caveats if c.severity == "major"), "")
         return f"{count} of {len(verdict.requirements)} requirements hold. {care}".strip()
-    label, needed = decided_of(r.key).label, threshold_text(r)
+    label, needed = r.label, threshold_text(r)
     if r.status == "not_measured":
-        return f"{label} is not measured: {r.reason or decided_of(r.key).missing}."
-    value = apa_number(r.estimate, digits=3, bounded=decided_of(r.key).bounded)
+        return f"{label} is not measured: {r.reason}."
+    value = apa_number(r.estimate, digits=3, bounded=r.bounded)
     if r.status == "open":
         return f"{label} {value} is too close to {needed.lstrip('≥≤ ')} ({_limit_words(r)})."
     if r.status == "holds":
@@ -132,7 +132,7 @@ def _limit_words(r: Requirement) -> str:
 def _limit(r: Requirement) -> str:
     if not r.limit_side:
         return "-"
-    number = apa_number(r.limit, digits=3, bounded=decided_of(r.key).bounded)
+    number = apa_number(r.limit, digits=3, bounded=r.bounded)
     return f"{number} ({r.limit_side})"
 
 

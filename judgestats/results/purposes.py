@@ -218,6 +218,12 @@ PURPOSES: Mapping[str, Purpose] = {
         Purpose("classify", "May single categories be used?", "to classify single answers", (
             _required("kappa_repeat", 0.6), _required("kappa", 0.6, kind="expected"),
         )),
+        Purpose("choose", "May it choose among options?", "to choose among options", (
+            _required("position_bias", -0.1, "within", top=0.1),
+        )),
+        Purpose("robust", "Does anything but quality move it?", "", ()),
+        Purpose("contrast", "Which condition is better?", "", ()),
+        Purpose("stated", "Does it keep what is required?", "", ()),
         Purpose("panel", "May any judge stand for another?", "interchangeably", (
             _required("icc_2_1", 0.75),
         )),
@@ -252,8 +258,11 @@ def decided_of(key: str, results: Results | None = None) -> Decided:
         )  # fmt: skip
     entry = quantity_of(found[0].estimand)
     label = row.ask if row else entry.heading
+    texts = _texts(*(_OF_ROWS.get(entry.key, _ANY)), label)
+    if row and row.key.startswith("right_"):
+        texts = _texts(*_OF_CONTROLS, label)
     return Decided(
-        label, _SIDES[found[0].better], entry.low, entry.high, _texts(*_ANY, label),
+        label, _SIDES[found[0].better], entry.low, entry.high, texts,
         "not in this run", "items", entry.bounded,
     )  # fmt: skip
 
@@ -262,6 +271,20 @@ _ANY = (
     "{label} is at least or at most {needed}, as required.", "all reach {needed}.",
     "{label} is {estimate}, {needed} is required.", "{label} misses {needed}.",
 )  # fmt: skip
+
+
+_KEPT = "no perturbation moves it by more than the margin."
+_OF_ROWS: Mapping[str, tuple[str, str, str, str]] = {
+    "probe_shift": (_KEPT, _KEPT, "{label} shifts its scores by {estimate} points.",
+        "{label} shifts their scores."),
+    "preference_shift": (_KEPT, _KEPT, "{label} shifts its preferences by {estimate}.",
+        "{label} shifts their preferences."),
+    "attack_success": (_KEPT, _KEPT, "{label} succeeds on {percent} of the items.",
+        "{label} succeeds."),
+    "rank_loss": (_KEPT, _KEPT, "{label} changes the order of answers by {estimate}.",
+        "{label} changes the order of answers."),
+}  # fmt: skip
+_OF_CONTROLS = (_KEPT, _KEPT, "{label} does not lower its scores.", "{label} lowers no score.")
 
 
 def _row(name: str, results: Results | None) -> Row | None:
@@ -420,7 +443,8 @@ def threshold_text(demand: Demand | Requirement) -> str:
     >>> threshold_text(Demand(key="position_bias", threshold=-.1, top=.1, direction="within"))
     'within ±.10'
     """
-    bounded = decided_of(demand.key).bounded
+    named = demand if isinstance(demand, Requirement) else decided_of(demand.key)
+    bounded = named.bounded
     low = apa_number(demand.threshold, bounded=bounded)
     if demand.direction == "within":
         high = apa_number(demand.top, bounded=bounded)
@@ -429,7 +453,11 @@ def threshold_text(demand: Demand | Requirement) -> str:
 
 
 def reason_of(
-    requirement: Requirement | None, *, several: bool = False, flips: float = math.nan
+    requirement: Requirement | None,
+    results: Results | None = None,
+    *,
+    several: bool = False,
+    flips: float = math.nan,
 ) -> str:
     """Why a subject, or several, get their outcome, as one clause.
 
@@ -437,13 +465,15 @@ def reason_of(
     ----------
     requirement : Requirement or None
         The one that decides.
+    results : Results, optional
+        Whose rows a requirement may name.
     several : bool
     flips : float
         The flip rate, for the sentence on repeated verdicts.
     """
     if requirement is None:
         return "nothing was required."
-    quantity = decided_of(requirement.key)
+    quantity = decided_of(requirement.key, results)
     if requirement.status == "not_measured" or math.isnan(requirement.estimate):
         return f"{requirement.reason or quantity.missing}."
     if requirement.status == "open" and requirement.reason:
@@ -462,7 +492,7 @@ def reason_of(
         rest=f"{100 * (1 - estimate):.0f}%",
         percent=percent,
         percentage_points=f"{100 * estimate:.0f}",
-        needed=threshold_text(requirement).lstrip("≥≤ "),
+        needed=threshold_text(requirement).removeprefix("within ").lstrip("≥≤ "),
         flips=flipped,
     )
 

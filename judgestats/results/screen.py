@@ -94,7 +94,7 @@ def screen_of(
         left = height - closing - len(head) - len(tail)
         notes = _notes(brief, width, share.notes)
         if rows + len(notes) <= left:
-            table = wide if wide is not None else _condition_table(brief, width, left, more)
+            table = wide if wide is not None else condition_table(brief, width, left, more)
             above = [*head, *table, *notes]
             return [*above, *_filling(brief, share, width, more, height - closing - len(above))]
     # Rows are left out in any case: of conditions so many that the answers have their room, of
@@ -107,7 +107,7 @@ def screen_of(
     if wide is not None:
         wide = [*wide[: left - 1], [Span(_more(len(wide) - left + 1, "row", more), "dim")]]
         return [*head, *wide, *tail]
-    above = [*head, *_condition_table(brief, width, left, more)]
+    above = [*head, *condition_table(brief, width, left, more)]
     return [*above, *_filling(brief, _SHARES[k], width, more, height - closing - len(above))]
 
 
@@ -327,7 +327,7 @@ def _notes(brief: Summary, width: int, most: int) -> Lines:
     return [[Span(text, "dim")] for text in out]
 
 
-def _condition_table(brief: Summary, width: int, most: int, more: str) -> Lines:
+def condition_table(brief: Summary, width: int, most: int, more: str) -> Lines:
     """A row a condition, as many questions beside it as fit, the first ones with intervals."""
     names = [_name(c.name, max(16, width // 2)) for c in brief.columns]
     first = max([*map(len, names), len(_name(brief.shared, width // 2))]) + 2

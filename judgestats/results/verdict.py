@@ -264,6 +264,10 @@ class Requirement(Part):
     status : {"holds", "fails", "open", "not_measured"}
     n, n_eff, n_clusters : number
     record, reason : str
+    label : str
+        As screens call it.
+    bounded : bool
+        Whether it cannot exceed 1, and so is written without a leading zero.
     """
 
     key: str
@@ -284,6 +288,8 @@ class Requirement(Part):
     n_clusters: int = 0
     record: str = ""
     reason: str = ""
+    label: str = ""
+    bounded: bool = True
 
     @property
     def room(self) -> float:

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from judgestats.errors import printable
-from judgestats.results.answers import NOTHING, format_record, size_of
+from judgestats.results.answers import NOTHING
+from judgestats.results.contrasts import claim_sentence
 from judgestats.results.numbers import apa_number, estimate_parts, short_names
-from judgestats.results.purposes import PURPOSES, decided_of, reason_of, threshold_text
+from judgestats.results.purposes import PURPOSES, reason_of, threshold_text
 from judgestats.results.quantities import PUBLIC_NAMES
-from judgestats.results.records import Comparison
 from judgestats.results.results import Results
-from judgestats.results.screen import HEIGHT, WIDTH, Lines, Span
+from judgestats.results.screen import HEIGHT, WIDTH, Lines, Span, condition_table
 from judgestats.results.summary import Summary, brief_of
 from judgestats.results.verdict import ORDER, Outcome, Requirement, Verdict
 
@@ -30,7 +30,7 @@ _STYLES: Mapping[Outcome, str] = {
     "USE": "good", "USE_WITH_CARE": "good", "DO_NOT_USE": "bad", "CANNOT_TELL": "bold"
 }  # fmt: skip
 _MOST_LINES, _MOST_VERDICTS, _MOST_CARE, _MOST_NAMES = 20, 3, 3, 3
-_LONGEST_NOTE = 100
+_LONGEST_NOTE, _MOST_KEYS = 100, 6
 _STATES: Mapping[str, str] = {"not_measured": "not measured"}
 _CODES_OF_LIMITS: Mapping[str, frozenset[str]] = {
     "assumes_random": frozenset({"labels_drawn_unknown"}),
@@ -101,8 +101,9 @@ def verdict_groups(results: Results) -> list[tuple[str, str, Outcome]]:
     ordered = sorted(results.verdicts, key=lambda v: -ORDER.index(v.outcome))
     by_reason: dict[tuple[str, str, str, str], list[Verdict]] = {}
     for v in ordered:
-        state = v.decisive.status if v.decisive else ""
-        by_reason.setdefault((v.outcome, v.purpose, v.deciding, state), []).append(v)
+        state = v.decisive.status if v.decisive else v.sentence
+        deciding = "" if v.purpose == "contrast" else v.deciding
+        by_reason.setdefault((v.outcome, v.purpose, deciding, state), []).append(v)
     shown = list(by_reason.values())
     if len(shown) > _MOST_VERDICTS:
         rest = shown[_MOST_VERDICTS - 1 :]
@@ -134,7 +135,9 @@ def verdict_reason(group: Sequence[Verdict], called: Mapping[str, str] | None = 
     purpose = PURPOSES.get(group[0].purpose)
     words = purpose.phrase if purpose else ""
     words = purpose.phrases if purpose and purpose.phrases and len(group) > 1 else words
-    comma = " " if group[0].purpose == "panel" else ", "
+    comma = " " if group[0].purpose == "panel" else ", " if words else ""
+    if group[0].purpose == "contrast":
+        return f"{listed}: {group[0].sentence}"
     alike = len({(v.outcome, v.deciding) for v in group}) == 1
     if not alike:
         counts = Counter(WORDS[v.outcome] for v in group)
@@ -175,10 +178,14 @@ def _label_counts(results: Results) -> list[str]:
 def _table(results: Results, brief: Summary, width: int, room: int, more: str) -> Lines:
     """Requirements, then further rows: of one subject, of several, or a row per subject."""
     verdicts = [v for v in results.verdicts if v.purpose != "panel"]
+    if any(v.purpose == "contrast" for v in verdicts):
+        return condition_table(brief, width, room, more)
     keys = list(dict.fromkeys(r.key for v in verdicts for r in v.requirements))
     if len(verdicts) == 1:
         rows = _rows_of_one(verdicts[0], brief)
         return _cut(grid_lines(rows, width) or [], room, more)
+    if len(keys) > _MOST_KEYS:
+        return _largest(verdicts, subject_names(results), keys, width, more)
     by_label = {v.subject.label: v for v in verdicts}
     labels = [v.subject.label for v in verdicts]
     rows = _rows_of_several(brief, by_label, labels, keys)
@@ -188,10 +195,44 @@ def _table(results: Results, brief: Summary, width: int, room: int, more: str) -
     return _by_subject(brief, verdicts, keys, width, room, more)
 
 
+def _largest(
+    verdicts: Sequence[Verdict],
+    names: Mapping[str, str],
+    keys: Sequence[str],
+    width: int,
+    more: str,
+) -> Lines:
+    """The requirements that come out worst, a row each, a column per subject."""
+    rank = {"fails": 0, "open": 1, "holds": 2, "not_measured": 3}
+
+    def worst(key: str) -> tuple[int, float]:
+        found = [r for v in verdicts for r in [_requirement(v, key)] if r]
+        rooms = [-r.room for r in found if r.status == "fails" and math.isfinite(r.room)]
+        return min(rank[r.status] for r in found), min(rooms, default=0.0)
+
+    shown = sorted(keys, key=worst)[:_MOST_KEYS]
+    heads = [names[v.subject.label] for v in verdicts]
+    rows = [["Largest effects", *heads, "Needed"]]
+    for key in shown:
+        found = [_requirement(v, key) for v in verdicts]
+        known = [r for r in found if r]
+        rows.append([known[0].label, *(number_text(r) if r else "-" for r in found),
+                     threshold_text(known[0])])  # fmt: skip
+    rows.append(["Verdict", *(_IN_TABLES[v.outcome] for v in verdicts), ""])
+    left = len(keys) - len(shown)
+    note = f"{left} more: {more}" if more else f"{left} more"
+    grid = grid_lines(rows, width)
+    if grid is None:  # without the words that all names share, else without intervals
+        rows[0] = [cell.partition(" at ")[0] for cell in rows[0]]
+        bare = [[cell.partition(" [")[0] for cell in row] for row in rows]
+        grid = grid_lines(rows, width) or grid_lines(bare, width) or []
+    return [*grid, *([[Span(note, "dim")]] if left > 0 else [])]
+
+
 def _rows_of_one(verdict: Verdict, brief: Summary) -> list[list[str]]:
     rows = [["", "Estimate", "Needed", "Status"]]
     for r in verdict.requirements:
-        rows.append([decided_of(r.key).label, number_text(r), threshold_text(r), status_text(r)])
+        rows.append([r.label, number_text(r), threshold_text(r), status_text(r)])
     seen = {r.key for r in verdict.requirements}
     for label, cells in _further(brief, seen):
         number = cells.get(verdict.subject.label, "")
@@ -212,7 +253,7 @@ def _rows_of_several(
             continue
         needed = next((threshold_text(r) for r in own.values() if r), "-")
         cells = [_cell(r) for r in own.values()]
-        rows.append([decided_of(key).label, *cells, needed])
+        rows.append([asked[0].label, *cells, needed])
     for label, numbers in _further(brief, set(keys)):
         rows.append([label, *(numbers.get(name, "-") for name in labels), "-"])
     rows.append(["Verdict", *(_IN_TABLES[by_label[label].outcome] for label in labels), ""])
@@ -223,7 +264,7 @@ def _panel_lines(results: Results) -> Lines:
     """What all judges together are required to reach."""
     return [
         [Span(
-            f"All judges: {decided_of(r.key).label} {number_text(r)}, "
+            f"All judges: {r.label} {number_text(r)}, "
             f"needed {threshold_text(r)}: {status_text(r)}"
         )]
         for v in results.verdicts if v.purpose == "panel" for r in v.requirements
@@ -242,9 +283,10 @@ def _by_subject(
     names = _names(brief)
     columns: list[tuple[str, list[str]]] = []
     for key in keys:
-        cells = [number_text(r) if r else "-" for r in (_requirement(v, key) for v in verdicts)]
+        found = [_requirement(v, key) for v in verdicts]
+        cells = [number_text(r) if r else "-" for r in found]
         if any(cell != "-" for cell in cells):
-            columns.append((decided_of(key).label, cells))
+            columns.append((next(r.label for r in found if r), cells))
     for label, numbers in _further(brief, set(keys)):
         columns.append((label, [numbers.get(v.subject.label, "-") for v in verdicts]))
     last = ("Verdict", [_IN_TABLES[v.outcome] for v in verdicts])
@@ -260,7 +302,7 @@ def _by_subject(
             break
     asked = [_requirement(verdicts[0], key) for key in keys]
     needed = [
-        f"{decided_of(r.key).label} {threshold_text(r)}"
+        f"{r.label} {threshold_text(r)}"
         for r in asked if r and (r.kind == "required" or r.status != "not_measured")
     ]  # fmt: skip
     note: Lines = [[Span(f"Needed: {', '.join(needed)}", "dim")]] if needed else []
@@ -302,7 +344,7 @@ def number_text(r: Requirement) -> str:
     """Estimate and 95% interval."""
     if r.status == "not_measured" or math.isnan(r.estimate):
         return "-"
-    bounded = decided_of(r.key).bounded
+    bounded = r.bounded
     number, bounds = estimate_parts(r.estimate, r.low, r.high, bounded=bounded)
     return " ".join(filter(None, (number, bounds)))
 
@@ -317,7 +359,7 @@ def status_text(r: Requirement) -> str:
     holds, fails = sides[r.direction]
     plain = "holds" if holds else "fails" if fails else "open"
     if r.status in {"holds", "fails", "open"} and plain != r.status and math.isfinite(r.level):
-        limit = apa_number(r.limit, digits=3, bounded=decided_of(r.key).bounded)
+        limit = apa_number(r.limit, digits=3, bounded=r.bounded)
         return f"{word} (limit {limit})"
     return word
 
@@ -358,19 +400,11 @@ def finding_of(results: Results) -> str:
     """The first claim of an analysis as one sentence without p; one that shows something first."""
     claimed = [h for h in results.headlines if h.claim in {"differs", "equivalent"}]
     claimed += [h for h in results.headlines if h.claim == "open"]
+    told = {v.sentence for v in results.verdicts}
     for headline in claimed:
-        size = size_of(headline, results)
-        shown = headline.claim != "open"
-        names = {label: _clean(name) for label, name in short_names(results).items()}
-        if shown and isinstance(size, Comparison) and math.isfinite(size.estimate):
-            number = " ".join(filter(None, format_record(size)))
-            a, b = (names.get(level, _clean(level)) for level in (size.a, size.b))
-            if template := _FINDINGS.get(size.estimand):
-                side = "higher" if size.estimate > 0 else "lower"
-                return template.format(a=a, b=b, number=number, side=side)
-        if headline.says:
-            says = headline.says
-            return f"{says[0].upper()}{says[1:]}.".replace("..", ".")
+        sentence = claim_sentence(headline, results)
+        if sentence and sentence not in told:
+            return _clean(sentence)
     return _finding_on_rate(results)
 
 
@@ -388,16 +422,6 @@ def _finding_on_rate(results: Results) -> str:
     if any(r.key == "tpr" and r.status == "not_measured" for r in gates[0].requirements):
         return "The pass rate is the judge's. The human pass rate may differ from it by 20 points."
     return ""
-
-
-_FINDINGS: Mapping[str, str] = {
-    "gmd_ratio": "Two repeats of {a} differ {number} times as much on average as those of {b}.",
-    "distance_ratio_mean": "Scores of {a} lie {number} times as far from their "
-    "item's mean as those of {b}.",
-    "mean_difference": "{a} scores {side} than {b} on the same items: {number} points.",
-    "rate_difference": "{a} agrees with the labels more often or less than {b}: {number}.",
-}
-"""What a comparison of two conditions says, by its estimand."""
 
 
 def care_of(results: Results) -> list[tuple[str, str]]:
@@ -421,13 +445,15 @@ def care_of(results: Results) -> list[tuple[str, str]]:
         out.setdefault(said, (severity, said))
     for v in results.verdicts:
         step = next((s for s in v.next if s.key == v.deciding), None)
-        if step is not None and v.outcome == "CANNOT_TELL":
+        if step is not None and v.outcome == "CANNOT_TELL" and v.decisive is not None:
+            label = v.decisive.label
             who = f"{called[v.subject.label]}: " if many else ""
-            said = f"{who}{step_text(step, decided_of(step.key).label)}"
+            said = f"{who}{step_text(step, label)}"
             out.setdefault(said, ("major", said))
     for note in results.limitations:
         said = str(note.values.get("short") or note.message)
-        known = codes & _CODES_OF_LIMITS.get(note.code, frozenset())
+        known = bool(codes & _CODES_OF_LIMITS.get(note.code, frozenset()))
+        known = known or (note.code == "simulated" and results.all_simulated)
         if not known and len(said) <= _LONGEST_NOTE:
             out.setdefault(said, ("minor", f"{said[0].upper()}{said[1:]}"))
     ranks = ("blocker", "major", "minor")

@@ -302,7 +302,7 @@ def completed(
     return with_measures(analysis, frame, DecisionOptions(origin="experiment"))
 
 
-_DECIDED = frozenset({"temperature", "guidelines", "omega", "validity"})
+_DECIDED = frozenset({"temperature", "omega", "validity", "judges", "head_to_tail", "grade_score"})
 """Experiments that decide on each judge and condition."""
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgestats.errors import InputError, StoreError, printable
 from judgestats.results import Results
-from judgestats.results.purposes import PURPOSES, decided_of, threshold_text
+from judgestats.results.purposes import PURPOSES, threshold_text
 from judgestats.results.verdict import CODES, summary_of
 from judgestats.results.verdict_screen import (
     WORDS,
@@ -46,7 +46,7 @@ def verdict_note(results: Results) -> str:
     for v in results.verdicts[:3]:
         for r in v.requirements:
             status = f"**{r.status}**" if r.status == "fails" else status_text(r)
-            cells = (v.subject.name, decided_of(r.key, results).label, number_text(r))
+            cells = (v.subject.name, r.label, number_text(r))
             texts = " | ".join(map(markdown, cells))
             lines.append(f"| {texts} | {threshold_text(r)} | {status} |")
     care = [markdown(text) for severity, text in care_of(results) if severity != "minor"][:2]

@@ -7,7 +7,7 @@ from judgestats.reporting.document import escape_markdown
 from judgestats.reporting.numbers import DASH, Shown, address
 from judgestats.reporting.runs import Run
 from judgestats.reporting.tables import Column, Table
-from judgestats.results.purposes import decided_of, threshold_text
+from judgestats.results.purposes import threshold_text
 from judgestats.results.summary import brief_of
 from judgestats.results.verdict import Requirement
 from judgestats.results.verdict_screen import (
@@ -70,7 +70,7 @@ def requirement_table(run: Run) -> Table:
     rows = [
         {
             "subject": names[verdict.subject.label],
-            "quantity": decided_of(r.key, records).label,
+            "quantity": r.label,
             "estimate": _shown(i, j, r),
             "needed": threshold_text(r),
             "status": status_text(r),

@@ -1,0 +1,128 @@
+"""Verdicts of experiments: on perturbations that should not matter, and on declared contrasts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from judgestats.results.answers import format_record, size_of
+from judgestats.results.numbers import short_names
+from judgestats.results.quantities import quantity_of
+from judgestats.results.records import Comparison, Estimate, Headline, Row
+from judgestats.results.results import Results
+from judgestats.results.verdict import Demand, Outcome, Subject, Verdict
+
+_CONTROL = "right_"
+_SHIFTS = frozenset({"probe_shift", "preference_shift", "attack_success", "rank_loss"})
+"""Estimands of what a perturbation changes."""
+_MARGIN = 0.05
+"""Of the scale's range, of shares, and of the success of attacks (a convention of this project)."""
+_LESS_IS_BETTER = frozenset({"variance_ratio", "gmd_ratio", "distance_ratio_mean"})
+"""Ratios of which the smaller one is the more consistent."""
+_MORE_IS_BETTER = frozenset({"rate_difference", "accuracy_gain", "alignment_difference"})
+
+FINDINGS: Mapping[str, str] = {
+    "gmd_ratio": "Two repeats of {a} differ {number} times as much on average as those of {b}.",
+    "distance_ratio_mean": "Scores of {a} lie {number} times as far from their item's mean as "
+    "those of {b}.",
+    "variance_ratio": "{a} has {number} times the within-item variance of {b}.",
+    "mean_difference": "{a} scores {side} than {b} on the same items: {number} points.",
+}
+"""What a comparison of two conditions says, by its estimand."""
+
+
+def perturbation_rows(results: Results) -> list[Row]:
+    """Rows on what a perturbation, an attack, or a negative control changes."""
+    return [row for row in results.rows if row.estimand in _SHIFTS]
+
+
+def perturbation_demands(results: Results, label: str) -> list[Demand]:
+    """What robustness asks of each perturbation of a judge.
+
+    Parameters
+    ----------
+    results : Results
+    label : str
+        As the cells of rows name the judge.
+
+    Returns
+    -------
+    list of Demand
+        Shifts within 5% of the scale's range (points) or .05 (shares), attacks that succeed on at
+        most .05 of the items, negative controls that lower the score.
+    """
+    scale = (results.facts.get("design") or {}).get("scale") or (0.0, 1.0)
+    span = float(scale[1]) - float(scale[0])
+    demands = []
+    for row in perturbation_rows(results):
+        if label not in row.cells:
+            continue
+        if row.key.startswith(_CONTROL):
+            demands.append(Demand(key=row.key, threshold=0.0, direction="max"))
+        elif row.estimand in {"attack_success", "rank_loss"}:
+            demands.append(Demand(key=row.key, threshold=_MARGIN, direction="max"))
+        else:
+            margin = _MARGIN * span if row.estimand == "probe_shift" else _MARGIN
+            demands.append(Demand(key=row.key, threshold=-margin, top=margin, direction="within"))
+    return demands
+
+
+def contrast_verdicts(results: Results) -> tuple[Verdict, ...]:
+    """A verdict per claim on the first question of an experiment.
+
+    Shown better: USE. Shown worse: DO NOT USE. Shown within the margin: USE, the cheaper. Neither:
+    CANNOT TELL.
+    """
+    claims = [h for h in results.headlines if h.claim in {"differs", "equivalent", "open"}]
+    first = [h for h in claims if h.hypothesis == claims[0].hypothesis] if claims else []
+    out = []
+    for headline in first:
+        name = headline.about.stratum or headline.about.judge or results.title
+        out.append(
+            Verdict(
+                outcome=_outcome(headline, size_of(headline, results)),
+                subject=Subject(judge=headline.about.judge, label=name),
+                purpose="contrast",
+                purpose_from="experiment",
+                sentence=claim_sentence(headline, results),
+                deciding=headline.id,
+                simulated=headline.about.judge in results.simulated_judges,
+            )
+        )
+    return tuple(out)
+
+
+def _outcome(headline: Headline, size: Estimate | Comparison | None) -> Outcome:
+    if headline.claim == "equivalent":
+        return "USE"
+    if headline.claim != "differs":
+        return "CANNOT_TELL"
+    if isinstance(size, Comparison) and size.estimand in _LESS_IS_BETTER:
+        # The first condition is the reference, as numerator or as denominator.
+        reference = headline.about.conditions[0] if headline.about.conditions else size.b
+        smaller = size.estimate < 1
+        return "USE" if smaller != (size.a == reference) else "DO_NOT_USE"
+    better = quantity_of(headline.estimand).better if headline.estimand else "none"
+    better = "higher" if headline.estimand in _MORE_IS_BETTER else better
+    if better in {"higher", "lower"} and headline.direction:
+        return "USE" if headline.direction == better else "DO_NOT_USE"
+    return "DO_NOT_USE" if better in {"nothing", "lower"} else "CANNOT_TELL"
+
+
+def claim_sentence(headline: Headline, results: Results) -> str:
+    """A claim as one sentence without p, with its size where it shows something."""
+    names = short_names(results)
+    size = size_of(headline, results)
+    number = ""
+    if headline.claim != "open" and size is not None and math.isfinite(size.estimate):
+        number = " ".join(filter(None, format_record(size)))
+        if isinstance(size, Comparison) and (template := FINDINGS.get(size.estimand)):
+            a, b = (names.get(level, level) for level in (size.a, size.b))
+            above = size.estimate > 0
+            if headline.claim == "equivalent":
+                return f"{a} and {b} differ by less than the margin: {number}."
+            return template.format(a=a, b=b, number=number, side="higher" if above else "lower")
+    if not headline.says:
+        return ""
+    says = headline.says.rstrip(".").removesuffix(f", {headline.about.stratum}")
+    return f"{says[0].upper()}{says[1:]}{f': {number}' if number else ''}."
