@@ -244,7 +244,13 @@ def _results_to_check(data: Any, options: dict[str, Any]) -> Results:
             f"check: run {data} stopped early: it holds no complete set of judgments. Repeat its "
             "command to complete it, and give the new run."
         )
-    return results if results.measures else measured_results(results, run_judgments(str(data)))
+    if results.measures or results.kind != "audit":
+        return results
+    try:
+        frame = run_judgments(str(data))
+    except InputError:  # an audit of a stream keeps none
+        return measured_results(results, None)
+    return measured_results(results, frame)
 
 
 def _is_run(named: str) -> bool:

@@ -203,7 +203,7 @@ def _claims(interaction: Comparisons | None) -> tuple[Headline, ...]:
 
 _SAYS: Mapping[Claim, str] = {
     "differs": "reasoning changes the within-item variance of one judge more than that of another",
-    "open": "that reasoning changes the within-item variance of one judge more than that of another "
+    "open": "that reasoning changes the within-item variance of one judge more than of another "
     "is not shown, nor that it changes them alike",
     "undefined": "whether reasoning changes the variance of all judges alike could not be computed",
 }

@@ -105,7 +105,7 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
         A purpose does not fit the verdicts, or no condition is of the judge that is named.
     """
     options = options or DecisionOptions()
-    if not results.measures and results.kind == "experiment":
+    if not results.measures:
         return _of_experiment(results, options)
     subjects = _subjects(results, options)
     stated = read_requirements(options.required, results)
@@ -133,12 +133,13 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
 def _of_experiment(results: Results, options: DecisionOptions) -> tuple[Verdict, ...]:
     """Verdicts on robustness, else on what an experiment contrasts, or on what is required."""
     stated = read_requirements(options.required, results)
-    labels = dict.fromkeys(label for row in results.rows for label in row.cells)
     robust = perturbation_rows(results)
     if not stated and not robust:
-        return contrast_verdicts(results)
+        return contrast_verdicts(results) if results.kind == "experiment" else ()
     if robust and not stated:
-        labels = dict.fromkeys(label for row in robust for label in row.cells)
+        labels = list(dict.fromkeys(label for row in robust for label in row.cells))
+    else:
+        labels = _required_labels(results, options)
     judges = {c.label: c for c in results.conditions}
     purpose = "robust" if robust and not stated else "stated"
     made = []
@@ -152,6 +153,19 @@ def _of_experiment(results: Results, options: DecisionOptions) -> tuple[Verdict,
         _decided(results, purpose, subject, pairs, {}, len(made), options, options.origin)
         for subject, pairs in made
     )
+
+
+def _required_labels(results: Results, options: DecisionOptions) -> list[str]:
+    """Conditions above T = 0, and whatever else rows answer for; T = 0 where nothing else is."""
+    conditions = [c for c in results.conditions if not c.derived]
+    if options.conditions:
+        return select_conditions(conditions, options.conditions)
+    if options.judge:
+        conditions = [c for c in conditions if c.judge == options.judge]
+    named = {c.label for c in results.conditions}
+    sampled = [c for c in conditions if c.factors.get("temperature") != 0] or conditions
+    others = (label for row in results.rows for label in row.cells if label not in named)
+    return list(dict.fromkeys([*(c.label for c in sampled), *others]))
 
 
 def _measured(
@@ -174,8 +188,11 @@ def _measured(
         if is_called(row, key) and cell in results:
             made = measure_of(key, number_of(results, cell), subject, "plain")
             return None if still and made.record.startswith("reliability.") else made
-    metrics = results.condition_metrics.get(subject.label, {}) or results.metrics
-    number = number_called(metrics, key)
+    own_metrics = results.condition_metrics.get(subject.label, {})
+    number = number_called(own_metrics, key) or number_called(results.metrics, key)
+    value = own_metrics.get(key, results.metrics.get(key, math.nan))
+    if number is None and math.isfinite(value):  # of a metric that nothing declares
+        return Measure(key=key, subject=subject, estimate=value, low=value, high=value)
     if number is None or (still and key.startswith(("reliability/", "spread/"))):
         return None
     made = measure_of(key, number, subject, "plain")

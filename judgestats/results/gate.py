@@ -115,6 +115,8 @@ def gate_reason(verdict: Verdict) -> str:
     if r.status == "not_measured":
         return f"{label} is not measured: {r.reason}."
     value = apa_number(r.estimate, digits=3, bounded=r.bounded)
+    if r.status == "open" and not r.limit_side:
+        return f"{label} {value} has no interval: {r.reason or 'it is undefined'}."
     if r.status == "open":
         return f"{label} {value} is too close to {needed.lstrip('≥≤ ')} ({_limit_words(r)})."
     if r.status == "holds":

@@ -231,7 +231,7 @@ PURPOSES: Mapping[str, Purpose] = {
 }  # fmt: skip
 """Purposes by name; ``classify`` is ``score`` for categories."""
 
-_FORM = re.compile(r"^\s*(?P<name>.+?)\s*(?P<sign>>=|<=|=)\s*(?P<value>[^<>=]+?)\s*$")
+_FORM = re.compile(r"^\s*(?P<name>[^<>=]+?)\s*(?P<sign>>=|<=|=)\s*(?P<value>[^<>=]+?)\s*$")
 _SIDES: Mapping[str, Side | None] = {
     "higher": "min", "lower": "max", "nothing": "within", "none": None
 }  # fmt: skip

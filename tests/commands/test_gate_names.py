@@ -11,7 +11,6 @@ import pytest
 
 import judgestats as js
 from judgestats.cli import main
-from judgestats.commands import evaluate_thresholds, read_demands
 from judgestats.data import demo_judgments
 from judgestats.errors import InputError
 from judgestats.pytest_plugin import held_judge
@@ -20,7 +19,7 @@ from judgestats.results import (
     distinguishable,
     name_of,
     quantity_of_row,
-    read_thresholds,
+    read_requirements,
     write_results,
 )
 
@@ -85,26 +84,33 @@ def results_of(name: str) -> Results:
 
 
 @pytest.mark.parametrize("name", SCREENS)
-def test_every_name_that_a_screen_shows_can_be_demanded(name) -> None:
-    """Its words, its short words, its key, its coefficient; and what was not read."""
+def test_every_name_that_a_screen_shows_can_be_required(name) -> None:
+    """Its label, its short label, its key, its coefficient; and what was not parsed."""
     results = results_of(name)
     assert results.rows
-    names = [("unread", "lower")]
+    names = [("unparsed", "lower")]
     for row in distinguishable(results.rows):
         better = quantity_of_row(row).better
         shown = {row.ask, row.short, row.key, row.estimand, name_of(row.estimand)}
-        names += [(called, better) for called in shown if called]
+        names += [(called, better) for called in shown if called and "," not in called]
     for called, better in names:
         right, wrong = (">=", "<=") if better == "higher" else ("<=", ">=")
-        required = [f"{called}>=2" if "mean" in called else f"{called}{right}.5"]
-        demands = read_demands(required)
-        assert evaluate_thresholds(results, demands).findings, called
-        assert read_thresholds(required, [results]), called
+        number = "2" if "ean" in called else ".5"
+        required = [f"{called}{right}{number}"]
+        assert read_requirements(required, results), called
+        verdicts = js.check(_Held(results), require=required).verdicts
+        assert any(v.requirements[0].status != "not_measured" for v in verdicts), called
         if better in {"higher", "lower"}:
             with pytest.raises(InputError, match="would pass the worst judge"):
-                evaluate_thresholds(results, read_demands([f"{called}{wrong}.5"]))
-            with pytest.raises(InputError, match="would pass the worst judge"):
-                read_thresholds([f"{called}{wrong}.5"], [results])
+                read_requirements([f"{called}{wrong}.5"], results)
+
+
+class _Held:
+    """Results as a finding holds them."""
+
+    def __init__(self, results: Results) -> None:
+        self.run = self
+        self.records = results
 
 
 def test_check_and_analyze_refuse_the_side_that_passes_the_worse_judge(
@@ -114,39 +120,38 @@ def test_check_and_analyze_refuse_the_side_that_passes_the_worse_judge(
     monkeypatch.chdir(tmp_path)
     scores().to_csv("s.csv", index=False)
     write_results(tmp_path / "results.json", results_of("scores"))
-    right = "so --require 'sem>=.75' would pass the worst judge. Write --require 'sem<=.75'."
+    right = "so sem>=.75 would pass the worst judge. Write sem=.75 (at most .75)."
     plain = ["analyze", "s.csv", "--report", "none", "--track", "none", "--resamples", "99"]
-    for words in (["check", str(tmp_path)], plain):
+    for words in (["check", str(tmp_path)], ["check", "s.csv"], plain):
         assert main([*words, "--require", "sem>=.75"]) == 2
         assert right in " ".join(capsys.readouterr().err.split())
-    assert (
-        main(["check", str(tmp_path), "--require", "sem<=.75", "--require", "unread<=.2", "--json"])
-        == 1
-    )
-    found = json.loads(capsys.readouterr().out)["demands"]
-    assert {(f["demand"]["metric"], f["where"]): f["passed"] for f in found} == {
-        ("sem", "better"): True, ("sem", "worse"): False,
-        ("unread", "better"): True, ("unread", "worse"): True,
+    assert main(["check", str(tmp_path), "--require", "sem=.75,unread=.2", "--json"]) == 1
+    verdicts = json.loads(capsys.readouterr().out)["verdicts"]
+    status = {(r["key"], v["subject"]["label"]): r["status"]
+              for v in verdicts for r in v["requirements"]}  # fmt: skip
+    assert status == {
+        ("sem", "better"): "holds", ("sem", "worse"): "fails",
+        ("unparsed_share", "better"): "holds", ("unparsed_share", "worse"): "holds",
     }  # fmt: skip
-    assert main([*plain, "--require", "sem<=.75", "--require", "unread<=.02"]) == 0
-    [shown] = [line for line in capsys.readouterr().out.splitlines() if line.startswith(" unread")]
-    assert shown.count(" NO") == 2  # 60 items of which all were read do not show .02
-    assert main([*plain, "--require", "unred<=.02"]) == 2
-    assert "Did you mean unread?" in capsys.readouterr().err
+    assert main([*plain, "--require", "unparsed=.02"]) == 0
+    assert capsys.readouterr().out.startswith("CANNOT TELL")  # 60 items do not show .02
+    assert main([*plain, "--require", "unpased<=.02"]) == 2
+    assert "Did you mean unparsed?" in capsys.readouterr().err
 
 
 def test_a_bound_is_refused_before_a_judge_is_asked(workplace, capsys) -> None:
     words = ["run", "temperature", "--judges", "sim-typical", "--limit", "4", "--report", "none"]
     assert main([*words, "--require", "sem>=.5"]) == 2
     told = capsys.readouterr().err
-    assert "Write --require 'sem<=.5'." in told
+    assert "Write sem=.5 (at most .5)." in told
     assert "Judging" not in told
 
 
 def test_the_fixture_takes_the_same_names_and_refuses_the_same_side() -> None:
-    """The example of docs/gate.md."""
     frame = verdicts(labels=False)
     many = pd.concat([frame.assign(item=frame["item"] + 60 * k) for k in range(4)])
-    held_judge(many, min={"reliability": 0.3}, max={"unread": 0.02}, n_resamples=99)
-    with pytest.raises(InputError, match=r"Write min=\{'reliability': 0.8\}"):
-        held_judge(frame, max={"reliability": 0.8}, n_resamples=99)
+    held_judge(many, require="reliability=.3,unparsed=.02", n_resamples=99)
+    with pytest.raises(InputError, match=r"Write reliability=.8 \(at least .8\)"):
+        held_judge(frame, require="reliability<=.8", n_resamples=99)
+    with pytest.warns(DeprecationWarning, match="require"):
+        held_judge(many, min={"reliability": 0.3}, max={"unread": 0.02}, n_resamples=99)
