@@ -1,7 +1,6 @@
 """Public names of `judgestats.stats.inference`."""
 
 from judgestats.stats.inference.bootstrap import cluster_codes as cluster_codes
-from judgestats.stats.inference.distributions import proportion as proportion
 from judgestats.stats.inference.distributions import proportion_limits as proportion_limits
 from judgestats.stats.inference.distributions import studentized_range_isf as studentized_range_isf
 from judgestats.stats.inference.distributions import studentized_range_sf as studentized_range_sf
