@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from judgestats.collection.account import Account, Collected
 from judgestats.collection.app_client import AppClient
 from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.callable_judge import FunctionClient
-from judgestats.collection.collector import Collector, Source, grouped, signals
+from judgestats.collection.collector import Collector, Group, Source, grouped, signals
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.ledger import Purse, Spend
 from judgestats.collection.progress import (
@@ -146,10 +147,15 @@ def _sources(tasks: Iterable[Task], ask: CollectionRequest) -> list[tuple[Source
     def model_tasks(wanted: set[str]) -> Iterator[tuple[int, Task]]:
         return ((i, t) for i, t in enumerate(plan) if t.condition.judge in wanted)
 
-    return [
-        (Source(grouped(model_tasks(wanted), choices, together=True)), ask.concurrency)
-        for wanted in names.values()
-    ]
+    sources = []
+    for wanted in names.values():
+        groups: Iterable[Group] = grouped(model_tasks(wanted), choices, together=True)
+        if ask.follow_up is None:
+            # A slow change of the server then falls on all repeats alike: none shares a shift.
+            groups = list(groups)
+            random.Random(ask.seed or 0).shuffle(groups)
+        sources.append((Source(iter(groups)), ask.concurrency))
+    return sources
 
 
 async def _tick(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from judgestats.analysis.agreement import with_systems
+from judgestats.analysis.design import Design
 from judgestats.analysis.records import Analysis
 from judgestats.analysis.supplements import supplemented
 from judgestats.analysis.text_flags import with_flagged_texts
@@ -320,6 +321,7 @@ def about(
         for name, spec in prepared.stage_judges.items()
     ]
     first = next(iter(prepared.protocols.values()))
+    declared = Design.of_frame(frame)
     return {
         "kind": "experiment",
         "title": prepared.design.title,
@@ -339,6 +341,8 @@ def about(
             "item_source": source_name(p.items),
             "scale": [p.scale.low, p.scale.high],
             "choices_per_request": p.samples_per_request,
+            "facets": to_plain(declared),
+            "line": declared.line,
             "seed": p.seed,
             "resamples": p.resamples,
         },

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pandas as pd
 
+from judgestats.analysis.design import REQUEST_ORDER, recorded_order
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis
 from judgestats.collection.account import Collected, Stop
@@ -146,6 +147,8 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         raw = _checked(collected, prepared.models)
         account = collected.account.as_dict()
         frame = _parsed(prepared, raw)
+        if prepared.staging is None:
+            frame[REQUEST_ORDER] = recorded_order(frame)
         extras: dict[str, Any] = {"items": prepared.items} if design.uses_items else {}
         if prepared.staging is not None:
             extras["pipelines"] = validate_pipelines(prepared.staging.table(frame))
@@ -170,6 +173,7 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
             analysis = _incomplete(analysis, collected, prepared)
         analysis = completed(prepared, frame, analysis, again)
         facts = about(prepared, frame, collected, command)
+        console.print_status(facts["design"]["line"])
         unknown = bool(account.get("cost_unknown"))
         lines = console.account_lines(account, unknown_price=unknown)
         console.print_verbose(*lines)

@@ -38,4 +38,6 @@ from judgestats.stats.inference.rank_distributions import signed_rank_null as si
 from judgestats.stats.inference.result import Comparison as Comparison
 from judgestats.stats.inference.result import Comparisons as Comparisons
 from judgestats.stats.inference.result import TestResult as TestResult
+from judgestats.stats.inference.runs import RunComponent as RunComponent
+from judgestats.stats.inference.runs import run_component as run_component
 from judgestats.stats.inference.sum_statistics import CountedCodes as CountedCodes

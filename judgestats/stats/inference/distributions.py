@@ -104,6 +104,11 @@ class chi2:  # noqa: N801
         """P(X > x)."""
         return _mask_df(df, special.chdtrc(df, np.maximum(x, 0.0)))
 
+    @staticmethod
+    def ppf(q: Numbers, df: Numbers) -> Any:
+        """The x of which P(X <= x) = q."""
+        return _mask_df(df, special.chdtri(df, 1 - np.asarray(q)))
+
 
 class binom:  # noqa: N801
     """How many of `n` independent trials succeed, each with probability `p`."""
