@@ -9,7 +9,6 @@ from pathlib import Path
 
 from judgestats.errors import InputError, StoreError
 from judgestats.items.files import Source, is_folder, read_source
-from judgestats.items.mt_bench import human_judgment_items, is_mt_bench_folder, mt_bench_items
 from judgestats.items.preference_sets import (
     drop_ties,
     evalbias_items,
@@ -22,6 +21,9 @@ from judgestats.items.preference_sets import (
 from judgestats.items.question_sets import (
     bbh_items,
     head_to_tail_items,
+    human_judgment_items,
+    is_mt_bench_folder,
+    mt_bench_items,
     oasst_items,
     reliability_items,
     squad_items,

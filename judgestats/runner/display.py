@@ -23,8 +23,7 @@ from judgestats.results import Results, plain, to_plain
 from judgestats.results.screen import HEIGHT, WIDTH, Lines, framed, full_text, next_line, screen_of
 from judgestats.results.summary import Summary, brief_of
 from judgestats.results.thresholds import read_thresholds
-from judgestats.style import as_typed
-from judgestats.terminal import can_show, emit, is_terminal
+from judgestats.terminal import as_typed, can_show, emit, is_terminal
 
 if TYPE_CHECKING:
     from judgestats.collection.spec import JudgeSpec

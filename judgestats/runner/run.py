@@ -30,7 +30,6 @@ from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
 from judgestats.runner.answers import answer_lines, answers_of, priced
 from judgestats.runner.common_parameters import settings_of
-from judgestats.runner.declare import log_plan, run_name, tags, write_plan
 from judgestats.runner.design import Design
 from judgestats.runner.display import Links, announce_progress, finish, show
 from judgestats.runner.prepare import STAGE_JUDGES, Prepared, prepare, with_given_answers
@@ -39,10 +38,14 @@ from judgestats.runner.record import (
     about,
     completed,
     file_name,
+    log_plan,
     log_results,
     record_crosscheck,
+    run_name,
+    tags,
     with_costs,
     write_files,
+    write_plan,
     write_run_id,
 )
 from judgestats.runner.traces import rendering

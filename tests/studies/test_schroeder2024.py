@@ -14,8 +14,7 @@ from judgestats.results import to_plain
 from judgestats.stats import published_omega_2412_12509
 from judgestats.studies.claims import Options
 from judgestats.studies.schroeder2024 import examine
-from judgestats.studies.schroeder2024.answers import answers
-from judgestats.studies.schroeder2024.data import authors_verdict, read_schroeder2024
+from judgestats.studies.schroeder2024.answers import answers, authors_verdict, read_schroeder2024
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "schroeder2024"
 JUDGES = (

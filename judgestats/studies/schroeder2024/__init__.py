@@ -9,8 +9,7 @@ from pathlib import Path
 from judgestats.analysis.summary_rows import factor_curve
 from judgestats.studies.claims import Options, Replication, Study
 from judgestats.studies.paper_tables import omega_tables
-from judgestats.studies.schroeder2024.answers import answers, application
-from judgestats.studies.schroeder2024.data import read_schroeder2024
+from judgestats.studies.schroeder2024.answers import answers, application, read_schroeder2024
 from judgestats.studies.schroeder2024.tables import (
     Cell,
     benchmarks_compared,
