@@ -12,16 +12,7 @@ from typing import Any, NoReturn, Protocol
 
 from judgestats.json_text import clean, clean_json, decode_json
 from judgestats.protocols.base import Status, Verdict
-from judgestats.protocols.replies.prose import (
-    EXAMPLE,
-    WITHDRAWN,
-    Plain,
-    declines,
-    fenced_parts,
-    plain_characters,
-    strip_reasoning,
-    unfenced,
-)
+from judgestats.protocols.replies import prose
 
 _MOST_TRIES = 100
 _START = re.compile(r'\{\s{0,100}"')
@@ -222,7 +213,7 @@ class Form(Protocol):
     def bare(self, text: str) -> Match | None:
         """The reading of a text that is nothing but the verdict."""
 
-    def readings(self, plain: Plain) -> Iterator[Match]:
+    def readings(self, plain: prose.Plain) -> Iterator[Match]:
         """All other readings of a text."""
 
     def revised(self, text: str, start: int, end: int) -> Match | None:
@@ -407,7 +398,7 @@ def no_verdict(text: str, finish_reason: str, why: str) -> Verdict:
         return Verdict(status=Status.REFUSED, reason="the judge refused to answer")
     if is_cut(finish_reason):
         return Verdict(status=Status.TRUNCATED, reason="the reply was cut at the token limit")
-    if declines(text):
+    if prose.declines(text):
         return Verdict(status=Status.REFUSED, reason="the reply declines to judge")
     return Verdict(status=Status.UNPARSEABLE, reason=why)
 
@@ -453,11 +444,11 @@ def read_reply(text: str, form: Form, *, tool: str = "", finish_reason: str = ""
     verdict = _object_reply(rest, form, tool, finish_reason)
     if verdict is not None:
         return verdict
-    rest = unfenced(plain_characters(strip_reasoning(rest)).strip())
+    rest = prose.unfenced(prose.plain_characters(prose.strip_reasoning(rest)).strip())
     verdict = _object_reply(rest, form, tool, finish_reason)
     if verdict is not None:
         return verdict
-    plain = Plain(rest)
+    plain = prose.Plain(rest)
     readings = _readings(plain, form)
     try:
         objects = _placed_objects(rest, form, tool)
@@ -489,7 +480,7 @@ def reply_object(text: str, field: str, *, tool: str = "") -> Object | None:
         return None
     whole = whole_object(text)
     if whole is None:
-        rest = unfenced(strip_reasoning(text.strip()))
+        rest = prose.unfenced(prose.strip_reasoning(text.strip()))
         try:
             places = [o.value for o in objects_with(rest, field, tool)]
         except TangledError:
@@ -548,17 +539,17 @@ def _field(whole: Object, form: Form) -> Match:
 def _placed_objects(text: str, form: Form, tool: str) -> list[PlacedObject]:
     """All objects with the field, if one of them begins or ends the text or fills a fence."""
     objects = list(objects_with(text, form.field, tool))
-    inside = [text[start:end].strip() for start, end in fenced_parts(text)] if objects else []
+    inside = [text[start:end].strip() for start, end in prose.fenced_parts(text)] if objects else []
     placed = any(
         o.start == 0 or o.end == len(text) or text[o.start : o.end] in inside for o in objects
     )
     if not placed:
         return []
-    shown = [o for o in objects if EXAMPLE.search(text, max(o.start - _BEFORE, 0), o.start)]
+    shown = [o for o in objects if prose.EXAMPLE.search(text, max(o.start - _BEFORE, 0), o.start)]
     return [o for o in objects if o not in shown]
 
 
-def _readings(plain: Plain, form: Form) -> list[Match]:
+def _readings(plain: prose.Plain, form: Form) -> list[Match]:
     """All readings of a text that a clause before them does not take back."""
     readings = [_revised(r, plain.text, r.end, form) for r in _marks(plain.text, form)]
     bare = None if readings else form.bare(plain.text)
@@ -589,7 +580,7 @@ def _revised(reading: Match, text: str, end: int, form: Form) -> Match:
         return reading
     other = form.revised(text, end, min(end + _SOON, len(text)))
     same = other is None or other.says == reading.says
-    if same and not WITHDRAWN.match(text, end):
+    if same and not prose.WITHDRAWN.match(text, end):
         return reading
     return replace(reading, status=Status.AMBIGUOUS, value="")
 
@@ -600,7 +591,7 @@ def _marks(text: str, form: Form) -> Iterator[Match]:
         for match in pattern.finditer(text):
             reading = read(match.group(1))
             if reading is not None:
-                shows = EXAMPLE.search(text, max(match.start() - _BEFORE, 0), match.start())
+                shows = prose.EXAMPLE.search(text, max(match.start() - _BEFORE, 0), match.start())
                 yield replace(
                     reading,
                     rank=Rank.DOUBT if shows else Rank.MARK,
@@ -610,7 +601,7 @@ def _marks(text: str, form: Form) -> Iterator[Match]:
                 )
 
 
-def _decided(readings: list[Match], plain: Plain, *, cut: bool) -> Match | None:
+def _decided(readings: list[Match], plain: prose.Plain, *, cut: bool) -> Match | None:
     """The reading that the final ones agree on, else all others; None if nothing counts."""
     finals = [r for r in readings if r.rank >= Rank.STATED]
     if cut:

@@ -12,12 +12,7 @@ import numpy as np
 from judgestats.reporting import plots
 from judgestats.reporting.display import Captioned, Showable
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections.data import (
-    coefficients_of,
-    condition_table,
-    full_condition,
-    short_condition,
-)
+from judgestats.reporting.sections import data
 from judgestats.reporting.sections.measures import measured
 from judgestats.reporting.sections.result_tables import subject_of
 from judgestats.reporting.tables import Column, Table, filled
@@ -220,7 +215,7 @@ def alignment(run: Run) -> Captioned | None:
         return None
     rows = [
         _effect_in(
-            row, "alignment", short_condition(row, run),
+            row, "alignment", data.short_condition(row, run),
             str(row.get("judge", "")) if run.by_judge else "",
         )
         for row in run.described
@@ -283,7 +278,7 @@ def costs(run: Run) -> Table | None:
         Column(key="same_and_wrong", label="Same every time, and wrong", format="percent:0"),
         Column(key="alignment", label="Agreement with people", format="coefficient:3"),
     ]
-    return condition_table(
+    return data.condition_table(
         run,
         filled(columns, run.described),
         run.described,
@@ -354,7 +349,7 @@ def null_strip(run: Run) -> Captioned | None:
     kind = "reliability" if "reliability_null_q95" in table else "icc1"
     if f"{kind}_null_q95" in table:
         rows = [
-            _effect_in(r, kind, full_condition(r, run), null=True)
+            _effect_in(r, kind, data.full_condition(r, run), null=True)
             for r in run.described
             if math.isfinite(number_of(r.get(kind)))
         ]
@@ -463,12 +458,12 @@ def coefficients(run: Run) -> Captioned | None:
     """
     every = range(len(run.table(CONDITIONS)))
     names = {
-        k: v for k, v in coefficients_of(run).items()
+        k: v for k, v in data.coefficients_of(run).items()
         if not k.startswith("alignment")
         and all(measured(run, i, k).bounded for i in every)  # points have another axis
     }  # fmt: skip
     rows = [
-        _effect_in(row, key, full_condition(row, run), label)
+        _effect_in(row, key, data.full_condition(row, run), label)
         for key, label in names.items()
         for row in run.compared
         if not math.isnan(number_of(row.get(key)))
