@@ -1,7 +1,5 @@
 """Judges that are functions: named, called with what they take, and never raising."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Correct or incorrect: replies in every mode, and what becomes of bad ones."""
 
-from __future__ import annotations
-
 import json
 import os
 

@@ -1,7 +1,5 @@
 """The judged text cannot forge the frame around it, and prompts of others are sent as they are."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

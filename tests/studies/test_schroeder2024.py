@@ -1,7 +1,5 @@
 """arXiv 2412.12509: both layouts are read, Table 2 is reproduced, and its null stands beside it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Runs: test, component and their part in errors agree with two other codes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Differences between sources against R's polr with sandwich errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
