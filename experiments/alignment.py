@@ -11,14 +11,14 @@ from judgestats.data.columns import Condition
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.runner.design import Design
-from judgestats.runner.pair_parameters import (
+from judgestats.runner.sources import (
     METHOD_LEVELS,
     STUDY_PAIRS,
     MethodParameters,
+    labelled,
     method_protocol,
     method_trials,
 )
-from judgestats.runner.sources import labelled
 
 
 def conditions(parameters: MethodParameters) -> tuple[Condition, ...]:

@@ -7,8 +7,8 @@ apart from repetition, length among real answers, the spread and shape of scores
 from __future__ import annotations
 
 from judgestats.runner.design import Design
-from judgestats.runner.pair_parameters import STUDY_PAIRS
 from judgestats.runner.prompts import ProbeParameters, probe_conditions, probe_protocol
+from judgestats.runner.sources import STUDY_PAIRS
 
 DESIGN = Design(
     name="bias",

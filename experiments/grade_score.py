@@ -10,7 +10,7 @@ from judgestats.data.columns import Condition
 from judgestats.protocols.selection import SELECTION_PROMPTS, Selection
 from judgestats.runner.common_parameters import own_reasoning, prompt_of
 from judgestats.runner.design import Design, crossed
-from judgestats.runner.pair_parameters import SELECTION_LEVELS, SelectionParameters
+from judgestats.runner.sources import SELECTION_LEVELS, SelectionParameters
 
 
 def conditions(parameters: SelectionParameters) -> tuple[Condition, ...]:

@@ -11,8 +11,7 @@ from judgestats.data.columns import Condition
 from judgestats.protocols.selection import Selection
 from judgestats.runner.common_parameters import own_reasoning, prompt_of
 from judgestats.runner.design import Design, Levels
-from judgestats.runner.pair_parameters import BestOfParameters
-from judgestats.runner.sources import benchmarks
+from judgestats.runner.sources import BestOfParameters, benchmarks
 
 
 def protocol(parameters: BestOfParameters, condition: Condition) -> Selection:

@@ -6,8 +6,7 @@ from judgestats.data.columns import Condition
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.runner.common_parameters import OwnReasoning, own_reasoning, prompt_of
 from judgestats.runner.design import Design, Levels
-from judgestats.runner.pair_parameters import STUDY_PAIRS, PairParameters
-from judgestats.runner.sources import PeopleParameters, labelled
+from judgestats.runner.sources import STUDY_PAIRS, PairParameters, PeopleParameters, labelled
 
 
 class Parameters(PeopleParameters, OwnReasoning, PairParameters):

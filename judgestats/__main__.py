@@ -1,7 +1,5 @@
 """``python -m judgestats``."""
 
-from __future__ import annotations
-
 import sys
 
 from judgestats.cli import main

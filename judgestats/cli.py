@@ -15,8 +15,7 @@ from judgestats.commands.declarations import PROGRAMS
 from judgestats.commands.help import overview
 from judgestats.deprecated import current_command, current_options, removed_option
 from judgestats.errors import InputError, JudgestatsError, printable
-from judgestats.style import as_typed
-from judgestats.terminal import emit, own_streams
+from judgestats.terminal import as_typed, emit, own_streams
 
 _COMPLETE = "_JUDGESTATS_COMPLETE"
 """The variable by which a shell asks for completions (click's own rule for the name)."""

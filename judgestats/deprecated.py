@@ -76,6 +76,7 @@ REPORT_PARTS: Mapping[str, str] = MappingProxyType(
     {
         "calibration": "agreement_figures",
         "claims": "closing",
+        "comparison_figures": "agreement_figures",
         "disagreements": "exclusions",
         "files": "methods",
         "missing": "checks",

@@ -6,6 +6,7 @@ import fcntl
 import gc
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,12 @@ def workplace(tmp_path, monkeypatch, store_template) -> Path:
     mlflow.set_tracking_uri(uri)
     yield tmp_path
     mlflow.set_tracking_uri(before)
+
+
+@pytest.fixture
+def quick_batches(monkeypatch) -> None:
+    """Batches are looked at at once: a test's server needs no time for them."""
+    from judgestats.collection import Limits
+
+    quick = partial(Limits, first_s=0.01)
+    monkeypatch.setattr("judgestats.collection.batches.collect.Limits", quick)

@@ -1,7 +1,5 @@
 """A judge of ours as Inspect's scorer: an evaluation, its log scored again and audited."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import textwrap

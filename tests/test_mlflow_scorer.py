@@ -1,7 +1,5 @@
 """A judge of ours as MLflow's scorer, in an evaluation whose assessments are audited again."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import textwrap

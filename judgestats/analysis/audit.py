@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.design import Design
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, with_omega_model
 from judgestats.analysis.judged_systems import with_systems
 from judgestats.analysis.leaderboard import STRENGTH
@@ -466,6 +467,7 @@ def plan_for(
             worded.append(single_shot_verdict_plan(verdicts, block[words] if in_words else block))
     merged = [_merged_plan(plans) for plans in (scored, worded) if plans]
     whole = merged[0] if len(merged) == 1 else both_plans(*merged)
+    whole = replace(whole, design=Design.of_frame(frame))
     return _of_criteria(whole, len(criterion_blocks(frame)))
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.design import Design
 from judgestats.analysis.records import NamedResult
 from judgestats.arrays import Objects
 from judgestats.data.matrices import ScoreArray
@@ -100,6 +101,8 @@ class AnalysisPlan:
         Equivalence margins, declared before the data.
     options : mapping of str to str
         Further rules declared before the data (what becomes of orders that disagree).
+    design : Design or None
+        Facets of the judgments; None before there are any.
     """
 
     experiment: str
@@ -112,6 +115,7 @@ class AnalysisPlan:
     seed: int = 0
     margins: Mapping[str, float] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
+    design: Design | None = None
 
     @property
     def n_criteria(self) -> int:

@@ -44,7 +44,7 @@ from judgestats.stats.agreement.grade_score import grade_score, grade_score_item
 from judgestats.stats.agreement.order_effects import option_win_rate, position_test
 from judgestats.stats.agreement.raw_agreement import flip_rate
 from judgestats.stats.inference.result import Estimate, Result, TestResult
-from judgestats.style import option
+from judgestats.terminal import option
 
 _WHAT = {
     "place": "a preference for a place, {}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from judgestats.analysis.audit import plan, verdict_plan
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.coefficients import condition_metrics, repetition_results
+from judgestats.analysis.design import Design
 from judgestats.analysis.families import AnalysisPlan, with_omega_model
 from judgestats.analysis.large_scores import audit_scores, left_out, whole_counts
 from judgestats.analysis.limits import lost_limits
@@ -29,6 +31,7 @@ from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.errors import InputError
 from judgestats.stats.designs.count_table import CountTable
 from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference.runs import run_columns
 
 
 def verdict_counts(
@@ -180,7 +183,23 @@ def plan_for_reduced(
     """
     make = plan if reduced.is_scores else verdict_plan
     declared = make(n_resamples=n_resamples, seed=seed, level=level)
+    declared = replace(declared, design=design_of(reduced))
     return with_omega_model(declared, omega_model) if reduced.is_scores else declared
+
+
+def design_of(reduced: ReducedJudgments) -> Design:
+    """The design of what was counted; without a board repeats are not told apart into runs."""
+    columns = range(len(reduced.columns))
+    runs = [1 for _ in columns]
+    if reduced.board is not None:
+        covered = [(reduced.board[:, place] > 0) for place in columns]
+        runs = [run_columns(np.where(c, 1.0, np.nan)).size for c in covered]
+    return Design.of(
+        n_items=len(reduced.items),
+        n_clusters=reduced.n_clusters,
+        runs=[max(n, 1) for n in runs],
+        n_orders=len({c.order for c in reduced.columns if c.order}) or 1,
+    )
 
 
 def audit_reduced(

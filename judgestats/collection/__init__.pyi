@@ -20,7 +20,6 @@ from judgestats.collection.batches.collect import collect_in_batches as collect_
 from judgestats.collection.callable_judge import OwnLoop as OwnLoop
 from judgestats.collection.callable_judge import accepted_by as accepted_by
 from judgestats.collection.callable_judge import function_named as function_named
-from judgestats.collection.charges import charged as charged
 from judgestats.collection.client import JudgeClient as JudgeClient
 from judgestats.collection.client import proxy_for as proxy_for
 from judgestats.collection.cluster import MARK as MARK
@@ -46,6 +45,7 @@ from judgestats.collection.plan import check_judges as check_judges
 from judgestats.collection.plan import price_plan as price_plan
 from judgestats.collection.prices import Price as Price
 from judgestats.collection.prices import PriceTable as PriceTable
+from judgestats.collection.prices import charged as charged
 from judgestats.collection.prices import default_prices as default_prices
 from judgestats.collection.prices import load_prices as load_prices
 from judgestats.collection.request import Encoded as Encoded

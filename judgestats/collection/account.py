@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgestats.collection.charges import UsageFaults
+from judgestats.collection.prices import UsageFaults
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,9 +12,9 @@ import pandas as pd
 
 from judgestats.collection.account import Collected
 from judgestats.collection.ask import CollectionRequest
-from judgestats.collection.charges import PricePlan
 from judgestats.collection.journal import Journal, journal_view
 from judgestats.collection.plan import price_plan
+from judgestats.collection.prices import PricePlan
 from judgestats.collection.request import Encoded, Sampling, judgment_keys
 from judgestats.collection.single_answers import collect_judgments
 from judgestats.collection.spec import JudgeSpec, parse_judge
@@ -23,7 +23,7 @@ from judgestats.data.request_fields import label
 from judgestats.errors import InputError
 from judgestats.items.records import Item, Response
 from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.writing import AnswerPrompt, answer_status
+from judgestats.protocols.explained import AnswerPrompt, answer_status
 
 _STAGE = "answer"
 

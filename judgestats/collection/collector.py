@@ -11,20 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from judgestats.collection import rows
 from judgestats.collection.account import Account, Stop
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.journal import Journal
 from judgestats.collection.ledger import Purse
 from judgestats.collection.request import Ready, Sampling
 from judgestats.collection.retry import RetryPolicy
-from judgestats.collection.rows import (
-    FollowUp,
-    FrameWriter,
-    PartWriter,
-    answer_row,
-    failed_row,
-    invalid_row,
-)
 from judgestats.collection.sending import Halt, RequestResult, RequestSender
 from judgestats.data.columns import Task
 from judgestats.errors import InputError, JudgeError, JudgestatsError
@@ -128,9 +121,9 @@ class Collector:
         purse: Purse,
         sampling: Sampling,
         retry: RetryPolicy,
-        sink: FrameWriter | PartWriter,
+        sink: rows.FrameWriter | rows.PartWriter,
         experiment: str,
-        follow_up: FollowUp | None,
+        follow_up: rows.FollowUp | None,
         check_duplicates: bool,
     ) -> None:
         self.account = Account()
@@ -282,7 +275,7 @@ class Collector:
             if refused := endpoint.abilities.refuses(left[0][0].condition):
                 for task, place in left:
                     self.account.invalid += 1
-                    row = invalid_row(task, ready, refused, experiment=self._experiment)
+                    row = rows.invalid_row(task, ready, refused, experiment=self._experiment)
                     await self._finish_row(place, row, source)
                 return
             size = self._sampling.choices if endpoint.abilities.several else 1
@@ -314,7 +307,7 @@ class Collector:
                 missing.append((task, place))
                 continue
             self.account.cached += 1
-            row = answer_row(task, ready, answer, cached=True, experiment=self._experiment)
+            row = rows.answer_row(task, ready, answer, cached=True, experiment=self._experiment)
             await self._finish_row(place, row, source)
             await self._breathe()
         return missing
@@ -339,11 +332,13 @@ class Collector:
             if asked.failure is not None:
                 for task, place in part:
                     self.account.failure(asked.failure.kind.value)
-                    row = failed_row(task, ready, asked, experiment=self._experiment)
+                    row = rows.failed_row(task, ready, asked, experiment=self._experiment)
                     await self._finish_row(place, row, source)
                 return len(part)
             for (task, place), answer in zip(part, asked.answers, strict=False):
-                row = answer_row(task, ready, answer, cached=False, experiment=self._experiment)
+                row = rows.answer_row(
+                    task, ready, answer, cached=False, experiment=self._experiment
+                )
                 await self._finish_row(place, row, source)
             return len(asked.answers)
 

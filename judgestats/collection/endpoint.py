@@ -14,10 +14,9 @@ from urllib.parse import urlsplit
 from judgestats.collection.account import Stop
 from judgestats.collection.app_client import AppClient
 from judgestats.collection.callable_judge import FunctionClient
-from judgestats.collection.charges import Charged, CostReservation, UsageFaults
 from judgestats.collection.journal import Journal
 from judgestats.collection.ledger import Charge, Spend
-from judgestats.collection.prices import Price
+from judgestats.collection.prices import Charged, CostReservation, Price, UsageFaults
 from judgestats.collection.request import Ready, Sampling, seed_step, sent_of
 from judgestats.collection.response import Abilities, SentRequest, next_mode, subject
 from judgestats.collection.retry import (

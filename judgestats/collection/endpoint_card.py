@@ -14,10 +14,9 @@ import httpx2
 import openai
 
 from judgestats.collection.app_client import AsgiApp
-from judgestats.collection.charges import charged
 from judgestats.collection.client import JudgeClient
 from judgestats.collection.endpoint import why_fatal
-from judgestats.collection.prices import PriceTable, default_prices
+from judgestats.collection.prices import PriceTable, charged, default_prices
 from judgestats.collection.request import TextSize
 from judgestats.collection.response import read_error, read_reply
 from judgestats.collection.retry import Kind, Outcome, one_line

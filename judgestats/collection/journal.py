@@ -14,29 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from judgestats.collection import journal_file
 from judgestats.collection.batch_store import BATCH_SCHEMA, BatchStore, split_keys
-from judgestats.collection.journal_file import (
-    ALL,
-    APPLICATION_ID,
-    COLUMNS,
-    FACTS_SCHEMA,
-    GET,
-    PUT,
-    PUT_NEW,
-    SCHEMA,
-    SQLITE_ERRORS,
-    VERSION,
-    Answer,
-    Database,
-    answer_of,
-    answer_record,
-    check_file,
-    checksum,
-    connected,
-    is_busy,
-    is_laid_out,
-    store_error,
-)
 from judgestats.collection.ledger import LEDGER_SCHEMA, Charge, Ledger, sign_lines
 from judgestats.collection.response import Abilities, SentRequest
 from judgestats.errors import StoreError
@@ -65,7 +44,7 @@ def brought_up(db: sqlite3.Connection, *, version: int) -> None:
     if version < 5:
         _checksums(db)
     if version < 6:
-        add_tables(db, FACTS_SCHEMA)
+        add_tables(db, journal_file.FACTS_SCHEMA)
         if version < 5:  # 0.1.0 read by its own rules
             db.execute("INSERT INTO facts VALUES ('reader', '1')")
     if version in {4, 5}:
@@ -76,8 +55,8 @@ def brought_up(db: sqlite3.Connection, *, version: int) -> None:
 def _checksums(db: sqlite3.Connection) -> None:
     """Rows of before get theirs as they stand."""
     db.execute("ALTER TABLE answers ADD COLUMN checksum BLOB NOT NULL DEFAULT x''")
-    db.create_function("row_checksum", -1, lambda key, *values: checksum(key, values))
-    db.execute(f"UPDATE answers SET checksum = row_checksum(key, {COLUMNS})")  # noqa: S608
+    db.create_function("row_checksum", -1, lambda key, *values: journal_file.checksum(key, values))
+    db.execute(f"UPDATE answers SET checksum = row_checksum(key, {journal_file.COLUMNS})")  # noqa: S608
 
 
 def _answers_of_2(db: sqlite3.Connection) -> None:
@@ -160,8 +139,8 @@ class Journal:
         self.path = None if path is None else Path(path)
         self._name = "journal (in memory)" if self.path is None else f"journal {self.path}"
         if self.path is not None:
-            check_file(self.path)
-        self._database = Database(self._open(), self.path)
+            journal_file.check_file(self.path)
+        self._database = journal_file.Database(self._open(), self.path)
         self._batch: _Batch | None = None
         self._closed = False
         self.batches = BatchStore(self._database)
@@ -184,7 +163,7 @@ class Journal:
 
     def _opened(self) -> sqlite3.Connection:
         new = self.path is not None and not self.path.exists()
-        db = connected(self.path)
+        db = journal_file.connected(self.path)
         try:
             db.execute("PRAGMA locking_mode=EXCLUSIVE")
             db.execute("PRAGMA journal_mode=WAL")
@@ -194,17 +173,17 @@ class Journal:
             application = db.execute("PRAGMA application_id").fetchone()[0]
             if application == 0:
                 self._lay_out(db)
-            elif application != APPLICATION_ID:
+            elif application != journal_file.APPLICATION_ID:
                 raise self._foreign()
             self._update(db)
             db.execute("COMMIT")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        except (*SQLITE_ERRORS, StoreError) as error:
+        except (*journal_file.SQLITE_ERRORS, StoreError) as error:
             db.close()
             if isinstance(error, StoreError):
                 raise
-            failure = store_error(error, self.path)
-            if new and not is_busy(error):
+            failure = journal_file.store_error(error, self.path)
+            if new and not journal_file.is_busy(error):
                 self._remove_half_made()
             raise failure from None
         if self.path is not None:
@@ -213,26 +192,26 @@ class Journal:
 
     def _remove_half_made(self) -> None:
         """Take away what was made a moment ago and never held an answer (on a full disk, say)."""
-        if self.path is not None and not is_laid_out(self.path):
+        if self.path is not None and not journal_file.is_laid_out(self.path):
             for ending in ("", "-wal", "-shm"):
                 self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
 
     def _lay_out(self, db: sqlite3.Connection) -> None:
         if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             raise self._foreign()
-        add_tables(db, SCHEMA)
+        add_tables(db, journal_file.SCHEMA)
         add_tables(db, BATCH_SCHEMA)
         add_tables(db, LEDGER_SCHEMA)
-        add_tables(db, FACTS_SCHEMA)
-        db.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        db.execute(f"PRAGMA user_version={VERSION}")
+        add_tables(db, journal_file.FACTS_SCHEMA)
+        db.execute(f"PRAGMA application_id={journal_file.APPLICATION_ID}")
+        db.execute(f"PRAGMA user_version={journal_file.VERSION}")
 
     def _update(self, db: sqlite3.Connection) -> None:
         """Bring a journal of an earlier version up to this one; nothing is taken away."""
         version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version < VERSION:
+        if version < journal_file.VERSION:
             brought_up(db, version=version)
-            db.execute(f"PRAGMA user_version={VERSION}")
+            db.execute(f"PRAGMA user_version={journal_file.VERSION}")
 
     def _foreign(self) -> StoreError:
         return StoreError(
@@ -296,7 +275,7 @@ class Journal:
 
     # ------------------------------------------------------------------ answers
 
-    def get(self, key: bytes) -> Answer | None:
+    def get(self, key: bytes) -> journal_file.Answer | None:
         """The stored answer, or None.
 
         Raises
@@ -304,10 +283,10 @@ class Journal:
         StoreError
             It is damaged: a bit of its row is not as it was written.
         """
-        row = self._database.one(GET, (key,))
+        row = self._database.one(journal_file.GET, (key,))
         if row is None:
             return None
-        answer = answer_of(row)
+        answer = journal_file.answer_of(row)
         if answer is None:
             raise self._database.damaged("an answer is damaged (its checksum differs)")
         return answer
@@ -350,7 +329,7 @@ class Journal:
     async def answered(
         self,
         number: int,
-        answers: Sequence[tuple[bytes, Answer]],
+        answers: Sequence[tuple[bytes, journal_file.Answer]],
         charge: Charge | None = None,
     ) -> None:
         """Store a request's answers and what they cost; returns once they are committed."""
@@ -358,16 +337,20 @@ class Journal:
         if charge is not None:
             batch.charges.append(charge)
         batch.ended.append((number,))
-        batch.answers.extend((key, *answer_record(key, answer)) for key, answer in answers)
+        batch.answers.extend(
+            (key, *journal_file.answer_record(key, answer)) for key, answer in answers
+        )
         await self._committed(batch)
 
     def store_batch(
-        self, batch: str, answers: Mapping[bytes, Answer], charge: Charge | None = None
+        self, batch: str, answers: Mapping[bytes, journal_file.Answer], charge: Charge | None = None
     ) -> frozenset[bytes]:
         """Store a batch's answers, their cost and its end; gives what was not answered before."""
-        values = {key: answer_record(key, answer) for key, answer in answers.items()}
+        values = {key: journal_file.answer_record(key, answer) for key, answer in answers.items()}
         charges = () if charge is None else (charge,)
-        return self.batches.end(batch, PUT_NEW, values, lambda: self.ledger.charge(charges))
+        return self.batches.end(
+            batch, journal_file.PUT_NEW, values, lambda: self.ledger.charge(charges)
+        )
 
     def failed(
         self, number: int, charge: Charge | None = None, *, billed_in_vain: str = ""
@@ -401,7 +384,7 @@ class Journal:
         try:
             with self._database.transaction() as db:
                 if batch.answers:
-                    db.executemany(PUT, batch.answers)
+                    db.executemany(journal_file.PUT, batch.answers)
                 if batch.ended:
                     db.executemany("DELETE FROM attempts WHERE id = ?", batch.ended)
                 if batch.ruined:
@@ -415,9 +398,11 @@ class Journal:
 
     # ------------------------------------------------------------------ from one to another
 
-    def entries(self) -> list[tuple[bytes, Answer]]:
+    def entries(self) -> list[tuple[bytes, journal_file.Answer]]:
         """All answers with their keys; damaged ones are left out."""
-        rows = ((row[0], answer_of(row)) for row in self._database.rows(ALL))
+        rows = (
+            (row[0], journal_file.answer_of(row)) for row in self._database.rows(journal_file.ALL)
+        )
         return [(key, answer) for key, answer in rows if answer is not None]
 
     def damaged(self, *, drop: bool = False) -> list[str]:
@@ -432,8 +417,10 @@ class Journal:
         faults = [fault for fault in faults if fault != "ok"]
         bad = [
             row[0]
-            for row in self._database.rows(ALL.replace("SELECT key", "SELECT rowid, key", 1))
-            if answer_of(row[1:]) is None
+            for row in self._database.rows(
+                journal_file.ALL.replace("SELECT key", "SELECT rowid, key", 1)
+            )
+            if journal_file.answer_of(row[1:]) is None
         ]
         unread = [
             (url, model)
@@ -452,11 +439,11 @@ class Journal:
         learned = [f"what is known of {model} at {url} cannot be read" for url, model in unread]
         return [*faults, *rows, *learned, *lines]
 
-    def keep(self, answers: Iterable[tuple[bytes, Answer]]) -> None:
+    def keep(self, answers: Iterable[tuple[bytes, journal_file.Answer]]) -> None:
         """Store answers that another journal holds; committed when it returns."""
-        rows = [(key, *answer_record(key, answer)) for key, answer in answers]
+        rows = [(key, *journal_file.answer_record(key, answer)) for key, answer in answers]
         with self._database.transaction() as db:
-            db.executemany(PUT, rows)
+            db.executemany(journal_file.PUT, rows)
 
     def lost_judgments(self) -> frozenset[bytes]:
         """Judgments in flight when an earlier run ended, not yet asked again."""
@@ -530,7 +517,7 @@ def journal_view(journal: Journal | Path | str | None) -> Iterator[Journal]:
         with Journal(None) as empty:
             yield empty
         return
-    check_file(Path(path))
+    journal_file.check_file(Path(path))
     with tempfile.TemporaryDirectory(prefix="judgestats-") as folder:
         copy = Path(folder) / "journal.sqlite"
         _copy(Path(path), copy)

@@ -5,26 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judgestats.collection import progress
 from judgestats.collection.account import Account, Collected
 from judgestats.collection.app_client import AppClient
 from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.callable_judge import FunctionClient
-from judgestats.collection.collector import Collector, Source, grouped, signals
+from judgestats.collection.collector import Collector, Group, Source, grouped, signals
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.ledger import Purse, Spend
-from judgestats.collection.progress import (
-    EVERY_S,
-    Reporter,
-    journal_note,
-    message,
-    money_notes,
-    reader_notes,
-    reporter,
-)
 from judgestats.collection.retry import AdaptiveLimit
 from judgestats.collection.rows import FrameWriter, PartWriter
 from judgestats.collection.spec import JudgeSpec
@@ -43,7 +36,7 @@ async def collect_online(tasks: Iterable[Task], ask: CollectionRequest) -> Colle
         for name in {t.condition.judge for t in tasks}:
             ask.judge(name)  # a wrong name is found before anything is opened or sent
     sink = FrameWriter() if ask.stream_to is None else PartWriter(Path(ask.stream_to))
-    show = reporter(ask.progress)
+    show = progress.reporter(ask.progress)
     async with contextlib.AsyncExitStack() as stack:
         journal = stack.enter_context(ask.opened_journal())
         reader = journal.read_by(READER_VERSION)
@@ -94,7 +87,7 @@ async def collect_online(tasks: Iterable[Task], ask: CollectionRequest) -> Colle
                 await collector.run(sources, grace_s=2.0)
         except JudgestatsError as error:
             if collector.account.answered and journal.path is not None:
-                error.add_note(journal_note(collector.account, journal))
+                error.add_note(progress.journal_note(collector.account, journal))
             raise
         finally:
             ticker.cancel()
@@ -110,13 +103,15 @@ async def collect_online(tasks: Iterable[Task], ask: CollectionRequest) -> Colle
         account=account,
         stopped_because=collector.halt.why,
         stopped_detail=collector.halt.detail,
-        message=message(collector.halt, account=account, budget=ask.budget, journal=journal),
+        message=progress.message(
+            collector.halt, account=account, budget=ask.budget, journal=journal
+        ),
         reply_modes=ask.reply_modes(endpoints),
         usage_faults={e.spec.name: e.usage_faults for e in endpoints.values()},
         notes=(
-            *reader_notes(reader, account),
+            *progress.reader_notes(reader, account),
             *(note for each in endpoints.values() for note in each.all_notes(ask.sampling)),
-            *money_notes(account, ask.budget, endpoints.values()),
+            *progress.money_notes(account, ask.budget, endpoints.values()),
         ),
     )
 
@@ -146,17 +141,22 @@ def _sources(tasks: Iterable[Task], ask: CollectionRequest) -> list[tuple[Source
     def model_tasks(wanted: set[str]) -> Iterator[tuple[int, Task]]:
         return ((i, t) for i, t in enumerate(plan) if t.condition.judge in wanted)
 
-    return [
-        (Source(grouped(model_tasks(wanted), choices, together=True)), ask.concurrency)
-        for wanted in names.values()
-    ]
+    sources = []
+    for wanted in names.values():
+        groups: Iterable[Group] = grouped(model_tasks(wanted), choices, together=True)
+        if ask.follow_up is None:
+            # A slow change of the server then falls on all repeats alike: none shares a shift.
+            groups = list(groups)
+            random.Random(ask.seed or 0).shuffle(groups)
+        sources.append((Source(iter(groups)), ask.concurrency))
+    return sources
 
 
 async def _tick(
-    show: Reporter, account: Account, endpoints: Mapping[tuple[str, str], Endpoint]
+    show: progress.Reporter, account: Account, endpoints: Mapping[tuple[str, str], Endpoint]
 ) -> None:
     while True:
-        await asyncio.sleep(EVERY_S)
+        await asyncio.sleep(progress.EVERY_S)
         pauses = dict.fromkeys(e.pause for e in endpoints.values())
         show.show(account, "; ".join(filter(None, pauses)))
 

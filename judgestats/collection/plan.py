@@ -10,11 +10,10 @@ from itertools import count
 from typing import Any, Protocol
 
 from judgestats.collection.ask import CollectionRequest
-from judgestats.collection.charges import JudgePlan, PricePlan, Sampled
 from judgestats.collection.collector import Group, grouped
 from judgestats.collection.journal import Journal, journal_view
 from judgestats.collection.journal_file import Answer
-from judgestats.collection.prices import Price
+from judgestats.collection.prices import JudgePlan, Price, PricePlan, Sampled
 from judgestats.collection.request import Ready
 from judgestats.collection.response import Abilities
 from judgestats.collection.rows import answer_row, blank_row

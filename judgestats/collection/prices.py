@@ -1,4 +1,4 @@
-"""Prices of models, usage, and reserved cost."""
+"""Prices of models, usage, and planned, used, and reserved cost."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from judgestats.collection.ledger import Spend
+from judgestats.collection.request import FRAME_TOKENS, Encoded, TextSize
+from judgestats.collection.retry import Kind, Outcome
 from judgestats.collection.spec import JudgeSpec
 from judgestats.errors import InputError
 from judgestats.yaml_text import YamlTextError, read_yaml, read_yaml_file
@@ -235,3 +238,365 @@ def _price(entry: Mapping[str, Any]) -> Price:
     if not all(0 <= dollars < math.inf for dollars in listed) or not price.up_to > 0:
         raise ValueError("a price is negative, infinite or no number")
     return price
+
+
+_PRICED_UNKNOWN = "unknown"
+
+
+@dataclass(kw_only=True)
+class JudgePlan:
+    """One judge's share of a plan. Tokens and dollars are (low, high) estimates."""
+
+    judge: str
+    judgments: int = 0
+    cached: int = 0
+    waiting: int = 0
+    requests: int = 0
+    tokens_in: tuple[float, float] = (0.0, 0.0)
+    tokens_out: tuple[float, float] = (0.0, 0.0)
+    cost_usd: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampled:
+    """Which part of a plan was priced for the whole, and how far another draw could lead.
+
+    Attributes
+    ----------
+    pairs, all_pairs : int
+    sets : int
+        From each of which a part was drawn.
+    requests, tokens : float
+        Half the width of the interval of the total, as a share of it: 0.04 is plus or minus 4 %.
+        Tokens stand for dollars.
+    level : float
+        Of these intervals.
+    """
+
+    pairs: int
+    all_pairs: int
+    sets: int
+    requests: float
+    tokens: float
+    level: float = 0.95
+
+    def __str__(self) -> str:
+        of = "" if self.sets < 2 else f" (some of each of {self.sets} sets)"
+        return (
+            f"The figures are estimated from {self.pairs:,} of {self.all_pairs:,} pairs, drawn by "
+            f"seed{of} with all strategies on each, and scaled up. Another draw could differ: "
+            f"requests by ±{_percent(self.requests)}, tokens and dollars by "
+            f"±{_percent(self.tokens)} ({100 * self.level:g} % intervals; the total includes them)."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PricePlan:
+    """What a collection would ask, by judge; prints as a table.
+
+    Attributes
+    ----------
+    judges : tuple of JudgePlan
+    prices_as_of : str
+        Date of the price table.
+    reply_tokens : tuple of int
+        A reply's tokens in the low and the high estimate.
+    mode : {"online", "batch"}
+    what : tuple of str
+        Who is asked, and for what: headings of the table.
+    sampled : Sampled or None
+        Where a part was priced and scaled up: which, with its margin.
+    old_prices : tuple of str
+        Whose price was checked more than 90 days ago.
+    """
+
+    judges: tuple[JudgePlan, ...]
+    prices_as_of: str
+    reply_tokens: tuple[int, int]
+    mode: str = "online"
+    what: tuple[str, str] = ("judge", "judgments")
+    sampled: Sampled | None = None
+    old_prices: tuple[str, ...] = ()
+
+    @property
+    def requests(self) -> int:
+        """Requests to be sent, retries aside."""
+        return sum(j.requests for j in self.judges)
+
+    @property
+    def cost_usd(self) -> tuple[float, float]:
+        """Low and high estimate in dollars, the margin of a sample included; NaN if unknown."""
+        margin = self.sampled.tokens if self.sampled is not None else 0.0
+        low = sum(j.cost_usd[0] for j in self.judges)
+        high = sum(j.cost_usd[1] for j in self.judges)
+        # NaN stays NaN: it is the first argument that max keeps where none is the larger
+        return (max(low * (1 - margin), 0.0), high * (1 + margin))
+
+    def __str__(self) -> str:
+        width = max([5, *(len(j.judge) for j in self.judges)])
+        heading = (
+            f"{self.what[0]:<{width}}  {self.what[1]:>9}  in journal  requests  {'tokens in':>19}"
+        )
+        lines = [f"{heading}  {'tokens out':>19}  {'US dollars':>19}"]
+        for j in self.judges:
+            lines.append(
+                f"{j.judge:<{width}}  {j.judgments:>9,}  {j.cached:>10,}  {j.requests:>8,}  "
+                f"{_span(j.tokens_in):>19}  {_span(j.tokens_out):>19}  {_dollars(j.cost_usd):>19}"
+            )
+        lines.append(
+            f"total: {self._requests()} requests, {self._price()} "
+            f"(prices of {self.prices_as_of}). Nothing was sent. Estimates: 3-5 characters a "
+            f"token, {self.reply_tokens[0]}-{self.reply_tokens[1]} tokens a reply; models that "
+            "think before they answer use more; retries are not included."
+        )
+        lines += [f"{old}; look whether it still holds." for old in self.old_prices]
+        if self.sampled is not None:
+            lines.append(str(self.sampled))
+        if self.mode == "batch":
+            waiting = sum(j.waiting for j in self.judges)
+            lines.append(
+                "Through the Batch API: half the price, answers within 24 hours."
+                + (f" {waiting:,} judgments wait in batches handed in before." if waiting else "")
+            )
+        return "\n".join(lines)
+
+    def _price(self) -> str:
+        price_range = _dollars(self.cost_usd)
+        return f"price {price_range}" if price_range == _PRICED_UNKNOWN else price_range
+
+    def _requests(self) -> str:
+        if self.sampled is None:
+            return f"{self.requests:,}"
+        off = self.requests * self.sampled.requests
+        return f"{max(0.0, self.requests - off):,.0f}-{self.requests + off:,.0f}"
+
+
+def _span(values: tuple[float, float]) -> str:
+    return f"{values[0]:,.0f}-{values[1]:,.0f}"
+
+
+def _dollars(values: tuple[float, float]) -> str:
+    if math.isnan(values[0]) or math.isnan(values[1]):
+        return _PRICED_UNKNOWN
+    digits = 2 if values[0] >= 10 else 4
+    return f"${values[0]:,.{digits}f}-${values[1]:,.{digits}f}" if values[1] else "$0"
+
+
+def _percent(share: float) -> str:
+    """A margin for a reader: one digit below ten.
+
+    Examples
+    --------
+    >>> _percent(0.0423), _percent(0.31), _percent(0.0)
+    ('4.2 %', '31 %', '0 %')
+    """
+    value = 100 * share
+    return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.1f} %"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Charged:
+    """What a request is charged at.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        Without the reported tokens that its text does not allow.
+    cost : float
+        Dollars by reported tokens; NaN where they, or the price, are not known.
+    estimate : float
+        Dollars to charge where the cost is not known.
+    basis : str
+        What the estimate rests on.
+    """
+
+    outcome: Outcome
+    cost: float
+    estimate: float
+    basis: str = "their length"
+
+
+def charged(
+    outcome: Outcome, price: Price, asked: TextSize, *, hold: float, bound: int | None
+) -> Charged:
+    """Charge a request by its reported tokens, or by its length where they cannot be right.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    price : Price
+    asked : TextSize
+        Of the prompt.
+    hold : float
+        Dollars held back for the request.
+    bound : int or None
+        The request's ``max_tokens``. With one, a request of unknown cost is charged at no less
+        than what was held back for it, so that ``max_cost`` stays a bound.
+
+    Examples
+    --------
+    >>> from judgestats.collection.retry import Choice
+    >>> lie = Outcome(kind=Kind.ANSWERED, choices=(Choice("8" * 10 + " good" * 1000, "stop"),),
+    ...     tokens_in=300, tokens_out=0)
+    >>> price = Price(input=10.0, output=40.0)
+    >>> made = charged(lie, price, TextSize.from_texts(["Why? "] * 100), hold=0.02, bound=None)
+    >>> made.outcome.usage_fault, made.cost, round(made.estimate, 4)
+    ('0 tokens', nan, 0.0531)
+    """
+    if not price.is_known or price.free:
+        return Charged(outcome=outcome, cost=price.cost(*outcome.usage), estimate=hold)
+    written = TextSize.from_texts(outcome.contents)
+    tokens_in, tokens_out, cached = outcome.usage
+    reported = ((tokens_out, written), (tokens_in, asked))
+    wrong = [(n, size) for n, size in reported if n is not None and not size.allows(n)]
+    known = not wrong and tokens_in is not None and tokens_out is not None
+    basis = "their length"
+    if not known:  # one count that cannot be right leaves none to rest on
+        outcome = _drop_tokens(outcome, [n for n, _ in wrong])
+        least_out, least_in, cached = tokens_out or 0, tokens_in or 0, None
+        tokens_out, tokens_in = written.estimate, asked.estimate
+        too_many = any(n > size.floor for n, size in wrong)
+        if not too_many and (least_out > tokens_out or least_in > tokens_in):
+            tokens_out, tokens_in = max(least_out, tokens_out), max(least_in, tokens_in)
+            basis = "their length and the higher count that is reported"
+    cost = price.cost(*outcome.usage)
+    estimate = replace(price, up_to=math.inf).cost(tokens_in, tokens_out, cached)
+    if hold > estimate and (bound is not None or known or outcome.kind is not Kind.ANSWERED):
+        return Charged(outcome=outcome, cost=cost, estimate=hold, basis="what was reserved")
+    return Charged(outcome=outcome, cost=cost, estimate=estimate, basis=basis)
+
+
+def _drop_tokens(outcome: Outcome, wrong: list[int]) -> Outcome:
+    """An outcome whose reported tokens are not believed, and why."""
+    fault = outcome.usage_fault or ("no token counts" if outcome.contents else "")
+    if wrong and not outcome.usage_fault:
+        fault = f"{wrong[0]:,} token{'s' * (wrong[0] != 1)}"
+    return replace(
+        outcome,
+        tokens_in=None,
+        tokens_out=None,
+        tokens_cached=None,
+        tokens_reasoning=None,
+        usage_fault=fault,
+    )
+
+
+@dataclass(slots=True)
+class UsageFaults:
+    """Replies whose reported tokens were not believed, and what they are charged at."""
+
+    replies: int = 0
+    characters: int = 0
+    dollars: float = 0.0
+    first: str = ""
+    basis: str = ""
+
+    def add(self, bill: Charged) -> None:
+        """Count one."""
+        self.replies += 1
+        self.characters += sum(map(len, bill.outcome.contents))
+        self.dollars += bill.estimate
+        self.first = self.first or bill.outcome.usage_fault
+        self.basis = self.basis or bill.basis
+
+    def note(self, name: str, *, capped: bool) -> str:
+        """What to say of them; empty where there were none.
+
+        Examples
+        --------
+        >>> UsageFaults(2, 10_000, 0.1, "0 tokens", "their length").note("m", capped=True)
+        'm reports 0 tokens for 2 replies of about 5,000 characters, so their cost is estimated \
+from their length: about $0.05 per reply. max_cost holds for the estimate'
+        """
+        if not self.replies:
+            return ""
+        replies = "1 reply" if self.replies == 1 else f"{self.replies:,} replies"
+        size, each = self.characters / self.replies, self.dollars / self.replies
+        note = (
+            f"{name} reports {self.first} for {replies} of about {size:,.0f} characters, so their "
+            f"cost is estimated from {self.basis}: about ${each:.2g} per reply"
+        )
+        return f"{note}. max_cost holds for the estimate" if capped else note
+
+
+_LEAST = 800.0
+"""Tokens held back for a reply without a bound, at least."""
+_MARGIN = 2.0
+"""Times the worst seen is held back, where nothing bounds it."""
+
+
+class CostReservation:
+    """What one request to a model may cost at most, as far as anything bounds it.
+
+    A token is at least one byte of text, so that a prompt has at most as many tokens as bytes. A
+    reply has at most ``max_tokens`` (the `bound`) where the server heeds it; else, and once a
+    longer reply has been seen, twice the worst seen is held back, which is a guess and no bound.
+
+    Parameters
+    ----------
+    price : Price
+    earlier : Spend
+        With the worst that earlier runs saw.
+
+    Attributes
+    ----------
+    longest, input_ratio, output_ratio : float
+        The worst seen (`judgestats.collection.ledger.Spend`).
+
+    Examples
+    --------
+    >>> reserve = CostReservation(Price(input=1.0, output=1.0), Spend())
+    >>> reserve.tokens(600, 2, bound=50)
+    (1000.0, 100.0)
+    >>> reserve.tokens(600, 2, bound=None), reserve.bounded
+    ((1000.0, 1600.0), False)
+    """
+
+    def __init__(self, price: Price, earlier: Spend) -> None:
+        self._price = replace(price, up_to=math.inf)  # a step is no reason to hold nothing back
+        self.longest = earlier.longest
+        self.input_ratio = earlier.input_ratio
+        self.output_ratio = earlier.output_ratio
+        self._bounds = True
+
+    @property
+    def bounded(self) -> bool:
+        """Whether all that was held back bounds the cost, as far as the server kept to it."""
+        return self._bounds and self.input_ratio <= 1 and self.output_ratio <= 1
+
+    @property
+    def alone(self) -> bool:
+        """Whether no reply has been seen: the next request goes alone, as it may cost anything."""
+        return self.longest == 0 and not self._price.free
+
+    def tokens(self, size: int, choices: int, *, bound: int | None) -> tuple[float, float]:
+        """Tokens in and out to hold back for a prompt of so many bytes."""
+        into = float(size + FRAME_TOKENS)
+        if self.input_ratio > 1:
+            into *= _MARGIN * self.input_ratio
+        if bound is None:
+            self._bounds = False
+        elif self.output_ratio <= 1:
+            return into, float(bound * choices)
+        return into, max(_MARGIN * self.longest, _LEAST) * choices
+
+    def hold(self, encoded: Encoded, choices: int, *, bound: int | None) -> float:
+        """Dollars to hold back; NaN where the price is unknown."""
+        return self._price.cost(*self.tokens(encoded.size, choices, bound=bound))
+
+    def saw(
+        self, outcome: Outcome, choices: int, *, size: int | None = None, bound: int | None = None
+    ) -> None:
+        """Remember the worst: the longest reply, the prompt with the most tokens for its bytes."""
+        if outcome.tokens_out is None:
+            written = TextSize.from_texts(outcome.contents)
+            seen, least = written.estimate / choices, written.floor / choices
+            if bound is not None:
+                self.output_ratio = max(self.output_ratio, least / bound)
+        else:  # the tokens of several choices come as one sum
+            seen = outcome.tokens_out / choices
+            if bound is not None:
+                self.output_ratio = max(self.output_ratio, seen / bound)
+        self.longest = max(self.longest, seen, 1.0)
+        if outcome.tokens_in is not None and size is not None:
+            self.input_ratio = max(self.input_ratio, outcome.tokens_in / (size + FRAME_TOKENS))

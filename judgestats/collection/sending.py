@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 
 from judgestats.collection.account import Account, Stop
 from judgestats.collection.callable_judge import JUDGED_HEADER, task_inputs
-from judgestats.collection.charges import Charged, charged
 from judgestats.collection.endpoint import Endpoint, mode_ignored, taught, why_fatal
 from judgestats.collection.journal import Journal
 from judgestats.collection.journal_file import UNTOLD, Answer
 from judgestats.collection.ledger import Purse
+from judgestats.collection.prices import Charged, charged
 from judgestats.collection.request import (
     DRAW_HEADER,
     Ready,

@@ -125,6 +125,8 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
         judged = (_streamed if streamed else _read_memory)(arguments, path, words)
     analysis = judged.analysis
     console.print_verbose(judged.line)
+    if judged.declared.design is not None:
+        console.print_status(judged.declared.design.line)
     command = _command(arguments)
     facts = _about(arguments, path, judged, command)
     results = analysis.records(facts)
@@ -554,6 +556,8 @@ def _about(arguments: Args, path: Path, judged: _AuditInput, command: str) -> di
             "experiment": "audit",
             "conditions": list(judged.analysis.conditions["condition"]),
             **judged.design,
+            "facets": to_plain(judged.declared.design),
+            "line": judged.declared.design.line if judged.declared.design else "",
             "item_source": path.name,
             "reader": judged.reader,
             "seed": arguments.seed,

@@ -19,8 +19,7 @@ from judgestats.runner.design import (
     experiment_names,
     load_design,
 )
-from judgestats.style import MLFLOW, OPTIONS, spelled_for
-from judgestats.terminal import emit
+from judgestats.terminal import MLFLOW, OPTIONS, emit, spelled_for
 
 
 def run_command(arguments: Args) -> int:

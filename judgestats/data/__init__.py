@@ -1,7 +1,5 @@
 """What was said: schemas of the judgments frame, its shapes, and readers of files."""
 
-from __future__ import annotations
-
 from judgestats.lazy import public_names
 
 __all__, __getattr__, __dir__ = public_names(__name__, __file__)

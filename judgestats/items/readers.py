@@ -8,24 +8,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from judgestats.errors import InputError, StoreError
+from judgestats.items import preference_sets, question_sets
 from judgestats.items.files import Source, is_folder, read_source
-from judgestats.items.mt_bench import human_judgment_items, is_mt_bench_folder, mt_bench_items
-from judgestats.items.preference_sets import (
-    drop_ties,
-    evalbias_items,
-    helpsteer2_items,
-    judgebench_items,
-    offsetbias_items,
-    pandalm_items,
-    rewardbench_items,
-)
-from judgestats.items.question_sets import (
-    bbh_items,
-    head_to_tail_items,
-    oasst_items,
-    reliability_items,
-    squad_items,
-)
 from judgestats.items.records import (
     MAX_CHARS,
     Item,
@@ -121,7 +105,7 @@ LAYOUTS: Mapping[str, Layout] = {
         about="MT-Bench human judgments: question_id, model_a, model_b, winner, judge, "
         "conversation_a, conversation_b, turn",
         fits=_has("question_id", "model_a", "model_b", "winner", "conversation_a"),
-        load=lambda s, o: human_judgment_items(
+        load=lambda s, o: question_sets.human_judgment_items(
             s, models=o.models, turn=o.turn, max_chars=o.max_chars
         ),
         options=("models", "turn", "ties"),
@@ -129,64 +113,68 @@ LAYOUTS: Mapping[str, Layout] = {
     "rewardbench": Layout(
         about="RewardBench: prompt, chosen, rejected, subset",
         fits=_has("prompt", "chosen", "rejected"),
-        load=lambda s, o: rewardbench_items(s, max_chars=o.max_chars),
+        load=lambda s, o: preference_sets.rewardbench_items(s, max_chars=o.max_chars),
     ),
     "helpsteer2": Layout(
         about="HelpSteer2: prompt, response and five attributes; the preference follows from them",
         fits=_has("prompt", "response", "helpfulness", "correctness", "coherence"),
-        load=lambda s, o: helpsteer2_items(s, preference=o.preference, max_chars=o.max_chars),
+        load=lambda s, o: preference_sets.helpsteer2_items(
+            s, preference=o.preference, max_chars=o.max_chars
+        ),
         options=("preference", "ties"),
     ),
     "judgebench": Layout(
         about="JudgeBench: question, response_A, response_B, label A>B or B>A",
         fits=_has("question", "response_A", "response_B", "label"),
-        load=lambda s, o: judgebench_items(s, max_chars=o.max_chars),
+        load=lambda s, o: preference_sets.judgebench_items(s, max_chars=o.max_chars),
     ),
     "evalbias": Layout(
         about="EvalBiasBench: type of bias to instruction, response1 (the better one), response2",
         fits=_is_evalbias,
-        load=lambda s, o: evalbias_items(s, max_chars=o.max_chars),
+        load=lambda s, o: preference_sets.evalbias_items(s, max_chars=o.max_chars),
         whole=True,
     ),
     "offsetbias": Layout(
         about="OffsetBias: instruction, output_1, output_2, label 1 or 2 (EvalBias's training)",
         fits=_has("instruction", "output_1", "output_2", "label"),
-        load=lambda s, o: offsetbias_items(s, max_chars=o.max_chars),
+        load=lambda s, o: preference_sets.offsetbias_items(s, max_chars=o.max_chars),
     ),
     "pandalm": Layout(
         about="PandaLM's test set: instruction, input, response1, response2, three annotators",
         fits=_has("instruction", "response1", "response2", "annotator1"),
-        load=lambda s, o: pandalm_items(s, max_chars=o.max_chars),
+        load=lambda s, o: preference_sets.pandalm_items(s, max_chars=o.max_chars),
         options=("ties",),
     ),
     "oasst": Layout(
         about="OpenAssistant message trees: prompt with its replies",
         fits=lambda s: _has("prompt")(s) and isinstance(s.rows[0].values["prompt"], Mapping),
-        load=lambda s, o: oasst_items(s, max_chars=o.max_chars),
+        load=lambda s, o: question_sets.oasst_items(s, max_chars=o.max_chars),
     ),
     "bbh": Layout(
         about="BIG-Bench Hard task: examples of input and target (questions without responses)",
         fits=lambda s: "examples" in (s.document or {}),
-        load=lambda s, o: bbh_items([s], max_chars=o.max_chars),
+        load=lambda s, o: question_sets.bbh_items([s], max_chars=o.max_chars),
         whole=True,
     ),
     "squad": Layout(
         about="SQuAD v1.1: data, paragraphs, qas (questions without responses)",
         fits=lambda s: "data" in (s.document or {}),
-        load=lambda s, o: squad_items(s, max_chars=o.max_chars),
+        load=lambda s, o: question_sets.squad_items(s, max_chars=o.max_chars),
         whole=True,
     ),
     "head_to_tail": Layout(
         about="arXiv 2412.12509's Head-to-Tail: model to mag and dblp, with true answers",
         fits=_answers_by_model("mag", "dblp"),
-        load=lambda s, o: head_to_tail_items(s, models=o.models, cut=o.cut, max_chars=o.max_chars),
+        load=lambda s, o: question_sets.head_to_tail_items(
+            s, models=o.models, cut=o.cut, max_chars=o.max_chars
+        ),
         options=("models", "cut"),
         whole=True,
     ),
     "llm_reliability": Layout(
         about="arXiv 2412.12509's 55 questions with five answers each",
         fits=_answers_by_model("type", "prompt", "model_responses"),
-        load=lambda s, o: reliability_items(s, max_chars=o.max_chars),
+        load=lambda s, o: question_sets.reliability_items(s, max_chars=o.max_chars),
         whole=True,
     ),
     "table": Layout(
@@ -310,7 +298,7 @@ def read_items(
     _refuse_other_form(source, name)
     _refuse_unused(options, name, LAYOUTS[name].options)
     items = LAYOUTS[name].load(source, options)
-    return drop_ties(items) if ties == "drop" else items
+    return preference_sets.drop_ties(items) if ties == "drop" else items
 
 
 def _find_layout(source: Source, *, mapped: bool) -> str:
@@ -344,7 +332,7 @@ def _refuse_other_form(source: Source, name: str) -> None:
 
 
 def _read_folder(path: Path, options: Options, layout: str | None) -> tuple[Item, ...]:
-    layout_name = "mt_bench" if is_mt_bench_folder(path) else "bbh"
+    layout_name = "mt_bench" if question_sets.is_mt_bench_folder(path) else "bbh"
     if layout not in (None, layout_name):
         raise InputError(
             f"read_items: {str(path)!r} is a folder"
@@ -357,7 +345,7 @@ def _read_folder(path: Path, options: Options, layout: str | None) -> tuple[Item
         )
     if layout_name == "mt_bench":
         _refuse_unused(options, "mt_bench", ("models", "turn"))
-        return mt_bench_items(
+        return question_sets.mt_bench_items(
             path, models=options.models, turn=options.turn, max_chars=options.max_chars
         )
     tasks = sorted(path.glob("*.json"))
@@ -368,7 +356,9 @@ def _read_folder(path: Path, options: Options, layout: str | None) -> tuple[Item
             "file, or another folder."
         )
     _refuse_unused(options, "bbh", ())
-    return bbh_items([read_source(task) for task in tasks], max_chars=options.max_chars)
+    return question_sets.bbh_items(
+        [read_source(task) for task in tasks], max_chars=options.max_chars
+    )
 
 
 def _refuse_unused(options: Options, name: str, understood: tuple[str, ...]) -> None:

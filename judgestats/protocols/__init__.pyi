@@ -10,6 +10,7 @@ from judgestats.protocols.base import Status as Status
 from judgestats.protocols.base import Unit as Unit
 from judgestats.protocols.base import Verdict as Verdict
 from judgestats.protocols.base import prompted_in as prompted_in
+from judgestats.protocols.explained import AnswerPrompt as AnswerPrompt
 from judgestats.protocols.explained import load_examples as load_examples
 from judgestats.protocols.pairwise import Pairwise as Pairwise
 from judgestats.protocols.pairwise import padded as padded
@@ -58,4 +59,3 @@ from judgestats.protocols.template import imitates_frame as imitates_frame
 from judgestats.protocols.template import pair_name as pair_name
 from judgestats.protocols.template import response_names as response_names
 from judgestats.protocols.template import seal_of as seal_of
-from judgestats.protocols.writing import AnswerPrompt as AnswerPrompt

@@ -9,14 +9,8 @@ from typing import Any, ClassVar
 
 from judgestats.errors import InputError, one_of
 from judgestats.items.records import Item
+from judgestats.protocols import explained
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, Unit, Verdict
-from judgestats.protocols.explained import (
-    Example,
-    examples_text,
-    explained_schema,
-    explained_words,
-    prompted,
-)
 from judgestats.protocols.pointwise import REASONING
 from judgestats.protocols.replies import PairForm, read_reply
 from judgestats.protocols.template import (
@@ -98,7 +92,7 @@ class Pairwise:
     orders: tuple[str, ...] = ORDERS
     labelled_only: bool = False
     reference: bool = True
-    examples: tuple[Example, ...] = ()
+    examples: tuple[explained.Example, ...] = ()
 
     def __post_init__(self) -> None:
         one_of("Pairwise", "reasoning", self.reasoning, REASONING)
@@ -139,7 +133,7 @@ class Pairwise:
             "description": "The assistant whose answer is better"
             + (", or tie." if self.ties else "."),
         }
-        return explained_schema(
+        return explained.explained_schema(
             "submit_choice",
             "Submit which answer is better.",
             choice,
@@ -175,15 +169,15 @@ class Pairwise:
             "reference": f"[Reference answer]\n{item.reference[-1]}"
             if self.reference and item.reference
             else "",
-            "examples": examples_text(self.examples, reasoning=self.reasoning),
+            "examples": explained.examples_text(self.examples, reasoning=self.reasoning),
             "guideline": "",
             "reply": self._reply_text(mode),
             **more,
         }
-        return prompted(self.template, values, seal=seal, mode=mode, schema=self.schema())
+        return explained.prompted(self.template, values, seal=seal, mode=mode, schema=self.schema())
 
     def _reply_text(self, mode: ReplyMode) -> str:
-        wording = explained_words("verdict", self.reasoning)
+        wording = explained.explained_words("verdict", self.reasoning)
         offered = '"A", "B" or "tie"' if self.ties else '"A" or "B"'
         tie = ", [[C]] if neither is better" if self.ties else ""
         how = {

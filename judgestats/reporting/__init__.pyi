@@ -37,8 +37,8 @@ from judgestats.reporting.runs import load_run as load_run
 from judgestats.reporting.sections.agreement_figures import coefficients as coefficients
 from judgestats.reporting.sections.agreement_figures import confidences as confidences
 from judgestats.reporting.sections.agreement_figures import null_strip as null_strip
+from judgestats.reporting.sections.agreement_figures import verdict_of as verdict_of
 from judgestats.reporting.sections.compare import pairs as pairs
-from judgestats.reporting.sections.comparison_figures import verdict_of as verdict_of
 from judgestats.reporting.sections.exclusions import disagreements as disagreements
 from judgestats.reporting.sections.figures import answer_figure as answer_figure
 from judgestats.reporting.sections.result_tables import kept as kept

@@ -5,8 +5,6 @@ families and draws headlines; `Results` holds them and is what ``results.json`` 
 prints, tables and figures are made from it, and nothing is read back from a text.
 """
 
-from __future__ import annotations
-
 from judgestats.lazy import public_names
 
 __all__, __getattr__, __dir__ = public_names(__name__, __file__)

@@ -107,7 +107,7 @@ def statistic_text(
 
 def adjusted_by(method: str) -> str:
     """The name of an adjustment before ``-adjusted``."""
-    return {"holm": "Holm", "bonferroni": "Bonferroni", "hommel": "Hommel"}.get(method, method)
+    return {"holm": "Holm", "bonferroni": "Bonferroni"}.get(method, method)
 
 
 def words_of_test(

@@ -1,7 +1,5 @@
 """One experiment from its declared design to its report: the driver of the house."""
 
-from __future__ import annotations
-
 from judgestats.lazy import public_names
 
 __all__, __getattr__, __dir__ = public_names(__name__, __file__)

@@ -15,7 +15,6 @@ from judgestats.runner.display import announce_progress as announce_progress
 from judgestats.runner.display import finish as finish
 from judgestats.runner.display import show as show
 from judgestats.runner.display import show_brief as show_brief
-from judgestats.runner.pair_parameters import BestOfParameters as BestOfParameters
 from judgestats.runner.parameter_types import Parameter as Parameter
 from judgestats.runner.parameter_types import parameters_of as parameters_of
 from judgestats.runner.prepare import draw_units as draw_units
@@ -28,6 +27,7 @@ from judgestats.runner.record import write_tables as write_tables
 from judgestats.runner.replication import run_replication as run_replication
 from judgestats.runner.run import run_experiment as run_experiment
 from judgestats.runner.run import write_requests as write_requests
+from judgestats.runner.sources import BestOfParameters as BestOfParameters
 from judgestats.runner.sources import benchmarks as benchmarks
 from judgestats.runner.sources import source_name as source_name
 from judgestats.runner.traces import rendering as rendering

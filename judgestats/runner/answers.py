@@ -17,8 +17,8 @@ from judgestats.data.request_fields import as_text
 from judgestats.data.schema import validate_answers
 from judgestats.errors import BudgetError, InputError, JudgeError
 from judgestats.items.records import Item
+from judgestats.protocols.explained import AnswerPrompt
 from judgestats.protocols.template import PromptTemplate
-from judgestats.protocols.writing import AnswerPrompt
 from judgestats.results.numbers import count_noun
 from judgestats.runner.common_parameters import AnswerParameters, CommonParameters, settings_of
 from judgestats.stats.inference.estimate import to_plain

@@ -17,9 +17,9 @@ from judgestats.errors import InputError, nearest
 from judgestats.items.item_sets import parse_options
 from judgestats.items.records import Item
 from judgestats.protocols.base import JudgingProtocol, Scale
+from judgestats.protocols.explained import AnswerPrompt
 from judgestats.protocols.pointwise import REASONING
 from judgestats.protocols.template import PromptTemplate, check_placeholders
-from judgestats.protocols.writing import AnswerPrompt
 from judgestats.runner.parameter_types import (
     BY_LEVEL,
     TRUTH,
@@ -38,7 +38,7 @@ from judgestats.runner.parameter_types import (
     parameter,
     parameters_of,
 )
-from judgestats.style import option
+from judgestats.terminal import option
 
 FORMATS = Choices("html", "pdf", "docx", "md", "tex", or_word="none", instead=())
 """The formats of a report."""

@@ -26,8 +26,7 @@ from judgestats.results.screen import HEIGHT, WIDTH, Lines, framed, full_text, n
 from judgestats.results.summary import Summary, brief_of
 from judgestats.results.verdict import SCHEMA, summary_of
 from judgestats.results.verdict_screen import finding_of, verdict_screen
-from judgestats.style import as_typed
-from judgestats.terminal import can_show, emit, is_terminal
+from judgestats.terminal import as_typed, can_show, emit, is_terminal
 
 if TYPE_CHECKING:
     from judgestats.collection.spec import JudgeSpec

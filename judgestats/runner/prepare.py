@@ -142,8 +142,7 @@ def tasks_of(
 ) -> Iterator[Task]:
     """Every judgment of the plan, replication by replication.
 
-    An interrupted run then has whole replications of all conditions rather than all replications
-    of the first condition.
+    Requests are sent in a random order (`judgestats.collection.online`); rows keep this one.
 
     Parameters
     ----------

@@ -19,16 +19,10 @@ from judgestats.items.published import STUDY_DATA
 from judgestats.results import read_results
 from judgestats.results import write_results as write_records
 from judgestats.runner import display as console
+from judgestats.runner import record
 from judgestats.runner.common_parameters import parse_parameters
 from judgestats.runner.design import ReplicationDesign, ReplicationParameters
 from judgestats.runner.display import Links, announce_progress, finish, output_parameters, show
-from judgestats.runner.record import (
-    session,
-    write_json,
-    write_results,
-    write_run_id,
-    write_tables,
-)
 from judgestats.runner.run import Outcome
 from judgestats.stats.inference.estimate import to_plain
 from judgestats.studies import Options, Replication, Study, load_study
@@ -110,9 +104,9 @@ def write_records_of(replication: Replication, options: Options, folder: Path) -
         ``source``, ``sentence``, ``claims`` (rows), ``params``, ``metrics``.
     """
     analysis = replication.analysis()
-    write_json(folder / "plan.json", replication.plan(options))
-    write_results(folder, analysis, _about(replication, options))
-    write_tables(folder / "tables", {"claims": replication.table()})
+    record.write_json(folder / "plan.json", replication.plan(options))
+    record.write_results(folder, analysis, _about(replication, options))
+    record.write_tables(folder / "tables", {"claims": replication.table()})
     return {
         "title": replication.title,
         "source": replication.data_source,
@@ -159,11 +153,11 @@ def _log(
     recorded = {"parameters": {**parameters.as_texts(), **shown}}
     results = replace(results, facts={**results.facts, **recorded})
     write_records(folder / "results.json", results)
-    write_json(folder / "session.json", session(command=command, run_name=name))
+    record.write_json(folder / "session.json", record.session(command=command, run_name=name))
     show(results, first=_claim_lines(records["claims"]))
     store = open_store()
     with RunWriter(store, name=name, tags=tags, run_id=store.adopted_run, started=began) as run:
-        write_run_id(folder, run.run_id)
+        record.write_run_id(folder, run.run_id)
         with rendering(folder, formats=parameters.report, detail=parameters.detail) as attach:
             run.params(
                 {

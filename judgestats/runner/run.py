@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pandas as pd
 
+from judgestats.analysis.design import REQUEST_ORDER, recorded_order
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis
 from judgestats.collection.account import Collected, Stop
@@ -27,23 +28,13 @@ from judgestats.errors import BudgetError, InputError, JudgeError, guard_output
 from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
 from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
+from judgestats.runner import record
 from judgestats.runner.answers import answer_lines, answers_of, priced
 from judgestats.runner.common_parameters import settings_of
-from judgestats.runner.declare import log_plan, run_name, tags, write_plan
 from judgestats.runner.design import Design
 from judgestats.runner.display import Links, announce_progress, finish, show
 from judgestats.runner.prepare import STAGE_JUDGES, Prepared, prepare, with_given_answers
 from judgestats.runner.prompts import prompt_lines, rendered
-from judgestats.runner.record import (
-    about,
-    completed,
-    file_name,
-    log_results,
-    record_crosscheck,
-    with_costs,
-    write_files,
-    write_run_id,
-)
 from judgestats.runner.traces import rendering
 from judgestats.studies.published import with_published
 from judgestats.tracking.store import ADOPTED_RUN, open_store, start_import
@@ -119,7 +110,7 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
 
     # a store that cannot be opened is named before anything is paid for
     store = open_store() if is_early else None
-    name, began = p.run_name or run_name(prepared), time.time()
+    name, began = p.run_name or record.run_name(prepared), time.time()
     command = console.repeat_command(design.name, given, mlflow=bool(os.environ.get(ADOPTED_RUN)))
     with (
         Journal(Path(p.journal)) as journal,  # ours before a run is opened
@@ -129,23 +120,29 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
 
         def start(store: Store) -> RunWriter:
             run = RunWriter(
-                store, name=name, tags=tags(prepared), run_id=store.adopted_run, started=began
+                store,
+                name=name,
+                tags=record.tags(prepared),
+                run_id=store.adopted_run,
+                started=began,
             )
             return running.enter_context(run)
 
         run = start(store) if store is not None else None
         if prepared.answering is not None:
             prepared = _answered(prepared, prepared.answering, folder, journal)
-        write_plan(prepared, folder, command)
+        record.write_plan(prepared, folder, command)
         if run is not None:
-            write_run_id(folder, run.run_id)
-            log_plan(prepared, run, folder)
+            record.write_run_id(folder, run.run_id)
+            record.log_plan(prepared, run, folder)
             run.artifacts(folder)
         collected = _collect(prepared, journal, run)
         journal.close()  # another process may go on while this one analyses
         raw = _checked(collected, prepared.models)
         account = collected.account.as_dict()
         frame = _parsed(prepared, raw)
+        if prepared.staging is None:
+            frame[REQUEST_ORDER] = recorded_order(frame)
         extras: dict[str, Any] = {"items": prepared.items} if design.uses_items else {}
         if prepared.staging is not None:
             extras["pipelines"] = validate_pipelines(prepared.staging.table(frame))
@@ -168,8 +165,9 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
             analysis = dataclasses.replace(analysis, limitations=limits)
         if not collected.complete:
             analysis = _incomplete(analysis, collected, prepared)
-        analysis = completed(prepared, frame, analysis, again)
-        facts = about(prepared, frame, collected, command)
+        analysis = record.completed(prepared, frame, analysis, again)
+        facts = record.about(prepared, frame, collected, command)
+        console.print_status(facts["design"]["line"])
         unknown = bool(account.get("cost_unknown"))
         lines = console.account_lines(account, unknown_price=unknown)
         console.print_verbose(*lines)
@@ -179,19 +177,19 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         limit = settings_of(prepared.parameters).get("max_tokens")
         if causes := unparsed_causes(replies, limit):
             console.print_status(f"Replies not read: {causes}.")
-        recorded = with_costs(prepared, analysis, facts["account"])
+        recorded = record.with_costs(prepared, analysis, facts["account"])
         results = recorded.records(facts)
-        write_files(folder, frame, recorded, facts)
+        record.write_files(folder, frame, recorded, facts)
         show(results, more=f"{console.show_command(run.run_id)} --all" if run else "")
         if p.crosscheck == "yes":
-            results = record_crosscheck(folder, frame, results)
+            results = record.record_crosscheck(folder, frame, results)
         if is_new := run is None:
             run = start(open_store())
-            write_run_id(folder, run.run_id)
+            record.write_run_id(folder, run.run_id)
         with rendering(folder, formats=p.report, detail=p.detail) as attach:
             if is_new:
-                log_plan(prepared, run, folder)
-            log_results(prepared, run, recorded, results)
+                record.log_plan(prepared, run, folder)
+            record.log_results(prepared, run, recorded, results)
             run.artifacts(folder)
             run.finish("FINISHED")
             reports = attach(run)
@@ -542,6 +540,6 @@ async def _write(prepared: Prepared, to: Path, parts: int) -> Counter[Path]:
 
 def _path(to: Path, prepared: Prepared, judge: str, part: int, parts: int) -> Path:
     """``requests.jsonl``, or ``requests-JUDGE-1-of-4.jsonl``."""
-    named = [file_name(judge)] if len(prepared.judging) > 1 else []
+    named = [record.file_name(judge)] if len(prepared.judging) > 1 else []
     numbered = [f"{part + 1}-of-{parts}"] if parts > 1 else []
     return to.with_stem("-".join([to.stem, *named, *numbered]))

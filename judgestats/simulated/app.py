@@ -18,6 +18,7 @@ from typing import Any
 import uvicorn
 
 from judgestats.errors import InputError, JudgeError
+from judgestats.simulated import replies
 from judgestats.simulated.faults import (
     Faults,
     Receive,
@@ -31,18 +32,6 @@ from judgestats.simulated.faults import (
     send_json,
 )
 from judgestats.simulated.judges import simulated_judges
-from judgestats.simulated.replies import (
-    Distribution,
-    answer_text,
-    cut_to,
-    distribution,
-    effort_of,
-    heeded,
-    reply_text,
-    simulated_answerer,
-    simulated_answerers,
-    weigher,
-)
 from judgestats.simulated.request_reader import last_question, read_request
 from judgestats.simulated.truth import truth
 from judgestats.terminal import emit
@@ -143,7 +132,7 @@ class Completions:
         ):
             raise RefusedError(400, "temperature must be a number of 0-2", param="temperature")
         temperature = None if faults.ignore_temperature else temperature
-        settings = heeded(request)
+        settings = replies.heeded(request)
         fixed = [
             request.get("model"),
             temperature,
@@ -163,7 +152,7 @@ class Completions:
         messages = request.get("messages")
         length = len(json.dumps(messages))
         text = json.dumps([temperature, messages, *([settings] if settings else [])])
-        factor, thoughts = effort_of(settings)
+        factor, thoughts = replies.effort_of(settings)
         heat = temperature
         if factor != 1:
             heat = factor * (1.0 if temperature is None else temperature)
@@ -177,7 +166,7 @@ class Completions:
             messages=hashlib.blake2b(text.encode(), digest_size=16).hexdigest(),
             prompt_tokens=length // 4 + 8,
             thoughts=thoughts,
-            weigh=weigher(chances, request) if request.get("logprobs") else None,
+            weigh=replies.weigher(chances, request) if request.get("logprobs") else None,
         )
         self._known[key] = reading
         if len(self._known) > _REMEMBERED:
@@ -187,7 +176,7 @@ class Completions:
 
 def _model(request: Mapping[str, Any]) -> str:
     name = request.get("model")
-    models = (*simulated_judges(), *simulated_answerers())
+    models = (*simulated_judges(), *replies.simulated_answerers())
     if not isinstance(name, str) or name not in models:
         names = ", ".join(models)
         raise RefusedError(
@@ -210,15 +199,15 @@ def _speaker(
     settings: Mapping[str, Any],
     *,
     schema: bool,
-) -> tuple[Callable[[str], str], str, Distribution]:
+) -> tuple[Callable[[str], str], str, replies.Distribution]:
     """What gives the reply's text for a draw, the tool that is called (empty if none), and the
     chances of its verdicts before temperature.
     """
-    if model in simulated_answerers():
+    if model in replies.simulated_answerers():
 
         def say(seed: str) -> str:
-            return answer_text(
-                simulated_answerer(model),
+            return replies.answer_text(
+                replies.simulated_answerer(model),
                 last_question(request.get("messages")),
                 temperature=temperature,
                 seed=seed,
@@ -227,9 +216,9 @@ def _speaker(
         return say, "", ((), ())
     judge = truth(model)
     asked = read_request(request, schema=schema)
-    chances = cut_to(distribution(judge, asked, temperature), settings)
-    say_verdict = partial(reply_text, judge, asked, chances)
-    return say_verdict, asked.tool, distribution(judge, asked, None)
+    chances = replies.cut_to(replies.distribution(judge, asked, temperature), settings)
+    say_verdict = partial(replies.reply_text, judge, asked, chances)
+    return say_verdict, asked.tool, replies.distribution(judge, asked, None)
 
 
 def _seeds(
@@ -311,7 +300,7 @@ class SimulatedServer:
                 return
             data = [
                 {"id": n, "object": "model", "owned_by": "judgestats"}
-                for n in (*simulated_judges(), *simulated_answerers())
+                for n in (*simulated_judges(), *replies.simulated_answerers())
             ]
             await send_json(send, 200, {"object": "list", "data": data})
             return

@@ -31,8 +31,8 @@ from judgestats.studies.paper_tables import (
     head_to_tail_table,
     omega_tables,
     read_printed,
+    rejection_table,
 )
-from judgestats.studies.paper_tables.rejection import rejection_table
 
 FloatArray = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 

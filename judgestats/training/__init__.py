@@ -4,8 +4,6 @@ What runs a model needs an extra (``judgestats[train]``, ``judgestats[coverage]`
 only when it is used.
 """
 
-from __future__ import annotations
-
 from judgestats.lazy import public_names
 
 __all__, __getattr__, __dir__ = public_names(__name__, __file__)

@@ -13,6 +13,7 @@ from judgestats.training.examples import prompt_sha_of as prompt_sha_of
 from judgestats.training.examples import split_by_question as split_by_question
 from judgestats.training.examples import student_of as student_of
 from judgestats.training.examples import training_examples as training_examples
+from judgestats.training.examples import write_training_data as write_training_data
 from judgestats.training.train import CoverageModel as CoverageModel
 from judgestats.training.train import LocalJudge as LocalJudge
 from judgestats.training.train import Trained as Trained
@@ -23,4 +24,3 @@ from judgestats.training.train import load as load
 from judgestats.training.train import need as need
 from judgestats.training.train import read_chats as read_chats
 from judgestats.training.train import train_judge as train_judge
-from judgestats.training.write import write_training_data as write_training_data

@@ -1,7 +1,5 @@
 """``python -m judgestats.training train|coverage``: models of one's own, on exported judgments."""
 
-from __future__ import annotations
-
 import sys
 
 from judgestats.cli import main

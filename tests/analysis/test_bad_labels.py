@@ -1,7 +1,5 @@
 """Labels as people's files hold them: each fault is named, none changes a number in silence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

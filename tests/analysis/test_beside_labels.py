@@ -1,7 +1,5 @@
 """Both orders, slots and levels beside the pooled agreement, where the data hold what they need."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

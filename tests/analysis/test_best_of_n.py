@@ -1,7 +1,5 @@
 """Reliability of choices by benchmark and judge, and accuracy, on verdicts whose truth is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

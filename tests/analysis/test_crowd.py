@@ -1,7 +1,5 @@
 """Strategies on verdicts made by hand: every figure can be counted, each temperature by itself."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

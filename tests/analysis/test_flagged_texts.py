@@ -1,7 +1,5 @@
 """Texts that imitate the frame or address the judge are counted by condition."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What an audit says of the judge as an instrument: levels, severities, fairness of sources."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Pass and fail labels beside scores speak of the item: nothing is subtracted from points."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Systems in order by verdicts and by scores: as they were drawn, and refused where not linked."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """What stands when one question is left out, and the words beside a disagreement."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

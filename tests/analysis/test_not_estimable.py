@@ -1,7 +1,5 @@
 """Where one item holds all scatter, no bound is told and none is kept: memory, streams, plans."""
 
-from __future__ import annotations
-
 import csv
 import math
 import re

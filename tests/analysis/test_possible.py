@@ -1,7 +1,5 @@
 """No interval holds what its number cannot be."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

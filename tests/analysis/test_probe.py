@@ -1,7 +1,5 @@
 """probe: what moves a judge is found at its size, what does not is not claimed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

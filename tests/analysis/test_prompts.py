@@ -1,7 +1,5 @@
 """prompts: a judge that its prompt's wording moves is found, one that it does not is not."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

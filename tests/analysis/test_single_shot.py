@@ -1,7 +1,5 @@
 """Audits of scores and verdicts that were asked for once."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

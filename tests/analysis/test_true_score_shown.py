@@ -1,7 +1,5 @@
 """Page one and the screen answer "right?" and "true score", also of scores asked once."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

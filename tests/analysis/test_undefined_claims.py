@@ -1,7 +1,5 @@
 """What cannot be computed is said once, for every condition by its own name."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """Labels in an audit: error rates, corrected averages, the items to read."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

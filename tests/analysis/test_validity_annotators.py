@@ -1,7 +1,5 @@
 """Several people's labels in an audit: the ceiling, and may the judge replace one of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

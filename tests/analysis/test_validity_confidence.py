@@ -1,7 +1,5 @@
 """Confidences held to labels: chances are within the null, boasts are not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Rates measured in another study: used where there are no labels, refused otherwise."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

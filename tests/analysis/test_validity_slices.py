@@ -1,7 +1,5 @@
 """Audits of labelled files: baselines beside agreement, slices, the texts that a file holds."""
 
-from __future__ import annotations
-
 from io import StringIO
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Systems compared as people would: a judge's liking is corrected, a difference is found."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """What is wrong with labels is said among the limits of an audit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Preferences with labels: win rates as people would give them, and which systems differ."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Audit of verdicts: repetition, order and people, each with its known answer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bad input gets one clear sentence, exit code 2, and leaves nothing behind."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import threading

@@ -1,7 +1,5 @@
 """`judgestats export` on a real (simulated) run, as a user types it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

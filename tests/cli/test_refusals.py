@@ -1,7 +1,5 @@
 """Every refusal of docs/bad-input.md: its message, exit code 2, and nothing left behind."""
 
-from __future__ import annotations
-
 import ast
 import gzip
 import json

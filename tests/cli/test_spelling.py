@@ -8,7 +8,7 @@ import pytest
 from judgestats.cli import main
 from judgestats.results import read_results
 from judgestats.runner import split_arguments
-from judgestats.style import MLFLOW, OPTIONS, as_typed, option, spelled_for
+from judgestats.terminal import MLFLOW, OPTIONS, as_typed, option, spelled_for
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,5 @@
 """``analyze --track none``: an audit without MLflow, light and complete."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

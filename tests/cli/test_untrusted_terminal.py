@@ -1,7 +1,5 @@
 """What files and servers say reaches the terminal without controls; a password reaches nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

@@ -7,25 +7,17 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judgestats.collection import (
-    Budget,
-    Price,
-    PriceTable,
-    RetryPolicy,
-    Stop,
-    collect,
-    collect_in_batches,
-)
+from judgestats import collection
 from judgestats.data import validate_raw
 from tests.batch_server import BatchFaults as Faults
 from tests.batch_server import BatchServer as SimulatedServer
 
-TEN = PriceTable(
+TEN = collection.PriceTable(
     as_of="2026-01-01",
     source="test",
-    endpoints={"simulated": {"*": Price(input=10.0, output=10.0)}},
+    endpoints={"simulated": {"*": collection.Price(input=10.0, output=10.0)}},
 )
-TWICE = RetryPolicy(attempts=2, unusable_attempts=2, first_s=0.0, longest_s=0.0)
+TWICE = collection.RetryPolicy(attempts=2, unusable_attempts=2, first_s=0.0, longest_s=0.0)
 
 rates = st.sampled_from([0.0, 0.05, 0.3])
 online_faults = st.fixed_dictionaries(
@@ -62,7 +54,7 @@ batch_faults = st.fixed_dictionaries(
 )
 choices = st.sampled_from([1, 3])
 budgets = st.builds(
-    Budget,
+    collection.Budget,
     max_cost=st.none() | st.sampled_from([0.0, 0.05, 0.2]),
     max_requests=st.none() | st.integers(0, 30),
 )
@@ -127,7 +119,7 @@ SMALL = settings(
 def test_online(plan, faults, choices, budget):
     tasks = plan(items=4, replicates=4, temperatures=(0.5, 1.0))
     first = run(
-        collect,
+        collection.collect,
         tasks,
         faults,
         budget=budget,
@@ -136,10 +128,10 @@ def test_online(plan, faults, choices, budget):
         concurrency=4,
     )
     assert first.stopped_because in {
-        Stop.COMPLETE,
-        Stop.MAX_COST,
-        Stop.MAX_REQUESTS,
-        Stop.FAILING,
+        collection.Stop.COMPLETE,
+        collection.Stop.MAX_COST,
+        collection.Stop.MAX_REQUESTS,
+        collection.Stop.FAILING,
     }
 
 
@@ -148,7 +140,7 @@ def test_online(plan, faults, choices, budget):
 def test_in_batches(plan, faults, choices, budget):
     tasks = plan(items=4, replicates=4, temperatures=(0.5, 1.0))
     first = run(
-        collect_in_batches,
+        collection.collect_in_batches,
         tasks,
         faults,
         budget=budget,
@@ -156,4 +148,8 @@ def test_in_batches(plan, faults, choices, budget):
         retry=TWICE,
         sleep=at_once,
     )
-    assert first.stopped_because in {Stop.COMPLETE, Stop.MAX_COST, Stop.MAX_REQUESTS}
+    assert first.stopped_because in {
+        collection.Stop.COMPLETE,
+        collection.Stop.MAX_COST,
+        collection.Stop.MAX_REQUESTS,
+    }

@@ -1,7 +1,5 @@
 """Models' answers, through the client that asks for judgments: journal, budget, turns, authors."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -7,18 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from judgestats.collection import (
-    Budget,
-    Journal,
-    Limits,
-    Price,
-    PriceTable,
-    RetryPolicy,
-    Stop,
-    collect_in_batches,
-    collect_judgments,
-    price_plan,
-)
+from judgestats import collection
 from judgestats.data import setting_sent, validate_raw
 from judgestats.errors import BudgetError, InputError, JudgeError
 from judgestats.simulated import run_server, send_json
@@ -26,10 +15,10 @@ from tests.batch_server import BatchFaults as Faults
 from tests.batch_server import BatchServer as SimulatedServer
 from tests.batch_server import _Batch
 
-TEN = PriceTable(
+TEN = collection.PriceTable(
     as_of="2026-01-01",
     source="test",
-    endpoints={"simulated": {"*": Price(input=10.0, output=10.0)}},
+    endpoints={"simulated": {"*": collection.Price(input=10.0, output=10.0)}},
 )
 SAME = ["item_id", "replicate", "temperature", "raw_text", "finish_reason", "tokens_in"]
 
@@ -41,7 +30,7 @@ async def at_once(seconds):
 
 def in_batches(tasks, path, **options):
     options = {"sleep": at_once, "simulated_app": SimulatedServer(), **options}
-    return asyncio.run(collect_in_batches(tasks, journal=path, **options))
+    return asyncio.run(collection.collect_in_batches(tasks, journal=path, **options))
 
 
 def exact(collected):
@@ -64,7 +53,7 @@ def test_batches_give_the_frame_that_asking_one_by_one_gives(plan, tmp_path, cho
     tasks = plan(
         items=6, replicates=4, temperatures=(0.0, 1.0), judges=("sim-typical", "sim-noisy")
     )
-    online = collect_judgments(tasks, choices_per_request=choices, seed=3)
+    online = collection.collect_judgments(tasks, choices_per_request=choices, seed=3)
     batch = in_batches(tasks, tmp_path / "j.db", choices_per_request=choices, seed=3)
     frame = exact(batch)
     assert batch.complete
@@ -82,7 +71,7 @@ def test_over_loopback(plan, server, tmp_path):
     assert len(app.batch_api.batches) == 1
     assert (app.received, app.batch_api.billed) == (1, 19)  # one online, to see what is supported
     assert batch.account.answered == 20
-    online = collect_judgments(plan(url=url), prices=TEN)
+    online = collection.collect_judgments(plan(url=url), prices=TEN)
     dear = online.account.cost_usd / 20
     assert batch.account.cost_usd == pytest.approx(dear + 19 * dear / 2, rel=0.05)
 
@@ -113,12 +102,12 @@ def test_what_a_batch_leaves_open_goes_into_a_next_one(plan, tmp_path, faults):
     app = SimulatedServer(Faults(**faults))
     tasks = plan(items=10, replicates=3)
     batch = in_batches(
-        tasks, tmp_path / "j.db", simulated_app=app, limits=Limits(rounds=12), prices=TEN
+        tasks, tmp_path / "j.db", simulated_app=app, limits=collection.Limits(rounds=12), prices=TEN
     )
     frame = exact(batch)
     assert batch.complete
     assert batch.account.answered == 30
-    assert frame["raw_text"].equals(collect_judgments(tasks).frame["raw_text"])
+    assert frame["raw_text"].equals(collection.collect_judgments(tasks).frame["raw_text"])
     assert batch.account.requests == 30 + batch.account.retries
     if set(faults) <= {"batch_repeated", "batch_foreign"}:
         assert len(app.batch_api.batches) == 1
@@ -127,7 +116,7 @@ def test_what_a_batch_leaves_open_goes_into_a_next_one(plan, tmp_path, faults):
         assert len(app.batch_api.batches) > 1
     lost = {"batch_missing", "batch_malformed"} & set(faults)
     assert (batch.account.discarded > 0) == bool(lost)  # run and billed, and nobody knows
-    with Journal(tmp_path / "j.db") as journal:
+    with collection.Journal(tmp_path / "j.db") as journal:
         assert len(journal) == 30
         assert not journal.batches.open_judgments()
 
@@ -181,7 +170,7 @@ def test_one_choice_where_several_are_asked_for(plan, tmp_path):
 # ------------------------------------------------------------------- sizes and limits
 
 
-@pytest.mark.parametrize("limits", [Limits(requests=7), Limits(bytes=6_000)])
+@pytest.mark.parametrize("limits", [collection.Limits(requests=7), collection.Limits(bytes=6_000)])
 def test_files_keep_their_bounds(plan, tmp_path, limits):
     app = SimulatedServer()
     batch = in_batches(plan(), tmp_path / "j.db", simulated_app=app, limits=limits)
@@ -214,7 +203,7 @@ def test_an_endpoint_without_a_batch_api_is_named(plan, tmp_path):
     app = SimulatedServer(Faults(no_batches=True))
     with pytest.raises(JudgeError, match="mode=online"):
         in_batches(plan(), tmp_path / "j.db", simulated_app=app)
-    with Journal(tmp_path / "j.db") as journal:
+    with collection.Journal(tmp_path / "j.db") as journal:
         assert not journal.batches.open_judgments()
         assert not journal._lost
 
@@ -231,7 +220,7 @@ def test_one_judges_refusal_ends_that_judge_alone(plan, server, tmp_path, monkey
         strict.faults = Faults(require_key="right")
     batch = in_batches(both, tmp_path / "j.db")
     frame = exact(batch)
-    assert batch.stopped_because is Stop.REFUSED
+    assert batch.stopped_because is collection.Stop.REFUSED
     assert ("failed validation" if met else "refuses the key") in batch.message
     assert batch.message.startswith("Stopped: judge ")
     assert batch.account.answered == 20
@@ -262,11 +251,11 @@ def test_a_cap_hands_in_what_fits_and_one_can_go_on(plan, tmp_path):
         path,
         simulated_app=app,
         prices=TEN,
-        budget=Budget(max_cost=0.012),
+        budget=collection.Budget(max_cost=0.012),
         settings={"max_tokens": 50},
     )
     exact(first)
-    assert first.stopped_because is Stop.MAX_COST
+    assert first.stopped_because is collection.Stop.MAX_COST
     assert 0 < first.account.answered < 20
     assert 0 < first.account.cost_usd <= 0.012
     assert "max_cost" in first.message
@@ -276,22 +265,26 @@ def test_a_cap_hands_in_what_fits_and_one_can_go_on(plan, tmp_path):
 
 
 def test_max_requests_and_an_unknown_price(plan, server, tmp_path):
-    stopped = in_batches(plan(), tmp_path / "j.db", budget=Budget(max_requests=5))
-    assert stopped.stopped_because is Stop.MAX_REQUESTS
+    stopped = in_batches(plan(), tmp_path / "j.db", budget=collection.Budget(max_requests=5))
+    assert stopped.stopped_because is collection.Stop.MAX_REQUESTS
     assert stopped.account.requests == stopped.account.answered == 5
-    unknown = PriceTable(as_of="2026-01-01", source="test", endpoints={})
+    unknown = collection.PriceTable(as_of="2026-01-01", source="test", endpoints={})
     with pytest.raises(BudgetError, match="unknown"):
-        in_batches(plan(), tmp_path / "k.db", prices=unknown, budget=Budget(max_cost=1.0))
+        in_batches(
+            plan(), tmp_path / "k.db", prices=unknown, budget=collection.Budget(max_cost=1.0)
+        )
 
 
 def test_a_dry_run_tells_half_the_price_and_what_waits(plan, server, tmp_path):
     url, _ = server(batch_looks=10**9)
-    online = price_plan(plan(url=url), prices=TEN)
-    batch = price_plan(plan(url=url), prices=TEN, mode="batch")
+    online = collection.price_plan(plan(url=url), prices=TEN)
+    batch = collection.price_plan(plan(url=url), prices=TEN, mode="batch")
     assert batch.cost_usd == pytest.approx([c / 2 for c in online.cost_usd])
     assert "half the price" in str(batch)
     stopped_after(5, plan(url=url), tmp_path / "j.db")
-    left = price_plan(plan(items=6, url=url), prices=TEN, mode="batch", journal=tmp_path / "j.db")
+    left = collection.price_plan(
+        plan(items=6, url=url), prices=TEN, mode="batch", journal=tmp_path / "j.db"
+    )
     assert left.requests == 4
     assert "19 judgments wait in batches" in str(left)
 
@@ -310,7 +303,7 @@ def stopped_after(looks, tasks, path, **options):
         await asyncio.sleep(0)
 
     stopped = in_batches(tasks, path, sleep=sleep, handle_signals=True, **options)
-    assert stopped.stopped_because is Stop.INTERRUPTED
+    assert stopped.stopped_because is collection.Stop.INTERRUPTED
     assert max(waits) <= 60.0
     assert waits == sorted(waits)
     return stopped, waits
@@ -334,15 +327,15 @@ def test_an_interrupt_leaves_the_batch_on_the_server_and_the_same_command_fetche
 
 def test_online_and_batch_go_on_from_each_other(plan, tmp_path):
     path = tmp_path / "j.db"
-    collect_judgments(plan(items=2), journal=path)
+    collection.collect_judgments(plan(items=2), journal=path)
     batch = in_batches(plan(items=4), path)
     assert (batch.account.cached, batch.account.answered) == (8, 8)
-    online = collect_judgments(plan(items=5), journal=path)
+    online = collection.collect_judgments(plan(items=5), journal=path)
     assert (online.account.cached, online.account.answered) == (16, 4)
     more = in_batches(plan(items=5, replicates=6), path)
     assert (more.account.cached, more.account.answered) == (20, 10)
     assert more.frame["raw_text"].equals(
-        collect_judgments(plan(items=5, replicates=6)).frame["raw_text"]
+        collection.collect_judgments(plan(items=5, replicates=6)).frame["raw_text"]
     )
 
 
@@ -352,7 +345,7 @@ def test_asked_online_while_it_waits_in_a_batch_it_is_paid_for_twice_and_the_fir
     url, _ = server(batch_looks=20)
     path = tmp_path / "j.db"
     stopped_after(2, plan(url=url), path, prices=TEN)
-    online = collect_judgments(plan(url=url), journal=path, prices=TEN)
+    online = collection.collect_judgments(plan(url=url), journal=path, prices=TEN)
     assert online.account.possibly_billed_twice == 19
     more = in_batches(plan(items=6, url=url), path, prices=TEN)
     assert (more.account.cached, more.account.answered) == (20, 4)
@@ -378,7 +371,7 @@ def test_a_cancelled_batch_keeps_what_it_answered_and_is_not_handed_in_again(
     ).close()
     cancelled = in_batches(plan(url=url), tmp_path / "j.db")
     exact(cancelled)
-    assert cancelled.stopped_because is Stop.CANCELLED
+    assert cancelled.stopped_because is collection.Stop.CANCELLED
     assert "was cancelled" in cancelled.message
     assert (cancelled.account.cached, cancelled.account.answered) == (1, 10)
     assert len(app.batch_api.batches) == 1
@@ -450,7 +443,7 @@ def test_what_follows_from_answers_goes_into_batches_of_its_own(plan, tmp_path):
     frame = exact(batch)
     assert len(app.batch_api.batches) == 2
     assert frame["stage"].tolist() == ["final", "again", "final"] * 3
-    online = collect_judgments(tasks, follow_up=follow_up)
+    online = collection.collect_judgments(tasks, follow_up=follow_up)
     assert frame[SAME].equals(online.frame[SAME])
 
 
@@ -495,7 +488,7 @@ def test_an_endpoint_that_stays_silent_is_named_and_the_same_command_goes_on(
     app = SimulatedServer()
     method = "POST" if ending == "/files" else "GET"
     silent = CutsOff(app, method, ending, times=10**6)
-    brief = RetryPolicy(attempts=2, first_s=0.0)
+    brief = collection.RetryPolicy(attempts=2, first_s=0.0)
     with pytest.raises(JudgeError, match=r"batch mode: .* the same command goes on"):
         in_batches(plan(), tmp_path / "j.db", simulated_app=silent, retry=brief)
     batch = in_batches(plan(), tmp_path / "j.db", simulated_app=app)
@@ -510,12 +503,12 @@ def test_wrong_parameters_are_named(plan, tmp_path):
     with pytest.raises(InputError, match="same judgment twice"):
         in_batches([*plan(), *plan()], tmp_path / "j.db")
     with pytest.raises(InputError, match="online, batch or offline"):
-        collect_judgments(plan(), mode="post")
+        collection.collect_judgments(plan(), mode="post")
 
 
 def test_it_can_be_asked_for_where_judgments_are_collected(plan, tmp_path, capsys):
     options = {"journal": tmp_path / "j.db", "progress": True, "simulated_app": SimulatedServer()}
-    done = collect_judgments(plan(), mode="batch", **options)
+    done = collection.collect_judgments(plan(), mode="batch", **options)
     assert done.account.answered == 20
     said = capsys.readouterr().err
     assert "sim-typical: batch batch_000001 handed in with 20 requests" in said
@@ -570,6 +563,6 @@ def test_a_quota_that_ends_in_the_first_calls_is_told_once(plan, tmp_path):
     with run_server(app=Broke()) as url:
         tasks = plan(items=2, replicates=1, temperatures=(0.5, 1.0), url=url)
         done = in_batches(tasks, tmp_path / "j.db")
-    assert done.stopped_because is Stop.NO_QUOTA
+    assert done.stopped_because is collection.Stop.NO_QUOTA
     assert done.message.startswith("Stopped: the quota is used up (")
     assert done.message.count("Stopped:") == 1

@@ -17,27 +17,17 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.x509.oid import NameOID
 
-from judgestats.collection import (
-    Budget,
-    Price,
-    PriceTable,
-    RetryPolicy,
-    Stop,
-    check_judges,
-    collect_judgments,
-    parse_judge,
-    quota_pause,
-)
+from judgestats import collection
 from judgestats.collection.client import _relevant_headers
 from judgestats.data import setting_sent, validate_raw
 from judgestats.errors import JudgeError
 
-ONCE = RetryPolicy(attempts=1, unusable_attempts=1, patience_s=0.0)
+ONCE = collection.RetryPolicy(attempts=1, unusable_attempts=1, patience_s=0.0)
 """No second try, so that a fault's own status shows."""
-CENT = PriceTable(
+CENT = collection.PriceTable(
     as_of="2026-01-01",
     source="test",
-    endpoints={"simulated": {"*": Price(input=10.0, output=10.0)}},
+    endpoints={"simulated": {"*": collection.Price(input=10.0, output=10.0)}},
 )
 
 
@@ -66,7 +56,7 @@ def consistent(collected):
 def test_a_fault_has_its_own_status(plan, server, fault, failure, billed_in_vain):
     url, app = server(**{fault: 0.4}, seed=3)
     tasks = plan(items=10, replicates=3, url=url)
-    collected = collect_judgments(tasks, retry=ONCE)
+    collected = collection.collect_judgments(tasks, retry=ONCE)
     frame = consistent(collected)
     account = collected.account
     assert len(frame) == 30
@@ -91,14 +81,14 @@ def test_a_fault_has_its_own_status(plan, server, fault, failure, billed_in_vain
 )
 def test_retries_bring_every_judgment(plan, server, quick, fault):
     url, app = server(**{fault: 0.3})
-    collected = collect_judgments(plan(items=10, replicates=3, url=url), retry=quick)
+    collected = collection.collect_judgments(plan(items=10, replicates=3, url=url), retry=quick)
     frame = consistent(collected)
     assert collected.account.answered == 30
     assert collected.account.requests == app.received
     assert collected.account.retries == app.received - 30
     assert collected.account.retries > 0
     assert frame["attempts"].sum() == app.received
-    clean = collect_judgments(plan(items=10, replicates=3))
+    clean = collection.collect_judgments(plan(items=10, replicates=3))
     assert frame["raw_text"].tolist() == clean.frame["raw_text"].tolist()
 
 
@@ -108,7 +98,7 @@ def test_retries_bring_every_judgment(plan, server, quick, fault):
 )
 def test_refusals_and_cut_replies_are_answers_with_a_reason(plan, server, fault, finish):
     url, _ = server(**{fault: 0.5})
-    collected = collect_judgments(plan(items=10, replicates=3, url=url))
+    collected = collection.collect_judgments(plan(items=10, replicates=3, url=url))
     frame = consistent(collected)
     assert collected.account.answered == 30
     assert 3 < (frame["finish_reason"] == finish).sum() < 27
@@ -117,7 +107,7 @@ def test_refusals_and_cut_replies_are_answers_with_a_reason(plan, server, fault,
 
 def test_a_stalled_reply_times_out_and_is_possibly_billed(plan, server):
     url, _ = server(stalled=0.3, stall_s=30.0)
-    collected = collect_judgments(
+    collected = collection.collect_judgments(
         plan(items=5, replicates=2, url=url), retry=ONCE, timeout_s=0.3, prices=CENT
     )
     frame = consistent(collected)
@@ -130,7 +120,7 @@ def test_a_stalled_reply_times_out_and_is_possibly_billed(plan, server):
 
 def test_concurrency_falls_under_a_capacity_and_everything_arrives(plan, server, quick):
     url, app = server(capacity=4, latency_s=0.005)
-    collected = collect_judgments(
+    collected = collection.collect_judgments(
         plan(items=20, replicates=5, url=url), concurrency=32, retry=quick
     )
     assert collected.account.answered == 100
@@ -141,15 +131,15 @@ def test_concurrency_falls_under_a_capacity_and_everything_arrives(plan, server,
 
 def test_retry_after_zero_has_a_floor_and_an_end(plan, server):
     url, app = server(rate_limited=1.0, retry_after_s=0.0)
-    hasty = RetryPolicy(first_s=0.05, patience_s=0.5)
-    collected = collect_judgments(plan(items=1, replicates=1, url=url), retry=hasty)
+    hasty = collection.RetryPolicy(first_s=0.05, patience_s=0.5)
+    collected = collection.collect_judgments(plan(items=1, replicates=1, url=url), retry=hasty)
     assert collected.account.failures == {"rate_limited": 1}
     assert app.received < 20  # it was 120 requests a second, for ever
 
 
 def test_quota_headers_are_read(plan, server, quick):
     url, _ = server(capacity=6, quota_headers=True, latency_s=0.002)
-    collected = collect_judgments(
+    collected = collection.collect_judgments(
         plan(items=20, replicates=2, url=url), concurrency=12, retry=quick
     )
     assert collected.account.answered == 40
@@ -158,12 +148,12 @@ def test_quota_headers_are_read(plan, server, quick):
 def test_anthropics_quota_headers_are_read():
     soon = (datetime.now(UTC) + timedelta(seconds=30)).isoformat()
     name = "anthropic-ratelimit-output-tokens"
-    assert quota_pause({f"{name}-remaining": "0", f"{name}-reset": soon}) == pytest.approx(
-        30, abs=5
-    )
-    assert quota_pause({f"{name}-remaining": "9", f"{name}-reset": soon}) == 0.0
+    assert collection.quota_pause(
+        {f"{name}-remaining": "0", f"{name}-reset": soon}
+    ) == pytest.approx(30, abs=5)
+    assert collection.quota_pause({f"{name}-remaining": "9", f"{name}-reset": soon}) == 0.0
     for odd in ("2026-99-99T00:00:00Z", "2026-01-01T::::::Z", "2026-01-01T00:00:00Z", ""):
-        assert quota_pause({f"{name}-remaining": "0", f"{name}-reset": odd}) == 0.0
+        assert collection.quota_pause({f"{name}-remaining": "0", f"{name}-reset": odd}) == 0.0
     kept = _relevant_headers([(name.encode() + b"-reset", b"x"), (b"set-cookie", b"y")])
     assert kept == [(name.encode() + b"-reset", b"x")]
 
@@ -174,7 +164,7 @@ def test_anthropics_quota_headers_are_read():
 def test_a_refused_temperature_makes_the_condition_invalid(plan, server):
     url, app = server(refuse_temperature=True)
     tasks = plan(items=5, replicates=2, temperatures=(0.5, 1.0, None), url=url)
-    collected = collect_judgments(tasks)
+    collected = collection.collect_judgments(tasks)
     frame = consistent(collected)
     invalid = frame[frame["transport"] == "invalid_condition"]
     assert (invalid["temperature"] == 0.5).all()
@@ -188,7 +178,7 @@ def test_a_refused_temperature_makes_the_condition_invalid(plan, server):
 
 def test_an_ignored_temperature_is_sent_all_the_same(plan, server):
     url, _ = server(ignore_temperature=True)
-    frame = collect_judgments(plan(temperatures=(0.0,), url=url)).frame
+    frame = collection.collect_judgments(plan(temperatures=(0.0,), url=url)).frame
     assert set(setting_sent(frame["sent"], "temperature")) == {0.0}
 
 
@@ -203,19 +193,19 @@ def test_an_ignored_temperature_is_sent_all_the_same(plan, server):
 def test_the_reply_mode_falls_to_what_is_supported(plan, server, tmp_path, faults, mode):
     url, app = server(**faults)
     path = tmp_path / "journal.db"
-    collected = collect_judgments(plan(items=5, replicates=2, url=url), journal=path)
+    collected = collection.collect_judgments(plan(items=5, replicates=2, url=url), journal=path)
     frame = consistent(collected)
     assert set(frame["reply_mode"]) == {mode}
     assert set(collected.reply_modes.values()) == {mode}
     assert app.received == 10 + len(faults)  # one request finds out for all
-    again = collect_judgments(plan(items=5, replicates=3, url=url), journal=path)
+    again = collection.collect_judgments(plan(items=5, replicates=3, url=url), journal=path)
     assert app.received == 15 + len(faults)  # and the journal remembers
     assert again.account.cached == 10
 
 
 def test_a_mode_that_a_server_ignores_is_not_taken_for_proven(plan, server):
     url, _ = server(ignore_schema=True)
-    collected = collect_judgments(plan(url=url))
+    collected = collection.collect_judgments(plan(url=url))
     frame = consistent(collected)
     assert set(frame["reply_mode"]) == {"tool"}
     assert any("ignores the reply mode json_schema" in note for note in collected.notes)
@@ -225,7 +215,7 @@ def test_a_mode_that_a_server_ignores_is_not_taken_for_proven(plan, server):
 @pytest.mark.parametrize("faults", [{"refuse_n": True}, {"ignore_n": True}])
 def test_where_n_is_missing_judgments_are_asked_one_by_one(plan, server, faults):
     url, app = server(**faults)
-    collected = collect_judgments(
+    collected = collection.collect_judgments(
         plan(items=4, replicates=4, url=url), choices_per_request=4, concurrency=2
     )
     frame = consistent(collected)
@@ -233,13 +223,13 @@ def test_where_n_is_missing_judgments_are_asked_one_by_one(plan, server, faults)
     assert app.answered == 16
     assert app.received <= 16 + 2
     assert any("one by one" in note for note in collected.notes)
-    clean = collect_judgments(plan(items=4, replicates=4))
+    clean = collection.collect_judgments(plan(items=4, replicates=4))
     assert frame["raw_text"].tolist() == clean.frame["raw_text"].tolist()
 
 
 def test_a_refused_seed_is_dropped_and_recorded(plan, server):
     url, _ = server(refuse_seed=True)
-    collected = collect_judgments(plan(url=url), seed=1)
+    collected = collection.collect_judgments(plan(url=url), seed=1)
     assert set(setting_sent(collected.frame["sent"], "seed")) == {None}
     assert any("without a seed" in note for note in collected.notes)
 
@@ -264,15 +254,15 @@ def test_chaos(plan, server, quick, tmp_path):
     tasks = plan(items=25, replicates=8, temperatures=(0.5, 1.0), url=url)
     path = tmp_path / "journal.db"
     cap = 0.4
-    first = collect_judgments(
-        tasks, journal=path, retry=quick, prices=CENT, budget=Budget(max_cost=cap)
+    first = collection.collect_judgments(
+        tasks, journal=path, retry=quick, prices=CENT, budget=collection.Budget(max_cost=cap)
     )
     consistent(first)
-    assert first.stopped_because is Stop.MAX_COST
+    assert first.stopped_because is collection.Stop.MAX_COST
     assert first.account.total_cost_usd <= cap
     billed = app.billed_tokens * 10 / 1e6
     assert billed <= cap  # by the server's own count, replies that came to nothing included
-    rest = collect_judgments(tasks, journal=path, retry=quick, prices=CENT)
+    rest = collection.collect_judgments(tasks, journal=path, retry=quick, prices=CENT)
     frame = consistent(rest)
     assert rest.complete
     assert len(frame) == 400
@@ -302,18 +292,20 @@ def test_an_endpoint_that_goes_down_is_named_and_answers_are_kept(plan, tmp_path
 
     path = tmp_path / "journal.db"
     with run_server(SimulatedServer()) as url:
-        collect_judgments(plan(items=2, url=url), journal=path)
+        collection.collect_judgments(plan(items=2, url=url), journal=path)
     with pytest.raises(JudgeError, match="cannot be reached") as caught:
-        collect_judgments(
-            plan(items=3, url=url), journal=path, retry=RetryPolicy(first_s=0.001, longest_s=0.001)
+        collection.collect_judgments(
+            plan(items=3, url=url),
+            journal=path,
+            retry=collection.RetryPolicy(first_s=0.001, longest_s=0.001),
         )
     assert caught.value.exit_code == 2
-    assert collect_judgments(plan(items=2, url=url), journal=path).account.cached == 8
+    assert collection.collect_judgments(plan(items=2, url=url), journal=path).account.cached == 8
 
 
 def test_a_wait_is_told_at_once(plan, server, capsys):
     url, _ = server(rate_limited=0.5, retry_after_s=1.5, seed=3)
-    collected = collect_judgments(
+    collected = collection.collect_judgments(
         plan(items=2, replicates=1, url=url), progress=True, concurrency=2
     )
     assert collected.account.answered == 2
@@ -350,11 +342,13 @@ def test_a_private_certificate_is_named_with_what_helps(plan, private_tls, capsy
     url, file = private_tls
     tasks = plan(items=1, replicates=1, url=url)
     with pytest.raises(JudgeError, match="certificate is not trusted") as refused:
-        collect_judgments(tasks, retry=ONCE)
+        collection.collect_judgments(tasks, retry=ONCE)
     assert "SSL_CERT_FILE (judges) and REQUESTS_CA_BUNDLE (MLflow)" in str(refused.value)
     assert "self-signed certificate" in str(refused.value)
     with pytest.raises(JudgeError, match=r"certificate is not trusted.*SSL_CERT_FILE"):
-        check_judges({"m": parse_judge(f"m@{url}", environ={})})  # what a run asks first
+        collection.check_judges(
+            {"m": collection.parse_judge(f"m@{url}", environ={})}
+        )  # what a run asks first
     # aiohttp reads the variable once in a process, when it is loaded
     words = ["doctor", "--judges", f"m@{url}"]
     asked = subprocess.run(

@@ -1,7 +1,5 @@
 """Judges that are functions: named, called with what they take, and never raising."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess
@@ -12,14 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.collection import (
-    CollectionRequest,
-    OwnLoop,
-    accepted_by,
-    collect_judgments,
-    function_named,
-    parse_judge,
-)
+from judgestats import collection
 from judgestats.data import Condition, Task
 from judgestats.errors import InputError
 from judgestats.items import Item, Response
@@ -97,7 +88,7 @@ def judged(judge, protocol=None, answers=("four", "5")):
         )
         for unit in protocol.units((item,))
     ]
-    collected = collect_judgments(tasks)
+    collected = collection.collect_judgments(tasks)
     said = [str(t) for t in collected.frame["raw_text"].fillna("")]
     return said, collected
 
@@ -181,7 +172,7 @@ def test_a_coroutine_that_blocks_fails_alone():
         return 7
 
     async def ask_both():
-        loop = OwnLoop()
+        loop = collection.OwnLoop()
         try:
             with pytest.raises(TimeoutError):
                 await loop.run(judge(True), 0.05)
@@ -195,23 +186,23 @@ def test_a_coroutine_that_blocks_fails_alone():
 
 
 def test_two_functions_of_one_file_are_two_judges(mine):
-    one, other = (parse_judge(f"{mine}:{f}", environ={}) for f in ("score", "waits"))
+    one, other = (collection.parse_judge(f"{mine}:{f}", environ={}) for f in ("score", "waits"))
     assert one.client_key != other.client_key
     assert one.capability_key != other.capability_key
 
 
 def test_a_changed_file_is_another_judge(mine, tmp_path):
-    before = parse_judge(f"{mine}:score", environ={})
+    before = collection.parse_judge(f"{mine}:score", environ={})
     file = tmp_path / f"{mine}.py"
     file.write_text(file.read_text() + "# changed\n")
-    after = parse_judge(f"{mine}:score", environ={})
+    after = collection.parse_judge(f"{mine}:score", environ={})
     assert before.address != after.address
     assert not before.simulated
 
 
 def test_what_the_file_imports_from_beside_it_is_part_of_the_judge(mine, tmp_path):
     def address():
-        return parse_judge(f"{mine}:score", environ={}).address
+        return collection.parse_judge(f"{mine}:score", environ={}).address
 
     file, helper = tmp_path / f"{mine}.py", tmp_path / "own" / "rubric.py"
     helper.parent.mkdir()
@@ -235,23 +226,25 @@ def test_names_that_are_no_function_are_told(mine):
         (f"{mine}:strange", "wants weather"),
     ]:
         with pytest.raises(InputError, match=words):
-            function_named(name, served=False).load()
+            collection.function_named(name, served=False).load()
     with pytest.raises(InputError, match="no module 'mine_for_test'"):
-        parse_judge("mine_for_test:score", environ={})
+        collection.parse_judge("mine_for_test:score", environ={})
     with pytest.raises(InputError, match=f"write {mine}:score"):
-        parse_judge(f"{mine}.py:score", environ={})
+        collection.parse_judge(f"{mine}.py:score", environ={})
     with pytest.raises(InputError, match="a function"):
-        CollectionRequest.from_options(mode="batch").judge(f"{mine}:score")
+        collection.CollectionRequest.from_options(mode="batch").judge(f"{mine}:score")
 
 
 def test_a_models_name_with_a_colon_stays_a_models_name():
     environ = {"OPENAI_BASE_URL": "http://localhost:11434/v1"}
-    assert parse_judge("llama3:instruct", environ=environ).function is None
-    assert parse_judge("llama3:8b@http://localhost:1/v1", environ={}).model == "llama3:8b"
+    assert collection.parse_judge("llama3:instruct", environ=environ).function is None
+    assert (
+        collection.parse_judge("llama3:8b@http://localhost:1/v1", environ={}).model == "llama3:8b"
+    )
 
 
 def test_keywords_take_all_that_is_offered():
-    assert accepted_by(lambda **all_of_it: 1, "f")["answer"] is True
+    assert collection.accepted_by(lambda **all_of_it: 1, "f")["answer"] is True
 
 
 def test_a_registered_judge_of_mlflow_is_asked(tmp_path, monkeypatch):
@@ -279,6 +272,6 @@ def test_a_registered_judge_of_mlflow_is_asked(tmp_path, monkeypatch):
         assert said == ["4", "1"]
         assert judged("mlflow:of mine/quality")[0] == said
         with pytest.raises(InputError, match="Did you mean quality"):
-            parse_judge("mlflow:qualty", environ={})
+            collection.parse_judge("mlflow:qualty", environ={})
     finally:
         mlflow.set_tracking_uri(before)

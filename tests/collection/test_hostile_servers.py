@@ -10,27 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.collection import (
-    Answer,
-    Budget,
-    Collector,
-    Endpoint,
-    Journal,
-    JudgeClient,
-    Kind,
-    Outcome,
-    Price,
-    PriceTable,
-    RetryPolicy,
-    Stop,
-    check_judges,
-    collect,
-    collect_judgments,
-    parse_judge,
-    proxy_for,
-    read_error,
-    read_reply,
-)
+from judgestats import collection
 from judgestats.errors import JudgeError
 from judgestats.simulated import SimulatedServer, run_server
 from tests.batch_server import BatchFaults
@@ -38,10 +18,10 @@ from tests.batch_server import BatchFaults
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-TEN = PriceTable(
+TEN = collection.PriceTable(
     as_of="2026-01-01",
     source="test",
-    endpoints={"simulated": {"*": Price(input=10.0, output=10.0)}},
+    endpoints={"simulated": {"*": collection.Price(input=10.0, output=10.0)}},
 )
 PLANTED = "sk-planted-0815-never-to-be-seen"
 
@@ -81,52 +61,56 @@ def body(text: bytes, head: bytes = OK) -> bytes:
 
 
 HOSTILE = {
-    "endless headers": (b"HTTP/1.1 200 OK\r\n", b"X-A: b\r\n" * 500, Kind.BROKEN),
-    "one endless header": (b"HTTP/1.1 200 OK\r\nX: ", b"a" * 65536, Kind.BROKEN),
+    "endless headers": (b"HTTP/1.1 200 OK\r\n", b"X-A: b\r\n" * 500, collection.Kind.BROKEN),
+    "one endless header": (b"HTTP/1.1 200 OK\r\nX: ", b"a" * 65536, collection.Kind.BROKEN),
     "endless body": (
         OK + b"Transfer-Encoding: chunked\r\n\r\n",
         b"10000\r\n" + b" " * 65536 + b"\r\n",
-        Kind.TOO_LARGE,
+        collection.Kind.TOO_LARGE,
     ),
-    "a body announced as huge": (OK + b"Content-Length: 99999999999\r\n\r\n", b"", Kind.TOO_LARGE),
+    "a body announced as huge": (
+        OK + b"Content-Length: 99999999999\r\n\r\n",
+        b"",
+        collection.Kind.TOO_LARGE,
+    ),
     "a chunk of senseless size": (
         OK + b"Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFFFFF\r\n",
         b"",
-        Kind.BROKEN,
+        collection.Kind.BROKEN,
     ),
-    "no HTTP at all": (b"\xff\x00\x1b[2J" * 50 + b"\r\n\r\n", b"", Kind.BROKEN),
-    "a body cut short": (OK + b"Content-Length: 90\r\n\r\n{", b"", Kind.BROKEN),
-    "deep nesting": (body(b"[" * 200_000), b"", Kind.MALFORMED),
+    "no HTTP at all": (b"\xff\x00\x1b[2J" * 50 + b"\r\n\r\n", b"", collection.Kind.BROKEN),
+    "a body cut short": (OK + b"Content-Length: 90\r\n\r\n{", b"", collection.Kind.BROKEN),
+    "deep nesting": (body(b"[" * 200_000), b"", collection.Kind.MALFORMED),
     "a number of 5,000 digits": (
         body(b'{"usage": {"prompt_tokens": ' + b"9" * 5000 + b"}}"),
         b"",
-        Kind.MALFORMED,
+        collection.Kind.MALFORMED,
     ),
-    "another encoding": (body('{"choices": []}'.encode("utf-16")), b"", Kind.MALFORMED),
+    "another encoding": (body('{"choices": []}'.encode("utf-16")), b"", collection.Kind.MALFORMED),
     "a bomb, compressed unasked": (
         body(b"\x1f\x8b\x08 no gzip", OK + b"Content-Encoding: gzip\r\n"),
         b"",
-        Kind.MALFORMED,
+        collection.Kind.MALFORMED,
     ),
     "a redirect": (
         b"HTTP/1.1 307 Elsewhere\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 0\r\n\r\n",
         b"",
-        Kind.BAD_REQUEST,
+        collection.Kind.BAD_REQUEST,
     ),
     "a date that no calendar holds": (
         body(b"", b"HTTP/1.1 429 x\r\nRetry-After: Thu, 01 Jan 99999999999 00:00:00 GMT\r\n"),
         b"",
-        Kind.RATE_LIMITED,
+        collection.Kind.RATE_LIMITED,
     ),
     "headers of no encoding": (
         body(b"", b"HTTP/1.1 503 \xff\r\nRetry-After: \xff\xfe\r\nContent-Type: \xe9\r\n"),
         b"",
-        Kind.OVERLOADED,
+        collection.Kind.OVERLOADED,
     ),
     "the key, in what is no HTTP": (
         b"HTTP/9 Bearer " + PLANTED.encode() + b"\r\n\r\n",
         b"",
-        Kind.BROKEN,
+        collection.Kind.BROKEN,
     ),
 }
 
@@ -138,7 +122,7 @@ async def test_a_hostile_reply_is_one_bounded_outcome(name, monkeypatch):
 
     async with (
         answering(start, forever) as url,
-        JudgeClient(parse_judge(f"m@{url}"), timeout_s=20.0) as client,
+        collection.JudgeClient(collection.parse_judge(f"m@{url}"), timeout_s=20.0) as client,
     ):
         outcome = await client.ask(b"{}", request_id="1")
     assert outcome.kind is kind
@@ -151,10 +135,10 @@ async def test_a_slow_drip_ends_at_the_time_limit():
     start = OK + b"Content-Length: 1000\r\n\r\n"
     async with (
         answering(start, b" ", every_s=0.01) as url,
-        JudgeClient(parse_judge(f"m@{url}"), timeout_s=0.2) as client,
+        collection.JudgeClient(collection.parse_judge(f"m@{url}"), timeout_s=0.2) as client,
     ):
         outcome = await client.ask(b"{}", request_id="1")
-    assert outcome.kind is Kind.TIMED_OUT
+    assert outcome.kind is collection.Kind.TIMED_OUT
 
 
 json_values = st.recursive(
@@ -180,7 +164,9 @@ def test_any_reply_is_an_outcome_that_can_be_stored_and_printed(value, status, h
     headers = {"retry-after": header, "content-type": header, "x-ratelimit-remaining-tokens": "0"}
     headers["x-ratelimit-reset-tokens"] = header
     outcome = (
-        read_reply(text, headers, 0.0) if status == 200 else read_error(status, text, headers, 0.0)
+        collection.read_reply(text, headers, 0.0)
+        if status == 200
+        else collection.read_error(status, text, headers, 0.0)
     )
     assert outcome.detail.isprintable()
     for choice in outcome.choices:
@@ -192,14 +178,14 @@ def test_surrogates_in_a_refusal_or_a_finish_reason_do_not_stop_the_journal(tmp_
     message = {"choices": [{"message": {"refusal": "no\ud800"}}]}
     other = {"choices": [{"message": {"content": "4"}, "finish_reason": "stop\udfff" * 100}]}
     for reply in (message, other):
-        (choice,) = read_reply(json.dumps(reply).encode(), {}, 0.0).choices
+        (choice,) = collection.read_reply(json.dumps(reply).encode(), {}, 0.0).choices
         choice.text.encode("utf-8")
         choice.finish_reason.encode("utf-8")
         assert len(choice.finish_reason) <= 200
 
 
 async def test_an_answer_that_cannot_be_stored_is_an_error_not_a_hang(tmp_path):
-    answer = Answer(
+    answer = collection.Answer(
         text="lone \ud800",
         mode="text",
         finish_reason="",
@@ -214,7 +200,7 @@ async def test_an_answer_that_cannot_be_stored_is_an_error_not_a_hang(tmp_path):
         attempts=1,
         asked_at="",
     )
-    with Journal(tmp_path / "j.db") as journal:
+    with collection.Journal(tmp_path / "j.db") as journal:
         number = journal.begin([b"k" * 32])
         with pytest.raises(Exception, match="cannot be stored"):
             await asyncio.wait_for(journal.answered(number, [(b"k" * 32, answer)]), 10)
@@ -226,8 +212,10 @@ async def test_an_answer_that_cannot_be_stored_is_an_error_not_a_hang(tmp_path):
 
 def test_a_server_that_asks_to_wait_until_tomorrow_ends_the_collection(plan, server, tmp_path):
     url, app = server(rate_limited=1.0, retry_after_s=86_400.0)
-    collected = collect_judgments(plan(items=50, url=url), journal=tmp_path / "j", concurrency=4)
-    assert collected.stopped_because is Stop.TOLD_TO_WAIT
+    collected = collection.collect_judgments(
+        plan(items=50, url=url), journal=tmp_path / "j", concurrency=4
+    )
+    assert collected.stopped_because is collection.Stop.TOLD_TO_WAIT
     assert "asks to wait 86,400 s" in collected.message
     assert "Run the same command again" in collected.message
     assert collected.account.asked == len(collected.frame) == 0  # nothing is failed for it
@@ -235,36 +223,36 @@ def test_a_server_that_asks_to_wait_until_tomorrow_ends_the_collection(plan, ser
 
 
 async def test_retry_after_holds_everybody_back_and_is_bounded(plan, server):
-    endpoint = Endpoint(
-        parse_judge("sim-typical"),
+    endpoint = collection.Endpoint(
+        collection.parse_judge("sim-typical"),
         client=None,
         concurrency=8,
-        journal=Journal(None),
-        price=Price(input=0.0, output=0.0),
+        journal=collection.Journal(None),
+        price=collection.Price(input=0.0, output=0.0),
         reply_mode=None,
     )
     now = asyncio.get_running_loop().time()
-    endpoint.saw(Outcome(kind=Kind.SERVER_ERROR, retry_after_s=9.0))
+    endpoint.saw(collection.Outcome(kind=collection.Kind.SERVER_ERROR, retry_after_s=9.0))
     assert endpoint.limit._open_at == 0.0
-    endpoint.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=9.0))
+    endpoint.saw(collection.Outcome(kind=collection.Kind.RATE_LIMITED, retry_after_s=9.0))
     assert endpoint.limit._open_at - now == pytest.approx(9.0, abs=0.5)
-    endpoint.saw(Outcome(kind=Kind.OVERLOADED, retry_after_s=1e8))
+    endpoint.saw(collection.Outcome(kind=collection.Kind.OVERLOADED, retry_after_s=1e8))
     assert endpoint.limit._open_at - now == pytest.approx(60.0, abs=0.5)
 
 
-@pytest.mark.parametrize("kind", [k for k in Kind if k is not Kind.ANSWERED])
+@pytest.mark.parametrize("kind", [k for k in collection.Kind if k is not collection.Kind.ANSWERED])
 def test_no_failure_makes_a_judgment_wait_longer_than_its_patience(kind):
-    outcome = Outcome(kind=kind, retry_after_s=1e8)
-    policy = RetryPolicy()
+    outcome = collection.Outcome(kind=kind, retry_after_s=1e8)
+    policy = collection.RetryPolicy()
     wait = policy.wait(outcome, tried=1, waited_s=0.0, contacted=True, draw=random.Random(1))
     assert wait is None
 
 
 def test_a_server_that_refuses_everything_is_not_asked_everything(plan, server):
     url, app = server(server_error=1.0)
-    once = RetryPolicy(attempts=1, first_s=0.0)
-    collected = collect_judgments(plan(items=200, url=url), retry=once, concurrency=2)
-    assert collected.stopped_because is Stop.FAILING
+    once = collection.RetryPolicy(attempts=1, first_s=0.0)
+    collected = collection.collect_judgments(plan(items=200, url=url), retry=once, concurrency=2)
+    assert collected.stopped_because is collection.Stop.FAILING
     assert "20 judgments in a row failed, the last one as server_error" in collected.message
     assert 20 <= collected.account.failed == len(collected.frame) <= 24
     assert app.received <= 24
@@ -273,8 +261,8 @@ def test_a_server_that_refuses_everything_is_not_asked_everything(plan, server):
 
 def test_failures_between_answers_do_not_end_it(plan, server):
     url, _ = server(server_error=0.7)
-    once = RetryPolicy(attempts=1, first_s=0.0)
-    collected = collect_judgments(plan(items=50, url=url), retry=once, concurrency=4)
+    once = collection.RetryPolicy(attempts=1, first_s=0.0)
+    collected = collection.collect_judgments(plan(items=50, url=url), retry=once, concurrency=4)
     assert collected.complete
     assert collected.account.failed > 100
 
@@ -282,18 +270,18 @@ def test_failures_between_answers_do_not_end_it(plan, server):
 def test_a_failing_judge_does_not_end_the_others(plan, server, tmp_path):
     bad, broken = server(server_error=1.0)
     good, _ = server()
-    once = RetryPolicy(attempts=1, first_s=0.0)
+    once = collection.RetryPolicy(attempts=1, first_s=0.0)
     tasks = [*plan(items=15, url=bad), *plan(items=15, url=good)]
     kept = {"journal": tmp_path / "j.db", "retry": once, "concurrency": 2}
-    collected = collect_judgments(tasks, **kept)
-    assert collected.stopped_because is Stop.FAILING
+    collected = collection.collect_judgments(tasks, **kept)
+    assert collected.stopped_because is collection.Stop.FAILING
     assert bad in collected.message
     assert good not in collected.message
     assert collected.account.answered == 60  # all of the good one
     assert 20 <= collected.account.failed <= 24
     assert collected.account.asked == 60 + collected.account.failed == len(collected.frame)
     broken.faults = BatchFaults()  # mended: the same command asks only what is missing
-    again = collect_judgments(tasks, **kept)
+    again = collection.collect_judgments(tasks, **kept)
     assert again.complete
     assert (again.account.cached, again.account.asked) == (60, 60)
     assert len(again.frame) == 120
@@ -301,36 +289,38 @@ def test_a_failing_judge_does_not_end_the_others(plan, server, tmp_path):
 
 def test_what_the_journal_holds_of_a_failing_judge_is_handed_over(plan, server, tmp_path):
     url, app = server()
-    once = RetryPolicy(attempts=1, first_s=0.0)
+    once = collection.RetryPolicy(attempts=1, first_s=0.0)
     kept = {"journal": tmp_path / "j.db", "retry": once, "concurrency": 2}
     tasks = plan(items=60, url=url)
-    collect_judgments(tasks[120:], **kept)
+    collection.collect_judgments(tasks[120:], **kept)
     app.faults = BatchFaults(server_error=1.0)
-    collected = collect_judgments(tasks, **kept)
-    assert collected.stopped_because is Stop.FAILING
+    collected = collection.collect_judgments(tasks, **kept)
+    assert collected.stopped_because is collection.Stop.FAILING
     assert collected.account.cached == 120
     assert "once what the server names is mended" in collected.message
 
 
 def test_who_waits_for_a_retry_leaves_when_its_model_is_ended(plan, server):
     """One judgment waits a minute for its retry when another is told to come back tomorrow."""
-    endpoint = Endpoint(
-        parse_judge("sim-typical"),
+    endpoint = collection.Endpoint(
+        collection.parse_judge("sim-typical"),
         client=None,
         concurrency=1,
-        journal=Journal(None),
-        price=Price(input=0.0, output=0.0),
+        journal=collection.Journal(None),
+        price=collection.Price(input=0.0, output=0.0),
         reply_mode=None,
     )
 
     async def waits() -> None:
         await endpoint.limit.enter()
-        endpoint.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=50.0))
+        endpoint.saw(collection.Outcome(kind=collection.Kind.RATE_LIMITED, retry_after_s=50.0))
         resting = asyncio.create_task(endpoint.rest(600.0, ""))
         entering = asyncio.create_task(endpoint.limit.enter())
         await asyncio.sleep(0)
-        endpoint.end(Stop.TOLD_TO_WAIT, "tomorrow")
-        endpoint.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=50.0))  # one in flight
+        endpoint.end(collection.Stop.TOLD_TO_WAIT, "tomorrow")
+        endpoint.saw(
+            collection.Outcome(kind=collection.Kind.RATE_LIMITED, retry_after_s=50.0)
+        )  # one in flight
         endpoint.limit.release_slot()
         await asyncio.wait_for(asyncio.gather(resting, entering), 5)
 
@@ -338,20 +328,20 @@ def test_who_waits_for_a_retry_leaves_when_its_model_is_ended(plan, server):
 
 
 async def test_a_server_that_only_refuses_is_told_without_a_time_to_wait(plan, server):
-    endpoint = Endpoint(
-        parse_judge("sim-typical"),
+    endpoint = collection.Endpoint(
+        collection.parse_judge("sim-typical"),
         client=None,
         concurrency=1,
-        journal=Journal(None),
-        price=Price(input=0.0, output=0.0),
+        journal=collection.Journal(None),
+        price=collection.Price(input=0.0, output=0.0),
         reply_mode=None,
     )
-    at_once = Outcome(kind=Kind.RATE_LIMITED, retry_after_s=0.0)
+    at_once = collection.Outcome(kind=collection.Kind.RATE_LIMITED, retry_after_s=0.0)
     endpoint.saw(at_once)
     assert endpoint.pause == ""
     endpoint.saw(at_once)
     assert "has refused 2 times in a row" in endpoint.pause
-    endpoint.saw(Outcome(kind=Kind.ANSWERED))
+    endpoint.saw(collection.Outcome(kind=collection.Kind.ANSWERED))
     assert endpoint.pause == ""
 
 
@@ -370,10 +360,13 @@ class Mute(SimulatedServer):
 
 def test_the_cap_holds_where_the_server_does_not_tell_the_tokens(plan):
     with run_server(Mute()) as url:
-        collected = collect_judgments(
-            plan(items=50, url=url), budget=Budget(max_cost=0.05), prices=TEN, concurrency=2
+        collected = collection.collect_judgments(
+            plan(items=50, url=url),
+            budget=collection.Budget(max_cost=0.05),
+            prices=TEN,
+            concurrency=2,
         )
-    assert collected.stopped_because is Stop.MAX_COST
+    assert collected.stopped_because is collection.Stop.MAX_COST
     account = collected.account
     assert 0.025 < account.charged_usd == account.cost_estimated_usd <= 0.05  # by length
     assert collected.account.cost_unknown == collected.account.answered
@@ -386,10 +379,11 @@ def test_the_cap_holds_where_the_server_does_not_tell_the_tokens(plan):
 def test_a_placeholder_key_does_not_maim_replies(plan, server, monkeypatch, key):
     monkeypatch.setenv("JUDGESTATS_API_KEY", key)
     url, _ = server()
-    over_http = collect_judgments(plan(url=url))
+    over_http = collection.collect_judgments(plan(url=url))
     monkeypatch.delenv("JUDGESTATS_API_KEY")
     assert (
-        over_http.frame["raw_text"].tolist() == collect_judgments(plan()).frame["raw_text"].tolist()
+        over_http.frame["raw_text"].tolist()
+        == collection.collect_judgments(plan()).frame["raw_text"].tolist()
     )
 
 
@@ -397,9 +391,9 @@ def test_a_server_on_this_machine_is_not_asked_through_a_proxy(plan, server, mon
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "")
     url, _ = server()
-    assert collect_judgments(plan(url=url)).account.answered == 20
-    assert proxy_for(url) is None
-    assert proxy_for("http://elsewhere.example/v1").url == "http://127.0.0.1:9"
+    assert collection.collect_judgments(plan(url=url)).account.answered == 20
+    assert collection.proxy_for(url) is None
+    assert collection.proxy_for("http://elsewhere.example/v1").url == "http://127.0.0.1:9"
 
 
 async def test_the_look_at_an_endpoint_is_bounded_and_follows_no_redirect(monkeypatch):
@@ -409,7 +403,9 @@ async def test_the_look_at_an_endpoint_is_bounded_and_follows_no_redirect(monkey
     async def look(name):
         async with answering(HOSTILE[name][0], HOSTILE[name][1], seen=seen) as url:
             judge = f"m@{url}"
-            return await asyncio.to_thread(check_judges, {judge: parse_judge(judge)})
+            return await asyncio.to_thread(
+                collection.check_judges, {judge: collection.parse_judge(judge)}
+            )
 
     with pytest.raises(JudgeError, match="cannot be reached"):
         await look("endless body")
@@ -420,18 +416,18 @@ async def test_the_look_at_an_endpoint_is_bounded_and_follows_no_redirect(monkey
 
 async def test_what_an_interrupt_breaks_off_is_in_the_account(plan, server, monkeypatch):
     url, app = server(stalled=1.0, stall_s=600.0)
-    original = Collector.run
+    original = collection.Collector.run
 
     async def interrupted(self, sources, *, grace_s):
         async def once_asked():
             while not app.received:
                 await asyncio.sleep(0.001)
-            self.halt.stop(Stop.INTERRUPTED)
+            self.halt.stop(collection.Stop.INTERRUPTED)
 
         await asyncio.gather(once_asked(), original(self, sources, grace_s=0.01))
 
-    monkeypatch.setattr(Collector, "run", interrupted)
-    collected = await collect(plan(url=url), concurrency=1, prices=TEN)
+    monkeypatch.setattr(collection.Collector, "run", interrupted)
+    collected = await collection.collect(plan(url=url), concurrency=1, prices=TEN)
     assert collected.account.requests == collected.account.discarded == 1
     assert collected.account.cost_in_vain_usd > 0
     assert collected.account.asked == 0

@@ -169,7 +169,9 @@ judges:
 
 
 @pytest.mark.parametrize("mode", ["online", "batch"])
-def test_two_judges_of_one_model_are_asked_each_as_its_entry_says(plan, tmp_path, mode):
+def test_two_judges_of_one_model_are_asked_each_as_its_entry_says(
+    plan, tmp_path, quick_batches, mode
+):
     app, file = Listening(), tmp_path / "judges.yaml"
     with run_server(app) as url:
         file.write_text(TWO.format(url=url))

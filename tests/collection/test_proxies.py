@@ -9,15 +9,7 @@ import traceback
 
 import pytest
 
-from judgestats.collection import (
-    JudgeClient,
-    Kind,
-    RetryPolicy,
-    check_judges,
-    collect,
-    parse_judge,
-    proxy_for,
-)
+from judgestats import collection
 from judgestats.errors import InputError, JudgeError
 
 PASSWORD = "planted-0815@never:seen"
@@ -64,7 +56,7 @@ def hidden(text: str) -> bool:
 async def test_plain_requests_carry_the_login_to_the_proxy(plan, monkeypatch, tmp_path, capsys):
     told = reply("200 OK", ANSWER % f"{PASSWORD} {LOGIN}".encode())
     async with proxy(monkeypatch, told) as seen:
-        collected = await collect(
+        collected = await collection.collect(
             plan(items=2, url="http://elsewhere.example/v1"),
             journal=tmp_path / "j.db",
             progress=True,
@@ -85,11 +77,13 @@ async def test_a_proxy_that_refuses_is_named_without_the_login(
 ):
     caplog.set_level(logging.DEBUG)
     refusal = reply(f"{status} {PASSWORD}", f"bad login me:{PASSWORD}".encode())
-    once = RetryPolicy(attempts=1, first_s=0.0)
+    once = collection.RetryPolicy(attempts=1, first_s=0.0)
     async with proxy(monkeypatch, refusal) as seen:
         said = ""
         try:
-            found = await collect(plan(items=1, url=f"{scheme}://elsewhere.example/v1"), retry=once)
+            found = await collection.collect(
+                plan(items=1, url=f"{scheme}://elsewhere.example/v1"), retry=once
+            )
             said = str(found) + found.frame.to_csv()
         except JudgeError as error:
             trace = traceback.TracebackException.from_exception(error, capture_locals=True)
@@ -107,13 +101,13 @@ async def test_a_proxy_that_refuses_is_named_without_the_login(
 async def test_a_proxy_that_is_not_there_is_named_without_the_login(monkeypatch):
     monkeypatch.setenv("no_proxy", "")
     monkeypatch.setenv("https_proxy", f"http://{WRITTEN}@127.0.0.1:9")
-    spec = parse_judge("m@https://elsewhere.example/v1", environ={})
-    async with JudgeClient(spec, timeout_s=5.0) as client:
+    spec = collection.parse_judge("m@https://elsewhere.example/v1", environ={})
+    async with collection.JudgeClient(spec, timeout_s=5.0) as client:
         outcome = await client.ask(b"{}", request_id="1")
-    assert outcome.kind is Kind.UNREACHABLE
+    assert outcome.kind is collection.Kind.UNREACHABLE
     assert hidden(repr(outcome))
     with pytest.raises(JudgeError) as caught:
-        await asyncio.to_thread(check_judges, {"m": spec})
+        await asyncio.to_thread(collection.check_judges, {"m": spec})
     assert hidden("".join(traceback.format_exception(caught.value)))
 
 
@@ -131,19 +125,19 @@ def test_a_proxy_that_cannot_be_used_is_named_by_its_variable(monkeypatch, value
     monkeypatch.setenv("no_proxy", "")
     monkeypatch.setenv("https_proxy", value)
     with pytest.raises(InputError, match="HTTPS_PROXY") as caught:
-        JudgeClient(parse_judge("m@https://elsewhere.example/v1", environ={}))
+        collection.JudgeClient(collection.parse_judge("m@https://elsewhere.example/v1", environ={}))
     assert hidden("".join(traceback.format_exception(caught.value)))
 
 
 def test_addresses_of_proxies(monkeypatch):
     monkeypatch.setenv("no_proxy", "inside.example")
     monkeypatch.setenv("https_proxy", f"{WRITTEN}@proxy.example:3128")  # as curl takes it
-    found = proxy_for("https://elsewhere.example/v1")
+    found = collection.proxy_for("https://elsewhere.example/v1")
     assert found.url == "http://proxy.example:3128"
     assert found.authorization.reveal() == f"Basic {LOGIN}"
     assert hidden(f"{found} {found!r}")
-    assert proxy_for("https://inside.example/v1") is None
-    assert proxy_for("https://localhost/v1") is None
-    assert proxy_for("http://elsewhere.example/v1") is None
+    assert collection.proxy_for("https://inside.example/v1") is None
+    assert collection.proxy_for("https://localhost/v1") is None
+    assert collection.proxy_for("http://elsewhere.example/v1") is None
     monkeypatch.setenv("https_proxy", "http://[::1]:3128")
-    assert proxy_for("https://elsewhere.example/v1").url == "http://[::1]:3128"
+    assert collection.proxy_for("https://elsewhere.example/v1").url == "http://[::1]:3128"

@@ -1,7 +1,5 @@
 """`doctor FILE` and `demo`: what a file holds and can answer, and the answer on recorded data."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

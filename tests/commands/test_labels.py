@@ -1,7 +1,5 @@
 """Planning, splitting and collecting labels; watching rates."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import re

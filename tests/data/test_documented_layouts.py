@@ -1,7 +1,5 @@
 """Files in the layouts that their tools document, written here: small, and true to the layout."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Exports of other tools, each read without options and compared with values by two other codes."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shlex

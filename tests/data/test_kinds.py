@@ -1,7 +1,5 @@
 """Kinds of verdict: decided from values and names, said, overridden, refused."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

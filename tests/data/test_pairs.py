@@ -1,7 +1,5 @@
 """Verdicts from two orders and from scores, and the credit they earn, against enumeration."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

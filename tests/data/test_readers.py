@@ -1,7 +1,5 @@
 """Judgments that people already have, in the shapes they have them."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

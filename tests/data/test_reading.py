@@ -1,7 +1,5 @@
 """The reading and the statistics that ``--json`` prints, next to values by two other codes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

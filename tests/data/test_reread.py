@@ -1,7 +1,5 @@
 """Stored replies are read again: differences are shown, nothing is asked."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """Nothing is computed on a frame that breaks the schema, and the message stays readable."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

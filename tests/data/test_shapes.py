@@ -1,7 +1,5 @@
 """Long frame to items x conditions x replications, and back by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Tables as people have them: wide, lists, paths, criteria, labels, files of any kind."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 

@@ -1,7 +1,5 @@
 """Words of verdicts and labels: each cell alone, by one vocabulary, or refused with the option."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The page of licences states where GPL packages are imported, and that it is at run time."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

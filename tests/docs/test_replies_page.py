@@ -1,7 +1,5 @@
 """The page of reply shapes is current, and the published replies are read as it says."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from pathlib import Path

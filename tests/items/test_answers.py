@@ -1,7 +1,5 @@
 """Answers from a file, targets matched as whole words, and the answer that people prefer."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Labelled pairs: the draw, the labels' direction, several labels a pair."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

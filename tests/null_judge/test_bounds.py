@@ -1,7 +1,5 @@
 """A p at the floor of its permutations is told as a bound, wherever it is told."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Alignment, self-consistency and bias claim nothing where nothing differs, and find what does."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.null_judge.designs import (

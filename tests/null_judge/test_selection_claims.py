@@ -1,7 +1,5 @@
 """Selections, shares called correct, strategies: nothing is claimed of equals, a difference is."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.null_judge.designs import claims, left_out, seeded

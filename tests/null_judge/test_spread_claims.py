@@ -1,7 +1,5 @@
 """Comparisons of spread claim nothing where nothing differs, and find what does."""
 
-from __future__ import annotations
-
 import pytest
 
 from judgestats.analysis import judges, spread_headlines, spread_questions, strata_of, temperature

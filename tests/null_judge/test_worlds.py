@@ -1,7 +1,5 @@
 """The worlds are what they say: a null that were none would pass everything."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

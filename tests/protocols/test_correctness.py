@@ -1,7 +1,5 @@
 """Correct or incorrect: replies in every mode, and what becomes of bad ones."""
 
-from __future__ import annotations
-
 import json
 import os
 
@@ -9,16 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judgestats import protocols
 from judgestats.items import load_bank
-from judgestats.protocols import (
-    WRITTEN_MODES,
-    Correctness,
-    PassFail,
-    ReplyMode,
-    Status,
-    WordForm,
-    read_reply,
-)
 from judgestats.simulated import read_request
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
@@ -38,21 +28,23 @@ FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many exa
     ],
 )
 def test_text(text, choice):
-    assert read_reply(text, WordForm(Correctness.words)).choice == choice
+    assert (
+        protocols.read_reply(text, protocols.WordForm(protocols.Correctness.words)).choice == choice
+    )
 
 
 @pytest.mark.fuzz
 @given(text=st.text(max_size=200) | st.from_regex(r"\{.{0,40}\}"))
 @settings(max_examples=100 * FUZZ, deadline=None)
 def test_no_reply_raises(text):
-    found = read_reply(text, WordForm(Correctness.words))
-    assert (found.choice is not None) == (found.status is Status.OK)
+    found = protocols.read_reply(text, protocols.WordForm(protocols.Correctness.words))
+    assert (found.choice is not None) == (found.status is protocols.Status.OK)
 
 
-@pytest.mark.parametrize("mode", WRITTEN_MODES)
+@pytest.mark.parametrize("mode", protocols.WRITTEN_MODES)
 def test_only_items_with_a_true_answer_are_judged_and_it_is_shown(mode):
     items = load_bank()
-    protocol = Correctness()
+    protocol = protocols.Correctness()
     units = protocol.units(items)
     assert {u.item.id for u in units} == {i.id for i in items if i.reference}
     prompted = protocol.prompt(units[0], mode)
@@ -67,7 +59,9 @@ def test_only_items_with_a_true_answer_are_judged_and_it_is_shown(mode):
     asked = read_request(request)
     assert asked.labels == ("correct", "incorrect")
     assert asked.answers == (units[0].item.responses[units[0].shown[0]].text.strip(),)
-    reply = "[[incorrect]]" if mode is ReplyMode.TEXT else json.dumps({"choice": "incorrect"})
+    reply = (
+        "[[incorrect]]" if mode is protocols.ReplyMode.TEXT else json.dumps({"choice": "incorrect"})
+    )
     assert protocol.read(units[0], mode, reply).choice == "incorrect"
 
 
@@ -77,12 +71,12 @@ def test_pass_and_fail_need_no_true_answer_and_show_it_where_there_is_one():
     from judgestats.items import load_bank
 
     item = next(i for i in load_bank() if i.reference)
-    [first, *_] = PassFail().units((replace(item, reference=()),))
-    shown = PassFail().prompt(first, ReplyMode.TEXT).messages[-1]["content"]
+    [first, *_] = protocols.PassFail().units((replace(item, reference=()),))
+    shown = protocols.PassFail().prompt(first, protocols.ReplyMode.TEXT).messages[-1]["content"]
     assert "[[pass]] or [[fail]]" in shown
     assert "Reference answer" not in shown
-    [first, *_] = PassFail().units((item,))
-    shown = PassFail().prompt(first, ReplyMode.TEXT).messages[-1]["content"]
+    [first, *_] = protocols.PassFail().units((item,))
+    shown = protocols.PassFail().prompt(first, protocols.ReplyMode.TEXT).messages[-1]["content"]
     assert f"[Reference answer]\n{item.reference[-1]}" in shown
-    assert PassFail().read(first, ReplyMode.TEXT, "[[pass]]").choice == "pass"
-    assert PassFail().read(first, ReplyMode.TEXT, "Perhaps.").choice is None
+    assert protocols.PassFail().read(first, protocols.ReplyMode.TEXT, "[[pass]]").choice == "pass"
+    assert protocols.PassFail().read(first, protocols.ReplyMode.TEXT, "Perhaps.").choice is None

@@ -1,7 +1,5 @@
 """Padding adds length and nothing that a simulated judge could see as quality."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

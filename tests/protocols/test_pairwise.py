@@ -1,7 +1,5 @@
 """The pairwise protocol: units in both orders, prompts, and reading real and hostile replies."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

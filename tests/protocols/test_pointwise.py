@@ -1,7 +1,5 @@
 """The pointwise protocol: units, prompts, the order of the schema's fields."""
 
-from __future__ import annotations
-
 import pytest
 
 from judgestats.errors import InputError

@@ -1,7 +1,5 @@
 """Probes change what they say, the same way in every run, and leave the rest alone."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

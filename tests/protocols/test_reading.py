@@ -1,7 +1,5 @@
 """Replies are untrusted: reading gives a verdict or a reason, never raises, and stays linear."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """Every reply shape of the table is read as the table says, by the way a run takes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

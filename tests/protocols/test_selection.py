@@ -1,7 +1,5 @@
 """Selection among several options: orders, prompts, replies, and what becomes of bad ones."""
 
-from __future__ import annotations
-
 import json
 import os
 

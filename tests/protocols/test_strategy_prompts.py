@@ -1,7 +1,5 @@
 """Every judge of a pair is told the same aspects; every stage may have a prompt of one's own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The chance of a pass from the probabilities of a verdict's tokens."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

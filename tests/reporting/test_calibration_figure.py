@@ -1,7 +1,5 @@
 """The reliability diagram of stated confidences, from an audit's records."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

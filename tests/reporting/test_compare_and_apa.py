@@ -15,18 +15,10 @@ from judgestats.errors import InputError
 from judgestats.reporting import Run, Table, apa, load_run, render_report, resolve
 from judgestats.reporting.sections import compare, design
 from judgestats.results import Test, read_results
-from judgestats.stats import friedman_test
-from judgestats.stats.inference import (
-    Comparison,
-    Comparisons,
-    Estimate,
-    Interval,
-    Sample,
-    TestResult,
-)
+from judgestats.stats import friedman_test, inference
 from tests.reporting.record_numbers import faults
 
-SAMPLE = Sample(n_items=20)
+SAMPLE = inference.Sample(n_items=20)
 
 
 @pytest.fixture(scope="module")
@@ -145,27 +137,29 @@ def test_apa_of_a_real_test() -> None:
 
 
 def test_apa_conventions() -> None:
-    eta = Estimate(
+    eta = inference.Estimate(
         name="partial_eta_squared", label="eta", estimate=0.4006, sample=SAMPLE,
-        interval=Interval(low=0.254, high=0.493, level=0.9),
+        interval=inference.Interval(low=0.254, high=0.493, level=0.9),
     )  # fmt: skip
-    test = TestResult(
+    test = inference.TestResult(
         name="t", method="Blocked F", statistic=20.718, statistic_name="F", p_value=2e-5,
         df={"num df": 4, "denom df": 121.5}, effects=(eta,), sample=SAMPLE,
     )  # fmt: skip
     assert apa(test) == "F(4, 121.50) = 20.72, p < .001, ηp² = .40, 90% CI [.25, .49]"
     lost = replace(test, p_value=math.nan, reason="one condition only")
     assert apa(lost) == "Blocked F: not computed (one condition only)"
-    mean = Estimate(name="mean_shift", label="shift", estimate=-0.257, sample=SAMPLE)
+    mean = inference.Estimate(name="mean_shift", label="shift", estimate=-0.257, sample=SAMPLE)
     assert apa(mean) == "shift = −0.26"
     assert apa(replace(mean, estimate=math.nan, reason="empty")) == "shift undefined (empty)"
     rows = (
-        Comparison(a="x", b="y", estimate=2.3, statistic=1, p_value=0.01, p_adjusted=0.04,
-                   estimate_name="ratio", interval=Interval(low=1.1, high=4.5)),
-        Comparison(a="x", b="z", estimate=math.nan, statistic=1, p_value=1, p_adjusted=1,
+        inference.Comparison(a="x", b="y", estimate=2.3, statistic=1, p_value=0.01, p_adjusted=0.04,
+                   estimate_name="ratio", interval=inference.Interval(low=1.1, high=4.5)),
+        inference.Comparison(a="x", b="z", estimate=math.nan, statistic=1, p_value=1, p_adjusted=1,
                    reason="no spread"),
     )  # fmt: skip
-    pairs = Comparisons(name="c", method="m", adjust="holm", family="f", rows=rows, sample=SAMPLE)
+    pairs = inference.Comparisons(
+        name="c", method="m", adjust="holm", family="f", rows=rows, sample=SAMPLE
+    )
     assert apa(pairs) == (
         "x vs. y: ratio = 2.30, 95% CI [1.10, 4.50], adjusted p = .040; x vs. z: undefined "
         "(no spread)"

@@ -1,7 +1,5 @@
 """Strategies in a report: figures as measured, hostile texts harmless, nothing for other runs."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a paper says of a run is what the run holds; what the run does not say is named."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Alignment, all the way: credit against the simulated judges' truth, baselines, null effects."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,14 +1,10 @@
 """Models answer first, then judges choose: one run, journal, budget and file."""
 
-from __future__ import annotations
-
 import json
-from functools import partial
 
 import pandas as pd
 import pytest
 
-from judgestats.collection import Limits
 from judgestats.errors import BudgetError, InputError, JudgeError
 from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
@@ -117,11 +113,8 @@ def test_head_to_tail_names_the_model_that_answers_and_judges_whatever_its_endpo
 
 
 def test_answers_and_judgments_go_through_batches_without_what_the_server_refuses(
-    workplace, given, monkeypatch
+    workplace, given, quick_batches
 ):
-    monkeypatch.setattr(
-        "judgestats.collection.batches.collect.Limits", partial(Limits, first_s=0.01)
-    )
     server = BatchServer(BatchFaults(refuse_field="top_k", batch_looks=1))
     with run_server(server) as url:
         outcome = run_experiment(

@@ -30,7 +30,7 @@ SMALL = {"limit": "3", "judges": "sim-typical", "report": "none"}
         ("crowd", CROWD),
     ],
 )
-def test_in_batches_as_online(tmp_path, name, own):
+def test_in_batches_as_online(tmp_path, quick_batches, name, own):
     def frame(mode):
         given = {**SMALL, **own}
         with run_server(BatchServer()) as url, Journal(tmp_path / f"{mode}.sqlite") as journal:

@@ -1,7 +1,5 @@
 """Biases of known size are found where they were built in, and not where they were not."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """preset=paper of crowd, cell by cell: sets, strategies, k, selections, criteria in prompts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Crowd comparison, all the way: a known gain is found, no gain is left alone, stages are kept."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Half a character in a reply: the run ends well, and its journal can be used again."""
 
-from __future__ import annotations
-
 import sqlite3
 
 import mlflow

@@ -1,7 +1,5 @@
 """A run that compares nothing is refused before the first call; what is not asked is said."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A user's own prompt is sent as it is, at the level it is for, or refused with a sentence."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -7,22 +7,13 @@ from inspect import get_annotations
 import pytest
 from pydantic import ValidationError
 
+from judgestats import runner
 from judgestats.cli import main
 from judgestats.errors import InputError
-from judgestats.runner import (
-    CommonParameters,
-    Parameter,
-    experiment_names,
-    load_design,
-    parameters_of,
-    parse_parameters,
-    project_folder,
-    split_arguments,
-)
 
 
 def parse(**given):
-    return parse_parameters(given, CommonParameters, experiment="temperature")
+    return runner.parse_parameters(given, runner.CommonParameters, experiment="temperature")
 
 
 @pytest.mark.parametrize(
@@ -56,8 +47,8 @@ def test_wrong_values_are_told_what_is_right(name, value, said):
 
 
 def test_given_beats_preset_beats_default():
-    design = load_design("temperature")
-    read = parse_parameters(
+    design = runner.load_design("temperature")
+    read = runner.parse_parameters(
         {"preset": "paper", "repeats": "3"},
         design.parameters,
         experiment="temperature",
@@ -69,28 +60,30 @@ def test_given_beats_preset_beats_default():
 
 
 def test_words_of_the_command_line():
-    assert split_arguments(["--base-url", "http://x", "--dry_run=true"]) == {
+    assert runner.split_arguments(["--base-url", "http://x", "--dry_run=true"]) == {
         "base_url": "http://x",
         "dry_run": "true",
     }
     for words in (["temperature"], ["--seed"], ["--"], ["--seed", "1", "--seed", "2"]):
         with pytest.raises(InputError):
-            split_arguments(words)
+            runner.split_arguments(words)
 
 
 def test_every_entry_point_of_the_project_is_an_experiment():
     import yaml
 
-    project = yaml.safe_load((project_folder("experiments").parent / "MLproject").read_text())
+    project = yaml.safe_load(
+        (runner.project_folder("experiments").parent / "MLproject").read_text()
+    )
     points = set(project["entry_points"]) - {"main"}
-    assert points == set(experiment_names())
+    assert points == set(runner.experiment_names())
     for name in points:
         assert name in project["entry_points"][name]["command"]
 
 
 def test_no_experiment_has_a_parameter_twice(capsys):
-    for name in experiment_names():
-        names = [p.name for p in load_design(name).all_parameters]
+    for name in runner.experiment_names():
+        names = [p.name for p in runner.load_design(name).all_parameters]
         assert len(names) == len(set(names)), name
     assert main(["run", "crowd", "--help"]) == 0
     said = capsys.readouterr().out
@@ -100,24 +93,24 @@ def test_no_experiment_has_a_parameter_twice(capsys):
     assert "Repeats of every pipeline; 2 or more give its reliability (default: 2)" in said
 
 
-@pytest.mark.parametrize("name", experiment_names())
+@pytest.mark.parametrize("name", runner.experiment_names())
 def test_a_parameter_is_what_the_nearest_class_declares(name):
     """Pydantic takes inherited fields from the first base that has one, declared there or not."""
-    model = load_design(name).parameters
+    model = runner.load_design(name).parameters
     for field in model.model_fields:
         nearest = next(c for c in model.__mro__ if field in get_annotations(c))
         assert said(nearest, field) == said(model, field), field
         assert model.model_fields[field].annotation == nearest.model_fields[field].annotation
 
 
-def said(model, field) -> Parameter | None:
-    return next((p for p in parameters_of(model) if p.name == field), None)
+def said(model, field) -> runner.Parameter | None:
+    return next((p for p in runner.parameters_of(model) if p.name == field), None)
 
 
-@pytest.mark.parametrize("name", experiment_names())
+@pytest.mark.parametrize("name", runner.experiment_names())
 def test_parameters_are_frozen_typed_and_read_from_their_defaults(name):
-    design = load_design(name)
-    read = parse_parameters({}, design.parameters, experiment=name, defaults=design.defaults)
+    design = runner.load_design(name)
+    read = runner.parse_parameters({}, design.parameters, experiment=name, defaults=design.defaults)
     assert design.parameters.model_validate(read.values(), strict=True) == read
     with pytest.raises(ValidationError, match="frozen"):
         read.seed = 1
@@ -130,20 +123,20 @@ def test_parameters_are_frozen_typed_and_read_from_their_defaults(name):
 
 
 def test_a_run_logs_what_is_declared_as_logged():
-    read = CommonParameters.read({"scale": "1-5", "repeats": "4"})
+    read = runner.CommonParameters.read({"scale": "1-5", "repeats": "4"})
     assert read.logged()["design/replicates"] == "4"
     assert read.logged()["judge/scale"] == "1-5"
-    names = [p.logged for p in parameters_of(CommonParameters) if p.logged]
+    names = [p.logged for p in runner.parameters_of(runner.CommonParameters) if p.logged]
     assert len(set(names)) == len(names) >= 6
 
 
 def test_a_wrong_default_is_no_parameter():
     with pytest.raises(InputError, match="limit: must be at least 2, got 1"):
-        CommonParameters.read({"limit": "1"})
+        runner.CommonParameters.read({"limit": "1"})
     with pytest.raises(InputError, match="seed: expected a whole number"):
-        CommonParameters.read({"seed": ""})
+        runner.CommonParameters.read({"seed": ""})
 
 
 def test_experiments_are_short_files():
-    for file in project_folder("experiments").glob("*.py"):
+    for file in runner.project_folder("experiments").glob("*.py"):
         assert len(file.read_text().splitlines()) <= 80, file.name

@@ -3,8 +3,6 @@
 The studies' sets do not ship; stand-ins in their layouts stand where `items fetch` puts them.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

@@ -8,17 +8,11 @@ from pathlib import Path
 import pytest
 
 import judgestats as js
+from judgestats import runner
 from judgestats.cli import main
 from judgestats.commands import COMMANDS, Args, Option, argument_texts
 from judgestats.errors import InputError
 from judgestats.results import differing_parameters, read_results
-from judgestats.runner import (
-    Parameter,
-    experiment_names,
-    load_design,
-    parameters_of,
-    parse_parameters,
-)
 from judgestats.tracking import open_store, run_folder
 
 GIVEN = {"study": "schroeder2024"}
@@ -27,10 +21,10 @@ GIVEN = {"study": "schroeder2024"}
 
 def read(name: str, **given: str):
     """An experiment's parameters."""
-    design = load_design(name)
+    design = runner.load_design(name)
     needed = {k: v for k, v in GIVEN.items() if k in {p.name for p in design.all_parameters}}
     defaults = getattr(design, "defaults", None)
-    return parse_parameters(
+    return runner.parse_parameters(
         {**needed, **given}, design.parameters, experiment=name, defaults=defaults
     )
 
@@ -46,7 +40,7 @@ OTHER = {
 """Values of parameters whose type tells none."""
 
 
-def another(name: str, parameter: Parameter, current: str) -> str:
+def another(name: str, parameter: runner.Parameter, current: str) -> str:
     """A value that a parameter does not have by default; empty where there is none to be found."""
     tried = [OTHER.get(parameter.name, ""), *parameter.words, "7", "2", "0.5", "7.5", "x", "a=b"]
     for text in filter(None, tried):
@@ -61,8 +55,8 @@ def another(name: str, parameter: Parameter, current: str) -> str:
 def test_every_parameter_is_logged_and_a_difference_in_any_is_named() -> None:
     """Of every experiment; those that experiments share once."""
     checked: set[tuple[str, str, str]] = set()
-    for name in experiment_names():
-        listed, plain = parameters_of(load_design(name).parameters), read(name)
+    for name in runner.experiment_names():
+        listed, plain = runner.parameters_of(runner.load_design(name).parameters), read(name)
         texts, logged = plain.as_texts(), plain.logged()
         assert set(texts) == {p.name for p in listed}
         assert len(logged) == len(listed), "two parameters under one name"

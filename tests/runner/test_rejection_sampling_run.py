@@ -1,7 +1,5 @@
 """Rejection sampling, all the way, on simulated judges."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """omega, head_to_tail and grade_score, all the way: what simulated judges do is found again."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

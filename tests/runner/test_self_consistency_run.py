@@ -1,7 +1,5 @@
 """Asking again: reliability steps up as it must; a gain is found where there is one."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

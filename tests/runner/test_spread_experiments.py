@@ -1,7 +1,5 @@
 """Judges, guidelines and reasoning, all the way: known effects are found, null effects are not."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which units are judged, and in which order."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

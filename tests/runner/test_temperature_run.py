@@ -1,7 +1,5 @@
 """The temperature experiment, all the way: the truth of simulated judges is found again."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 

@@ -1,7 +1,5 @@
 """A judge of whose replies none can be read: every experiment ends, and claims nothing."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """validity, all the way: stated rates are recovered; a judge that sees nothing gets no claim."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 from itertools import product

@@ -1,7 +1,5 @@
 """What simulated judges are known to do: the truth that experiments should find again."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from judgestats.items import load_bank

@@ -13,7 +13,7 @@ from judgestats.errors import InputError
 from judgestats.runner import load_design, run_replication
 from judgestats.studies import Claim, Options, load_study, study_names
 from judgestats.studies.pandalm import macro_f1, read_labels
-from judgestats.studies.rewardbench2_k8.data import FULL, JudgeScores, read_scores
+from judgestats.studies.rewardbench2_k8 import FULL, JudgeScores, read_scores
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "data"

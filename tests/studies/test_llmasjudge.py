@@ -1,7 +1,5 @@
 """LLMasJudge re-examined: published numbers are reproduced, planted effects found, nulls left."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

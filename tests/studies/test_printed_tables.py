@@ -1,7 +1,5 @@
 """Studies C and D, whose printed tables are all that is public: examined, planted and damaged."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

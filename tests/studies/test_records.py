@@ -1,7 +1,5 @@
 """`replicate` answers from the package, and on the authors' folder or zip as it is."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 

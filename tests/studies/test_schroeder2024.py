@@ -1,7 +1,5 @@
 """arXiv 2412.12509: both layouts are read, Table 2 is reproduced, and its null stands beside it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -14,8 +12,7 @@ from judgestats.results import to_plain
 from judgestats.stats import published_omega_2412_12509
 from judgestats.studies.claims import Options
 from judgestats.studies.schroeder2024 import examine
-from judgestats.studies.schroeder2024.answers import answers
-from judgestats.studies.schroeder2024.data import authors_verdict, read_schroeder2024
+from judgestats.studies.schroeder2024.answers import answers, authors_verdict, read_schroeder2024
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "schroeder2024"
 JUDGES = (

@@ -1,7 +1,5 @@
 """Judges' assessments straight from an MLflow run."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

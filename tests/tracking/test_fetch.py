@@ -1,7 +1,5 @@
 """A run's files are found by any folder that a user would call the run's."""
 
-from __future__ import annotations
-
 import pytest
 
 from judgestats.errors import InputError

@@ -15,20 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judgestats import training
 from judgestats.errors import InputError, StoreError
 from judgestats.items import HumanLabel, Item, Response
 from judgestats.protocols import Pairwise, ReplyMode
-from judgestats.training import (
-    Example,
-    ExampleSet,
-    Filters,
-    Source,
-    balanced,
-    imbalance,
-    split_by_question,
-    training_examples,
-    write_training_data,
-)
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
@@ -61,9 +51,9 @@ def row(**given: Any) -> dict[str, Any]:
     return {**usual, **given}
 
 
-def chosen(rows: list[dict[str, Any]], *items: Item, **filters: Any) -> ExampleSet:
-    source = Source(name="run", frame=pd.DataFrame(rows), items=items or (item(),))
-    return training_examples([source], filters=Filters(**filters))
+def chosen(rows: list[dict[str, Any]], *items: Item, **filters: Any) -> training.ExampleSet:
+    source = training.Source(name="run", frame=pd.DataFrame(rows), items=items or (item(),))
+    return training.training_examples([source], filters=training.Filters(**filters))
 
 
 @pytest.mark.parametrize(
@@ -168,7 +158,7 @@ def test_kinds_and_repetitions() -> None:
     assert {e.kind for e in chosen(plain).examples} == {"vanilla"}  # any pairwise experiment
 
 
-def uneven() -> ExampleSet:
+def uneven() -> training.ExampleSet:
     items = tuple(item(f"q{i}") for i in range(6))
     rows = [
         row(
@@ -185,16 +175,16 @@ def uneven() -> ExampleSet:
 def test_balanced_means_as_many_of_each_kind_from_all_questions() -> None:
     made = uneven()
     assert Counter(e.kind for e in made.examples) == {"cce": 30, "vanilla": 6}
-    assert "30 examples are cce and 6 vanilla" in imbalance(made)
-    even = balanced(made, seed=1)
+    assert "30 examples are cce and 6 vanilla" in training.imbalance(made)
+    even = training.balanced(made, seed=1)
     assert Counter(e.kind for e in even.examples) == {"cce": 6, "vanilla": 6}
     assert {e.cluster for e in even.examples if e.kind == "cce"} == {f"q{i}" for i in range(6)}
     assert even.left_out == {"more of its kind than of the others": 24}
-    assert imbalance(even) == ""
-    assert balanced(made, seed=1) == even
-    assert balanced(made, seed=2) != even
+    assert training.imbalance(even) == ""
+    assert training.balanced(made, seed=1) == even
+    assert training.balanced(made, seed=2) != even
     with pytest.raises(InputError, match="all 1 are vanilla"):
-        balanced(chosen([row()]))
+        training.balanced(chosen([row()]))
 
 
 def test_stages_and_strategies_left_out_are_named_and_the_card_says_why(tmp_path: Path) -> None:
@@ -217,7 +207,7 @@ def test_a_frame_that_is_none() -> None:
     with pytest.raises(InputError, match=r"run lack the column\(s\) order, explanation"):
         chosen([{k: v for k, v in row().items() if k not in {"order", "explanation"}}])
     with pytest.raises(InputError, match="mode must be one of"):
-        Filters(kind="best")
+        training.Filters(kind="best")
 
 
 @pytest.mark.fuzz
@@ -237,8 +227,8 @@ def test_whatever_a_judge_says_a_line_reads_back_to_its_verdict(
 # -- the split ------------------------------------------------------------------------------------
 
 
-def example(cluster: str, question: str, run: str = "r", number: int = 0) -> Example:
-    return Example(
+def example(cluster: str, question: str, run: str = "r", number: int = 0) -> training.Example:
+    return training.Example(
         messages=({"role": "user", "content": f"{number}"}, {"role": "assistant", "content": "A"}),
         run=run,
         condition="c",
@@ -267,34 +257,37 @@ def example(cluster: str, question: str, run: str = "r", number: int = 0) -> Exa
     st.integers(0, 3),
 )
 def test_no_question_and_no_cluster_stands_in_both_parts(
-    examples: list[Example], share: float, seed: int
+    examples: list[training.Example], share: float, seed: int
 ) -> None:
     try:
-        split = split_by_question(examples, share=share, seed=seed)
+        split = training.split_by_question(examples, share=share, seed=seed)
     except InputError:
         return
     assert sorted(map(repr, (*split.train, *split.validation))) == sorted(map(repr, examples))
     for key in (lambda e: (e.run, e.cluster), lambda e: e.question.strip().lower()):
         assert not {key(e) for e in split.train} & {key(e) for e in split.validation}
     assert bool(split.validation) == (share > 0 and bool(examples))
-    assert split == split_by_question(examples, share=share, seed=seed)
+    assert split == training.split_by_question(examples, share=share, seed=seed)
 
 
 def test_the_split_hangs_on_the_seed_and_its_share_is_of_questions() -> None:
     examples = [example(f"c{i}", f"question {i}", number=j) for i in range(40) for j in range(i)]
-    split = split_by_question(examples, share=0.25)
+    split = training.split_by_question(examples, share=0.25)
     assert (split.train_questions, split.validation_questions) == (29, 10)
-    parts = [{e.cluster for e in split_by_question(examples, seed=s).validation} for s in range(4)]
+    parts = [
+        {e.cluster for e in training.split_by_question(examples, seed=s).validation}
+        for s in range(4)
+    ]
     assert len(set(map(frozenset, parts))) > 1
 
 
 def test_a_split_that_cannot_be() -> None:
     with pytest.raises(InputError, match=r"must be 0 to 0\.5, got 0\.9"):
-        split_by_question([example("a", "q")], share=0.9)
+        training.split_by_question([example("a", "q")], share=0.9)
     with pytest.raises(InputError, match="must be 0 to"):
-        split_by_question([example("a", "q")], share=float("nan"))
+        training.split_by_question([example("a", "q")], share=float("nan"))
     with pytest.raises(InputError, match=r"1 question\(s\) cannot be divided"):
-        split_by_question([example("a", "q")])
+        training.split_by_question([example("a", "q")])
 
 
 # -- the files ------------------------------------------------------------------------------------
@@ -302,15 +295,15 @@ def test_a_split_that_cannot_be() -> None:
 RUNS = [{"name": "run", "judges": "j | k", "items": "bank", "simulated": "true"}]
 
 
-def written(folder: Path, made: ExampleSet, **more: Any) -> Path:
-    split = split_by_question(made.examples, share=more.pop("share", 0.2))
-    write_training_data(
-        folder, chosen=made, split=split, filters=Filters(), seed=0, runs=RUNS, **more
+def written(folder: Path, made: training.ExampleSet, **more: Any) -> Path:
+    split = training.split_by_question(made.examples, share=more.pop("share", 0.2))
+    training.write_training_data(
+        folder, chosen=made, split=split, filters=training.Filters(), seed=0, runs=RUNS, **more
     )
     return folder
 
 
-def many(said: str = "Because of it.") -> ExampleSet:
+def many(said: str = "Because of it.") -> training.ExampleSet:
     items = tuple(item(f"q{i}") for i in range(10))
     rows = [
         row(item_id=f"{x.id}/0|1", cluster=x.id, order=order, explanation=f"{said} {order}")

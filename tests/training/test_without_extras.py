@@ -12,18 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgestats import training
 from judgestats.cli import main
 from judgestats.errors import InputError
 from judgestats.items import Item, Response
-from judgestats.training import (
-    CoverageModel,
-    TrainingSettings,
-    coverage_table,
-    covered,
-    load,
-    need,
-    read_chats,
-)
 
 TRAINING = "python -m judgestats.training"
 
@@ -37,11 +29,11 @@ def missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_importing_judgestats_needs_no_extra(missing: None) -> None:
-    assert need("train", "json")[0] is json
+    assert training.need("train", "json")[0] is json
     with pytest.raises(InputError, match=r"needs torch.*pip install 'judgestats\[coverage\]'"):
-        CoverageModel("./x")
+        training.CoverageModel("./x")
     with pytest.raises(InputError, match=r"needs transformers.*judgestats\[train\]"):
-        load("./x", kind="AutoModelForCausalLM", extra="train")
+        training.load("./x", kind="AutoModelForCausalLM", extra="train")
 
 
 def test_the_commands_name_the_extra(
@@ -72,15 +64,15 @@ def test_wrong_words(
 
 
 def test_settings() -> None:
-    assert TrainingSettings().epochs == 1.0
+    assert training.TrainingSettings().epochs == 1.0
     with pytest.raises(InputError, match="max_length must be a number above 0, got 0"):
-        TrainingSettings(max_length=0)
+        training.TrainingSettings(max_length=0)
 
 
 def test_chats_are_read_as_they_are_written(tmp_path: Path) -> None:
     path = tmp_path / "train.jsonl"
     path.write_text(json.dumps(CHAT) + "\n")
-    assert read_chats(path) == [CHAT["messages"]]
+    assert training.read_chats(path) == [CHAT["messages"]]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +91,7 @@ def test_other_lines_are_refused(line: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "train.jsonl"
     path.write_text(json.dumps(CHAT) + "\n" + json.dumps(line) + "\n")
     with pytest.raises(InputError, match="line 2: expected messages"):
-        read_chats(path)
+        training.read_chats(path)
 
 
 values = st.recursive(
@@ -114,7 +106,7 @@ def test_no_line_crashes(tmp_path_factory: pytest.TempPathFactory, value: Any) -
     path = tmp_path_factory.mktemp("chats") / "train.jsonl"
     path.write_text(json.dumps({"messages": value}) + "\n")
     with pytest.raises(InputError):
-        read_chats(path)
+        training.read_chats(path)
 
 
 class Shared:
@@ -153,16 +145,16 @@ def frame(n: int) -> tuple[pd.DataFrame, tuple[Item, ...]]:
 
 def test_coverage_beside_that_of_an_unrelated_explanation() -> None:
     judged, items = frame(8)
-    table = coverage_table(judged, items, Shared())  # type: ignore[arg-type]
+    table = training.coverage_table(judged, items, Shared())  # type: ignore[arg-type]
     assert table["coverage"].tolist() == [0.5] * 8
     assert table["unrelated"].tolist() == [0.0] * 8  # never its own question's
-    [(own, unrelated)] = covered(table).values()
+    [(own, unrelated)] = training.covered(table).values()
     assert (own.estimate, unrelated.estimate) == (0.5, 0.0)
 
 
 def test_coverage_needs_explanations() -> None:
     judged, items = frame(3)
     with pytest.raises(InputError, match="no final judgment on a pair has an explanation"):
-        coverage_table(judged.assign(explanation=" "), items, Shared())  # type: ignore[arg-type]
+        training.coverage_table(judged.assign(explanation=" "), items, Shared())  # type: ignore[arg-type]
     one, alone = frame(1)
-    assert coverage_table(one, alone, Shared())["unrelated"].isna().all()  # type: ignore[arg-type]
+    assert training.coverage_table(one, alone, Shared())["unrelated"].isna().all()  # type: ignore[arg-type]

@@ -15,12 +15,12 @@ from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.batch_store import Limits
 from judgestats.collection.batches.client import BatchClient
 from judgestats.collection.batches.work import BatchWork, Shared, Wanted
-from judgestats.collection.charges import UsageFaults
 from judgestats.collection.client import JudgeClient
 from judgestats.collection.collector import grouped, signals
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.journal import Journal
 from judgestats.collection.online import collect_online
+from judgestats.collection.prices import UsageFaults
 from judgestats.collection.progress import message, money_notes, reader_notes
 from judgestats.collection.request import Ready
 from judgestats.collection.rows import FrameWriter, answer_row, failed_row, invalid_row

@@ -17,11 +17,11 @@ from judgestats.collection.batches.client import (
     read_results,
     request_line,
 )
-from judgestats.collection.charges import Charged, charged
 from judgestats.collection.endpoint import Endpoint, taught
 from judgestats.collection.journal import Journal
 from judgestats.collection.journal_file import Answer
 from judgestats.collection.ledger import Budget, Charge, unknown_price
+from judgestats.collection.prices import Charged, charged
 from judgestats.collection.request import (
     Encoded,
     Ready,

@@ -1,4 +1,4 @@
-"""Decision of a reply's verdict, from its message and form."""
+"""Decision of a reply's verdict, from its message and form, and JSON in a reply."""
 
 from __future__ import annotations
 
@@ -8,28 +8,136 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
-from judgestats.json_text import decode_json
+from judgestats.json_text import clean, clean_json, decode_json
 from judgestats.protocols.base import Status, Verdict
-from judgestats.protocols.replies.objects import (
-    Object,
-    PlacedObject,
-    TangledError,
-    object_at,
-    objects_with,
-    whole_object,
+from judgestats.protocols.replies import prose
+
+_MOST_TRIES = 100
+_START = re.compile(r'\{\s{0,100}"')
+_WRAPPINGS = ("arguments", "parameters")
+
+
+class Number(str):
+    """A JSON number as it is written: neither rounded nor overflowing."""
+
+    __slots__ = ()
+
+
+class TangledError(Exception):
+    """A text with so many beginnings of objects that it is not searched for one."""
+
+
+class Object:
+    """A JSON object with all its keys, also repeated ones.
+
+    Examples
+    --------
+    >>> whole_object('{"Score ": 8, "score": 7}').values("score")
+    ['8', '7']
+    """
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        self.pairs = pairs
+
+    def values(self, key: str) -> list[Any]:
+        """All values of a key, compared without case and outer space."""
+        return [v for k, v in self.pairs if k.strip().lower() == key]
+
+    def text(self, key: str) -> str:
+        """The first value of a key if it is a text, else nothing."""
+        return next((v for v in self.values(key) if type(v) is str), "")
+
+    def unwrapped(self, field: str, tool: str) -> Object:
+        """The object with the field: this one, or the one that a tool call wraps."""
+        if self.values(field):
+            return self
+        names = (*_WRAPPINGS, *([tool.lower()] if tool else []))
+        inside = [v for name in names for v in self.values(name)]
+        if len(inside) != 1:
+            return self
+        inner = whole_object(inside[0]) if type(inside[0]) is str else inside[0]
+        return inner if isinstance(inner, Object) else self
+
+
+@dataclass(frozen=True)
+class PlacedObject:
+    """An object and where it stands."""
+
+    value: Object
+    start: int
+    end: int
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Object:
+    return Object([(clean(key), clean_json(value)) for key, value in pairs])
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+# strict=False lets raw line breaks and tabs stand in strings, which changes no meaning.
+_DECODER = json.JSONDecoder(
+    strict=False,
+    object_pairs_hook=_object,
+    parse_int=Number,
+    parse_float=Number,
+    parse_constant=_no_constant,
 )
-from judgestats.protocols.replies.prose import (
-    EXAMPLE,
-    WITHDRAWN,
-    Plain,
-    declines,
-    fenced_parts,
-    plain_characters,
-    strip_reasoning,
-    unfenced,
-)
+
+
+def object_at(text: str, start: int) -> PlacedObject | None:
+    """The object that begins at a place of a text, if one does."""
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):  # no JSON, or nested beyond sense
+        return None
+    return PlacedObject(value, start, end) if isinstance(value, Object) else None
+
+
+def whole_object(text: str) -> Object | None:
+    """The object that a text is from end to end.
+
+    Examples
+    --------
+    >>> whole_object('{"score": 1e400}').values("score")
+    ['1e400']
+    >>> whole_object('{"score": 8,}') is None
+    True
+    """
+    text = text.strip()
+    placed = object_at(text, 0) if text.startswith("{") else None
+    return placed.value if placed is not None and placed.end == len(text) else None
+
+
+def objects_with(text: str, field: str, tool: str) -> Iterator[PlacedObject]:
+    """All objects of a text, not those inside of others, that have the field asked for.
+
+    Raises
+    ------
+    TangledError
+        After a hundred beginnings of objects that are none: work stays linear in the length.
+    """
+    start, tries = 0, 0
+    while True:
+        beginning = _START.search(text, start)
+        if beginning is None:
+            return
+        placed = object_at(text, beginning.start())
+        if placed is None:
+            tries += 1
+            if tries > _MOST_TRIES:
+                raise TangledError
+            start = beginning.start() + 1
+            continue
+        start = placed.end
+        inner = placed.value.unwrapped(field, tool)
+        if inner.values(field):
+            yield PlacedObject(inner, placed.start, placed.end)
 
 
 class Rank(IntEnum):
@@ -105,7 +213,7 @@ class Form(Protocol):
     def bare(self, text: str) -> Match | None:
         """The reading of a text that is nothing but the verdict."""
 
-    def readings(self, plain: Plain) -> Iterator[Match]:
+    def readings(self, plain: prose.Plain) -> Iterator[Match]:
         """All other readings of a text."""
 
     def revised(self, text: str, start: int, end: int) -> Match | None:
@@ -290,7 +398,7 @@ def no_verdict(text: str, finish_reason: str, why: str) -> Verdict:
         return Verdict(status=Status.REFUSED, reason="the judge refused to answer")
     if is_cut(finish_reason):
         return Verdict(status=Status.TRUNCATED, reason="the reply was cut at the token limit")
-    if declines(text):
+    if prose.declines(text):
         return Verdict(status=Status.REFUSED, reason="the reply declines to judge")
     return Verdict(status=Status.UNPARSEABLE, reason=why)
 
@@ -336,11 +444,11 @@ def read_reply(text: str, form: Form, *, tool: str = "", finish_reason: str = ""
     verdict = _object_reply(rest, form, tool, finish_reason)
     if verdict is not None:
         return verdict
-    rest = unfenced(plain_characters(strip_reasoning(rest)).strip())
+    rest = prose.unfenced(prose.plain_characters(prose.strip_reasoning(rest)).strip())
     verdict = _object_reply(rest, form, tool, finish_reason)
     if verdict is not None:
         return verdict
-    plain = Plain(rest)
+    plain = prose.Plain(rest)
     readings = _readings(plain, form)
     try:
         objects = _placed_objects(rest, form, tool)
@@ -372,7 +480,7 @@ def reply_object(text: str, field: str, *, tool: str = "") -> Object | None:
         return None
     whole = whole_object(text)
     if whole is None:
-        rest = unfenced(strip_reasoning(text.strip()))
+        rest = prose.unfenced(prose.strip_reasoning(text.strip()))
         try:
             places = [o.value for o in objects_with(rest, field, tool)]
         except TangledError:
@@ -431,17 +539,17 @@ def _field(whole: Object, form: Form) -> Match:
 def _placed_objects(text: str, form: Form, tool: str) -> list[PlacedObject]:
     """All objects with the field, if one of them begins or ends the text or fills a fence."""
     objects = list(objects_with(text, form.field, tool))
-    inside = [text[start:end].strip() for start, end in fenced_parts(text)] if objects else []
+    inside = [text[start:end].strip() for start, end in prose.fenced_parts(text)] if objects else []
     placed = any(
         o.start == 0 or o.end == len(text) or text[o.start : o.end] in inside for o in objects
     )
     if not placed:
         return []
-    shown = [o for o in objects if EXAMPLE.search(text, max(o.start - _BEFORE, 0), o.start)]
+    shown = [o for o in objects if prose.EXAMPLE.search(text, max(o.start - _BEFORE, 0), o.start)]
     return [o for o in objects if o not in shown]
 
 
-def _readings(plain: Plain, form: Form) -> list[Match]:
+def _readings(plain: prose.Plain, form: Form) -> list[Match]:
     """All readings of a text that a clause before them does not take back."""
     readings = [_revised(r, plain.text, r.end, form) for r in _marks(plain.text, form)]
     bare = None if readings else form.bare(plain.text)
@@ -472,7 +580,7 @@ def _revised(reading: Match, text: str, end: int, form: Form) -> Match:
         return reading
     other = form.revised(text, end, min(end + _SOON, len(text)))
     same = other is None or other.says == reading.says
-    if same and not WITHDRAWN.match(text, end):
+    if same and not prose.WITHDRAWN.match(text, end):
         return reading
     return replace(reading, status=Status.AMBIGUOUS, value="")
 
@@ -483,7 +591,7 @@ def _marks(text: str, form: Form) -> Iterator[Match]:
         for match in pattern.finditer(text):
             reading = read(match.group(1))
             if reading is not None:
-                shows = EXAMPLE.search(text, max(match.start() - _BEFORE, 0), match.start())
+                shows = prose.EXAMPLE.search(text, max(match.start() - _BEFORE, 0), match.start())
                 yield replace(
                     reading,
                     rank=Rank.DOUBT if shows else Rank.MARK,
@@ -493,7 +601,7 @@ def _marks(text: str, form: Form) -> Iterator[Match]:
                 )
 
 
-def _decided(readings: list[Match], plain: Plain, *, cut: bool) -> Match | None:
+def _decided(readings: list[Match], plain: prose.Plain, *, cut: bool) -> Match | None:
     """The reading that the final ones agree on, else all others; None if nothing counts."""
     finals = [r for r in readings if r.rank >= Rank.STATED]
     if cut:

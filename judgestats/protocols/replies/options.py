@@ -9,15 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgestats.protocols.base import Status
+from judgestats.protocols.replies import prose
 from judgestats.protocols.replies.decision import Match, Rank, Scope
-from judgestats.protocols.replies.prose import (
-    BECAUSE,
-    REVISION,
-    SEPARATOR,
-    VERDICT_LABEL,
-    Plain,
-    plain_characters,
-)
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -36,9 +29,9 @@ _BETTER = r"(?:better|best|superior|stronger|winner|preferable)"
 _END = (
     r"(?!['\u2019]?\w|[+&/]|-\w|[ ]?[<>=](?!/)|[ ]?,[ ]?[A-Z\d]\b)"
     r"(?=\s?(?:$|[\n.,;:!?()\]|\"'\u201d\u2019*_`$\u3002\uff01\uff0c\u2013\u2014]|</)|\s-\s"
-    rf"|\s(?:{BECAUSE}|is\s{_VERY}{_BETTER})\b)"
+    rf"|\s(?:{prose.BECAUSE}|is\s{_VERY}{_BETTER})\b)"
 )
-_LABEL = rf"\b(?:{VERDICT_LABEL}|(?:final|overall)(?:\sanswer)?)"
+_LABEL = rf"\b(?:{prose.VERDICT_LABEL}|(?:final|overall)(?:\sanswer)?)"
 _TAG = r"<(?:verdict|choice|winner)>\s{0,2}"
 _BOTH = re.compile(
     rf"\bboth\s(?:{_WHO}s?\s)?are\s(?:equal\b(?!\s(?!in\b))|equally\s(?:good|bad|strong|weak|helpful)"
@@ -62,7 +55,7 @@ _BARE_LETTER = re.compile(
     rf"{_OPENING}(?:{_WHO}\s{{0,2}}{_OPENING})?(?P<name>[A-Z]|{_TIE}){_CLOSING}", re.IGNORECASE
 )
 _LABELLED = re.compile(
-    rf"(?:{_LABEL}{SEPARATOR}|{_TAG}){_OPENING}(?:{_WHO}\s{_OPENING})?"
+    rf"(?:{_LABEL}{prose.SEPARATOR}|{_TAG}){_OPENING}(?:{_WHO}\s{_OPENING})?"
     rf"(?:(?P<left>[A-Z])(?P<sign>{_SIGN})(?P<right>[A-Z])|(?P<name>[A-Z]|{_TIE}))\b"
     rf"{_CLOSING}(?<![\s]){_END}",
     re.IGNORECASE,
@@ -76,7 +69,7 @@ _PREFERRED = re.compile(
     rf"(?:(?i:{_WHO})\s{_OPENING}(?P<who>[A-Za-z])|(?P<name>[A-Z]))\b{_END}"
 )
 _REVISED = (
-    rf"(?i:{REVISION}|should\sbe)(?:\s(?i:i|it|that|this|is|should|would|be|prefer|think|say|go|with|the|to"
+    rf"(?i:{prose.REVISION}|should\sbe)(?:\s(?i:i|it|that|this|is|should|would|be|prefer|think|say|go|with|the|to"
     r"|i['\u2019]d|it['\u2019]s)){0,5}"
     rf"\s{_OPENING}(?:(?i:{_WHO})\s{{0,2}}{_OPENING})?"
 )
@@ -89,7 +82,7 @@ _REPORTED = re.compile(
 )
 """Somebody else's preference: no verdict, and a doubt about one that differs."""
 _FIRST_LETTER = re.compile(
-    rf"{_OPENING}(?P<name>[A-Z])[\])*_]{{0,4}}(?:[.:,;]\s|\s[\u2013\u2014-]\s)(?=(?i:{REVISION})\s)"
+    rf"{_OPENING}(?P<name>[A-Z])[\])*_]{{0,4}}(?:[.:,;]\s|\s[\u2013\u2014-]\s)(?=(?i:{prose.REVISION})\s)"
 )
 _SO = re.compile(rf"\b(?:so|hence),?\s(?:(?i:{_WHO})\s{_OPENING})?(?P<name>[A-Z])\b{_END}")
 _WORSE = re.compile(
@@ -111,7 +104,7 @@ _BARE_OPTION = re.compile(
 )
 _REVISED_OPTION = re.compile(rf"{_REVISED}(?P<name>[A-Z]|\d{{1,4}})(?![\w.,]?\d){_END}")
 _CHOSEN = re.compile(
-    rf"(?:\b(?:best\s(?:response|option|answer)|selection){SEPARATOR}|{_LABEL}{SEPARATOR}|{_TAG})"
+    rf"(?:\b(?:best\s(?:response|option|answer)|selection){prose.SEPARATOR}|{_LABEL}{prose.SEPARATOR}|{_TAG})"
     rf"{_OPENING}(?:{_WHO}\s{{0,2}}{_OPENING})?(?P<name>[A-Z]|\d{{1,4}})(?![\w.,]?\d){_END}",
     re.IGNORECASE,
 )
@@ -129,7 +122,7 @@ class _ChoiceForm(abc.ABC):
         """The reading of a JSON value: a text that is nothing but the verdict."""
         if type(value) is not str:
             return _UNREAD
-        return self.bare(plain_characters(value).strip()) or _UNREAD
+        return self.bare(prose.plain_characters(value).strip()) or _UNREAD
 
     def mark(self, inside: str) -> Match | None:
         """The reading of what stands in a mark; None for a placeholder."""
@@ -177,7 +170,7 @@ class PairForm(_ChoiceForm):
         named = _BARE_LETTER.fullmatch(text)
         return self._name_match(named["name"], named) if named else None
 
-    def readings(self, plain: Plain) -> Iterator[Match]:
+    def readings(self, plain: prose.Plain) -> Iterator[Match]:
         """Labels, statements that one is better, preferences, relations alone in a line, ties."""
         text = plain.text
         for match in _LABELLED.finditer(text):
@@ -259,7 +252,7 @@ class OptionForm(_ChoiceForm):
         match = _BARE_OPTION.fullmatch(text)
         return self._name_match(match) if match else None
 
-    def readings(self, plain: Plain) -> Iterator[Match]:
+    def readings(self, plain: prose.Plain) -> Iterator[Match]:
         """The forms asked for, ``Best Response: C`` and ``Selection: Option 2``, and labels."""
         for match in _CHOSEN.finditer(plain.text):
             yield self._name_match(match, rank=Rank.FINAL)
@@ -301,10 +294,10 @@ class WordForm(_ChoiceForm):
         match = re.fullmatch(rf"{_OPENING}{self._word}{_CLOSING}", text, re.IGNORECASE)
         return self._name_match(match, Rank.OTHER) if match else None
 
-    def readings(self, plain: Plain) -> Iterator[Match]:
+    def readings(self, plain: prose.Plain) -> Iterator[Match]:
         """Labels, and statements such as "the answer is correct"."""
         for pattern, rank in (
-            (rf"(?:{_LABEL}{SEPARATOR}|{_TAG}){_OPENING}{self._word}\b{_END}", Rank.FINAL),
+            (rf"(?:{_LABEL}{prose.SEPARATOR}|{_TAG}){_OPENING}{self._word}\b{_END}", Rank.FINAL),
             (rf"\b(?:answer|response|solution|reply)\sis\s{self._word}\b{_END}", Rank.OTHER),
         ):
             for match in re.finditer(pattern, plain.text, re.IGNORECASE):

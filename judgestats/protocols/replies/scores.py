@@ -10,8 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from judgestats.protocols.base import Scale, Status
-from judgestats.protocols.replies.decision import Match, Rank
-from judgestats.protocols.replies.objects import Number
+from judgestats.protocols.replies.decision import Match, Number, Rank
 from judgestats.protocols.replies.prose import (
     BECAUSE,
     FINAL_AFTER,

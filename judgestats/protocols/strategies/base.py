@@ -13,10 +13,10 @@ from typing import Any, Protocol
 from judgestats.errors import InputError, one_of
 from judgestats.items.records import Item
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Status, Unit, Verdict
+from judgestats.protocols.explained import Writing
 from judgestats.protocols.pairwise import ORDERS, Pairwise
 from judgestats.protocols.strategies.key_points import MAX_INSERTED, KeyPoints
 from judgestats.protocols.template import PromptTemplate
-from judgestats.protocols.writing import Writing
 
 FINAL = "final"
 CROWD = "crowd"

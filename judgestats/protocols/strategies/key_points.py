@@ -17,7 +17,7 @@ from judgestats.protocols.replies import (
     reply_object,
     strip_reasoning,
 )
-from judgestats.protocols.replies.objects import Object
+from judgestats.protocols.replies.decision import Object
 from judgestats.protocols.template import PromptTemplate, framed_text, seal_of
 
 MAX_INSERTED = 8_000

@@ -12,12 +12,10 @@ from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.plots.effects import (
     EffectRow,
     Forest,
-    Verdict,
-)
-from judgestats.reporting.plots.repeats import (
     MeanAgainstSpread,
     SpreadByCondition,
     SpreadPanel,
+    Verdict,
 )
 from judgestats.reporting.plots.scores import (
     CriticalDifference,

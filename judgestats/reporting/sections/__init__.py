@@ -18,7 +18,6 @@ __all__ = [
     "checks",
     "closing",
     "compare",
-    "comparison_figures",
     "crowd",
     "data",
     "design",

@@ -1,9 +1,9 @@
-"""Figures of agreement, calibration, and nulls."""
+"""Figures of agreement, calibration, nulls, and conditions compared."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,21 +12,201 @@ import numpy as np
 from judgestats.reporting import plots
 from judgestats.reporting.display import Captioned, Showable
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections.comparison_figures import effect_of
-from judgestats.reporting.sections.data import (
-    coefficients_of,
-    condition_table,
-    full_condition,
-    short_condition,
-)
+from judgestats.reporting.sections import data
 from judgestats.reporting.sections.measures import measured
 from judgestats.reporting.sections.result_tables import subject_of
 from judgestats.reporting.tables import Column, Table, filled
-from judgestats.results import CONDITIONS, Estimate, quantity_of
+from judgestats.results import (
+    CONDITIONS,
+    Comparison,
+    Estimate,
+    Results,
+    ResultSet,
+    Test,
+    quantity_of,
+)
 from judgestats.results import Table as ResultsTable
+from judgestats.results.numbers import bounds_of
 from judgestats.results.records import rows_of_table
 
-_MOST_ROWS = 44
+_MOST_ROWS = 36
+FILLED = (
+    "Filled squares: told apart by the test of the pair, adjusted for all pairs; the intervals "
+    "are not adjusted."
+)
+
+
+_JOINED = (
+    " Bars join conditions which lie within the critical difference (CD) of Nemenyi's comparisons: "
+    "not told apart, which does not show that they are equal."
+)
+
+
+def critical_differences(run: Run) -> list[Captioned]:
+    """Mean ranks of spread with Nemenyi's critical difference, a diagram a judge."""
+    records = run.records
+    shown: list[Captioned] = []
+    for record in records.select(ResultSet, top=True):
+        if record.name != "nemenyi":
+            continue
+        pairs = [r for r in records.members(record) if isinstance(r, Comparison)]
+        judge = record.about.stratum or record.about.judge or "all conditions"
+        ranks = _mean_ranks(record, pairs, records)
+        if len(ranks) < 2:
+            continue
+        apart = tuple((r.a, r.b) for r in pairs if r.p_adjusted < 0.05)
+        number = len(shown) + 1
+        spread = record.hypothesis == "spread"
+        ends = ("steadier", "more spread") if spread else ("low", "high")
+        what = "Mean ranks of spread" if spread else "Mean ranks"
+        shown.append(
+            Captioned(
+                figure=plots.CriticalDifference(
+                    labels=tuple(ranks), mean_ranks=tuple(ranks.values()), told_apart=apart,
+                    low_label=ends[0], high_label=ends[1],
+                    critical_difference=number_of(record.details.get("critical_difference")),
+                ),
+                label=f"fig-ranks-{number}",
+                caption=f"{what}, {judge}.{_JOINED if number == 1 else ''}",
+            )
+        )  # fmt: skip
+    return shown
+
+
+def _mean_ranks(
+    compared: ResultSet, pairs: Sequence[Comparison], results: Results
+) -> dict[str, float]:
+    """Mean ranks of the levels that are compared, from the rank test of the same hypothesis."""
+    levels = {name for pair in pairs for name in (pair.a, pair.b)}
+    for test in results.select(Test, hypothesis=compared.hypothesis):
+        stem = "mean rank "
+        ranks = {k.removeprefix(stem): v for k, v in test.groups.items() if k.startswith(stem)}
+        if test.about == compared.about and levels == set(ranks):
+            return ranks
+    return {}
+
+
+def effect_of(
+    record: Estimate | Comparison, label: str, group: str = "", *, verdict: plots.Verdict = ""
+) -> plots.EffectRow:
+    """A record as a row of a figure, beside its null where it has one."""
+    low, high = bounds_of(record.interval)
+    null = record.null if isinstance(record, Estimate) else None
+    return plots.EffectRow(
+        label=label,
+        estimate=record.estimate,
+        low=low,
+        high=high,
+        group=group,
+        verdict=verdict,
+        null_mean=null.mean if null else math.nan,
+        null_q95=null.q95 if null else math.nan,
+    )
+
+
+def variance_ratios(run: Run) -> Captioned | None:
+    """Ratios of within-item variances with intervals, by judge."""
+    rows = []
+    for whole, pair in _pairs(run, "ratio"):
+        if pair.estimate > 0:
+            verdict = verdict_of(pair, run.records)
+            rows.append(effect_of(pair, f"{pair.a} / {pair.b}", whole.title, verdict=verdict))
+    if not rows:
+        return None
+    return Captioned(
+        figure=plots.Forest(
+            rows=tuple(rows[:_MOST_ROWS]), reference=1.0, log=True, level=run.level,
+            x_label="Ratio of within-item variances",
+        ),
+        label="fig-ratios",
+        caption=(
+            "Ratios of pooled within-item variances with intervals over questions, on a log axis. "
+            f"{FILLED} Pairs with a variance of 0 have no ratio and are not shown."
+        ),
+    )  # fmt: skip
+
+
+def equivalence(run: Run) -> list[Captioned]:
+    """Ratios, and differences, against the margin declared beforehand: a figure for each."""
+    kinds: dict[tuple[float, float, bool], list[plots.EffectRow]] = {}
+    for _, pair in _pairs(run, "equivalence"):
+        if pair.margin is None or math.isnan(pair.estimate):
+            continue
+        margin = (pair.margin.low, pair.margin.high)
+        ratio = quantity_of(pair.margin.estimand).is_ratio
+        if not margin[0] < margin[1] or (ratio and not pair.estimate > 0):
+            continue
+        # the rows of a family across judges say themselves whose they are
+        place = f"{pair.about.judge}: " if pair.about.judge else ""
+        label = f"{place}{pair.a} {'/' if ratio else '-'} {pair.b}"
+        row = effect_of(pair, label, verdict=verdict_of(pair, run.records))
+        kinds.setdefault((*margin, ratio), []).append(row)
+    shown: list[Captioned] = []
+    for (low, high, ratio), rows in kinds.items():
+        number = f"-{len(shown) + 1}" if shown else ""
+        neutral, what = (1, "Ratio of within-item variances") if ratio else (0, "Difference")
+        shown.append(
+            Captioned(
+                figure=plots.Forest(
+                    rows=tuple(rows[:_MOST_ROWS]),
+                    margin=(low, high),
+                    log=ratio,
+                    x_label=what,
+                    reference=neutral,
+                    level=0.90,
+                ),
+                label=f"fig-equivalence{number}",
+                caption=(
+                    "Is a difference shown to be small? Only an interval inside the declared "
+                    f"margin can say so; one that merely includes {neutral} does not. The verdicts "
+                    "beside are those of the tests, adjusted for all pairs."
+                ),
+            )
+        )
+    return shown
+
+
+def verdict_of(pair: Comparison, results: Results) -> plots.Verdict:
+    """What the declared tests of a pair say, adjusted in their families.
+
+    That a pair is alike stands where its test of equivalence shows it; else it is told apart or
+    not by the test of its difference.
+    """
+    about = (pair.about.stratum, pair.about.judge, frozenset((pair.a, pair.b)))
+    beside = [
+        other
+        for other in results.select(Comparison)
+        if other.margin is None
+        and other.estimand == pair.estimand
+        and (other.about.stratum, other.about.judge, frozenset((other.a, other.b))) == about
+    ]
+    tested = [pair, *beside] if pair.margin is None else beside
+    p = _p_of(pair)
+    if pair.margin is not None and p <= pair.margin.alpha:
+        return "equivalent"
+    if any(_p_of(one) < _level(one, results) for one in tested[:1]):
+        return "different"
+    return "" if math.isnan(p) else "undecided"
+
+
+def _p_of(pair: Comparison) -> float:
+    return pair.p_adjusted if pair.family else pair.p
+
+
+def _level(pair: Comparison, results: Results) -> float:
+    return results.family(pair.family).level if pair.family else 0.05
+
+
+def _pairs(run: Run, kind: str) -> Iterator[tuple[ResultSet, Comparison]]:
+    """The pairs of the results of a kind, each with its whole."""
+    for whole in run.named(kind):
+        if isinstance(whole, ResultSet):
+            for pair in run.records.members(whole):
+                if isinstance(pair, Comparison):
+                    yield whole, pair
+
+
+_MOST_AGREEMENT_ROWS = 44
 
 
 def alignment(run: Run) -> Captioned | None:
@@ -35,11 +215,11 @@ def alignment(run: Run) -> Captioned | None:
         return None
     rows = [
         _effect_in(
-            row, "alignment", short_condition(row, run),
+            row, "alignment", data.short_condition(row, run),
             str(row.get("judge", "")) if run.by_judge else "",
         )
         for row in run.described
-    ][:_MOST_ROWS]  # fmt: skip
+    ][:_MOST_AGREEMENT_ROWS]  # fmt: skip
     people = math.nan
     for record in run.named("alignment"):
         kind = record.id.partition(".")[2]
@@ -98,7 +278,7 @@ def costs(run: Run) -> Table | None:
         Column(key="same_and_wrong", label="Same every time, and wrong", format="percent:0"),
         Column(key="alignment", label="Agreement with people", format="coefficient:3"),
     ]
-    return condition_table(
+    return data.condition_table(
         run,
         filled(columns, run.described),
         run.described,
@@ -160,9 +340,6 @@ def _curve(record: ResultsTable) -> plots.Curve:
     )  # fmt: skip
 
 
-_NULL_FIGURE_MOST_ROWS = 36
-
-
 def null_strip(run: Run) -> Captioned | None:
     """Coefficients beside their null: ICC by condition, or all that carry a null reference."""
     table = run.conditions
@@ -172,7 +349,7 @@ def null_strip(run: Run) -> Captioned | None:
     kind = "reliability" if "reliability_null_q95" in table else "icc1"
     if f"{kind}_null_q95" in table:
         rows = [
-            _effect_in(r, kind, full_condition(r, run), null=True)
+            _effect_in(r, kind, data.full_condition(r, run), null=True)
             for r in run.described
             if math.isfinite(number_of(r.get(kind)))
         ]
@@ -187,13 +364,11 @@ def null_strip(run: Run) -> Captioned | None:
         shuffled = _null_description(run)
     if not rows:
         return None
-    if len(rows) > _NULL_FIGURE_MOST_ROWS:
-        also += (
-            f" The first {_NULL_FIGURE_MOST_ROWS} of {len(rows)} are drawn; the tables have all."
-        )
+    if len(rows) > _MOST_ROWS:
+        also += f" The first {_MOST_ROWS} of {len(rows)} are drawn; the tables have all."
     return Captioned(
         figure=plots.Forest(
-            rows=tuple(rows[:_NULL_FIGURE_MOST_ROWS]),
+            rows=tuple(rows[:_MOST_ROWS]),
             x_label=name,
             reference=math.nan,
             level=run.level,
@@ -227,9 +402,7 @@ def _null_rows(run: Run) -> list[plots.EffectRow]:
         rows.append(effect_of(record, condition or record.title, group))
     groups = [g for g in dict.fromkeys(row.group for row in rows) if g]
     rows.sort(key=lambda row: groups.index(row.group) if row.group else -1)
-    if (
-        len(rows) > _NULL_FIGURE_MOST_ROWS and rows[0].group
-    ):  # the first coefficient is the main one
+    if len(rows) > _MOST_ROWS and rows[0].group:  # the first coefficient is the main one
         rows = [row for row in rows if row.group == rows[0].group]
     return rows
 
@@ -285,12 +458,12 @@ def coefficients(run: Run) -> Captioned | None:
     """
     every = range(len(run.table(CONDITIONS)))
     names = {
-        k: v for k, v in coefficients_of(run).items()
+        k: v for k, v in data.coefficients_of(run).items()
         if not k.startswith("alignment")
         and all(measured(run, i, k).bounded for i in every)  # points have another axis
     }  # fmt: skip
     rows = [
-        _effect_in(row, key, full_condition(row, run), label)
+        _effect_in(row, key, data.full_condition(row, run), label)
         for key, label in names.items()
         for row in run.compared
         if not math.isnan(number_of(row.get(key)))

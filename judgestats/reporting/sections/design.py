@@ -185,8 +185,7 @@ def plan(run: Run) -> Table | Markdown:
 
 
 _ADJUSTMENTS = {
-    "bh": "Benjamini and Hochberg", "by": "Benjamini and Yekutieli", "hochberg": "Hochberg",
-    "holm": "Holm", "hommel": "Hommel",
+    "bh": "Benjamini and Hochberg", "by": "Benjamini and Yekutieli", "holm": "Holm",
 }  # fmt: skip
 
 

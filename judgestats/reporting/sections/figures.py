@@ -18,8 +18,6 @@ from judgestats.reporting.sections import agreement_figures
 from judgestats.reporting.sections.agreement_figures import (
     alignment,
     costs,
-)
-from judgestats.reporting.sections.comparison_figures import (
     critical_differences,
     equivalence,
     variance_ratios,

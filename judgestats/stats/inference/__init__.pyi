@@ -1,7 +1,6 @@
 """Public names of `judgestats.stats.inference`."""
 
 from judgestats.stats.inference.bootstrap import cluster_codes as cluster_codes
-from judgestats.stats.inference.distributions import proportion as proportion
 from judgestats.stats.inference.distributions import proportion_limits as proportion_limits
 from judgestats.stats.inference.distributions import studentized_range_isf as studentized_range_isf
 from judgestats.stats.inference.distributions import studentized_range_sf as studentized_range_sf
@@ -39,4 +38,6 @@ from judgestats.stats.inference.rank_distributions import signed_rank_null as si
 from judgestats.stats.inference.result import Comparison as Comparison
 from judgestats.stats.inference.result import Comparisons as Comparisons
 from judgestats.stats.inference.result import TestResult as TestResult
+from judgestats.stats.inference.runs import RunComponent as RunComponent
+from judgestats.stats.inference.runs import run_component as run_component
 from judgestats.stats.inference.sum_statistics import CountedCodes as CountedCodes

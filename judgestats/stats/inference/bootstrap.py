@@ -20,7 +20,7 @@ from judgestats.stats.inference import distributions
 from judgestats.stats.inference.estimate import Interval, Note
 from judgestats.stats.inference.keywords import Resampled, one_blas_thread, with_keywords
 
-Method = Literal["bca", "percentile", "basic", "normal"]
+Method = Literal["bca", "percentile", "normal"]
 Transform = Literal["identity", "logit", "log", "fisher", "log_complement"]
 
 
@@ -107,7 +107,7 @@ def distribution_interval(
     tails = ((1 - level) / 2, (1 + level) / 2)
     scale = "" if transform == "identity" else f" on the {transform} scale"
     name = f"cluster bootstrap, {method}{scale}"
-    if method in {"basic", "normal"}:
+    if method == "normal":
         with np.errstate(divide="ignore", invalid="ignore"):
             moved, centre = forward(defined), float(forward(np.array([estimate]))[0])
         outside = int(np.sum(~np.isfinite(moved)))
@@ -119,11 +119,8 @@ def distribution_interval(
             message = f"{outside} resamples of {label} lie outside the {transform} scale."
             notes.append(Note(code="outside_transform", message=message))
         moved = moved[np.isfinite(moved)]
-        if method == "basic":
-            ends = 2 * centre - np.quantile(moved, tails)[::-1]
-        else:
-            z = distributions.norm.ppf(np.array(tails))
-            ends = centre + z * np.std(moved, ddof=1)
+        z = distributions.norm.ppf(np.array(tails))
+        ends = centre + z * np.std(moved, ddof=1)
         low, high = backward(np.asarray(ends, dtype=float))
     else:
         levels = tails
@@ -340,12 +337,12 @@ def cluster_bootstrap(
         Number of bootstrap resamples, at least 2.
     level : float
         Confidence level in (0, 1).
-    method : {"bca", "percentile", "basic", "normal"}
+    method : {"bca", "percentile", "normal"}
         ``bca``: bias-corrected and accelerated, acceleration by the jackknife over clusters;
-        ``basic`` and ``normal`` work on the scale of `transform`. Where BCa's correction is
-        undefined the percentile interval is given, with a note.
+        ``normal`` works on the scale of `transform`. Where BCa's correction is undefined the
+        percentile interval is given, with a note.
     transform : {"identity", "logit", "log", "fisher", "log_complement"}
-        Scale of the basic and normal intervals and of BCa's acceleration; ``log_complement`` is
+        Scale of the normal interval and of BCa's acceleration; ``log_complement`` is
         -log(1 - x), the scale on which alpha is nearly normal. Percentiles do not depend on it.
     n_jobs : int
         joblib workers; the result does not depend on it.
@@ -395,7 +392,7 @@ def cluster_bootstrap(
     n_items = data[0].shape[0]
     if n_items == 0:
         raise InputError(f"{where}: arrays hold no items. Give at least one item.")
-    one_of(where, "method", method, ("bca", "percentile", "basic", "normal"))
+    one_of(where, "method", method, ("bca", "percentile", "normal"))
     one_of(where, "transform", transform, ("identity", "logit", "log", "fisher", "log_complement"))
 
     codes = cluster_codes(inference["cluster"], n_items, where=where)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,6 @@ from scipy import optimize, special
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 
 Numbers = float | np.floating[Any] | NDArray[Any]
 
@@ -104,6 +103,11 @@ class chi2:  # noqa: N801
     def sf(x: Numbers, df: Numbers) -> Any:
         """P(X > x)."""
         return _mask_df(df, special.chdtrc(df, np.maximum(x, 0.0)))
+
+    @staticmethod
+    def ppf(q: Numbers, df: Numbers) -> Any:
+        """The x of which P(X <= x) = q."""
+        return _mask_df(df, special.chdtri(df, 1 - np.asarray(q)))
 
 
 class binom:  # noqa: N801
@@ -361,18 +365,7 @@ def _check(where: str, k: int, df: float) -> None:
         raise InputError(f"{where}: df must be positive, got {df}. Use math.inf for rank tests.")
 
 
-ProportionInterval = Literal[
-    "wilson", "clopper-pearson", "jeffreys", "agresti-coull", "wilson-cc", "mid-p", "wald"
-]
-_METHODS = (
-    "wilson",
-    "clopper-pearson",
-    "jeffreys",
-    "agresti-coull",
-    "wilson-cc",
-    "mid-p",
-    "wald",
-)
+ProportionInterval = Literal["wilson", "clopper-pearson"]
 
 
 def proportion_limits(
@@ -385,8 +378,8 @@ def proportion_limits(
     successes, n : float
         Number of successes and of trials.
     level : float
-    method : str
-        See `proportion`.
+    method : {"wilson", "clopper-pearson"}
+        Wilson's is close to nominal on average; Clopper and Pearson's is never liberal.
 
     Returns
     -------
@@ -397,12 +390,16 @@ def proportion_limits(
     InputError
         If the counts or the method cannot be used.
 
+    References
+    ----------
+    Wilson (1927), JASA 22, 209-212; Brown, Cai & DasGupta (2001), Statist. Sci. 16, 101-133.
+
     Examples
     --------
     >>> [round(v, 4) for v in proportion_limits(20, 40)]
     [0.352, 0.648]
     """
-    one_of("proportion_limits", "method", method, _METHODS)
+    one_of("proportion_limits", "method", method, get_args(ProportionInterval))
     if not (n > 0 and 0 <= successes <= n):
         raise InputError(
             f"proportion_limits: 0 <= successes <= n and n > 0 are required, got {successes} of "
@@ -416,112 +413,9 @@ def proportion_limits(
         low = float(special.betaincinv(x, rest + 1, alpha / 2)) if x > 0 else 0.0
         high = float(special.betaincinv(x + 1, rest, 1 - alpha / 2)) if rest > 0 else 1.0
         return low, high
-    if method == "jeffreys":
-        low = float(special.betaincinv(x + 0.5, rest + 0.5, alpha / 2)) if x > 0 else 0.0
-        high = float(special.betaincinv(x + 0.5, rest + 0.5, 1 - alpha / 2)) if rest > 0 else 1.0
-        return low, high
-    if method == "mid-p":
-        return _mid_p(x, n, alpha)
-    if method == "wald":
-        half = z * math.sqrt(p * (1 - p) / n)
-        return max(p - half, 0.0), min(p + half, 1.0)
-    if method == "agresti-coull":
-        grown = n + z**2
-        centre = (x + z**2 / 2) / grown
-        half = z * math.sqrt(centre * (1 - centre) / grown)
-        return max(centre - half, 0.0), min(centre + half, 1.0)
-    if method == "wilson-cc":
-        low = 2 * x + z**2 - 1 - z * math.sqrt(z**2 - 2 - 1 / n + 4 * p * (n * (1 - p) + 1))
-        high = 2 * x + z**2 + 1 + z * math.sqrt(z**2 + 2 - 1 / n + 4 * p * (n * (1 - p) - 1))
-        scale = 2 * (n + z**2)
-        return (max(low / scale, 0.0) if x > 0 else 0.0), (min(high / scale, 1.0) if rest else 1.0)
     centre = (x + z**2 / 2) / (n + z**2)
     half = z / (n + z**2) * math.sqrt(n * p * (1 - p) + z**2 / 4)
     return (max(centre - half, 0.0) if x > 0 else 0.0), (min(centre + half, 1.0) if rest else 1.0)
-
-
-def _mid_p(x: float, n: float, alpha: float) -> tuple[float, float]:
-    """Limits at which the mid-p tail is alpha / 2."""
-
-    def upper_tail(p: float) -> float:
-        return float(binom.sf(x, n, p) + 0.5 * binom.pmf(x, n, p)) - alpha / 2
-
-    def lower_tail(p: float) -> float:
-        return float(binom.cdf(x, n, p) - 0.5 * binom.pmf(x, n, p)) - alpha / 2
-
-    low = 0.0 if x == 0 else float(optimize.brentq(upper_tail, 0.0, 1.0, xtol=1e-14))
-    high = 1.0 if x == n else float(optimize.brentq(lower_tail, 0.0, 1.0, xtol=1e-14))
-    return low, high
-
-
-def proportion(
-    successes: float,
-    n: float,
-    *,
-    level: float = 0.95,
-    method: ProportionInterval = "wilson",
-    label: str = "proportion",
-) -> Estimate:
-    r"""A binomial proportion with its interval.
-
-    Parameters
-    ----------
-    successes, n : float
-        Number of successes and of independent trials. Trials that share a cluster are not
-        independent: use the swap, agreement or bootstrap functions then.
-    level : float
-    method : str
-        One of wilson, clopper-pearson, jeffreys, agresti-coull, wilson-cc, mid-p, wald.
-        Wilson (default) is close to nominal on average; Clopper-Pearson is never liberal; Wald
-        fails near 0 and 1 and is here to replicate published tables.
-    label : str
-        Readable name.
-
-    Returns
-    -------
-    Estimate
-
-    Raises
-    ------
-    InputError
-        If the counts or the method cannot be used.
-
-    Notes
-    -----
-    Same numbers as DescTools' ``BinomCI``.
-
-    References
-    ----------
-    Wilson (1927), JASA 22, 209-212; Brown, Cai & DasGupta (2001), Statist. Sci. 16, 101-133.
-
-    Examples
-    --------
-    >>> print(proportion(20, 40).short())
-    .50 [.35, .65]
-    """
-    sample = Sample(n_items=int(n) if n == n else 0)  # noqa: PLR0124 (NaN)
-    if n == 0:
-        return Estimate(
-            name="proportion",
-            label=label,
-            estimate=math.nan,
-            sample=sample,
-            reason="there are no trials",
-        )
-    low, high = proportion_limits(successes, n, level=level, method=method)
-    notes: tuple[Note, ...] = ()
-    if method == "wald" and successes in {0, n}:
-        notes = (Note(code="degenerate", message="Wald's interval has no width at 0 or 1."),)
-        low = high = math.nan
-    return Estimate(
-        name="proportion",
-        label=label,
-        estimator=f"{method} interval",
-        estimate=float(np.float64(successes) / n),
-        interval=Interval(low=low, high=high, level=level, method=method),
-        sample=sample,
-        notes=notes,
-    )
 
 
 def f_noncentrality(f: float, dfn: float, dfd: float, p: float) -> float:

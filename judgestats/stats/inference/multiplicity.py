@@ -20,7 +20,7 @@ from judgestats.stats.inference.estimate import Result
 from judgestats.stats.inference.jackknife import cluster_sums, effective_clusters
 from judgestats.stats.inference.result import Comparison, TestResult
 
-Adjustment = Literal["holm", "hochberg", "hommel", "bonferroni", "BH", "BY", "none"]
+Adjustment = Literal["holm", "bonferroni", "BH", "BY", "none"]
 
 ADJUSTMENTS: tuple[str, ...] = get_args(Adjustment)
 
@@ -42,10 +42,6 @@ def _step_up(p: Floats, factors: Floats) -> Floats:
     return out
 
 
-def _hochberg(p: Floats) -> Floats:
-    return _step_up(p, np.arange(1, p.size + 1, dtype=float))
-
-
 def _benjamini_hochberg(p: Floats) -> Floats:
     m = p.size
     return _step_up(p, m / np.arange(m, 0, -1))
@@ -56,29 +52,8 @@ def _benjamini_yekutieli(p: Floats) -> Floats:
     return _step_up(p, np.sum(1 / np.arange(1, m + 1)) * m / np.arange(m, 0, -1))
 
 
-def _hommel(p: Floats) -> Floats:
-    """Hommel (1988) by the algorithm of Wright (1992), as R's p.adjust."""
-    m = p.size
-    order = np.argsort(p, kind="stable")
-    sorted_p = p[order]
-    rank = np.arange(1, m + 1)
-    best = np.full(m, np.min(m * sorted_p / rank))
-    adjusted = best.copy()
-    for j in range(m - 1, 1, -1):
-        lower, upper = slice(0, m - j + 1), slice(m - j + 1, m)
-        smallest = np.min(j * sorted_p[upper] / np.arange(2, j + 1))
-        adjusted[lower] = np.minimum(j * sorted_p[lower], smallest)
-        adjusted[upper] = adjusted[m - j]
-        best = np.maximum(best, adjusted)
-    out = np.empty(m)
-    out[order] = np.maximum(best, sorted_p)
-    return out
-
-
 _RULES: dict[str, Callable[[Floats], Floats]] = {
     "holm": _holm,
-    "hochberg": _hochberg,
-    "hommel": _hommel,
     "bonferroni": lambda p: p.size * p,
     "BH": _benjamini_hochberg,
     "BY": _benjamini_yekutieli,
@@ -94,10 +69,9 @@ def p_adjust(p_values: ArrayLike, *, method: Adjustment = "holm") -> Floats:
     p_values : array-like, shape (m,)
         p-values in [0, 1]. NaN (a test that could not be computed) stays NaN and does not count,
         as in R.
-    method : {"holm", "hochberg", "hommel", "bonferroni", "BH", "BY", "none"}
-        Holm, Hochberg, Hommel and Bonferroni control the chance of any false claim in the family
-        (Hochberg and Hommel under independence or positive dependence); BH and BY the expected
-        share of false claims (BY under any dependence).
+    method : {"holm", "bonferroni", "BH", "BY", "none"}
+        Holm and Bonferroni control the chance of any false claim in the family; BH and BY the
+        expected share of false claims (BY under any dependence).
 
     Returns
     -------
@@ -116,8 +90,8 @@ def p_adjust(p_values: ArrayLike, *, method: Adjustment = "holm") -> Floats:
 
     References
     ----------
-    Holm (1979), Scand. J. Statist. 6, 65-70; Hommel (1988), Biometrika 75, 383-386; Benjamini &
-    Yekutieli (2001), Ann. Statist. 29, 1165-1188.
+    Holm (1979), Scand. J. Statist. 6, 65-70; Benjamini & Yekutieli (2001), Ann. Statist. 29,
+    1165-1188.
 
     Examples
     --------

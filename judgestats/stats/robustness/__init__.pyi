@@ -2,4 +2,3 @@
 
 from judgestats.stats.robustness.levels import BETWEEN as BETWEEN
 from judgestats.stats.robustness.levels import merged_levels as merged_levels
-from judgestats.stats.robustness.source_dif import REST_SCORE as REST_SCORE

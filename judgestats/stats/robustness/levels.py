@@ -41,7 +41,6 @@ def levels_used(
     scores: ArrayLike,
     *,
     scale: tuple[float, float] | None = None,
-    step: float | None = None,
     **inference: Unpack[Clustered],
 ) -> Estimates:
     r"""How many levels of its scale a judge uses, and where the scores pile up.
@@ -53,9 +52,6 @@ def levels_used(
     scale : tuple of float, optional
         Lowest and highest score that the judge may give. None: the lowest and highest given, and
         said.
-    step : float, optional
-        Between two levels. None: 1, .5, .25, .1 or .01, the largest that all scores are multiples
-        of.
 
     Returns
     -------
@@ -113,7 +109,7 @@ def levels_used(
         n_items=int((counts.sum(axis=1) > 0).sum()),
         excluded={"not read": int(np.isnan(x).sum())},
     )
-    apart = _step(levels) if step is None else float(step)
+    apart = _step(levels)
     far = high - low > _SPAN if scale is None else high - low > (_POINTS - 1) * (apart or 1)
     whole = round((high - low) / apart) + 1 if apart > 0 and not far else 0
     notes = [] if scale else [_unknown_scale(low, high)]
@@ -158,10 +154,8 @@ def levels_used(
 def merged_levels(
     levels: Sequence[float] | Floats,
     counts: Sequence[float] | Floats,
-    *,
-    kept: float = KEPT,
 ) -> tuple[list[float], float]:
-    """The fewest neighbouring groups of levels that keep a share of the scores' variance.
+    """The fewest neighbouring groups of levels that keep `KEPT` of the scores' variance.
 
     Parameters
     ----------
@@ -169,7 +163,6 @@ def merged_levels(
         Distinct scores in order.
     counts : array-like
         How often each was given.
-    kept : float
 
     Returns
     -------
@@ -196,7 +189,7 @@ def merged_levels(
     best, cuts = within[0], []
     for k in range(1, v.size + 1):
         share = 1 - float(best[v.size]) / total
-        if share >= kept or k == v.size:
+        if share >= KEPT or k == v.size:
             break
         joined = best[:, None] + within
         cuts.append(np.argmin(joined, axis=0))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats, Ints
-from judgestats.errors import InputError, one_of
+from judgestats.errors import InputError
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Note, Sample
@@ -36,16 +35,6 @@ LEAST = 30
 """Questions of each source below which nothing is tested."""
 MOST_RELATED = 0.95
 """Correlation of conditioner and source beyond which they cannot be told apart."""
-CLASSES: Mapping[str, tuple[float, float]] = {
-    "jodoin-gierl": (0.035, 0.070),
-    "zumbo-thomas": (0.13, 0.26),
-}
-"""Change of Nagelkerke's R2 from which an effect is called moderate, and large."""
-REST_SCORE = (
-    "No people's score or gold: the rest score tests whether this criterion differs from the "
-    "others between sources, not whether the judge is biased; a bias that all criteria share stays "
-    "unseen (power .32 where an outside score has 1.00)."
-)
 
 
 @with_keywords()
@@ -53,10 +42,7 @@ def dif_test(
     scores: ArrayLike,
     source: ArrayLike,
     *,
-    quality: ArrayLike | None = None,
-    rest: ArrayLike | None = None,
-    reference: str | None = None,
-    classes: Literal["", "jodoin-gierl", "zumbo-thomas"] = "",
+    quality: ArrayLike,
     **inference: Unpack[Clustered],
 ) -> TestResult:
     r"""Are outputs of one source scored differently at equal quality (DIF)?
@@ -66,15 +52,9 @@ def dif_test(
     scores : array-like, shape (n,)
         The judge's scores of one criterion, NaN where unread.
     source : array-like, shape (n,)
-        Whose output it is.
-    quality : array-like, shape (n,), optional
+        Whose output it is; the first in order is the source that others are compared with.
+    quality : array-like, shape (n,)
         Quality known from elsewhere (people's score, gold), NaN where there is none.
-    rest : array-like, shape (n,) or (n, criteria), optional
-        Without `quality`: the judge's scores of the other criteria, whose mean stands in for it.
-    reference : str, optional
-        The source that others are compared with; by default the first in order.
-    classes : {"", "jodoin-gierl", "zumbo-thomas"}
-        Whose cut-offs name the size of the change of R2; packages disagree, so none by default.
     cluster : array-like, shape (n,), optional
         The question of each output.
 
@@ -84,15 +64,14 @@ def dif_test(
         Uniform DIF: Wald's F over clusters. ``effects``: log odds of a higher score by source
         (``dif_log_odds``), then the change of Nagelkerke's R2. ``details``: ``uniform`` and
         ``non_uniform`` (likelihood ratio, its p, and p over clusters; the size differs with
-        quality), ``nagelkerke`` of the three fits, ``conditioner``, and, given quality,
-        ``points_if_exact`` and ``points_if_noisy``. A note `NOISY` where noise in the quality
+        quality), ``nagelkerke`` of the three fits, ``points_if_exact`` and ``points_if_noisy``. A
+        note `NOISY` where noise in the quality
         alone could make the difference.
 
     Raises
     ------
     InputError
-        If neither `quality` nor `rest` is given, a source has fewer than 30 questions, or the
-        conditioner nearly tells the source.
+        If a source has fewer than 30 questions, or the quality nearly tells the source.
 
     Notes
     -----
@@ -110,24 +89,23 @@ def dif_test(
     References
     ----------
     Klepper & Leamer (1984), Econometrica 52, 163-183;
-    Zumbo (1999), A handbook on the theory and methods of DIF; Jodoin & Gierl (2001), Appl. Meas.
-    Educ. 14, 329-349; Crane et al. (2006), Med. Care 44, S115-S123.
+    Zumbo (1999), A handbook on the theory and methods of DIF; Crane et al. (2006), Med. Care 44,
+    S115-S123.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> quality, mine = rng.normal(size=200), rng.integers(2, size=200)
-    >>> said = np.round(3 + quality + 0.6 * mine + rng.logistic(0, 0.5, 200)).clip(1, 5)
-    >>> out = dif_test(said, np.where(mine, "mine", "others"), quality=quality,
-    ...                reference="others")
+    >>> quality, own = rng.normal(size=200), rng.integers(2, size=200)
+    >>> said = np.round(3 + quality + 0.6 * own + rng.logistic(0, 0.5, 200)).clip(1, 5)
+    >>> out = dif_test(said, np.where(own, "own", "others"), quality=quality)
     >>> bool(out.p_value < 0.01), round(out.effects[0].estimate, 1)
     (True, 1.8)
     """
     where = "dif_test"
-    if classes:
-        one_of(where, "classes", classes, CLASSES)
     y = score_values(scores, where=where, name="scores")
-    z, what = _conditioner(quality, rest, y.shape)
+    z = score_values(quality, where=where, name="quality")
+    if z.shape != y.shape:
+        raise InputError(f"{where}: quality must be one number an output, got shape {z.shape}.")
     labels = np.asarray(source)
     if y.ndim != 1 or labels.shape != y.shape:
         raise InputError(
@@ -137,7 +115,7 @@ def dif_test(
     groups = labels.astype(str)
     codes = cluster_codes(inference["cluster"], y.size, where=where)
     used = ~np.isnan(y) & ~np.isnan(z)
-    names = _sources(groups[used], codes[used], reference)
+    names = _sources(groups[used], codes[used])
     kept = used & np.isin(groups, names)
     who = dummies(groups[kept], names)
     zk = z[kept]
@@ -159,11 +137,7 @@ def dif_test(
         n_clusters=int(np.unique(codes[kept]).size) if inference["cluster"] is not None else None,
         excluded={"no score, quality or comparable source": lost},
     )
-    result = _tested(
-        fits, names, codes[kept], sample, what=what, classes=classes, level=inference["level"]
-    )
-    if what != "quality":
-        return result
+    result = _tested(fits, names, codes[kept], sample, level=inference["level"])
     return _bounded_by_noise(result, y[kept], zk, who, codes[kept], level=inference["level"])
 
 
@@ -213,27 +187,8 @@ def _regression(target: Floats, given: Floats, who: Floats, codes: Ints) -> tupl
     return coefficients, np.sqrt(np.diag(covariance))
 
 
-def _conditioner(
-    quality: ArrayLike | None, rest: ArrayLike | None, shape: tuple[int, ...]
-) -> tuple[Floats, str]:
-    where = "dif_test"
-    if quality is None and rest is None:
-        raise InputError(
-            f"{where}: sources can only be compared at equal quality: give quality= (people's "
-            "score, gold), or rest= (the judge's other criteria), which sees less."
-        )
-    name = "rest" if quality is None else "quality"
-    z = score_values(rest if quality is None else quality, where=where, name=name)  # type: ignore[arg-type]
-    if z.ndim == 2 and quality is None:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            z = np.nansum(z, axis=1) / np.sum(~np.isnan(z), axis=1)
-    if z.shape != shape:
-        raise InputError(f"{where}: {name} must be one number an output, got shape {z.shape}.")
-    return z, name
-
-
-def _sources(groups: NDArray[Any], codes: Ints, reference: str | None) -> list[str]:
-    """The sources with enough questions, the reference first."""
+def _sources(groups: NDArray[Any], codes: Ints) -> list[str]:
+    """The sources with enough questions, in order."""
     where = "dif_test"
     counts = {str(g): int(np.unique(codes[groups == g]).size) for g in np.unique(groups)}
     enough = [g for g, n in counts.items() if n >= LEAST]
@@ -243,14 +198,7 @@ def _sources(groups: NDArray[Any], codes: Ints, reference: str | None) -> list[s
             f"{where}: two sources with at least {LEAST} questions each are needed; questions with "
             f"score and quality by source: {text}. Compare their mean scores instead."
         )
-    if reference is None:
-        return enough
-    if reference not in enough:
-        raise InputError(
-            f"{where}: the reference {reference!r} is none of {', '.join(enough)} (the sources "
-            f"with at least {LEAST} questions)."
-        )
-    return [reference, *(g for g in enough if g != reference)]
+    return enough
 
 
 def _check_separation(z: Floats, who: Floats) -> None:
@@ -277,9 +225,8 @@ def _wald(fit: Fit, covariance: Floats, at: slice) -> float:
 
 
 def _tested(
-    fits: list[Fit], names: list[str], codes: Ints, sample: Sample, *, what: str,
-    classes: str, level: float,
-) -> TestResult:  # fmt: skip
+    fits: list[Fit], names: list[str], codes: Ints, sample: Sample, *, level: float
+) -> TestResult:
     null, base, uniform, crossed = fits
     n, q, df = codes.size, len(names) - 1, cluster_df(codes)
     fitted = [1 - math.exp(2 * (null.loglik - f.loglik) / n) for f in fits]
@@ -290,7 +237,7 @@ def _tested(
     last = slice(crossed.beta.size - q, crossed.beta.size)
     cross_covariance = clustered_covariance(crossed, codes)
     cross = _wald(crossed, cross_covariance, last)
-    notes = [] if what == "quality" else [Note(code="rest_score", message=REST_SCORE)]
+    notes: list[Note] = []
     p_cross = float(distributions.f.sf(cross, q, df))
     if p_cross < 1 - level:
         message = f"The difference changes with quality (p {p_cross:.3g}): no one number tells it."
@@ -309,10 +256,9 @@ def _tested(
     change = r2[1] - r2[0]
     effects.append(
         Estimate(
-            name="r2_change", label="Change of Nagelkerke's R²", estimate=change, sample=sample,
-            details={"class": _class_of(change, classes)} if classes else {},
+            name="r2_change", label="Change of Nagelkerke's R²", estimate=change, sample=sample
         )
-    )  # fmt: skip
+    )
 
     def ratio(small: Fit, large: Fit, f: float) -> dict[str, float]:
         chi2 = 2 * (large.loglik - small.loglik)
@@ -335,7 +281,6 @@ def _tested(
         sample=sample,
         notes=tuple(notes),
         details={
-            "conditioner": what,
             "sources": names,
             "uniform": ratio(base, uniform, statistic),
             "non_uniform": ratio(uniform, crossed, cross),
@@ -344,8 +289,3 @@ def _tested(
             "std_errors_wald": np.sqrt(np.diag(uniform.bread))[at].tolist(),
         },
     )
-
-
-def _class_of(change: float, rule: str) -> str:
-    moderate, large = CLASSES[rule]
-    return "negligible" if change < moderate else "moderate" if change < large else "large"

@@ -1,7 +1,5 @@
 """Is the judge right, and what would people say of all items, given the judge?"""
 
-from __future__ import annotations
-
 from judgestats.lazy import public_names
 
 __all__, __getattr__, __dir__ = public_names(__name__, __file__)

@@ -9,13 +9,7 @@ import pandas as pd
 
 from judgestats.analysis.summary_rows import factor_curve
 from judgestats.studies.claims import Claim, Options, Replication, Study
-from judgestats.studies.llmasjudge.alignment import (
-    alignment_methods,
-    alignment_temperature,
-    more_trials,
-    reasoning,
-    reasoning_by_judge,
-)
+from judgestats.studies.llmasjudge import alignment
 from judgestats.studies.llmasjudge.data import MARGIN, LLMasJudgeData, read_llmasjudge
 from judgestats.studies.llmasjudge.spread import (
     distribution,
@@ -47,14 +41,14 @@ def examine(folder: Path, options: Options) -> Replication:
         distribution(data, options),
         judges(data, options),
         guidelines(data, options),
-        reasoning(data, options, level="before"),
-        reasoning(data, options, level="after"),
-        reasoning_by_judge(data, options),
-        alignment_methods(data, options),
-        alignment_temperature(data, options, level="before"),
-        alignment_temperature(data, options, level="none"),
+        alignment.reasoning(data, options, level="before"),
+        alignment.reasoning(data, options, level="after"),
+        alignment.reasoning_by_judge(data, options),
+        alignment.alignment_methods(data, options),
+        alignment.alignment_temperature(data, options, level="before"),
+        alignment.alignment_temperature(data, options, level="none"),
         small_variance(data, options),
-        more_trials(data, options),
+        alignment.more_trials(data, options),
     ]
     return Replication(
         study="llmasjudge",

@@ -9,19 +9,8 @@ from pathlib import Path
 from judgestats.analysis.summary_rows import factor_curve
 from judgestats.studies.claims import Options, Replication, Study
 from judgestats.studies.paper_tables import omega_tables
-from judgestats.studies.schroeder2024.answers import answers, application
-from judgestats.studies.schroeder2024.data import read_schroeder2024
-from judgestats.studies.schroeder2024.tables import (
-    Cell,
-    benchmarks_compared,
-    cells_of_study,
-    conditions_of,
-    judges_ranked,
-    table_1,
-    table_2,
-    temperatures,
-    zero_temperature_claim,
-)
+from judgestats.studies.schroeder2024 import tables
+from judgestats.studies.schroeder2024.answers import answers, application, read_schroeder2024
 
 __all__ = ["STUDY", "examine"]
 
@@ -40,14 +29,14 @@ def examine(folder: Path, options: Options) -> Replication:
     Replication
     """
     frame, source = read_schroeder2024(folder)
-    cells = cells_of_study(frame, options)
+    cells = tables.cells_of_study(frame, options)
     claims = (
-        table_2(cells),
-        zero_temperature_claim(cells),
-        temperatures(cells, options),
-        judges_ranked(cells, options),
-        benchmarks_compared(cells),
-        table_1(frame, options),
+        tables.table_2(cells),
+        tables.zero_temperature_claim(cells),
+        tables.temperatures(cells, options),
+        tables.judges_ranked(cells, options),
+        tables.benchmarks_compared(cells),
+        tables.table_1(frame, options),
         application(folder, options),
         answers(folder, options),
     )
@@ -57,7 +46,7 @@ def examine(folder: Path, options: Options) -> Replication:
         question="Do the published omegas say how reliable the judges are, and what does a "
         "reliability that needs no order of the letters say of the same verdicts?",
         claims=claims,
-        conditions=conditions_of(cells),
+        conditions=tables.conditions_of(cells),
         drawing=factor_curve(
             "temperature",
             "published_omega",
@@ -73,7 +62,7 @@ def examine(folder: Path, options: Options) -> Replication:
     )
 
 
-def _limitations(cells: Sequence[Cell]) -> tuple[str, ...]:
+def _limitations(cells: Sequence[tables.Cell]) -> tuple[str, ...]:
     absent = _absent(cells)
     unread = max((float((c.read == "").mean()) for c in cells), default=0.0)
     absent += [
@@ -87,7 +76,7 @@ def _limitations(cells: Sequence[Cell]) -> tuple[str, ...]:
     return tuple(absent)
 
 
-def _absent(cells: Sequence[Cell]) -> list[str]:
+def _absent(cells: Sequence[tables.Cell]) -> list[str]:
     """Which printed cells the folder does not have: whole judges, and single cells of others."""
     printed = omega_tables().query("table == 2")
     names = list(dict.fromkeys(printed["judge"]))

@@ -24,7 +24,7 @@ from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.reliability.published_omega import PublishedOmega, published_omega_2412_12509
 from judgestats.studies.claims import Claim, Options, now, then
 from judgestats.studies.paper_tables import PaperTable, omega_tables
-from judgestats.studies.schroeder2024.data import BENCHMARKS, cell_of, items_of
+from judgestats.studies.schroeder2024.answers import BENCHMARKS, cell_of, items_of
 
 UNREAD = ("no_answer", "multiple", "")
 _SHUFFLINGS = 99

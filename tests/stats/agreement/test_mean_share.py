@@ -1,7 +1,5 @@
 """Mean of shares: exact at the ends, covers in the middle, refuses what is no share."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

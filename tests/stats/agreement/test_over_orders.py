@@ -1,7 +1,5 @@
 """Repetition over two orders: the function of one order, no order before the other."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

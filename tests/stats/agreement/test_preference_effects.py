@@ -1,7 +1,5 @@
 """Length and authorship recover what was put in; the null is left, and shown to be small."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import statsmodels.api as sm

@@ -1,7 +1,5 @@
 """Groups of replications made into one, against a plain loop."""
 
-from __future__ import annotations
-
 from statistics import mean, median, multimode
 
 import numpy as np

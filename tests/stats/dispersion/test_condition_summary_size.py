@@ -1,7 +1,5 @@
 """An interval of a deviation that no scale holds is not given."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from judgestats import stats

@@ -1,7 +1,5 @@
 """Shape of score distributions against scipy and known distributions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

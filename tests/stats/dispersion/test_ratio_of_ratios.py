@@ -1,7 +1,5 @@
 """Ratios of variance ratios against known truth and invariances."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

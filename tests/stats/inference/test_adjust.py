@@ -31,34 +31,18 @@ def test_the_familiar_order_of_the_methods(p: list[float]) -> None:
     got = {m: p_adjust(p, method=m) for m in ADJUSTMENTS}
     slack = 1e-12
     assert np.all(got["holm"] <= got["bonferroni"] + slack)
-    assert np.all(got["hochberg"] <= got["holm"] + slack)
-    assert np.all(got["hommel"] <= got["hochberg"] + slack)
-    assert np.all(got["BH"] <= got["hochberg"] + slack)
+    assert np.all(got["BH"] <= got["holm"] + slack)
     assert np.all(got["BH"] <= got["BY"] + slack)
 
 
 @settings(max_examples=30, deadline=None)
 @given(p=st.lists(st.floats(0, 1), min_size=2, max_size=8), data=st.data())
-@pytest.mark.parametrize("method", ["holm", "hommel", "BH", "BY"])
+@pytest.mark.parametrize("method", ["holm", "BH", "BY"])
 def test_the_order_given_does_not_matter(p: list[float], data: st.DataObject, method: str) -> None:
     order = np.array(data.draw(st.permutations(range(len(p)))))
     assert np.allclose(
         p_adjust(np.array(p)[order], method=method), p_adjust(p, method=method)[order], atol=1e-13
     )
-
-
-def test_hommel_is_the_closure_of_simes_tests() -> None:
-    rng = np.random.default_rng(2)
-    for _ in range(20):
-        p = rng.uniform(size=5) ** 2
-        closed = np.zeros(5)
-        for mask in range(1, 32):
-            members = [i for i in range(5) if mask >> i & 1]
-            ordered = np.sort(p[members])
-            simes = min(1.0, np.min(len(members) * ordered / np.arange(1, len(members) + 1)))
-            for i in members:
-                closed[i] = max(closed[i], simes)
-        assert np.allclose(p_adjust(p, method="hommel"), closed, atol=1e-14)
 
 
 def test_missing_p_values_stay_missing_and_do_not_count() -> None:

@@ -1,7 +1,5 @@
 """How many items have which counts after a shuffle, drawn instead of shuffled."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Shuffles drawn in parts, in other memory orders and for several coefficients are the same."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

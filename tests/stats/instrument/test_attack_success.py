@@ -1,7 +1,5 @@
 """Success of attacks: exact tests over questions, by hand and by simulation."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Items, judges, prompts and repeats at once: as lme4 has it, with intervals that cover."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Levels in use: against R's shares, and what merging levels loses."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

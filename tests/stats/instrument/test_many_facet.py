@@ -1,7 +1,5 @@
 """Many facets: marginal maximum likelihood against R; fit by hand; recovery; refusals."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Shifts by a change: as mean_shift where there is variation, exact where there is none."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

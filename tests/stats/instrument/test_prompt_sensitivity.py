@@ -1,7 +1,5 @@
 """The wording's share of scatter, by hand, by known truth, and where there is none."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The order on another scale: held to its definition, silent where only repetition disturbs it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """Errors two judges share, against R's closed forms; hard items are no copies."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

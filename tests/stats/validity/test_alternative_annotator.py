@@ -1,7 +1,5 @@
 """The alternative annotator test against the values of the authors' code."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What people agree on among themselves, beside the judge."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

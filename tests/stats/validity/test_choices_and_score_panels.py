@@ -1,7 +1,5 @@
 """What repeats buy where one of several answers is right, and panels of scores."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from pathlib import Path
 

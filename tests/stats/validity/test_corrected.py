@@ -1,7 +1,5 @@
 """Corrected rates and means against R's survey, ppi-python and closed forms."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

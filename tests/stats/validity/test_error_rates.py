@@ -1,7 +1,5 @@
 """Error rates against R, statsmodels and scikit-learn, and what is refused."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scores and confidences against people's labels, held to R and to identities."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

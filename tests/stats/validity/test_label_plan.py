@@ -1,7 +1,5 @@
 """How many labels and which: closed forms, allocation, draws and splits."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Confidence sequences and anchors, held to confseq and to simulated streams."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tango's interval against its closed form elsewhere, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

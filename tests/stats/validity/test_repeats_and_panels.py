@@ -1,7 +1,5 @@
 """Bias and variance, accuracy by k, and panels, on simulated truths."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Scores beside pass and fail labels: pairs counted by hand, repeats, ends, clusters."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

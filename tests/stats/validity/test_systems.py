@@ -1,7 +1,5 @@
 """Systems compared under a judge that errs, held to R and to simulated truths."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

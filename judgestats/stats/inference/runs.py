@@ -1,0 +1,390 @@
+"""Shifts that the repeats of one run share: test, component, and their part in an error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgestats.arrays import Bools, Floats, Ints
+from judgestats.errors import InputError
+from judgestats.results.numbers import format_number
+from judgestats.stats.inference import distributions
+from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference.jackknife import MeanOverClusters
+
+COVERAGE = 0.8
+"""Share of the items that a repeat index covers where it numbers runs."""
+FEW, MANY = 4, 10
+"""Degrees of freedom from which runs are identified, and from which they may be pooled."""
+POOL = 0.25
+"""p of the run test above which `MANY` degrees of freedom or more are pooled (Bancroft, 1944)."""
+_EXACT = 8
+"""Clusters below which run labels are permuted."""
+_DRAWS = 999
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSums:
+    """Sums over the items of one judge that its runs are tested by.
+
+    Attributes
+    ----------
+    shifts : ndarray, shape (G, R)
+        Deviations of each run's scores from their item means, summed by cluster.
+    design : ndarray, shape (R, R)
+        Normal equations of the runs with items taken out.
+    within : float
+        Sum of squares within items.
+    df_within : int
+        Judgments minus items.
+    judged : ndarray of bool, shape (G,)
+        Whether a cluster has repeated judgments.
+    """
+
+    shifts: Floats
+    judged: Bools
+    design: Floats
+    within: float
+    df_within: int
+
+    @classmethod
+    def of(cls, scores: Floats, codes: Ints, n_clusters: int) -> RunSums:
+        """Of items x runs, NaN where a run misses an item.
+
+        Parameters
+        ----------
+        scores : ndarray, shape (N, R)
+        codes : ndarray of int, shape (N,)
+        n_clusters : int
+
+        Returns
+        -------
+        RunSums
+        """
+        present = ~np.isnan(scores)
+        n = present.sum(axis=1)
+        used = n >= 2
+        x, here, n = scores[used], present[used].astype(float), n[used]
+        means = np.where(here > 0, x, 0.0).sum(axis=1) / n
+        deviations = np.where(here > 0, x - means[:, None], 0.0)
+        shifts = np.zeros((n_clusters, scores.shape[1]))
+        np.add.at(shifts, codes[used], deviations)
+        return cls(
+            shifts=shifts,
+            judged=np.bincount(codes[used], minlength=n_clusters) > 0,
+            design=np.diag(here.sum(axis=0)) - (here / n[:, None]).T @ here,
+            within=float(np.sum(deviations**2)),
+            df_within=int(n.sum() - n.size),
+        )
+
+    def __add__(self, other: RunSums) -> RunSums:
+        return RunSums(
+            shifts=self.shifts + other.shifts,
+            judged=self.judged | other.judged,
+            design=self.design + other.design,
+            within=self.within + other.within,
+            df_within=self.df_within + other.df_within,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunComponent:
+    r"""Variance between runs of a judge, pooled over judges.
+
+    Attributes
+    ----------
+    statistic, p_value : float
+        Q and its p: the raw-score Friedman statistic of the runs, summed over judges.
+    df, df_residual : float
+        Of runs (nu), and of the residual.
+    ms_run, ms_residual : float
+        Two-way mean squares, pooled with weights R - 1.
+    k : float
+        Items per run, in effect.
+    runs : tuple of int
+        Runs of each judge (1: not repeated in runs).
+    interleaved : bool
+        Whether requests of all repeats were sent in one random order: no run effect is possible.
+
+    Notes
+    -----
+    :math:`Q = \sum_j (R_j - 1) \sum_r C_{jr}^2 / \sum_{gr} c_{jgr}^2`, c the deviations of run r
+    from the item means summed over cluster g and C their sum over clusters; chi-squared with
+    :math:`\nu = \sum_j (R_j - 1)` df, below 8 clusters by permuting the run labels of whole
+    clusters. :math:`s^2_{run} = \max(0, (MS_{run} - MS_e) / k)`.
+
+    References
+    ----------
+    Bancroft (1944), On biases in estimation due to the use of preliminary tests of significance.
+    Annals of Mathematical Statistics 15, 190-204.
+    """
+
+    statistic: float
+    p_value: float
+    df: float
+    ms_run: float
+    ms_residual: float
+    df_residual: float
+    k: float
+    runs: tuple[int, ...]
+    interleaved: bool = False
+
+    @property
+    def variance(self) -> float:
+        """Of the shifts of runs, in squared points; 0 where it is estimated below 0."""
+        return max(0.0, (self.ms_run - self.ms_residual) / self.k) if self.df > 0 else math.nan
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation of the shifts of runs, in points."""
+        return math.sqrt(self.variance)
+
+    def sd_upper(self, level: float = 0.95) -> float:
+        """Upper limit of `sd`, in points.
+
+        Parameters
+        ----------
+        level : float
+            One-sided.
+        """
+        if not self.df > 0:
+            return math.nan
+        least = float(distributions.chi2.ppf(1 - level, self.df))
+        return math.sqrt(max(0.0, (self.ms_run * self.df / least - self.ms_residual) / self.k))
+
+    @property
+    def is_identified(self) -> bool:
+        """Whether there are enough runs to say how much they shift."""
+        return self.df >= FEW and min(self.runs) >= 2
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the variance between runs is part of the errors of these judges' means."""
+        return (
+            not self.interleaved and self.is_identified and (self.df < MANY or self.p_value <= POOL)
+        )
+
+    @property
+    def target(self) -> str:
+        """What intervals of means hold for, ``these runs`` where no runs can be told apart."""
+        return "" if self.interleaved or self.is_identified else "these runs"
+
+    @property
+    def text(self) -> str:
+        """The finding on runs, as a line of the design says it."""
+        if self.interleaved:
+            return "repeats interleaved: no run effect within this collection"
+        upper = format_number(self.sd_upper())
+        if not self.is_identified:
+            return f"a run shift of SD up to {upper} cannot be excluded"
+        if self.is_random and self.variance > 0:
+            return f"runs differ by SD {format_number(self.sd)} (included)"
+        return f"no run effect found (SD at most {upper})"
+
+    def of_judges(self, *places: int) -> RunComponent:
+        """The same component for a comparison of some of the judges.
+
+        Parameters
+        ----------
+        *places : int
+            Places of the judges in `runs`.
+
+        Returns
+        -------
+        RunComponent
+        """
+        return replace(self, runs=tuple(self.runs[p] for p in places))
+
+    def share(self, weights: Iterable[float] = (1.0, 1.0)) -> float:
+        """Factor of `variance` in the variance of a contrast of the judges' means.
+
+        Parameters
+        ----------
+        weights : iterable of float
+            Squared weight of each judge's mean.
+
+        Returns
+        -------
+        float
+            The weights divided by the judges' numbers of runs, summed.
+        """
+        return sum(w / r for w, r in zip(weights, self.runs, strict=True))
+
+    def widen(self, mean: MeanOverClusters, share: float) -> MeanOverClusters:
+        """A mean over items with the variance between runs in its error.
+
+        Parameters
+        ----------
+        mean : MeanOverClusters
+            With the error of the items alone.
+        share : float
+            Factor of the run variance (`share`).
+
+        Returns
+        -------
+        MeanOverClusters
+            Degrees of freedom by Satterthwaite; `mean` itself where the run variance is 0. Whether
+            runs are to be in the error at all says `is_random`.
+
+        References
+        ----------
+        Satterthwaite (1946), An approximate distribution of estimates of variance components.
+        Biometrics Bulletin 2, 110-114.
+        """
+        added = self.variance * share
+        if not added > 0 or math.isnan(mean.std_error):
+            return mean
+        items = mean.std_error**2
+        squares = self.ms_run**2 / self.df + self.ms_residual**2 / self.df_residual
+        df = (items + added) ** 2 / (items**2 / mean.df + (share / self.k) ** 2 * squares)
+        return replace(mean, std_error=math.sqrt(items + added), df=max(1.0, df))
+
+
+def run_columns(scores: Floats, coverage: float = COVERAGE) -> Ints:
+    """The columns that cover enough of the items judged to be runs.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (N, R)
+    coverage : float
+
+    Examples
+    --------
+    >>> run_columns(np.array([[1.0, 2, np.nan], [2, 2, np.nan], [3, 4, 5]])).tolist()
+    [0, 1]
+    """
+    present = ~np.isnan(scores)
+    judged = int(present.any(axis=1).sum())
+    return np.flatnonzero(present.sum(axis=0) >= coverage * max(judged, 1) - 1e-9)
+
+
+def run_component(
+    scores: ArrayLike,
+    *,
+    cluster: ArrayLike | None = None,
+    interleaved: bool = False,
+    seed: int = 0,
+) -> RunComponent:
+    """Test whether the repeats of one run share a shift, and estimate its variance.
+
+    Parameters
+    ----------
+    scores : array-like, shape (N, k, R)
+        Items x judges x runs, in points; NaN = missing.
+    cluster : array-like, shape (N,), optional
+        Cluster of each item.
+    interleaved : bool
+        Whether the requests of all repeats were sent in one random order.
+    seed : int
+        Of the permutations that stand in for chi-squared below 8 clusters.
+
+    Returns
+    -------
+    RunComponent
+        Judges without variance within items, or with one run, count for nothing in it.
+
+    Raises
+    ------
+    InputError
+        If the scores have not three axes.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(40, 2, 6)) + rng.normal(size=(1, 2, 6))
+    >>> found = run_component(x)
+    >>> found.df, found.p_value < 0.001, found.is_random
+    (10.0, True, True)
+    """
+    x = np.asarray(scores, dtype=float)
+    if x.ndim != 3:
+        raise InputError(
+            f"run_component: scores must be items x judges x runs, got shape {x.shape}. Put one "
+            "judge's items x runs in as X[:, None, :]."
+        )
+    codes = cluster_codes(cluster, x.shape[0], where="run_component")
+    n = int(codes.max()) + 1
+    sums = []
+    for j in range(x.shape[1]):
+        own = x[:, j, :]
+        sums.append(RunSums.of(own[:, run_columns(own)], codes, n))
+    return component_of_sums(sums, interleaved=interleaved, seed=seed)
+
+
+def component_of_sums(
+    judges: Iterable[RunSums], *, interleaved: bool = False, seed: int = 0
+) -> RunComponent:
+    """`run_component` from the sums of each judge.
+
+    Parameters
+    ----------
+    judges : iterable of RunSums
+    interleaved : bool
+    seed : int
+
+    Returns
+    -------
+    RunComponent
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(40, 2, 6))
+    >>> sums = [RunSums.of(x[:, j], np.arange(40), 40) for j in range(2)]
+    >>> component_of_sums(sums).p_value == run_component(x).p_value
+    True
+    """
+    listed = list(judges)
+    df, ms_run, ms_residual, k, df_residual = np.zeros(5)
+    parts = []
+    for own in listed:
+        # A sum of rounding errors is no variance.
+        if own.design.shape[0] < 2 or own.within <= 1e-20 * max(own.df_within, 1):
+            continue
+        total = own.shifts.sum(axis=0)
+        rank = int(np.linalg.matrix_rank(own.design))
+        between = float(total @ np.linalg.pinv(own.design) @ total)
+        left = own.df_within - rank
+        squares = float(np.sum(own.shifts**2))
+        if rank < 1 or left < 1 or squares <= 0:
+            continue
+        parts.append((rank, own.shifts[own.judged], squares))
+        df, df_residual = df + rank, df_residual + left
+        ms_run += between
+        ms_residual += rank * max(own.within - between, 0.0) / left
+        k += float(np.trace(own.design))
+    if not parts:
+        return RunComponent(
+            statistic=math.nan, p_value=math.nan, df=0.0, ms_run=math.nan, ms_residual=math.nan,
+            df_residual=0.0, k=math.nan, runs=_run_counts(listed), interleaved=interleaved,
+        )  # fmt: skip
+    statistic = sum(r * float(np.sum(s.sum(axis=0) ** 2)) / q for r, s, q in parts)
+    if max(len(s) for _, s, _ in parts) < _EXACT:
+        rng = np.random.default_rng(seed)
+        drawn = np.zeros(_DRAWS)
+        for rank, shifts, squares in parts:
+            stack = np.broadcast_to(shifts, (_DRAWS, *shifts.shape))
+            moved = rng.permuted(stack, axis=2).sum(axis=1)
+            drawn += rank * np.sum(moved**2, axis=1) / squares
+        p = (1 + int(np.sum(drawn >= statistic * (1 - 1e-9)))) / (_DRAWS + 1)
+    else:
+        p = float(distributions.chi2.sf(statistic, df))
+    return RunComponent(
+        statistic=statistic,
+        p_value=p,
+        df=float(df),
+        ms_run=float(ms_run / df),
+        ms_residual=float(ms_residual / df),
+        df_residual=float(df_residual),
+        k=float(k / df),
+        runs=_run_counts(listed),
+        interleaved=interleaved,
+    )
+
+
+def _run_counts(sums: Iterable[RunSums]) -> tuple[int, ...]:
+    return tuple(max(own.design.shape[0], 1) for own in sums)
