@@ -44,6 +44,8 @@ class Decided:
         Whether it cannot exceed 1, and so is written without a leading zero.
     is_known : bool
         Whether anything declares it.
+    nothing : float
+        Of one that is best within bounds: the value from which either side is away.
     """
 
     label: str
@@ -55,6 +57,7 @@ class Decided:
     unit: str
     bounded: bool = True
     is_known: bool = True
+    nothing: float = 0.0
 
 
 def _texts(
@@ -264,6 +267,7 @@ def decided_of(key: str, results: Results | None = None) -> Decided:
     return Decided(
         label, _SIDES[found[0].better], entry.low, entry.high, texts,
         "not in this run", "items", entry.bounded,
+        nothing=0.0 if math.isnan(entry.nothing) else entry.nothing,
     )  # fmt: skip
 
 
@@ -334,8 +338,17 @@ def read_requirements(
         name, sign, value = match["name"], match["sign"], match["value"]
         key = _key(name, results)
         quantity = decided_of(key, results)
-        demands[key] = None if value == "none" else _stated(key, name, sign, value, quantity)
+        one = None if value == "none" else _stated(key, name, sign, value, quantity)
+        demands[key] = _both(demands.get(key), one)
     return demands
+
+
+def _both(before: Demand | None, now: Demand | None) -> Demand | None:
+    """Two bounds on one quantity, from below and from above, as one."""
+    if before is None or now is None or {before.direction, now.direction} != {"min", "max"}:
+        return now
+    low, high = sorted((before.threshold, now.threshold))
+    return replace(now, direction="within", threshold=low, top=high)
 
 
 def _key(name: str, results: Results | None) -> str:
@@ -368,11 +381,16 @@ def _stated(key: str, name: str, sign: str, value: str, quantity: Decided) -> De
         return Demand(key=key, threshold=bottom, top=top, direction="within", origin="user")
     number = _value(value, name, quantity)
     if quantity.direction == "within":
-        if sign == ">=":
+        zero = quantity.nothing
+        if number > zero if sign == ">=" else number < zero:
             raise InputError(
-                f"--require: {name}: 0 is best and either sign counts against a judge, so "
-                f"{name}>={value} would pass the worst judge. Write {name}={value.lstrip('+-')}."
+                f"--require: {name}: {zero:g} is best and either side counts against a judge, so "
+                f"{name}{sign}{value} would pass the worst judge. "
+                f"Write {name}={value.lstrip('+-')}."
             )
+        if zero != 0 or (sign == ">=" and number <= 0) or number == 0:  # one side alone
+            one: Side = "min" if sign == ">=" else "max"
+            return Demand(key=key, threshold=number, direction=one, origin="user")
         size = abs(number)
         return Demand(key=key, threshold=-size, top=size, direction="within", origin="user")
     if quantity.direction is None and sign == "=" and quantity.is_known:

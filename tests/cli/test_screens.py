@@ -119,7 +119,7 @@ def test_only_the_screen_stands_on_standard_output(capsys, tmp_path):
     assert on_the_way == "on the way\n"
     assert said.startswith("two.csv · 2 judges x 15 items x 4 repeats")
     assert "MARKS  reliability at least 0.9" in said
-    assert said.endswith("NEXT   judgestats show X\n")
+    assert said.endswith("Next  judgestats show X\n")
     assert "\x1b" not in said
 
 

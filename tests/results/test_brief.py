@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -26,13 +25,11 @@ from judgestats.results import (
     Statistic,
     Summary,
     SummaryRow,
-    Threshold,
     brief_of,
     distinguishable,
     format_record,
     next_line,
     plain_text,
-    read_thresholds,
     screen_of,
 )
 from judgestats.results.numbers import Column
@@ -158,18 +155,6 @@ def test_an_answer_breaks_between_subjects_not_within_brackets() -> None:
     assert "more: --all)" in said
 
 
-def test_a_threshold_is_kept_by_the_interval() -> None:
-    [threshold] = read_thresholds(["reliability>=.9"])
-    found = results_of(2)
-    brief = brief_of(found, thresholds=(threshold,))
-    assert [c.mark for c in brief.lines[0].cells] == ["kept", "missed"]
-    assert brief.thresholds == ("reliability at least 0.9",)
-    undefined = replace(found.get("icc.judge-0, T=1", Estimate), estimate=math.nan, interval=None)
-    assert Threshold("reliability", "min", 0.9).mark(undefined, "higher") == "missed"
-    with pytest.raises(ValueError, match="Did you mean reliability"):
-        read_thresholds(["reliabilty>=.9"], [found])
-
-
 def test_headlines_alike_are_one_sentence() -> None:
     found = results_of(5)
     headlines = tuple(
@@ -237,8 +222,8 @@ def test_what_finds_no_room_is_left_out_whole_and_commands_are_never_cut() -> No
     assert "few questions (2 more: --all)" in said
     command = "judgestats analyze my-judgments-of-last-week.csv --labels people.csv"
     told = plain_text(next_line(["judgestats show 0", command, "mlflow ui"], 60))
-    assert told == "NEXT   judgestats show 0 · mlflow ui"
-    assert plain_text(next_line([command], 60)) == f"NEXT   {command}"
+    assert told == "Next  judgestats show 0 · mlflow ui"
+    assert plain_text(next_line([command], 60)) == f"Next  {command}"
     page = f"http://host/#/runs/{'0' * 60}"  # a terminal wraps it
     assert page in plain_text(next_line(["judgestats show 0", page], 60))
 

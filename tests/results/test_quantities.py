@@ -22,10 +22,9 @@ from judgestats.results import (
     TESTS,
     Direction,
     metric_called,
-    named_bounds,
     quantities_of,
     quantity_of_metric,
-    refuse_wrong_side,
+    read_requirements,
 )
 
 SOURCES = sorted(Path(judgestats.__file__).parent.glob("analysis/*.py"))
@@ -75,10 +74,13 @@ def test_every_direction_refuses_the_side_that_passes_the_worst_judge() -> None:
         if "{" in key or entry.better == "none":
             continue
         number = "1.0" if entry.low == 1 else ".5"
+        number = "1.5" if entry.better == "nothing" and entry.nothing >= 0.5 else number
         good, bad = (">=", "<=") if entry.better == "higher" else ("<=", ">=")
-        refuse_wrong_side(named_bounds([f"{key}{good}{number}"]))
-        with pytest.raises(InputError, match=re.escape(f"Write --require '{key}{good}{number}'.")):
-            refuse_wrong_side(named_bounds([f"{key}{bad}{number}"]))
+        if not entry.low <= float(number) <= entry.high:
+            continue
+        read_requirements([f"{key}{good}{number}"])
+        with pytest.raises(InputError, match=re.escape(f"Write {key}={number}")):
+            read_requirements([f"{key}{bad}{number}"])
         refused += 1
     assert refused > 100
 
@@ -86,22 +88,25 @@ def test_every_direction_refuses_the_side_that_passes_the_worst_judge() -> None:
 @pytest.mark.parametrize(
     ("required", "words"),
     [
-        ("sem>=.5", "lower is better, so --require 'sem>=.5' would pass the worst judge. Write"),
-        ("tnr<=.9", "Write --require 'tnr>=.9'."),
-        ("bias>=.5", "Write --require 'bias<=.5'."),
-        ("bias<=-.5", "Write --require 'bias<=.5'."),
-        ("unread<=2", "unread lies between 0 and 1; 2 is outside. Write --require 'unread<=.02'."),
-        ("sensitivity>=90", "Write --require 'sensitivity>=.9'."),
+        ("sem>=.5", "lower is better, so sem>=.5 would pass the worst judge. Write sem=.5"),
+        ("tnr<=.9", "Write tnr=.9 (at least .9)."),
+        ("bias>=.5", "Write bias=.5."),
+        ("bias<=-.5", "Write bias=.5."),
+        (
+            "unread<=20",
+            "unread lies between 0 and 1; 20 is outside. Write unread=.2 or unread=20%.",
+        ),
+        ("sensitivity>=90", "Write sensitivity=.9 or sensitivity=90%."),
         ("sem<=-1", "sem is at least 0; -1 is outside."),
-        ("spread/variance>=2", "Write --require 'spread/variance<=2'."),
-        ("quality/answered<=9", "Write --require 'quality/answered>=9'."),
-        ("order/unrelated_wins>=.3", "Write --require 'order/unrelated_wins<=.3'."),
-        ("cost/usd>=1", "Write --require 'cost/usd<=1'."),
+        ("spread/variance>=2", "Write spread/variance=2 (at most 2)."),
+        ("quality/answered<=9", "Write quality/answered=9 (at least 9)."),
+        ("order/unrelated_wins>=.3", "Write order/unrelated_wins=.3 (at most .3)."),
+        ("cost/usd>=1", "Write cost/usd=1 (at most 1)."),
     ],
 )
 def test_a_bound_that_the_worst_judge_keeps_is_refused(required, words) -> None:
     with pytest.raises(InputError, match=re.escape(words)):
-        refuse_wrong_side(named_bounds([required]))
+        read_requirements([required])
 
 
 @pytest.mark.parametrize(
@@ -115,7 +120,7 @@ def test_a_bound_that_the_worst_judge_keeps_is_refused(required, words) -> None:
     ],
 )
 def test_both_sides_of_what_has_no_direction_may_be_bounded(required) -> None:
-    refuse_wrong_side(named_bounds(required))
+    assert [d for d in read_requirements(required).values() if d is not None]
 
 
 def test_a_metric_is_named_by_its_end_its_estimand_or_an_alias() -> None:

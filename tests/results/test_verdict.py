@@ -52,12 +52,13 @@ CASES = [
     ([ABOVE] * 3 + [None], [], 1, UNKNOWN), ([ABOVE] * 3 + [BELOW], [], 1, NO),
     ([ABOVE, NEAR, NEAR, NEAR], [], 1, UNKNOWN), ([ABOVE] * 4, [MAJOR], 1, CARE),
     # Bonferroni over m and J: an upper limit just below .8 fails alone and not among many.
-    ([(0.7, 0.6, 0.79)], [], 1, NO), ([(0.7, 0.6, 0.79)] + [ABOVE], [], 1, NO),
+    ([(0.7, 0.6, 0.79)], [], 1, NO), ([(0.7, 0.6, 0.79), ABOVE], [], 1, NO),
     ([(0.7, 0.6, 0.79)] + [ABOVE] * 3, [], 1, UNKNOWN), ([(0.7, 0.6, 0.79)], [], 5, UNKNOWN),
     # A lower limit just above .8 holds for two judges, not for three; m does not matter.
     ([(0.9, 0.805, 0.95)], [], 1, USE), ([(0.9, 0.805, 0.95)], [], 2, USE),
     ([(0.9, 0.805, 0.95)], [], 3, UNKNOWN), ([(0.9, 0.805, 0.95)] * 4, [], 1, USE),
-    ([ABOVE], [], 3, USE), ([BELOW], [], 3, NO), ([NEAR], [], 3, UNKNOWN), ([ABOVE], [MAJOR], 3, CARE),
+    ([ABOVE], [], 3, USE), ([BELOW], [], 3, NO), ([NEAR], [], 3, UNKNOWN),
+    ([ABOVE], [MAJOR], 3, CARE),
     ([], [], 1, UNKNOWN), ([], [MAJOR], 1, UNKNOWN),
 ]  # fmt: skip
 
@@ -183,7 +184,8 @@ def test_every_reason_is_a_short_sentence(key, state, several):
 @pytest.mark.parametrize(
     ("text", "key", "side", "threshold"),
     [
-        ("tpr=.9", "tpr", "min", 0.9), ("tpr>=.9", "tpr", "min", 0.9), ("tpr=90%", "tpr", "min", 0.9),
+        ("tpr=.9", "tpr", "min", 0.9), ("tpr>=.9", "tpr", "min", 0.9),
+        ("tpr=90%", "tpr", "min", 0.9),
         ("sensitivity=.9", "tpr", "min", 0.9), ("recall=.9", "tpr", "min", 0.9),
         ("specificity=.8", "tnr", "min", 0.8), ("reliability=.8", "icc_1_1", "min", 0.8),
         ("icc=.8", "icc_1_1", "min", 0.8), ("cohen_kappa=.6", "kappa", "min", 0.6),
