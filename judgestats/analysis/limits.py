@@ -263,15 +263,19 @@ def lost_limits(table: pd.DataFrame, unread: str) -> list[str]:
         shares = np.nan_to_num(table[f"{code}_share"].to_numpy(float))
         at = int(np.argmax(shares))
         if shares[at] > 0:
-            share, where = f"{_percent(shares[at])} %", table["condition"].iloc[at]
+            share, where = f"{_percent(shares[at])}%", table["condition"].iloc[at]
             limits.append(
                 Limit(
                     f"Up to {share} of the judgments of a condition ({where}) {end}",
                     code=code,
-                    short=f"up to {share} {code} ({where})",
+                    short=f"up to {share} {_WORDS.get(code, code)} ({where})",
                 )
             )
     return limits
+
+
+_WORDS = {"unread": "unparsed"}
+"""What a screen calls a share of judgments that are in no number."""
 
 
 def _percent(share: float) -> str:
