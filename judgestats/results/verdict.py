@@ -538,10 +538,11 @@ def _deciding(requirements: Sequence[Requirement]) -> str:
         ]
         return requirements[min(rooms)[1]].key if rooms else ""
 
-    missing = [r.key for r in requirements if r.status == "not_measured" and r.kind == "required"]
+    missing = [r for r in requirements if r.status == "not_measured"]
+    required = next((r.key for r in missing if r.kind == "required"), "")
     return (
-        chosen("fails", -1.0) or (missing[0] if missing else "") or chosen("open", -1.0)
-        or chosen("holds", 1.0)
+        chosen("fails", -1.0) or required or chosen("open", -1.0) or chosen("holds", 1.0)
+        or next((r.key for r in missing), "")
     )  # fmt: skip
 
 
