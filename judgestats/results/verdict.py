@@ -490,7 +490,7 @@ def _tested(base: Requirement, made: Measure, levels: Levels) -> Requirement:
     low, high = made.limits(levels.use)
     low_far, high_far = made.limits(levels.do_not_use)
     if math.isnan(low) or math.isnan(high):
-        return replace(base, status="open", reason=made.reason or "no interval")
+        return replace(base, status="open")
     if base.direction == "within":
         return _within(base, (low, high), (low_far, high_far), levels)
     lower = base.direction == "min"
