@@ -11,7 +11,7 @@ import pandas as pd
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult, Recommendation
 from judgestats.analysis.supplements import Rows
-from judgestats.data.readers.verdicts import FAR, KEPT_FAR
+from judgestats.data.readers.verdicts import ALL_OTHERS, KEPT_FAR
 from judgestats.errors import InputError
 from judgestats.protocols.base import Unit
 from judgestats.protocols.template import addresses_judge, imitates_frame
@@ -175,7 +175,7 @@ def with_read_notes(analysis: Analysis, notes: Iterable[str]) -> Analysis:
     Analysis
     """
     limits = tuple(
-        Limit(note, code="far_scores", short=note.partition(". ")[0]) if FAR in note else note
+        Limit(note, code="far_scores", short=note.partition(". ")[0]) if ALL_OTHERS in note else note
         for note in notes
     )
     advice = analysis.recommendation

@@ -222,7 +222,8 @@ def measure_of(key: str, record: Estimate | Comparison, subject: Subject, shape:
         key=key, subject=subject, estimate=record.estimate, shape=shape,
         low=interval.low if interval else math.nan, high=interval.high if interval else math.nan,
         df=float(df) if isinstance(df, (int, float)) else math.inf,
-        parts=int(record.details.get("k") or 2), record=record.id, reason=record.reason,
+        parts=int(record.details.get("k") or 2), record=record.id,
+        reason=record.reason or "not estimable at this size" * record.not_estimable,
         n=sample.n_items if sample else 0,
         n_clusters=(sample.n_clusters or sample.n_items) if sample else 0,
     )  # fmt: skip

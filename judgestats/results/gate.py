@@ -111,19 +111,19 @@ def gate_reason(verdict: Verdict) -> str:
         count = sum(one.status == "holds" for one in verdict.requirements)
         care = next((c.text for c in verdict.caveats if c.severity == "major"), "")
         return f"{count} of {len(verdict.requirements)} requirements hold. {care}".strip()
-    label, needed = r.label, threshold_text(r)
+    label, needed = r.label, threshold_text(r).removeprefix("within ").lstrip("≥≤ ")
     if r.status == "not_measured":
         return f"{label} is not measured: {r.reason}."
     value = apa_number(r.estimate, digits=3, bounded=r.bounded)
     if r.status == "open" and not r.limit_side:
-        return f"{label} {value} has no interval: {r.reason or 'it is undefined'}."
+        return verdict.sentence
     if r.status == "open":
-        return f"{label} {value} is too close to {needed.lstrip('≥≤ ')} ({_limit_words(r)})."
+        return f"{label} {value} is too close to {needed} ({_limit_words(r)})."
     if r.status == "holds":
         blocker = next((c.text for c in verdict.caveats if c.severity == "blocker"), "")
         return blocker or f"{label} holds."
     side = {"min": "below", "max": "above", "within": "outside"}[r.direction]
-    return f"{label} {value} is {side} {needed.lstrip('≥≤ ')} ({_limit_words(r)})."
+    return f"{label} {value} is {side} {needed} ({_limit_words(r)})."
 
 
 def _limit_words(r: Requirement) -> str:

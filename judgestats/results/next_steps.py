@@ -75,6 +75,8 @@ def _for_normal(open_one: Requirement, made: Measure, unit: str) -> NextStep | N
     )
     spread = made._scaled(high) - made._scaled(low)
     distance = min(abs(made._scaled(made.estimate) - made._scaled(edge)) for edge in edges)
+    if math.isnan(spread):
+        return None
     if not math.isfinite(spread) or not distance > 0:
         return NextStep(key=open_one.key, unit=unit, have=open_one.n)
     from scipy.special import ndtri

@@ -494,9 +494,11 @@ def reason_of(
     quantity = decided_of(requirement.key, results)
     if requirement.status == "not_measured" or math.isnan(requirement.estimate):
         return f"{requirement.reason or quantity.missing}."
-    if requirement.status == "open" and requirement.reason:
-        return f"{quantity.label} has no interval: {requirement.reason}."
     estimate, limit = requirement.estimate, requirement.limit
+    if requirement.status == "open" and math.isnan(limit):
+        number = apa_number(estimate, bounded=quantity.bounded)
+        why = f": {requirement.reason}" if requirement.reason else ""
+        return f"{quantity.label} {number} has no interval{why}."
     if requirement.key == "half_width" and requirement.status == "open":
         return f"the corrected rate is known to within {100 * estimate:.0f} points only."
     text = quantity.sentences[requirement.status][several]

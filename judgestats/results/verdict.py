@@ -490,7 +490,7 @@ def _tested(base: Requirement, made: Measure, levels: Levels) -> Requirement:
     low, high = made.limits(levels.use)
     low_far, high_far = made.limits(levels.do_not_use)
     if math.isnan(low) or math.isnan(high):
-        return replace(base, status="open", reason=made.reason or "no interval")
+        return replace(base, status="open")
     if base.direction == "within":
         return _within(base, (low, high), (low_far, high_far), levels)
     lower = base.direction == "min"
@@ -538,10 +538,11 @@ def _deciding(requirements: Sequence[Requirement]) -> str:
         ]
         return requirements[min(rooms)[1]].key if rooms else ""
 
-    missing = [r.key for r in requirements if r.status == "not_measured" and r.kind == "required"]
+    missing = [r for r in requirements if r.status == "not_measured"]
+    required = next((r.key for r in missing if r.kind == "required"), "")
     return (
-        chosen("fails", -1.0) or (missing[0] if missing else "") or chosen("open", -1.0)
-        or chosen("holds", 1.0)
+        chosen("fails", -1.0) or required or chosen("open", -1.0) or chosen("holds", 1.0)
+        or next((r.key for r in missing), "")
     )  # fmt: skip
 
 

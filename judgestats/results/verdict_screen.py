@@ -40,6 +40,8 @@ _CODES_OF_LIMITS: Mapping[str, frozenset[str]] = {
     "no_sampling": frozenset({"t0_only"}),
 }
 """Caveats that say what a limitation says."""
+_GRAVE_NOTES = frozenset({"crosscheck", "far_scores", "incomplete", "other_parameters"})
+"""Limitations of the data that are told before major caveats, at any length."""
 
 
 def verdict_screen(
@@ -454,9 +456,10 @@ def care_of(results: Results) -> list[tuple[str, str]]:
         said = str(note.values.get("short") or note.message)
         known = bool(codes & _CODES_OF_LIMITS.get(note.code, frozenset()))
         known = known or (note.code == "simulated" and results.all_simulated)
-        if not known and len(said) <= _LONGEST_NOTE:
-            out.setdefault(said, ("minor", f"{said[0].upper()}{said[1:]}"))
-    ranks = ("blocker", "major", "minor")
+        grave = note.code in _GRAVE_NOTES
+        if not known and (grave or len(said) <= _LONGEST_NOTE):
+            out.setdefault(said, ("grave" if grave else "minor", f"{said[0].upper()}{said[1:]}"))
+    ranks = ("blocker", "grave", "major", "minor")
     return sorted(out.values(), key=lambda pair: ranks.index(pair[0]))
 
 

@@ -10,9 +10,10 @@ import pandas as pd
 from judgestats.analysis import Analysis
 from judgestats.analysis.audit import audit
 from judgestats.analysis.drift import drift
-from judgestats.commands import judge_run, read_demands
+from judgestats.analysis.measures import measured_results
 from judgestats.data import Condition
 from judgestats.reporting import HeldRun, pairs
+from judgestats.results import DecisionOptions, verdicts_of
 from tests.null_judge.worlds import World, compared, labelled_items, scored
 
 JUDGES = [Condition(judge=j, temperature=1.0) for j in ("one", "two", "three")]
@@ -98,7 +99,7 @@ def true_icc(world: World) -> float:
 
 def passes(rng, world: World, *, resamples: int = 199) -> bool:
     """Whether `check` lets a judge pass that only just has the reliability demanded."""
-    found = audit(scored(rng, world, JUDGES[:1]), n_resamples=resamples)
-    demands = read_demands([f"reliability/icc1>={true_icc(world)}"])
-    runs = {name: dict(m) for name, m in found.condition_metrics.items()}
-    return all(f.passed for f in judge_run(runs, demands))
+    frame = scored(rng, world, JUDGES[:1])
+    found = measured_results(audit(frame, n_resamples=resamples).records(), frame)
+    asked = DecisionOptions(required=(f"icc_1_1={true_icc(world)}",))
+    return all(v.outcome in {"USE", "USE_WITH_CARE"} for v in verdicts_of(found, asked))

@@ -326,8 +326,10 @@ def coded_choices(frame: pd.DataFrame, values: Mapping[str, str] | None = None) 
     return out
 
 
-FAR = "far from all others"
-"""What a note says of scores that may be mistakes."""
+ALL_OTHERS = "all others"
+"""What a note names where it names scores that may be mistakes."""
+FAR = f"far from {ALL_OTHERS}"
+"""What it says where they lie far away."""
 KEPT_FAR = f"{FAR} ("
 """What it says where they are kept."""
 INFINITE, TOO_LARGE = "an infinite score", "a score too large to compute with"
@@ -391,7 +393,7 @@ def _describe_scale(
     if not n:
         return range_text, (), set()
     far = _far_values(alone, low, high, _ABSURD * max(1.0, high - low, abs(low), abs(high)))
-    place = "outside the range of all others (" if far.empty else KEPT_FAR
+    place = f"outside the range of {ALL_OTHERS} (" if far.empty else KEPT_FAR
     first = zip(alone.index[:3].astype(int).tolist(), alone.head(3).tolist(), strict=True)
     places = [f"{v:.15g}" + ("" if counts is not None else f" in row {i + 1}") for i, v in first]
     more = " and others" if len(alone) > len(places) else ""

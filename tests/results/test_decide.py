@@ -1,0 +1,221 @@
+"""The rule of verdicts: a table of cases, its properties, and limits of reference."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from judgestats.results import Caveat, Demand, Measure, decide, share_measure
+from judgestats.results.verdict import ORDER, Levels, Verdict, summary_of
+
+TABLE = Path(__file__).with_name("verdict_cases.txt").read_text("utf-8").splitlines()
+CASES = [line for line in TABLE if line and not line.startswith("#")]
+Asked = tuple[Demand, Measure | None]
+
+
+def number(text: str) -> float:
+    return float(text) / 100
+
+
+def measured(key: str, text: str) -> Measure | None:
+    """What the column ``measured`` of the table stands for."""
+    if text == "-":
+        return None
+    if text == "nan":
+        return Measure(key=key, reason="one class")
+    value, _, error = text.lstrip("?").partition("~")
+    half = math.nan if "?" in text else 1.959964 * number(error or "1")
+    centre = number(value)
+    return Measure(
+        key=key, estimate=centre, low=centre - half, high=centre + half, n=99, n_clusters=99
+    )
+
+
+def asked(text: str) -> Asked:
+    """A demand of the table with its measure."""
+    key, kind, direction, needed, found = text.split()
+    low, _, high = needed.partition("..")
+    demand = Demand(
+        key=key, threshold=number(low), top=number(high) if high else math.nan,
+        direction="max" if direction == "prec" else direction,
+        kind={"R": "required", "E": "expected"}[kind], is_precision=direction == "prec",
+    )  # fmt: skip
+    return demand, measured(key, found)
+
+
+def caveats(severities: list[str]) -> list[Caveat]:
+    return [Caveat(code="c", severity=s, text="A text.") for s in severities]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_rule_decides_as_the_table_says(case: str) -> None:
+    outcome, deciding, judges, demands, severities = (part.strip() for part in case.split("|"))
+    pairs = [asked(one) for one in demands.split(";") if one]
+    found = decide(pairs, caveats(severities.split()), judges=int(judges))
+    assert (found.outcome, found.deciding) == (outcome, deciding)
+    assert found.levels.m == sum(m is not None and not d.is_precision for d, m in pairs)
+
+
+def test_the_table_covers_what_can_meet() -> None:
+    assert len(CASES) >= 60
+    outcomes = Counter(case.partition("|")[0].strip() for case in CASES)
+    assert set(outcomes) == set(ORDER)
+    text = "\n".join(CASES)
+    for met in ("min", "max", "within", "prec", " -", "nan", "?", "major", "minor", "blocker"):
+        assert met in text, met
+    assert {case.split("|")[2].strip() for case in CASES} == {"1", "3"}
+    assert {case.split("|")[3].count(";") for case in CASES} == {0, 1, 2, 3}
+
+
+def test_levels_are_shared_over_verdicts_looks_and_requirements() -> None:
+    assert (Levels.of(2).use, Levels.of(2).do_not_use) == (0.025, 0.025)
+    assert Levels.of(3).do_not_use == pytest.approx(0.05 / 3)
+    assert Levels.of(2, judges=2).use == 0.025
+    assert Levels.of(2, judges=5).do_not_use == pytest.approx(0.005)
+    assert Levels.of(1, judges=1, looks=10).use == pytest.approx(0.005)
+    assert Levels.of(0).do_not_use == 0.025  # nothing measured
+
+
+# ---------------------------------------------------------------- properties
+POINTS = st.integers(0, 100).map(lambda k: k / 100)
+
+
+@st.composite
+def measures(draw: st.DrawFn, key: str) -> Measure | None:
+    kind = draw(st.sampled_from(("none", "nan", "bare", "share", "plain")))
+    if kind == "none":
+        return None
+    if kind == "nan":
+        return Measure(key=key, reason="one class")
+    if kind == "share":
+        n = draw(st.integers(1, 120))
+        right = draw(st.integers(0, n))
+        return share_measure(key, [1.0] * right + [0.0] * (n - right), range(n))
+    value, half = draw(POINTS), draw(POINTS)
+    ends = (math.nan, math.nan) if kind == "bare" else (value - half, value + half)
+    return Measure(key=key, estimate=value, low=ends[0], high=ends[1], n=50, n_clusters=50)
+
+
+@st.composite
+def demanded(draw: st.DrawFn, key: str = "a", kinds: tuple[str, ...] = ("required",)) -> Asked:
+    direction = draw(st.sampled_from(("min", "max", "within")))
+    low = draw(POINTS)
+    demand = Demand(
+        key=key, threshold=low, direction=direction, kind=draw(st.sampled_from(kinds)),
+        top=low + draw(POINTS) if direction == "within" else math.nan,
+        is_precision=direction == "max" and draw(st.booleans()),
+    )  # fmt: skip
+    return demand, draw(measures(key))
+
+
+@st.composite
+def sets(draw: st.DrawFn) -> list[Asked]:
+    """One required quantity at least, as every purpose and every user states."""
+    first = draw(demanded())
+    kinds = ("required", "expected")
+    return [first, *(draw(demanded(key, kinds)) for key in "bcd"[: draw(st.integers(0, 3))])]
+
+
+SEVERITIES = st.lists(st.sampled_from(("minor", "major", "blocker")), max_size=3)
+JUDGES = st.integers(1, 12)
+
+
+def rank(verdict: Verdict) -> int:
+    return ORDER.index(verdict.outcome)
+
+
+@given(sets(), SEVERITIES, JUDGES, st.integers(0, 3), POINTS)
+def test_loosening_a_threshold_never_lowers_the_outcome(pairs, said, judges, which, by) -> None:
+    place = which % len(pairs)
+    demand, made = pairs[place]
+    loose = {
+        "min": replace(demand, threshold=demand.threshold - by),
+        "max": replace(demand, threshold=demand.threshold + by),
+        "within": replace(demand, threshold=demand.threshold - by, top=demand.top + by),
+    }[demand.direction]
+    changed = [*pairs[:place], (loose, made), *pairs[place + 1 :]]
+    before = decide(pairs, caveats(said), judges=judges)
+    assert rank(decide(changed, caveats(said), judges=judges)) >= rank(before)
+
+
+@given(sets(), demanded("z", ("required", "expected")), SEVERITIES, JUDGES)
+def test_a_further_requirement_never_turns_another_outcome_into_use(pairs, new, said, judges):
+    before = decide(pairs, caveats(said), judges=judges)
+    after = decide([*pairs, new], caveats(said), judges=judges)
+    if before.outcome in {"DO_NOT_USE", "CANNOT_TELL"}:
+        assert after.outcome in {"DO_NOT_USE", "CANNOT_TELL"}
+    if before.outcome == "USE_WITH_CARE":
+        assert after.outcome != "USE"
+
+
+@given(sets(), SEVERITIES, JUDGES)
+def test_a_judge_without_rows_never_passes(pairs, said, judges) -> None:
+    found = decide([(demand, None) for demand, _ in pairs], caveats(said), judges=judges)
+    assert found.outcome == "CANNOT_TELL"
+    assert {r.status for r in found.requirements} == {"not_measured"}
+
+
+@given(sets(), SEVERITIES, st.integers(1, 4), st.integers(1, 4))
+def test_more_judges_and_looks_never_decide_what_fewer_leave_open(pairs, said, judges, looks):
+    few = decide(pairs, caveats(said), judges=judges, looks=looks)
+    many = decide(pairs, caveats(said), judges=judges + 1, looks=looks + 1)
+    if few.outcome == "CANNOT_TELL":
+        assert many.outcome == "CANNOT_TELL"
+
+
+@given(measures("a"), st.floats(1e-4, 0.0249))
+def test_limits_at_stricter_levels_lie_farther_out(made, level) -> None:
+    assume(made is not None)
+    wide, narrow = made.limits(level / 10), made.limits(level)
+    if not any(map(math.isnan, (*wide, *narrow))):
+        assert wide[0] <= narrow[0] + 1e-12
+        assert wide[1] >= narrow[1] - 1e-12
+
+
+# ---------------------------------------------------------------- reference values
+def test_limits_of_independent_verdicts_are_clopper_and_pearsons() -> None:
+    """numpy and base R agree on them to 1e-7."""
+    made = share_measure("tpr", [1.0] * 57 + [0.0] * 3, range(60))
+    assert made.limits(0.025) == pytest.approx((0.860757, 0.989568), abs=5e-7)
+    assert (made.low, made.high) == made.limits(0.025)
+
+
+def test_limits_of_clustered_verdicts_are_korn_and_graubards() -> None:
+    groups = [(4, 4), (4, 3), (4, 4), (3, 3), (4, 1), (4, 4), (2, 2), (4, 4)]
+    values = [float(i < passes) for n, passes in groups for i in range(n)]
+    clusters = [k for k, (n, _) in enumerate(groups) for _ in range(n)]
+    made = share_measure("tpr", values, clusters)
+    assert made.estimate == pytest.approx(0.862069, abs=5e-7)
+    for level, n_eff, limits in (
+        (0.025, 8.572187, (0.475902, 0.994282)),
+        (0.05 / 3, 8.199837, (0.436526, 0.996485)),
+    ):
+        assert made.n_effective(level) == pytest.approx(n_eff, abs=5e-7)
+        assert made.limits(level) == pytest.approx(limits, abs=5e-7)
+
+
+def test_a_share_of_none_or_all_counts_its_clusters_and_one_cluster_has_no_limit() -> None:
+    made = share_measure("tnr", [1.0] * 12, [k // 3 for k in range(12)])
+    assert made.n_effective(0.025) == 4
+    assert made.limits(0.025) == pytest.approx((0.025**0.25, 1.0))
+    alone = share_measure("tnr", [1.0, 0.0, 1.0], [0, 0, 0])
+    assert all(map(math.isnan, alone.limits(0.025)))
+    assert alone.reason
+
+
+def test_the_worst_outcome_and_the_best_subjects_are_summed_up() -> None:
+    def of(name: str, value: float) -> Verdict:
+        made = decide([asked(f"a R min 80 {value}")])
+        return replace(made, subject=replace(made.subject, judge=name))
+
+    three = [of("x", 90), of("y", 90), of("z", 70)]
+    assert summary_of(three, "They differ.") == {
+        "outcome": "DO_NOT_USE", "best": ["x", "y"], "finding": "They differ.",
+    }  # fmt: skip
+    assert summary_of([]) == {}
