@@ -21,7 +21,7 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from judgestats.items.published import STUDY_DATA
+from judgestats.items.item_sets import STUDY_DATA
 from judgestats.runner.design import load_design
 from judgestats.studies.paper_tables import grade_score_table, read_printed
 

@@ -15,7 +15,6 @@ from judgestats.analysis.single_shot import format_human_correlation
 from judgestats.analysis.summary_rows import clauses
 from judgestats.analysis.validity_raters import PANEL_GAIN
 from judgestats.data.readers.columns import folded
-from judgestats.data.readers.roles import names_criteria
 from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.results import Claim, Headline, adjusted_p, hangs_on
 from judgestats.stats.inference.multiplicity import p_adjust, p_bounds
@@ -464,7 +463,8 @@ def _people(frame: pd.DataFrame) -> Question:
 def _compared(frame: pd.DataFrame) -> Question:
     """Judges and ways of judging are compared within a criterion, never across two."""
     factors = [c for c in frame.columns if c.startswith("factor_")]
-    by = [c for c in factors if names_criteria(c[7:]) or folded(c[7:]) == "task"]
+    by = [c for c in factors if folded(c[7:]) == "task"]
+    by += ["criterion"] if "criterion" in frame else []
     parts = [rows for _, rows in frame.groupby(by, sort=False)] if by else [frame]
     rows = max(parts, key=lambda part: part["condition"].nunique())
     n = int(rows["condition"].nunique())

@@ -7,7 +7,7 @@ import contextlib
 import inspect
 import signal
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -62,6 +62,39 @@ def grouped(tasks: Iterable[tuple[int, Task]], size: int, *, together: bool) -> 
 
 def _group(bundle: list[tuple[int, Task]]) -> Group:
     return Group(tuple(t for _, t in bundle), tuple((p,) for p, _ in bundle))
+
+
+def refuse_repeated(tasks: Iterable[Task], seen: set[int]) -> None:
+    """Refuse a judgment that the plan held before.
+
+    Parameters
+    ----------
+    tasks : iterable of Task
+    seen : set of int
+        Marks of those before, to which these are added.
+
+    Raises
+    ------
+    InputError
+        If one is there twice.
+    """
+    for task in tasks:
+        mark = hash(task.key)
+        if mark in seen:
+            raise InputError(
+                "collect: the plan holds the same judgment twice: condition "
+                f"{task.condition.label!r}, item {task.item_id!r}, order {task.order!r}, stage "
+                f"{task.stage!r}, replicate {task.replicate}. Number the replicates."
+            )
+        seen.add(mark)
+
+
+async def following(follow_up: rows.FollowUp | None, row: dict[str, Any]) -> Sequence[Task]:
+    """What is to be asked since a row came."""
+    if follow_up is None:
+        return ()
+    more = follow_up(row)
+    return tuple(await more if inspect.isawaitable(more) else more)
 
 
 class Source:
@@ -239,7 +272,7 @@ class Collector:
 
     async def _judge(self, group: Group, source: Source) -> None:
         if self._seen is not None:
-            self._refuse_duplicates(group)
+            refuse_repeated(group.tasks, self._seen)
         condition = group.tasks[0].condition
         endpoint = self._endpoint_of(condition.judge)
         left = list(zip(group.tasks, group.places, strict=True))
@@ -280,18 +313,6 @@ class Collector:
                 return
             size = self._sampling.choices if endpoint.abilities.several else 1
             left = left[await self._ask(endpoint, left[:size], ready, source) :]
-
-    def _refuse_duplicates(self, group: Group) -> None:
-        for task in group.tasks:
-            mark = hash(task.key)
-            if self._seen is not None and mark in self._seen:
-                raise InputError(
-                    "collect: the plan holds the same judgment twice: condition "
-                    f"{task.condition.label!r}, item {task.item_id!r}, order {task.order!r}, stage "
-                    f"{task.stage!r}, replicate {task.replicate}. Number the replicates."
-                )
-            if self._seen is not None:
-                self._seen.add(mark)
 
     async def _from_journal(
         self,
@@ -349,12 +370,7 @@ class Collector:
     ) -> None:
         """Hand over a row, and take what follows from it."""
         self._sink.add(place, row)
-        if self._follow_up is None:
-            return
-        following = self._follow_up(row)
-        if inspect.isawaitable(following):
-            following = await following
-        for index, task in enumerate(following):
+        for index, task in enumerate(await following(self._follow_up, row)):
             source.add(Group((task,), ((*place, index),)))
 
 

@@ -90,7 +90,7 @@ class Endpoint:
             self.abilities = learned or Abilities()
             for (name, value), words in self.abilities.refused.items():
                 sentence = f"{label(name, value)} was refused ({words}); its conditions are invalid"
-                self.notes[f"{spec.name}: {sentence}"] = None
+                self.note(sentence)
         else:
             self._found_out = learned or Abilities()
             self.abilities = Abilities(
@@ -118,6 +118,10 @@ class Endpoint:
             return True
         await self._settled.wait()
         return False
+
+    def note(self, text: str) -> None:
+        """Keep what a reader of the results should know."""
+        self.notes[f"{self.spec.name}: {text}"] = None
 
     def all_notes(self, sampling: Sampling) -> list[str]:
         """The notes, and which settings were left out because they were refused in an earlier run.
@@ -150,6 +154,17 @@ class Endpoint:
         if self._found_out is not None:
             abilities = replace(abilities, mode=self._found_out.mode, proven=self._found_out.proven)
         self._journal.learn(*self.spec.capability_key, abilities)
+
+    def answered_as(self, outcome: Outcome, sent: SentRequest, wanted: int) -> None:
+        """Learn from an answered request, of so many choices, what the model does."""
+        learned = self.abilities.answered_in(sent.mode)
+        choices = outcome.choices[:wanted]
+        if sent.mode is ReplyMode.LOGPROBS and not any(c.weighed for c in choices):
+            self.note("gives no log-probabilities: there are sampled scores only")
+        if len(choices) < wanted:
+            learned = replace(learned, several=False)
+            self.note(f"answers one choice where {wanted} are asked for; asked one by one")
+        self.learn(learned)
 
     def saw(self, outcome: Outcome) -> None:
         """Book what an outcome says about the endpoint."""
@@ -293,7 +308,7 @@ def mode_ignored(endpoint: Endpoint, sent: SentRequest, outcome: Outcome) -> boo
     if not whole or any(_is_object(text) for text in whole):
         return False
     words = f"ignores the reply mode {sent.mode.value}, and answers {one_line(whole[0])[:60]!r}"
-    endpoint.notes[f"{endpoint.spec.name}: {words} (asked in the next reply mode)"] = None
+    endpoint.note(f"{words} (asked in the next reply mode)")
     endpoint.learn(endpoint.abilities.lower_mode(sent.mode))
     return True
 
@@ -315,7 +330,7 @@ def taught(
         if lower == endpoint.abilities:
             return False
         words = f"HTTP {outcome.status} {_ERRS} times in reply mode {sent.mode.value}"
-        endpoint.notes[f"{endpoint.spec.name}: {words} (asked in the next reply mode)"] = None
+        endpoint.note(f"{words} (asked in the next reply mode)")
         endpoint.learn(lower)
         return True
     if outcome.kind is not Kind.BAD_REQUEST:
@@ -327,9 +342,7 @@ def taught(
     if lesson is None:
         endpoint.learn(endpoint.abilities.unsettled())
         return False
-    endpoint.notes[f"{endpoint.spec.name}: {outcome.detail} ({_lesson(about, sent, lesson)})"] = (
-        None
-    )
+    endpoint.note(f"{outcome.detail} ({_lesson(about, sent, lesson)})")
     endpoint.learn(lesson)
     return True
 

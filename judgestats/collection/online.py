@@ -17,9 +17,11 @@ from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.callable_judge import FunctionClient
 from judgestats.collection.collector import Collector, Group, Source, grouped, signals
 from judgestats.collection.endpoint import Endpoint
+from judgestats.collection.journal import Journal
 from judgestats.collection.ledger import Purse, Spend
 from judgestats.collection.retry import AdaptiveLimit
 from judgestats.collection.rows import FrameWriter, PartWriter
+from judgestats.collection.sending import Halt
 from judgestats.collection.spec import JudgeSpec
 from judgestats.data.columns import Task
 from judgestats.errors import JudgestatsError
@@ -96,23 +98,57 @@ async def collect_online(tasks: Iterable[Task], ask: CollectionRequest) -> Colle
     for spend in earlier.values():
         account.earlier_cost_usd += spend.total
         account.earlier_billed_twice += spend.asked_again
+    return collected_of(
+        ask,
+        sink=sink,
+        account=account,
+        halt=collector.halt,
+        journal=journal,
+        endpoints=endpoints,
+        reader=reader,
+    )
+
+
+def collected_of(
+    ask: CollectionRequest,
+    *,
+    sink: FrameWriter | PartWriter,
+    account: Account,
+    halt: Halt,
+    journal: Journal,
+    endpoints: Mapping[tuple[str, str], Endpoint],
+    reader: str,
+    running: str = "",
+) -> Collected:
+    """What a collection brought, online or in batches.
+
+    Parameters
+    ----------
+    ask, sink, account, halt, journal, endpoints
+        Of the collection.
+    reader : str
+        The version of the rules that the journal was read by before.
+    running : str
+        A sentence on what goes on elsewhere; empty where nothing does.
+    """
     frame, parts = sink.finish()
+    notes = (
+        *progress.reader_notes(reader, account),
+        *(note for each in endpoints.values() for note in each.all_notes(ask.sampling)),
+        *progress.money_notes(account, ask.budget, endpoints.values()),
+    )
     return Collected(
         frame=frame,
         parts=parts,
         account=account,
-        stopped_because=collector.halt.why,
-        stopped_detail=collector.halt.detail,
+        stopped_because=halt.why,
+        stopped_detail=halt.detail,
         message=progress.message(
-            collector.halt, account=account, budget=ask.budget, journal=journal
+            halt, account=account, budget=ask.budget, journal=journal, running=running
         ),
         reply_modes=ask.reply_modes(endpoints),
         usage_faults={e.spec.name: e.usage_faults for e in endpoints.values()},
-        notes=(
-            *progress.reader_notes(reader, account),
-            *(note for each in endpoints.values() for note in each.all_notes(ask.sampling)),
-            *progress.money_notes(account, ask.budget, endpoints.values()),
-        ),
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 

@@ -7,7 +7,7 @@ import math
 import random
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from judgestats.collection.account import Account, Stop
@@ -267,7 +267,6 @@ class RequestSender:
         bound = one.sent.settings.get("max_tokens")
         endpoint.reserve.saw(outcome, asked, size=ready.encoded.size, bound=bound)
         booked = self._purse.settle(one.hold, cost=cost, uncounted=bill.estimate)
-        choices = outcome.choices[: len(wanted)]
         answers = answers_of(
             outcome, len(wanted), mode=one.sent.mode, sent=one.sent.settings_json, cost=cost,
             latency_s=outcome.latency_s, attempts=one.tried, asked_at=one.asked_at,
@@ -283,15 +282,7 @@ class RequestSender:
             account.cost_unknown += len(answers)
         else:
             account.cost_usd += cost
-        learned = endpoint.abilities.answered_in(one.sent.mode)
-        if one.sent.mode is ReplyMode.LOGPROBS and not any(c.weighed for c in choices):
-            note = "gives no log-probabilities: there are sampled scores only"
-            endpoint.notes[f"{endpoint.spec.name}: {note}"] = None
-        if len(choices) < len(wanted):
-            learned = replace(learned, several=False)
-            note = f"answers one choice where {len(wanted)} are asked for; asked one by one"
-            endpoint.notes[f"{endpoint.spec.name}: {note}"] = None
-        endpoint.learn(learned)
+        endpoint.answered_as(outcome, one.sent, len(wanted))
         return RequestResult(answers=answers, tried=one.tried, asked_at=one.asked_at)
 
     def _charged(self, endpoint: Endpoint, ready: Ready, outcome: Outcome, one: _Try) -> Charged:

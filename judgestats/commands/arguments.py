@@ -146,12 +146,13 @@ def table_options(args: Args) -> dict[str, Any]:
         "judge": args.judge,
         "human": args.human,
         "judge_rows": args.judge_rows,
+        "rows": tuple(args.rows),
     }
-    TableOptions(**options)  # refuses what does not go together, before any data are read
-    return options
+    checked = TableOptions(**options)  # refuses what does not go together, before data are read
+    return {name: getattr(checked, name) for name in options}
 
 
-_LISTS = ("map", "item", "factor", "ignore", "values", "pass", "fail", "explode", "wide")
+_LISTS = ("map", "item", "factor", "ignore", "values", "pass", "fail", "explode", "wide", "rows")
 _SINGLE = ("kind", "scale", "parse", "labels", "table", "judge", "human", "judge_rows")
 
 
@@ -198,14 +199,15 @@ def _names(given: list[str]) -> tuple[str, ...]:
 
 def _pairs(option: str, given: list[str]) -> dict[str, str]:
     out: dict[str, str] = {}
-    example = "--values 'P=pass,F=fail'"
+    form, example = "ROLE=COLUMN", "--map score=rating"
+    if option != "--map":
+        form, example = "WORD=MEANING", "--values 'P=pass,F=fail'"
     for text in given:
         for part in text.split(","):
             ours, mark, theirs = part.partition("=")
             if not mark or not ours.strip() or not theirs.strip():
                 raise InputError(
-                    f"{option}: expected OURS=THEIRS, got {part[:60]!r}. Write for example "
-                    f"{'--map score=rating' if option == '--map' else example}."
+                    f"{option}: expected {form}, got {part[:60]!r}. Write for example {example}."
                 )
             if ours.strip() in out:
                 raise InputError(f"{option}: {ours.strip()!r} is given twice.")

@@ -268,7 +268,17 @@ _NOT_STREAMED = (
     "parse",
     "as_shown",
 )
-_STREAMED = ("mapping", "factors", "judge", "passes", "fails", "values", "human", "judge_rows")
+_STREAMED = (
+    "mapping",
+    "factors",
+    "judge",
+    "passes",
+    "fails",
+    "values",
+    "human",
+    "judge_rows",
+    "rows",
+)
 CHECKED_ROWS = 500_000
 """Judgments up to which other packages recompute numbers without being asked: some 15 seconds."""
 STREAM_ROWS = 5_000_000
@@ -421,6 +431,8 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
     from judgestats.data.large.columns import labelled_judgments
     from judgestats.data.large.reduce import reduce_parquet
 
+    if len(words["item"]) == 1:
+        words = words | {"mapping": {**words["mapping"], "item_id": words["item"][0]}, "item": ()}
     further = [w for w in _NOT_STREAMED if words[w]]
     further += [w for w in ("mix", "sensitivity", "specificity", "beside") if getattr(arguments, w)]
     if further:

@@ -60,6 +60,8 @@ _ROWS = (
         metavar="COLUMN=VALUE,..."),
     Option("--judge-rows", "Labels", "Rows by the judge (others are left out), e.g. source=EVAL",
         metavar="COLUMN=VALUE,..."),
+    Option("--rows", "Input", "Rows to read (others are left out), e.g. type=grade", repeated=True,
+        metavar="COLUMN=VALUE,..."),
 )
 
 _TABLE = (
@@ -80,8 +82,10 @@ _TABLE = (
         metavar="COLUMNS"),
     Option("--as-shown", "Input", "Preferences name the position (first or second), not the "
         "response", kind="switch"),
-    Option("--map", "Columns", "Name of a column, or path into nested JSON, e.g. "
-        "score=rating,item_id=meta.id", repeated=True, metavar="OURS=THEIRS,...", common=True),
+    Option("--map", "Columns", "Column of a role, or path into nested JSON, e.g. "
+        "verdict=rating,item=question+turn; roles are item, cluster, judge, system, criterion, "
+        "condition, order, repeat, run, label, rater, rater_kind, verdict, confidence, weight",
+        repeated=True, metavar="ROLE=COLUMN,...", common=True),
     Option("--item", "Columns", "Columns that together name an item, e.g. question_id,turn",
         repeated=True, metavar="COLUMNS", common=True),
     Option("--factor", "Columns", "Columns whose values are conditions, e.g. prompt_version",

@@ -10,8 +10,17 @@ from judgestats.analysis.measures import with_measures
 from judgestats.commands.arguments import Args
 from judgestats.data.demo import demo_file, demo_judgments
 from judgestats.errors import InputError
-from judgestats.items.item_sets import describe_items, load_items, parse_options, sets
-from judgestats.items.published import GIVEN, PUBLISHED, STUDY_DATA, fetch, fetch_path
+from judgestats.items.item_sets import (
+    GIVEN,
+    PUBLISHED,
+    STUDY_DATA,
+    describe_items,
+    fetch,
+    fetch_path,
+    load_items,
+    parse_options,
+    sets,
+)
 from judgestats.items.records import Item, short_repr
 from judgestats.runner import display as console
 from judgestats.runner.display import announce_progress, finish, show

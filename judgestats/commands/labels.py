@@ -207,11 +207,16 @@ def _judge_rows(arguments: Args) -> tuple[pd.DataFrame, pd.Series]:
     """
     path = Path(arguments.file)
     item = (arguments.item,) if arguments.item else ()
-    options = TableOptions(item=item, human=arguments.human, judge_rows=arguments.judge_rows)
+    options = TableOptions(
+        item=item,
+        human=arguments.human,
+        judge_rows=arguments.judge_rows,
+        rows=tuple(arguments.rows),
+    )
 
     def read(one: TableOptions) -> pd.DataFrame:
-        paths = [s.partition("=")[0].strip() for s in (one.human, one.judge_rows) if s]
-        table, humans, _ = stated_rows(path, with_paths(path, read_table(path), paths), one)
+        table = with_paths(path, read_table(path), one.stated_columns)
+        table, humans, _ = stated_rows(path, table, one)
         return table[~humans].reset_index(drop=True)
 
     def previewed(one: TableOptions) -> pd.DataFrame:
@@ -231,7 +236,9 @@ def _judge_rows(arguments: Args) -> tuple[pd.DataFrame, pd.Series]:
         for name in ("half_width", "rates", "labels", "by", "pilot"):
             if value := getattr(arguments, name):
                 words += [f"--{name.replace('_', '-')}", str(value)]
-        raise InputError(question.drop_option("factors").question_text(shlex.join(words))) from None
+        raise InputError(
+            question.drop_options("factors", "mapping").question_text(shlex.join(words))
+        ) from None
     return frame, items
 
 

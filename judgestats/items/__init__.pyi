@@ -10,7 +10,13 @@ from judgestats.items.bank.personas import PERSONAS as PERSONAS
 from judgestats.items.bank.personas import annotate as annotate
 from judgestats.items.bank.personas import label_lines as label_lines
 from judgestats.items.files import read_source as read_source
+from judgestats.items.item_sets import PUBLISHED as PUBLISHED
+from judgestats.items.item_sets import Fetched as Fetched
+from judgestats.items.item_sets import PublishedFile as PublishedFile
+from judgestats.items.item_sets import PublishedSet as PublishedSet
 from judgestats.items.item_sets import describe_items as describe_items
+from judgestats.items.item_sets import fetch as fetch
+from judgestats.items.item_sets import fetch_path as fetch_path
 from judgestats.items.item_sets import item_set_sha as item_set_sha
 from judgestats.items.item_sets import load_items as load_items
 from judgestats.items.item_sets import parse_options as parse_options
@@ -18,12 +24,6 @@ from judgestats.items.item_sets import select_items as select_items
 from judgestats.items.item_sets import sets as sets
 from judgestats.items.preference_sets import draw_labelled_pairs as draw_labelled_pairs
 from judgestats.items.preference_sets import label_table as label_table
-from judgestats.items.published import PUBLISHED as PUBLISHED
-from judgestats.items.published import Fetched as Fetched
-from judgestats.items.published import PublishedFile as PublishedFile
-from judgestats.items.published import PublishedSet as PublishedSet
-from judgestats.items.published import fetch as fetch
-from judgestats.items.published import fetch_path as fetch_path
 from judgestats.items.readers import LAYOUTS as LAYOUTS
 from judgestats.items.readers import read_items as read_items
 from judgestats.items.readers import write_items as write_items

@@ -597,8 +597,6 @@ CRITERIA = frozenset(
     {"criterion", "criteria", "metric", "aspect", "dimension", "attribute", "scorer", "rubric"}
 )
 """Names (folded) of factors whose levels are criteria."""
-NAMES_OF_CRITERIA = CRITERIA | {"name", "key", "annotationname", "metricname", "scorename"}
-"""And further names that may be those of criteria."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -629,7 +627,7 @@ class Condition(Part):
     @property
     def criterion(self) -> str:
         """The criterion of its judgments; empty where there is one for all."""
-        named = [k for k in self.factors if _last_word(k) in NAMES_OF_CRITERIA]
+        named = [k for k in self.factors if _last_word(k) in CRITERIA]
         return str(self.factors[named[0]]) if named else ""
 
 

@@ -21,8 +21,7 @@ from judgestats.data.request_fields import heat
 from judgestats.data.stages import StageSchedule
 from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError
-from judgestats.items.item_sets import layout_of
-from judgestats.items.published import GIVEN
+from judgestats.items.item_sets import GIVEN, layout_of
 from judgestats.items.records import Item
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit
 from judgestats.protocols.strategies import Strategy

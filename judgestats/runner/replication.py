@@ -15,7 +15,7 @@ import pandas as pd
 
 from judgestats.analysis.records import Analysis
 from judgestats.errors import InputError
-from judgestats.items.published import STUDY_DATA
+from judgestats.items.item_sets import STUDY_DATA
 from judgestats.results import read_results
 from judgestats.results import write_results as write_records
 from judgestats.runner import display as console

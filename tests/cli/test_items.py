@@ -13,8 +13,8 @@ import pytest
 
 from judgestats.cli import main
 from judgestats.commands import demo as command
-from judgestats.items import PUBLISHED, PublishedFile, PublishedSet, published
-from judgestats.items import published as downloads
+from judgestats.items import PUBLISHED, PublishedFile, PublishedSet
+from judgestats.items import item_sets as downloads
 
 FIXTURES = Path(__file__).parents[1] / "items" / "fixtures"
 CONTENT = (FIXTURES / "evalbias.json").read_bytes()
@@ -45,7 +45,7 @@ def offer(monkeypatch: pytest.MonkeyPatch, url: str, sha256: str) -> None:
     file = PublishedFile(name="biasbench.json", url=url, sha256=sha256)
     toy = PublishedSet(layout="evalbias", license="BSD-3-Clause", files=(file,), page="https://x")
     known = {**PUBLISHED, "evalbias": toy}
-    for module in (downloads, published, command):
+    for module in (downloads, command):
         monkeypatch.setattr(module, "PUBLISHED", known)
 
 

@@ -76,7 +76,7 @@ def test_factors_tell_conditions_apart(tmp_path):
         ("thing,score\na,1\n", {}, "no column 'item_id'"),
         ("item,score\na,b\n", {}, "no entry of the column 'score' is a number"),
         ("item,score\na,1\n", {"mapping": {"score": "rating"}}, "no column 'rating'"),
-        ("item,score\na,1\n", {"mapping": {"scores": "score"}}, "no column of judgestats"),
+        ("item,score\na,1\n", {"mapping": {"scores": "score"}}, "is no role"),
         ("item,score\na,1\n", {"factors": ("x",)}, "no column 'x'"),
         ("item,score\na,1\n", {"reader": "nonsense"}, "unknown reader"),
         ("item,score,temperature\na,1,hot\n", {}, "no number"),

@@ -241,3 +241,92 @@ def test_a_report_of_criteria_is_written_and_claims_are_adjusted_for_all(workpla
             claim["p_adjusted"] >= 2 * p
         )
     assert {h["claim"] for h in found["headlines"]} <= {"open", "described"}
+
+
+def judged(columns=None):
+    """Two systems, two criteria, two sessions of two trials, by a judge and (once) two people."""
+    rows = [
+        {"q": f"q{i}", "bot": bot, "asked": what, "session": s, "n": n, "by": "gpt", "who": "j",
+         "points": 1 + (i * 3 + s + n + len(bot)) % (5 if what == "w" else 3)}
+        for i in range(15) for bot in ("x", "yy") for what in "wv" for s in (1, 2) for n in (1, 2)
+    ]  # fmt: skip
+    rows += [
+        {"q": f"q{i}", "bot": bot, "asked": what, "by": "human", "who": who,
+         "points": 1 + (i * k) % 3}
+        for i in range(15) for bot in ("x", "yy") for what in "wv"
+        for k, who in enumerate(["ann", "bo"], start=1)
+    ]  # fmt: skip
+    rows += [{"q": f"q{i}", "by": "regex", "points": 1, "asked": "w", "bot": "x"} for i in range(5)]
+    return pd.DataFrame(rows)
+
+
+ROLES = "item=q,system=bot,criterion=asked,run=session,repeat=n,verdict=points"
+
+
+def test_every_role_is_mapped_by_its_name(workplace, capsys):
+    judged().to_csv("j.csv", index=False)
+    given = ("--map", f"{ROLES},rater_kind=by,rater=who")
+    code, found = document(capsys, "analyze", "j.csv", *given, *QUIET)
+    assert code == 0
+    reading = found["reading"]
+    held = ("items", "clusters", "systems", "criteria", "repeats", "human_raters", "judgments")
+    assert [reading["counts"][k] for k in held] == [30, 15, 2, 2, 4, 2, 240]
+    assert reading["counts"]["labels"] == 120
+    assert reading["counts"]["rows_filtered"] == 5
+    roles = {"item": ["q"], "system": ["bot"], "criterion": ["asked"], "run": ["session"],
+             "repeat": ["n"], "verdict": ["points"], "rater": ["who"]}  # fmt: skip
+    assert {k: reading["roles"][k] for k in roles} == roles
+    _, long = document(
+        capsys, "analyze", "j.csv", "--map", ROLES.removeprefix("item=q,") + ",rater=who",
+        "--item", "q", "--human", "by=human", "--judge-rows", "by=gpt", *QUIET,
+    )  # fmt: skip
+    assert long["reading"]["counts"] == reading["counts"]
+    assert long["statistics"] == found["statistics"]
+
+
+def test_rows_are_chosen_before_anything_else(workplace, capsys):
+    judged().to_csv("j.csv", index=False)
+    table = judged().query("by == 'gpt' and asked == 'w'")
+    table.to_csv("part.csv", index=False)
+    words = ("--map", ROLES)
+    code, whole = document(
+        capsys, "analyze", "j.csv", *words, "--rows", "by=gpt", "--rows", "asked=w", *QUIET
+    )
+    assert code == 0
+    _, part = document(capsys, "analyze", "part.csv", *words, *QUIET)
+    assert whole["statistics"] == part["statistics"]
+    assert whole["reading"]["counts"]["rows_filtered"] == len(judged()) - len(table)
+    assert main(["analyze", "j.csv", *words, "--rows", "by=nobody", *QUIET]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--map", "rater_kind=by", "--human", "by=human"), "both tell raters"),
+        (("--map", "raw_reply=by,raw_text=q"), "are one role"),
+        (("--rows", "by"), "COLUMN=VALUE"),
+        (("--map", "rater_kind=asked"), "names a judge"),
+        (("--map", "speaker=bot"), "no role"),
+    ],
+)
+def test_roles_that_cannot_be_are_refused(workplace, capsys, words, said):
+    judged().to_csv("j.csv", index=False)
+    assert main(["analyze", "j.csv", *words, *QUIET]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_condition_by_a_name_of_criteria_is_a_condition_unless_kinds_differ(workplace, capsys):
+    rows = [
+        {"id": f"i{i}", "name": p, "score": 1 + (i * k) % 5}
+        for i in range(24) for k, p in enumerate(["p1", "p2"], start=2)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    frame = read_judgments(table, factors=["name"])
+    assert reading_of(frame)["roles"]["condition"] == ["name"]
+    assert "criterion" not in frame
+    words = table["score"].gt(2).map({True: "pass", False: "fail"})
+    table["score"] = table["score"].astype(object).where(table["name"] == "p1", words)
+    table.to_csv("t.csv", index=False)
+    code, asked = document(capsys, "analyze", "t.csv", "--factor", "name", *QUIET)
+    assert (code, asked["reading"]["status"]) == (2, "ask")
+    assert asked["reading"]["options"][0]["command"][3:] == ["--map", "criterion=name"]

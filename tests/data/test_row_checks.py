@@ -253,12 +253,14 @@ def test_systems_in_a_list_are_no_repeats(tmp_path, capsys) -> None:
                                     for b, g in grades.items()]}
         for i in range(12)
     ])  # fmt: skip
-    by_system, by_item = readings(path, capsys)
-    means = by_system.groupby("condition")["score"].mean()
+    by_condition, by_system, by_criterion = readings(path, capsys)
+    means = by_condition.groupby("condition")["score"].mean()
     assert means.index.str.extract(r"=(\w+)$")[0].tolist() == ["Alpha", "Beta", "Gamma"]
     assert ((means > [1, 2, 4]) & (means < [2, 3, 5])).all()
-    assert by_item["item_id"].nunique() == 36
-    for frame in (by_system, by_item):
+    assert by_system.groupby("author")["score"].mean().tolist() == means.tolist()
+    assert (by_system["item_id"].nunique(), by_system["cluster"].nunique()) == (36, 12)
+    assert by_criterion["criterion"].unique().tolist() == ["Alpha", "Beta", "Gamma"]
+    for frame in (by_condition, by_system, by_criterion):
         assert set(frame["replicate"]) == {0}
     with pytest.raises(InputError, match=r"'bot' .* within one id"):
         js.read_judgments(path, explode="answers", mapping={"score": "grade"})

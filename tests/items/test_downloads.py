@@ -26,7 +26,7 @@ from judgestats.items import (
     load_items,
     read_items,
 )
-from judgestats.items import published as downloads
+from judgestats.items import item_sets as downloads
 
 FIXTURES = Path(__file__).parent / "fixtures"
 CONTENT = (FIXTURES / "judgebench.jsonl").read_bytes()

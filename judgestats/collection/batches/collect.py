@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,12 +15,11 @@ from judgestats.collection.batch_store import Limits
 from judgestats.collection.batches.client import BatchClient
 from judgestats.collection.batches.work import BatchWork, Shared, Wanted
 from judgestats.collection.client import JudgeClient
-from judgestats.collection.collector import grouped, signals
+from judgestats.collection.collector import following, grouped, refuse_repeated, signals
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.journal import Journal
-from judgestats.collection.online import collect_online
+from judgestats.collection.online import collect_online, collected_of
 from judgestats.collection.prices import UsageFaults
-from judgestats.collection.progress import message, money_notes, reader_notes
 from judgestats.collection.request import Ready
 from judgestats.collection.rows import FrameWriter, answer_row, failed_row, invalid_row
 from judgestats.collection.sending import Halt, RequestResult
@@ -78,7 +76,7 @@ class BatchCollector:
 
     async def run(self, tasks: list[Task]) -> None:
         """Work off the plan, and what follows from it, stage by stage."""
-        self._refuse_duplicates(tasks)
+        refuse_repeated(tasks, set())
         stage: list[tuple[tuple[int, ...], Task]] = [((i,), t) for i, t in enumerate(tasks)]
         while stage and not self.halt.called.is_set():
             await self._interruptible(self._stage([task for _, task in stage]))
@@ -283,7 +281,7 @@ class BatchCollector:
     ) -> list[tuple[tuple[int, ...], Task]]:
         """Hand over a stage's rows; gives the next stage."""
         account, experiment = self._shared.account, self._shared.experiment
-        following: list[tuple[tuple[int, ...], Task]] = []
+        stages: list[tuple[tuple[int, ...], Task]] = []
         places = [place for place, _ in stage]
         for endpoint, group, ready in self._ready(enumerate(task for _, task in stage)):
             for task, (number,) in zip(group.tasks, group.places, strict=True):
@@ -306,23 +304,9 @@ class BatchCollector:
                 else:
                     continue  # not asked, or still on the server
                 self._sink.add(places[number], row)
-                if self._ask.follow_up is not None:
-                    more = self._ask.follow_up(row)
-                    more = await more if inspect.isawaitable(more) else more
-                    start = places[number]
-                    following += [((*start, i), task) for i, task in enumerate(more)]
-        return following
-
-    def _refuse_duplicates(self, tasks: Iterable[Task]) -> None:
-        seen = set()
-        for task in tasks:
-            if task.key in seen:
-                raise InputError(
-                    "collect: the plan holds the same judgment twice: condition "
-                    f"{task.condition.label!r}, item {task.item_id!r}, replicate {task.replicate}. "
-                    "Number the replicates."
-                )
-            seen.add(task.key)
+                more = await following(self._ask.follow_up, row)
+                stages += [((*places[number], i), task) for i, task in enumerate(more)]
+        return stages
 
     # ------------------------------------------------------------------ the end
 
@@ -347,35 +331,17 @@ class BatchCollector:
             "tomorrow."
         )
 
-    def collected(self) -> Collected:
-        """What it brought."""
-        frame, _ = self._sink.finish()
-        return Collected(
-            frame=frame,
+    def collected(self, reader: str) -> Collected:
+        """What it brought; `reader` is the version that the journal was read by before."""
+        return collected_of(
+            self._ask,
+            sink=self._sink,
             account=self._shared.account,
-            stopped_because=self.halt.why,
-            message=message(
-                self.halt,
-                account=self._shared.account,
-                budget=self._ask.budget,
-                journal=self._journal,
-                running=self.running_note() if self.running else "",
-            ),
-            reply_modes=self._ask.reply_modes(self._endpoints),
-            notes=tuple(
-                dict.fromkeys(
-                    [
-                        *(
-                            n
-                            for e in self._endpoints.values()
-                            for n in e.all_notes(self._ask.sampling)
-                        ),
-                        *money_notes(
-                            self._shared.account, self._ask.budget, self._endpoints.values()
-                        ),
-                    ]
-                )
-            ),
+            halt=self.halt,
+            journal=self._journal,
+            endpoints=self._endpoints,
+            reader=reader,
+            running=self.running_note() if self.running else "",
         )
 
 
@@ -438,9 +404,7 @@ async def collect_in_batches(
                 if collector.running:
                     error.add_note(collector.running_note())
                 raise
-        collected = collector.collected()
-        notes = (*reader_notes(reader, collected.account), *collected.notes)
-        return replace(collected, notes=notes)
+        return collector.collected(reader)
 
 
 def _sayer(progress: bool | str | Callable[[Any], None]) -> Callable[[str], None]:

@@ -139,11 +139,7 @@ class BatchAccounting:
         outcome, cost, estimate = bill.outcome, bill.cost, bill.estimate
         account.usage_implausible += endpoint.count_fault(bill)
         endpoint.saw(outcome)
-        learned = endpoint.abilities.answered_in(request.sent.mode)
-        if len(outcome.choices) < len(request.keys):
-            learned = replace(learned, several=False)
-            self.note("answers one choice where several are asked for; asked one by one")
-        endpoint.learn(learned)
+        endpoint.answered_as(outcome, request.sent, len(request.keys))
         if not new.intersection(request.keys):  # answered online meanwhile: paid for twice
             account.discarded += 1
             account.cost_in_vain_usd += estimate if math.isnan(cost) else cost
@@ -184,10 +180,6 @@ class BatchAccounting:
         """Hand in no more for this model; the others' batches are waited for."""
         self.stopped = True
         self._shared.stopped.append((why, detail))
-
-    def note(self, text: str) -> None:
-        """Keep what a reader of the results should know."""
-        self._endpoint.notes[f"{self._endpoint.spec.name}: {text}"] = None
 
 
 _SILENT = {
@@ -402,7 +394,7 @@ class BatchWork:
                     state = None
                 silent = 0
                 if state is None:
-                    self._accounting.note(f"batch {record.batch_id} is gone from the server")
+                    self._endpoint.note(f"batch {record.batch_id} is gone from the server")
                     self._end(record, {})
                 elif state.ended:
                     if state.ran and not state.files and without_file[record.name] < _FILE_LOOKS:
@@ -443,7 +435,7 @@ class BatchWork:
         gone = state.ran and (not state.has_output or None in contents)
         results = read_results((c for c in contents if c is not None), requests)
         if results.oddities:
-            self._accounting.note(f"batch {state.id}: lines left out: {results.oddities}")
+            self._endpoint.note(f"batch {state.id}: lines left out: {results.oddities}")
         answers: dict[bytes, Answer] = {}
         bills: dict[str, Charged] = {}
         left: list[tuple[BatchRequest, Charged]] = []
@@ -508,7 +500,7 @@ class BatchWork:
         except BatchCallError as error:
             if error.outcome.status != 404:
                 raise
-        self._accounting.note(f"file {file_id} is gone from the server")
+        self._endpoint.note(f"file {file_id} is gone from the server")
         return None
 
     def _invalid(self, record: BatchRecord, state: BatchState) -> None:
@@ -517,7 +509,7 @@ class BatchWork:
         self._end(record, {})
         if _TOO_MANY in state.codes and count > 1:
             self._most, self._one_by_one = max(1, count // 2), True
-            self._accounting.note(
+            self._endpoint.note(
                 f"too many tokens wait; batches of {self._most:,} requests, one by one"
             )
             return

@@ -23,7 +23,7 @@ from judgestats.data.readers.frame import reading_key
 from judgestats.data.readers.labels import labelled_ids
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import ColumnRoles, rater_columns, rater_kinds, understand
-from judgestats.data.readers.row_checks import Rows, check_rows, raters_question
+from judgestats.data.readers.row_checks import Rows, check_rows, open_question, raters_question
 from judgestats.data.readers.tables import read_frame, tried, unused_columns
 from judgestats.data.readers.verdicts import coded, kind_line, kind_of_column
 from judgestats.data.schema import validate_parsed
@@ -183,12 +183,30 @@ def understood_columns(opened: ParquetJudgments, options: TableOptions) -> list[
             "takes one column for it. Write them into one, or use --stream no."
         )
     further = [f for f in understanding.factors if f not in opened.factors]
+    if understanding.criterion:
+        raise _one_criterion(opened, rows, understanding.criterion)
     if further:
         raise InputError(
             f"{opened.path}: the column {further[0]!r} tells conditions apart. Say so: --factor "
             f"{further[0]}."
         )
     return unused_columns(understanding)
+
+
+def _one_criterion(opened: ParquetJudgments, rows: Rows, column: str) -> InputError:
+    """The refusal of several criteria, of which one pass counts one."""
+    mapping = {k: v for k, v in rows.options.mapping.items() if k != "criterion"}
+    factors = tuple(c for c in rows.options.factors if c != column)
+    plain = replace(rows.options, mapping=mapping, factors=factors)
+    answers = [
+        (f"only {level[:40]}", replace(plain, rows=(*plain.rows, f"{column}={level}")))
+        for level in list(opened.levels(column))[:3]
+    ]
+    question = (
+        f"{column!r} tells criteria apart, and one pass counts one. Name it, or read all in memory "
+        "(--stream no)."
+    )
+    return open_question(rows.source, question, answers, rows.read)
 
 
 def _check_raters(opened: ParquetJudgments, rows: Rows) -> None:
@@ -491,6 +509,7 @@ def labelled_judgments(
     values: Mapping[str, str] | None = None,
     human: str = "",
     judge_rows: str = "",
+    rows: Sequence[str] = (),
 ) -> pd.DataFrame | None:
     """The parsed frame of the judgments with a label; None where there are no labels.
 
@@ -502,7 +521,7 @@ def labelled_judgments(
         What it counted: its verdicts say what kind the labelled ones are.
     labels : path, optional
         A second table; by default the column that serves as label.
-    mapping, factors, judge, passes, fails, values, human, judge_rows
+    mapping, factors, judge, passes, fails, values, human, judge_rows, rows
         As `reduce_parquet` takes them.
 
     Returns
@@ -526,8 +545,8 @@ def labelled_judgments(
     if human:
         people = opened.dataset.filter(opened.holding(human))
         ids = pc.unique(pc.cast(people.to_table([names["item_id"]]).column(0), pa.string()))
-    stated = [s.partition("=")[0].strip() for s in (human, judge_rows) if s]
-    table = _labelled_rows(opened, ids, stated)
+    stated = TableOptions(human=human, judge_rows=judge_rows, rows=tuple(rows))
+    table = _labelled_rows(opened, ids, stated.stated_columns)
     if not len(table):
         if labels is None:
             return None
@@ -547,6 +566,7 @@ def labelled_judgments(
         labels=None if labels is None else str(labels),
         human=human,
         judge_rows=judge_rows,
+        rows=tuple(rows),
     )
     frame = read_frame(table, options, source=path)
     notes = frame.attrs["notes"]

@@ -25,7 +25,10 @@ MAX_FILES = 100_000
 MAX_ROW_GROUP = 2 << 30
 """Bytes that one row group may hold uncompressed: what a small file can make us allocate."""
 
+_MEMORY = ("system", "run", "rater", "rater_kind")
+"""Roles that a single pass does not read."""
 NEEDED = (
+    "criterion",
     "item_id",
     "cluster",
     "judge",
@@ -185,6 +188,11 @@ def open_parquet(
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path}: this is not readable as Parquet ({_first(error)}).") from error
     names = resolve_columns(path, pd.DataFrame(columns=list(plain)), mapping or {})
+    if lost := [role for role in _MEMORY if role in names]:
+        raise InputError(
+            f"{path}: --map {lost[0]}= needs the judgments in memory. Use --stream no, or leave it "
+            "out."
+        )
     names = {ours: theirs for ours, theirs in names.items() if ours in NEEDED}
     for factor in factors:
         if factor not in plain:

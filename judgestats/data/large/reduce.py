@@ -213,6 +213,7 @@ def reduce_parquet(
     values: Mapping[str, str] | None = None,
     human: str = "",
     judge_rows: str = "",
+    rows: Sequence[str] = (),
     board_bytes: int = BOARD_BYTES,
     batch_rows: int = BATCH,
 ) -> ReducedJudgments:
@@ -237,6 +238,8 @@ def reduce_parquet(
     values : mapping of word to meaning, optional
     human, judge_rows : str
         ``COLUMN=VALUE,VALUE``: rows that are labels, which are left out; rows that are judged.
+    rows : sequence of str
+        ``COLUMN=VALUE,VALUE`` each: all other rows are left out.
     board_bytes : int
         Largest board (one byte a judgment) that is kept; 0 for none.
     batch_rows : int
@@ -271,12 +274,16 @@ def reduce_parquet(
         scale=scale,
         human=human,
         judge_rows=judge_rows,
+        rows=tuple(rows),
     )
-    rows = [(stated, kept) for stated, kept in ((human, False), (judge_rows, True)) if stated]
-    opened = open_parquet(Path(path), mapping=mapping, factors=factors, rows=rows)
+    stated = [(human, False), *((text, True) for text in (judge_rows, *rows))]
+    opened = open_parquet(
+        Path(path), mapping=mapping, factors=factors, rows=[pair for pair in stated if pair[0]]
+    )
     unused = understood_columns(opened, options)
     unused += [f"labels are rows of {human}"] if human else []
     unused += [f"judge's rows: {judge_rows}"] if judge_rows else []
+    unused += [f"rows: {text}" for text in rows]
     roles = [role for role in VERDICTS if role in opened.names]
     for role in roles:
         code = read_kind(opened, role, options, batch_rows=batch_rows)

@@ -44,8 +44,9 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "weight": ("weight",),
     "tokens_in": ("tokens_in", "prompt_tokens"),
     "tokens_out": ("tokens_out", "completion_tokens"),
+    **dict.fromkeys(("criterion", "system", "run", "rater", "rater_kind", "latency_s"), ()),
 }  # fmt: skip
-"""Column names that are understood without a mapping, best first."""
+"""Column names that are understood without a mapping, best first; none for some roles."""
 
 SIDES = tuple(
     (name.format(first), name.format(second))
@@ -156,8 +157,8 @@ def resolve_columns(
         near = difflib.get_close_matches(unknown[0], ALIASES, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
         raise InputError(
-            f"mapping: {', '.join(unknown)} is no column of judgestats.{hint} Map one of: "
-            f"{', '.join(ALIASES)} (as in score=my_column)."
+            f"mapping: {', '.join(unknown)} is no role.{hint} Map one of: item, condition, "
+            f"repeat, {', '.join(ALIASES)} (as in score=my_column)."
         )
     names: dict[str, str] = {}
     for ours, theirs in mapping.items():

@@ -79,12 +79,11 @@ def suggested_options(document: Any) -> TableOptions | None:
     suggestion = suggested_map(leaves)
     if not suggestion:
         return None
-    criterion = suggestion.pop("criterion", "")
-    criteria = _several(leaves) if not criterion else []
+    criteria = _several(leaves) if "criterion" not in suggestion else []
     if suggestion.get("verdict") in criteria:
         suggestion.pop("verdict")
         return TableOptions(mapping=suggestion, wide=(f"criterion={','.join(criteria)}",))
-    return TableOptions(mapping=suggestion, factors=(criterion,) if criterion else ())
+    return TableOptions(mapping=suggestion)
 
 
 def suggested_columns(table: DataFrame) -> list[TableOptions]:
@@ -93,9 +92,7 @@ def suggested_columns(table: DataFrame) -> list[TableOptions]:
     leaves = {c: table[c].dropna().unique()[:3].tolist() for c in columns}
     if any("." in c for c in columns):
         suggestion = suggested_map(leaves)
-        criterion = suggestion.pop("criterion", "")
-        factors = (criterion,) if criterion else ()
-        return [TableOptions(mapping=suggestion, factors=factors)] if suggestion else []
+        return [TableOptions(mapping=suggestion)] if suggestion else []
     return []
 
 

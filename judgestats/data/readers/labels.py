@@ -382,6 +382,7 @@ def with_labelled_rows(
     understanding: ColumnRoles,
     *,
     values: Mapping[str, str] | None = None,
+    rater: str = "",
 ) -> tuple[pd.DataFrame, list[str]]:
     """The judge's rows with the labels that people's rows of the same table hold.
 
@@ -398,6 +399,8 @@ def with_labelled_rows(
     understanding : ColumnRoles
         Labels belong to an item, and to a criterion or condition where people's rows name it.
     values : mapping of word to meaning, optional
+    rater : str
+        The column that names the person; empty where none does.
 
     Returns
     -------
@@ -407,7 +410,8 @@ def with_labelled_rows(
     Raises
     ------
     InputError
-        No label belongs to a judged item, or several criteria are judged and people name none.
+        No label belongs to a judged item, a person labelled one twice, or several criteria are
+        judged and people name none.
     """
     theirs, own = joined_ids(rows, understanding.item), out["item_id"]
     for factor in understanding.factors:
@@ -423,8 +427,11 @@ def with_labelled_rows(
     said = rows[list(columns)].bfill(axis=1).iloc[:, 0]
     filled = text_column(said).str.strip().ne("")
     long = pd.DataFrame({"key": theirs[filled], "label": said[filled]})
-    long["person"] = long.groupby("key", sort=False).cumcount()
-    wide = long.pivot(index="key", columns="person", values="label")
+    if rater:
+        wide = _by_person(source, long.assign(person=text_column(rows[rater])[filled]))
+    else:
+        long["person"] = long.groupby("key", sort=False).cumcount()
+        wide = long.pivot(index="key", columns="person", values="label")
     joined = own.isin(set(wide.index))
     if not joined.any():
         raise InputError(
@@ -444,7 +451,7 @@ def with_labelled_rows(
     further = [f"{ties:,} tied {'are' if ties > 1 else 'is'} left out"] if ties else []
     further += [f"{spare:,} of no judged item"] if spare else []
     sentence += f" ({'; '.join(further)})" if further else ""
-    persons = [c for c in labelled if str(c).startswith("label_")]
+    persons = [c for c in labelled if str(c).startswith("label_") and not rater]
     return labelled.drop(columns=persons), [f"{sentence}.", *notes]
 
 
@@ -604,15 +611,20 @@ def _people(
     if not (label and person):
         _once(where, ids)
         return table[columns].set_axis(ids)
-    long = pd.DataFrame({"id": ids, "person": table[person].astype(str), "label": table[label]})
-    twice = long.duplicated(["id", "person"])
+    long = pd.DataFrame({"key": ids, "person": table[person].astype(str), "label": table[label]})
+    return _by_person(where, long)
+
+
+def _by_person(where: Path | str, long: pd.DataFrame) -> pd.DataFrame:
+    """A row an item, a column a person, from one row a label."""
+    twice = long.duplicated(["key", "person"])
     if twice.any():
         row = long[twice].iloc[0]
         raise InputError(
-            f"{where}: {row['person']!r} labelled {row['id']!r} more than once "
+            f"{where}: {row['person']!r} labelled {row['key']!r} more than once "
             f"({int(twice.sum())} such rows). Keep one label a person and item."
         )
-    return long.pivot(index="id", columns="person", values="label")
+    return long.pivot(index="key", columns="person", values="label")
 
 
 def _no_label_yet(

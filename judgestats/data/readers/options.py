@@ -47,6 +47,15 @@ def scale_of(given: object) -> tuple[float, float] | None:
     return scale
 
 
+_LISTED = {"item": "item", "condition": "factors"}
+"""Roles of ``--map`` that have an option of their own; ``+`` stands between several columns."""
+ROLE_NAMES: Mapping[str, str] = {
+    "repeat": "replicate",
+    "raw_reply": "raw_text",
+    "cost": "cost_usd",
+    "latency": "latency_s",
+}
+"""Other names of roles (ours behind them)."""
 _FLAGS = {"mapping": "--map", "factors": "--factor", "passes": "--pass", "fails": "--fail"}
 
 
@@ -56,8 +65,9 @@ class TableOptions:
 
     Attributes
     ----------
-    mapping : mapping of our column to theirs
-        A name with points is a path into nested JSON.
+    mapping : mapping of role to column
+        A name with points is a path into nested JSON. ``item`` and ``condition`` take several
+        columns (``item=question+turn``), and are then `item` and `factors`.
     factors, item, ignore : tuple of str
         Columns that tell conditions apart; that together name an item; that are neither.
     judge : str
@@ -86,6 +96,8 @@ class TableOptions:
     human, judge_rows : str
         ``COLUMN=VALUE,VALUE``: the rows that people gave (they are labels), and the rows that are
         judged.
+    rows : tuple of str
+        ``COLUMN=VALUE,VALUE`` each: all other rows are left out before anything else.
     """
 
     mapping: Mapping[str, str] = field(default_factory=dict)
@@ -106,16 +118,19 @@ class TableOptions:
     as_shown: bool = False
     human: str = ""
     judge_rows: str = ""
+    rows: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse wrong values before any data are read."""
+        self._take_roles()
         if self.kind and self.kind not in KINDS:
             raise InputError(f"--kind must be one of {', '.join(KINDS)}, got {self.kind!r}.")
         if (self.passes or self.fails) and self.kind not in {"", "pass-fail"}:
             option = "--pass" if self.passes else "--fail"
             raise InputError(f"{option} says pass / fail, but --kind is {self.kind}. Drop one.")
         check_values(self.values)
-        for option, stated in (("human", self.human), ("judge-rows", self.judge_rows)):
+        stated_options = [("human", self.human), ("judge-rows", self.judge_rows)]
+        for option, stated in [*stated_options, *(("rows", text) for text in self.rows)]:
             if stated and not all(part.strip() for part in (stated + "=").split("=", 2)[:2]):
                 raise InputError(
                     f"--{option}: expected COLUMN=VALUE[,VALUE], got {stated[:60]!r}. Write for "
@@ -124,6 +139,10 @@ class TableOptions:
         other = "--labels" if self.labels is not None else "--map label="
         if self.human and (self.labels is not None or "label" in self.mapping):
             raise InputError(f"--human and {other} both give people's labels. Drop one.")
+        raters = "rater_kind" in self.mapping
+        if raters and (self.human or self.judge_rows):
+            option = "human" if self.human else "judge-rows"
+            raise InputError(f"--{option} and --map rater_kind= both tell raters. Drop one.")
         both = sorted(set(self.factors) & set(self.item))
         if both:
             raise InputError(f"{both[0]!r} is named by --item and by --factor. Choose one.")
@@ -133,18 +152,42 @@ class TableOptions:
                 f"({self.scale[1]:g})."
             )
 
+    def _take_roles(self) -> None:
+        """Give roles their names here, and the columns of an item and of conditions to these."""
+        mapping: dict[str, str] = {}
+        for role, column in self.mapping.items():
+            if (own := _LISTED.get(role)) is not None:
+                columns = tuple(c.strip() for c in column.split("+"))
+                object.__setattr__(self, own, (*getattr(self, own), *columns))
+                continue
+            ours = ROLE_NAMES.get(role, role)
+            if ours in mapping:
+                raise InputError(f"--map: {role} and {ours} are one role. Map one column to it.")
+            mapping[ours] = column
+        object.__setattr__(self, "mapping", mapping)
+
     @property
     def has_table_options(self) -> bool:
         """Whether something was said that only a table has."""
         return bool(
             self.mapping or self.factors or self.item or self.ignore or self.wide or self.explode
-            or self.parse or self.table or self.human or self.judge_rows
+            or self.parse or self.table or self.human or self.judge_rows or self.rows
         )  # fmt: skip
 
     @property
     def has_columns(self) -> bool:
         """Whether something was said of columns, which a tool's layout knows."""
-        return replace(self, human="", judge_rows="").has_table_options
+        return replace(self, human="", judge_rows="", rows=()).has_table_options
+
+    @property
+    def stated_rows(self) -> list[str]:
+        """Every ``COLUMN=VALUE,VALUE`` that was said of rows."""
+        return [text for text in (self.human, self.judge_rows, *self.rows) if text]
+
+    @property
+    def stated_columns(self) -> list[str]:
+        """The columns by which rows are told apart."""
+        return [text.partition("=")[0].strip() for text in self.stated_rows]
 
     def set_options(self) -> dict[str, Any]:
         """What is not left to be decided from the table, by the name of its attribute.
@@ -171,7 +214,7 @@ class TableOptions:
             flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
             if isinstance(value, Mapping):
                 words += [flag, ",".join(f"{k}={v}" for k, v in value.items())]
-            elif name == "wide":
+            elif name in {"wide", "rows"}:
                 words += [word for spec in value for word in (flag, spec)]
             elif name == "scale":
                 words += [flag, f"{value[0]:g}-{value[1]:g}"]

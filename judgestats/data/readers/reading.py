@@ -9,7 +9,7 @@ import pandas as pd
 
 from judgestats.data.readers.columns import SYSTEMS, folded
 from judgestats.data.readers.options import TableOptions
-from judgestats.data.readers.roles import names_criteria
+from judgestats.data.readers.roles import ColumnRoles
 from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.data.verdict_kinds import Kind
 from judgestats.protocols.base import Status
@@ -33,6 +33,7 @@ _ROLE_OF: Mapping[str, str] = {
     "raw_text": "raw_reply",
     "cost_usd": "cost",
     "weight": "weight",
+    **{name: name for name in ("system", "run", "rater", "latency_s")},
 }
 """Roles of the columns of a judgments frame."""
 _COUNT_OF: Mapping[str, str] = {
@@ -54,9 +55,8 @@ def add_roles(roles: dict[str, list[str]], role: str, columns: Iterable[str]) ->
 
 def roles_of(
     names: Mapping[str, str],
+    understanding: ColumnRoles,
     *,
-    item: Sequence[str],
-    factors: Sequence[str],
     systems: Sequence[str],
     wide: Mapping[str, str],
     options: TableOptions,
@@ -66,8 +66,9 @@ def roles_of(
     Parameters
     ----------
     names : mapping of our column to theirs
-    item, factors, systems : sequence of str
-        Columns that name items, tell conditions apart, and name systems.
+    understanding : ColumnRoles
+    systems : sequence of str
+        Columns that name systems.
     wide : mapping of column to role
         Columns that hold the verdicts of one judge, run, criterion, order or person each.
     options : TableOptions
@@ -77,19 +78,21 @@ def roles_of(
     dict of str to list of str
     """
     roles: dict[str, list[str]] = {}
-    add_roles(roles, "item", item)
+    run = options.mapping.get("run", "")
+    if run:
+        names = {k: v for k, v in names.items() if k != "replicate" or v != run}
+        names |= {k: v for k, v in options.mapping.items() if k in {"run", "replicate"}}
+    add_roles(roles, "item", [c for c in understanding.item if c not in systems])
     stacked = set(wide.values()) - {"label"}
     for ours, column in names.items():
         role = _ROLE_OF.get(ours, "")
         made = bool(stacked) and column in stacked | {"verdict"}
         if role and ours != "item_id" and not made:
             add_roles(roles, role, [column])
+    factors = understanding.factors
     for factor in factors:
-        role = "condition"
-        if names_criteria(factor) or factor == "criterion":
-            role = "criterion"
-        elif folded(factor) in SYSTEMS:
-            role = "system"
+        role = "system" if folded(factor) in SYSTEMS else "condition"
+        role = "criterion" if factor == understanding.criterion else role
         add_roles(roles, role, [c for c, r in wide.items() if r == factor] or [factor])
     add_roles(roles, "system", systems)
     for column, role in wide.items():

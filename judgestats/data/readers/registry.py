@@ -86,6 +86,7 @@ def read_judgments(
     as_shown: bool = False,
     human: str = "",
     judge_rows: str = "",
+    rows: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Read judgments that were made elsewhere into the validated judgments frame.
 
@@ -98,9 +99,10 @@ def read_judgments(
         or one dict a judgment.
     reader : str
         ``auto`` recognises the file by what it holds; otherwise one of ``reader_names()``.
-    mapping : mapping of judgestats column to the file's column, optional
+    mapping : mapping of role to the file's column, optional
         The file is a table, and these are its columns (``score="scores.coherence"`` is a path into
-        nested JSON); see the guide page for the names that are understood without one.
+        nested JSON, ``item="question+turn"`` two columns that name an item together); see the guide
+        page for the names that are understood without one.
     scale : (low, high) or str, optional
         The scale of the scores, ``(1, 10)`` or ``"1-10"``; a score outside it is an error. By
         default a reader's own scale, or none.
@@ -137,6 +139,8 @@ def read_judgments(
     human, judge_rows : str
         ``"source=ANNOTATION"``: the rows that people gave, which become labels of the judge's by
         item and criterion; the rows that are judged, where others are left out.
+    rows : sequence of str
+        ``"type=grade"``: the rows that are read; others are left out before anything else.
 
     Returns
     -------
@@ -178,6 +182,7 @@ def read_judgments(
         as_shown=as_shown,
         human=human,
         judge_rows=judge_rows,
+        rows=_words(rows),
     )
     if reader not in {"auto", *reader_names()}:
         raise InputError(f"unknown reader {reader!r}. There are: {', '.join(reader_names())}.")

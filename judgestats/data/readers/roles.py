@@ -23,8 +23,10 @@ from judgestats.data.readers.columns import (
 from judgestats.data.readers.json_paths import leaves_of, object_in
 from judgestats.data.verdict_kinds import normalize_value
 from judgestats.errors import InputError
-from judgestats.results.records import CRITERIA, NAMES_OF_CRITERIA
+from judgestats.results.records import CRITERIA
 
+_NAMES_OF_CRITERIA = CRITERIA | {"name", "key", "annotationname", "metricname", "scorename"}
+"""Names (folded) of what may tell criteria apart."""
 UNVARYING = "does not vary within an item"
 """Why a column has no part in a key that tells something of the item as a whole."""
 _TIMES = re.compile(r"(time|date|tstamp|timestamp|created|updated|asked|started|ended)", re.I)
@@ -69,11 +71,14 @@ class ColumnRoles:
     factors : tuple of str
         Columns that tell conditions apart.
     unused : tuple of (column, why)
+    criterion : str
+        Which of the factors tells criteria apart; empty for none.
     """
 
     item: tuple[str, ...]
     factors: tuple[str, ...]
     unused: tuple[tuple[str, str], ...]
+    criterion: str = ""
 
 
 def last_word(column: str) -> str:
@@ -95,7 +100,7 @@ def names_criteria(column: str) -> bool:
     >>> names_criteria("feedback_scores[].name"), names_criteria("prompt")
     (True, False)
     """
-    return last_word(column) in NAMES_OF_CRITERIA
+    return last_word(column) in _NAMES_OF_CRITERIA
 
 
 def group_codes(table: pd.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:
@@ -152,12 +157,15 @@ def understand(
         A column could be part of an item's or a condition's key, and nobody said whether it is.
     """
     own_item = item or (names["item_id"],)
+    stated = [names["criterion"]] if "criterion" in names else []
+    factors = (*factors, *(c for c in stated if c not in factors))
     not_parts = [names[n] for n in ("judge", "temperature", "order", "cluster") if n in names]
     not_parts = [c for c in not_parts if c not in own_item]
     serving = {*names.values()} - ({names["category"]} if "category" in names else set())
     rest = [str(c) for c in table.columns if c not in {*serving, *own_item, *factors, *ignore}]
     base = group_codes(table, [*own_item, *not_parts, *factors])
-    parts: list[str] = []
+    system = names.get("system", "")
+    parts = [system] if system and system not in own_item and varies(base, table[system]) else []
     criteria: list[str] = []
     for column in rest if not item else [c for c in rest if folded(c) in CRITERIA]:
         if folded(column) in CRITERIA and varies(base, table[column]):
@@ -185,7 +193,7 @@ def understand(
                 open_.append(column)
             continue
         why = _why_unused(table[column], column, base)
-        if not why and repeat and _numbers_repeats(table, column, repeat):
+        if not why and repeat and numbers_repeats(table, column, repeat):
             why = f"goes with {repeat}"
         if not why and not _could_be_key(table[column], base):
             why = "measure"
@@ -197,7 +205,10 @@ def understand(
     unused += [(c, "as you say") for c in ignore if c in table.columns]
     if open_:
         raise UndecidedError(source, open_, parts_of_key, table, repeats=not repeat)
-    return ColumnRoles(item=parts_of_key, factors=conditions, unused=tuple(unused))
+    listed = [*stated, *criteria, *(c for c in factors if folded(c) in CRITERIA), ""]
+    return ColumnRoles(
+        item=parts_of_key, factors=conditions, unused=tuple(unused), criterion=listed[0]
+    )
 
 
 def varies(base: NDArray[np.int64], column: pd.Series) -> bool:
@@ -281,7 +292,7 @@ def _entry_exclusion(
     if word in ANSWERS and varies(base, table[column]):
         return ""
     levels = table[column].astype(str).nunique()
-    place = next((p for p in places if _numbers_repeats(table, column, p)), "")
+    place = next((p for p in places if numbers_repeats(table, column, p)), "")
     if not place or not 1 < levels <= len(table) // 2:
         return None
     if pd.api.types.is_numeric_dtype(table[column]) and _REPEATS.search(word):
@@ -289,7 +300,7 @@ def _entry_exclusion(
     return ""
 
 
-def _numbers_repeats(table: pd.DataFrame, column: str, repeat: str) -> bool:
+def numbers_repeats(table: pd.DataFrame, column: str, repeat: str) -> bool:
     """Whether a column goes one to one with the repetition (a seed a run)."""
     own, levels = pd.factorize(_hashable(table[column]), use_na_sentinel=False)
     pairs = len(pd.unique(own * table[repeat].nunique(dropna=False)
@@ -451,7 +462,7 @@ def rater_kinds(
     serving = {c for role, c in names.items() if role not in {"judge", "cluster", "category"}}
     found = []
     for column, cells in _word_columns(table, {*serving, *explained}):
-        kinds = _kinds_of(column, cells)
+        kinds = kinds_of_raters(column, cells)
         if kinds is None or (folded(column) in SYSTEMS and column != judge):
             continue
         asks, if_varied = (_asks(kinds, judges=column == judge, varied=v) for v in (False, True))
@@ -471,7 +482,7 @@ def rater_columns(
     return [
         column
         for column, cells in _word_columns(table, {*serving, *explained})
-        if (kinds := _kinds_of(column, cells)) and set(kinds.kinds) - {"unknown"}
+        if (kinds := kinds_of_raters(column, cells)) and set(kinds.kinds) - {"unknown"}
     ]
 
 
@@ -479,7 +490,14 @@ def _rank(kinds: RaterKinds) -> tuple[bool, bool]:
     return {"judge", "human"} <= set(kinds.kinds), bool(_KIND_NAMED.search(kinds.column))
 
 
-def _kinds_of(column: str, cells: pd.Series) -> RaterKinds | None:
+def kinds_of_raters(column: str, cells: pd.Series) -> RaterKinds | None:
+    """The levels of a column by kind of rater; None where it holds no few words.
+
+    Examples
+    --------
+    >>> kinds_of_raters("by", pd.Series(["gpt-4o", "human", "gpt-4o"])).rows
+    {'gpt-4o': 2, 'human': 1}
+    """
     kept = cells.dropna()
     words = len(kept) and pd.api.types.infer_dtype(kept) == "string"
     if not words or kept.nunique() > _MOST_LEVELS:

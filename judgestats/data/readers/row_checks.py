@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from judgestats.data.readers.columns import TRIALS, VERDICTS, folded
+from judgestats.data.readers.columns import TRIALS, VERDICTS, column_named, folded, no_column
 from judgestats.data.readers.json_paths import PLACE
 from judgestats.data.readers.layout import with_paths
 from judgestats.data.readers.options import TableOptions
@@ -20,9 +20,11 @@ from judgestats.data.readers.roles import (
     UndecidedError,
     group_codes,
     kind_of_rater,
+    kinds_of_raters,
     last_word,
     names_criteria,
     nested,
+    numbers_repeats,
     rater_kinds,
     rows_of_raters,
     varies,
@@ -63,12 +65,10 @@ class OpenQuestionError(InputError):
             lines.append(f"  {answer.meaning:<{width}}  {said}    {answer.preview}")
         return "\n".join(lines)
 
-    def drop_option(self, name: str) -> OpenQuestionError:
-        """The same for a command that does not take one of the options."""
-        answers = (
-            replace(a, options=replace(a.options, **{name: getattr(TableOptions(), name)}))
-            for a in self.answers
-        )
+    def drop_options(self, *names: str) -> OpenQuestionError:
+        """The same for a command that does not take some of the options."""
+        unset = {name: getattr(TableOptions(), name) for name in names}
+        answers = (replace(a, options=replace(a.options, **unset)) for a in self.answers)
         return OpenQuestionError(self.source, self.question, tuple(answers))
 
 
@@ -173,18 +173,60 @@ def stated_rows(
     InputError
         A column or value that is not there, or no judge's row is left.
     """
-    said = ""
+    parts = []
+    for stated in options.rows:
+        kept = rows_of_raters(source, table, stated, "rows")
+        parts.append(f"rows: {stated} ({int(kept.sum()):,} of {len(table):,})")
+        table = table[kept].reset_index(drop=True)
     humans = pd.Series(data=False, index=table.index)
     if options.human:
         humans = rows_of_raters(source, table, options.human, "human")
     if options.judge_rows:
         judged = rows_of_raters(source, table, options.judge_rows, "judge-rows") & ~humans
-        said = f"judge's rows: {options.judge_rows} ({int(judged.sum()):,} of {len(table):,})"
+        parts.append(
+            f"judge's rows: {options.judge_rows} ({int(judged.sum()):,} of {len(table):,})"
+        )
         kept = judged | humans
         table, humans = table[kept].reset_index(drop=True), humans[kept].reset_index(drop=True)
     if len(table) and humans.all():
         raise InputError(f"{source}: --human {options.human} leaves no judge's rows.")
-    return table, humans, said
+    return table, humans, "; ".join(parts)
+
+
+def with_rater_kinds(
+    source: Path | str,
+    table: pd.DataFrame,
+    options: TableOptions,
+    read: Callable[[TableOptions], pd.DataFrame],
+) -> TableOptions:
+    """The options with the rows that people and judges gave, by the column of `rater_kind`.
+
+    Raises
+    ------
+    InputError
+        There is no such column, or a level of it does not say who gave the rows.
+    """
+    wanted = options.mapping.get("rater_kind", "")
+    if not wanted:
+        return options
+    column = column_named(table.columns, wanted)
+    if not column:
+        raise no_column(source, wanted, "rater_kind", table)
+    found = kinds_of_raters(column, table[column].astype(object))
+    mapping = {k: v for k, v in options.mapping.items() if k != "rater_kind"}
+    plain = replace(options, mapping=mapping)
+    names = {"item_id": str(table.columns[0])}
+    if found is None or "judge" not in found.kinds:
+        levels = ", ".join(map(str, pd.unique(table[column].dropna())[:8]))
+        raise InputError(
+            f"{source}: --map rater_kind={wanted}: no level of {column!r} ({levels}) names a "
+            "judge. Say which rows are the judge's and people's: --judge-rows and --human."
+        )
+    if set(found.kinds) & {"unclear", "unknown"}:
+        rows = Rows(source=source, table=table, names=names, options=plain, read=read)
+        raise raters_question(rows, found)
+    human = found.format_kind("human") if "human" in found.kinds else ""
+    return replace(plain, human=human, judge_rows=found.format_kind("judge"))
 
 
 def check_rows(rows: Rows) -> None:
@@ -265,14 +307,14 @@ def _keyed(rows: Rows, judged: pd.DataFrame) -> Iterator[TableOptions]:
     if not own:
         yield options
     for column, criterion in _keys(judged, names, len(table)):
-        factors = options.factors
-        if criterion and folded(criterion) not in CRITERIA and criterion not in factors:
-            factors = (*factors, criterion)
-        if "item_id" in options.mapping:
-            mapping = {**options.mapping, "item_id": column}
-            yield replace(options, mapping=mapping, factors=factors)
+        mapping, factors = dict(options.mapping), options.factors
+        if criterion and folded(criterion) not in CRITERIA:
+            factors = tuple(c for c in factors if c != criterion)
+            mapping["criterion"] = criterion
+        if "item_id" in mapping:
+            yield replace(options, mapping={**mapping, "item_id": column}, factors=factors)
         elif not options.item:
-            yield replace(options, item=(column,), factors=factors)
+            yield replace(options, mapping=mapping, item=(column,), factors=factors)
     if own:
         yield options
 
@@ -415,6 +457,19 @@ def _orders(rows: Rows) -> None:
     )
 
 
+def of_criteria(rows: Rows, column: str) -> InputError:
+    """The refusal of a condition whose levels have verdicts of several kinds or scales."""
+    options = rows.options
+    factors = tuple(c for c in options.factors if column_named([column], c) == "")
+    mapping = {**options.mapping, "criterion": column}
+    return open_question(
+        rows.source,
+        f"the verdicts differ in kind or scale by {column!r}, as those of criteria do.",
+        [("criteria", replace(options, factors=factors, mapping=mapping))],
+        rows.read,
+    )
+
+
 def unexplained(rows: Rows, error: UndecidedError) -> InputError:
     """The refusal of columns of list entries, or of their records, that vary within an item."""
     options = rows.options
@@ -425,7 +480,12 @@ def unexplained(rows: Rows, error: UndecidedError) -> InputError:
     )
     factors = replace(options, factors=(*options.factors, *columns))
     key = replace(options, item=(*error.item, *columns))
-    answers = [("a condition, system or criterion", factors), ("part of the item", key)]
+    answers = [("ways of judging" if several else "a condition of judging", factors)]
+    answers += [("parts of the item" if several else "part of the item", key)]
+    places = list_positions(rows.table, options)
+    if not several and any(numbers_repeats(rows.table, columns[0], p) for p in places):
+        named = {r: {**options.mapping, r: columns[0]} for r in ("system", "criterion")}
+        answers[1:] = [(f"a {r}", replace(options, mapping=own)) for r, own in named.items()]
     if not several and last_word(columns[0]) in ANSWERS and PLACE in rows.table:
         answers = [("what is judged, an item each", replace(key, item=(*error.item, PLACE)))]
     if not several and _JUDGES.search(last_word(columns[0])) and "judge" not in rows.names:

@@ -45,7 +45,6 @@ from judgestats.data.readers.roles import (
     UNVARYING,
     ColumnRoles,
     UndecidedError,
-    names_criteria,
     understand,
     varies_in_lists,
 )
@@ -53,8 +52,10 @@ from judgestats.data.readers.row_checks import (
     Rows,
     check_rows,
     list_positions,
+    of_criteria,
     stated_rows,
     unexplained,
+    with_rater_kinds,
 )
 from judgestats.data.readers.table_files import table_of
 from judgestats.data.readers.test_logs import ragas_options
@@ -131,6 +132,8 @@ def systems_of_answers(
     table: pd.DataFrame, understanding: ColumnRoles, names: Mapping[str, str]
 ) -> list[str]:
     """The column that names the system where each answer has an id, and its question a column."""
+    if "system" in names:
+        return [names["system"]]
     whole = [c for c, why in understanding.unused if why == UNVARYING]
     named = [c for c in whole if folded(c) in SYSTEMS and len(table[c].unique()) > 1]
     alone = len(named) == 1 and not any(folded(c) in SYSTEMS for c in understanding.item)
@@ -160,7 +163,9 @@ def few_names(names: list[str]) -> str:
 
 _NAMES = ("item_id", "judge", "cluster", "category", "order")
 _FREE = ("explanation", "raw_text", "reason")
-_NUMBERS = ("temperature", "cost_usd", "tokens_in", "tokens_out", "weight")
+_NUMBERS = ("temperature", "cost_usd", "tokens_in", "tokens_out", "latency_s", "weight")
+_OF_ROWS = frozenset({"criterion", "system", "run", "rater"})
+"""Roles whose columns stand under other names in the frame."""
 _CHANCES = ("confidence", "pass_probability")
 MAX_COLUMNS = 5_000
 
@@ -189,8 +194,7 @@ def load_table(
     def text_columns(header: pd.DataFrame) -> Collection[str]:
         by_name = {o: c for o, c in options.mapping.items() if column_named(header.columns, c)}
         names = resolve_columns(path, header, by_name, needs_item=False, needs_verdict=False)
-        stated = [s.partition("=")[0].strip() for s in (options.human, options.judge_rows) if s]
-        given = (*options.factors, *options.item, *options.explode, *stated)
+        given = (*options.factors, *options.item, *options.explode, *options.stated_columns)
         kept = [column_named(header.columns, c) for c in given]
         parts = [str(c) for c in header.columns if folded(c) in PARTS]
         usual = (names[n] for n in (*_NAMES, *_FREE) if n in names)
@@ -283,6 +287,8 @@ def read_frame(
         source, table.reset_index(drop=True), options, shapes, served, wide
     )
     n_rows = max(n_rows, len(table))
+    options = with_rater_kinds(source, table, options, read_by)
+    mapping.pop("rater_kind", "")
     table, humans, said = stated_rows(source, table, options)
     shapes += [said] if said else []
     n_filtered = n_rows - len(table)
@@ -335,8 +341,9 @@ def read_frame(
     if options.human:
         held = [names[v] for v in VERDICTS if v in names]
         out, label_notes = with_labelled_rows(
-            source, out, labelled, held, read, understanding, values=options.values
-        )
+            source, out, labelled, held, read, understanding, values=options.values,
+            rater=names.get("rater", ""),
+        )  # fmt: skip
         notes += label_notes
     elif cells is not None:
         stated = cells if people else cells.set_axis([names["label"]], axis=1)
@@ -355,8 +362,10 @@ def read_frame(
     notes += label_notes
     if options.kind == "category":
         out["verdict_kind"] = np.where(out["choice"] != "", "category", "")
-    if read.criterion and names_criteria(read.criterion):
-        out["criterion"] = text_column(table[read.criterion])
+    if understanding.criterion:
+        out["criterion"] = text_column(table[understanding.criterion])
+    elif read.criterion and len({(k.name, k.scale) for k in read.kinds.values()}) > 1:
+        raise of_criteria(rows, read.criterion)
     frame = parsed_frame(out, factors=tuple(f"factor_{f}" for f in understanding.factors))
     frame.attrs["columns_read"] = dict(names)
     frame.attrs["notes"] = notes
@@ -386,8 +395,7 @@ def read_frame(
         names[v]: meanings_of(read.kinds.values()) for v in VERDICTS if v in names
     }
     frame.attrs["roles"] = roles_of(
-        names, item=understanding.item, factors=understanding.factors,
-        systems=[*systems, *sides], wide=wide, options=options,
+        names, understanding, systems=[*systems, *sides], wide=wide, options=options
     )  # fmt: skip
     frame.attrs["parts"] = {
         **served,
@@ -464,8 +472,8 @@ def tried(source: Path | str, table: pd.DataFrame, options: TableOptions) -> pd.
 
 def _paths(options: TableOptions) -> list[str]:
     """The paths into nested cells that the options name."""
-    stated = [s.partition("=")[0].strip() for s in (options.human, options.judge_rows) if s]
-    return [*options.mapping.values(), *options.item, *options.factors, *stated]
+    named = [*options.mapping.values(), *options.item, *options.factors]
+    return [*named, *options.stated_columns]
 
 
 def _expand_rows(
@@ -546,7 +554,14 @@ def _reshaped(
         if not {"score", "choice", "verdict", "raw_text"} & set(mapping):
             mapping["raw_text" if options.parse else "verdict"] = "verdict"
     paths = [*mapping.values(), *_paths(options)]
-    return with_paths(source, table, paths), mapping, people
+    table = with_paths(source, table, paths)
+    if run := mapping.pop("run", ""):
+        numbered = [_column(source, table, c, "run") for c in (run, mapping.get("replicate")) if c]
+        mapping["replicate"] = "+".join(numbered)
+        if len(numbered) > 1:  # a repeat within each run
+            key = joined_ids(table, numbered)
+            table = table.drop(columns=numbered).assign(**{mapping["replicate"]: key})
+    return table, mapping, people
 
 
 def _articled(word: str) -> str:
@@ -568,12 +583,13 @@ def _columns(
     options: TableOptions,
 ) -> pd.DataFrame:
     """Everything but the verdicts, under our names and types."""
-    kept = {o: c for o, c in names.items() if o not in {"score", "choice", "verdict"}}
+    kept = {o: c for o, c in names.items() if o not in {*VERDICTS, *_OF_ROWS}}
     out = pd.DataFrame({ours: table[theirs] for ours, theirs in kept.items()})
     out["item_id"] = joined_ids(table, understanding.item)
-    own = tuple(c for c in understanding.item if folded(c) not in PARTS | TRIALS)
-    systems = [c for c in understanding.item if folded(c) in SYSTEMS]
-    systems = systems or systems_of_answers(table, understanding, names)
+    systems = systems_of_answers(table, understanding, names)
+    parts = [c for c in understanding.item if c in systems or folded(c) in PARTS | TRIALS]
+    own = tuple(c for c in understanding.item if c not in parts)
+    systems = systems or [c for c in understanding.item if folded(c) in SYSTEMS]
     if len(systems) == 1:  # which system answered: several answers to one question are compared
         out["author"] = text_column(table[systems[0]])
     if "cluster" in out:

@@ -95,7 +95,8 @@ def read_verdicts(
     choice = pd.Series("", index=table.index, dtype=object)
     reason = pd.Series("the file has no verdict here", index=table.index, dtype=object)
     status = pd.Series(Status.MISSING.value, index=table.index, dtype=object)
-    criteria = next((c for c in understanding.factors if names_criteria(c) or "[]" in c), "")
+    named = (c for c in understanding.factors if names_criteria(c) or "[]" in c)
+    criteria = understanding.criterion or next(named, "")
     groups = (
         {str(k): g.index for k, g in table.groupby(criteria, sort=False)}
         if criteria

@@ -10,7 +10,7 @@ from scipy import special
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
-from judgestats.stats.designs.groups import read_two_samples
+from judgestats.stats.designs.blocks import read_two_samples
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.distributions import t_noncentrality
 from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample

@@ -1,9 +1,9 @@
-"""Complete blocks: every item scored under several conditions."""
+"""Complete blocks of items under several conditions, and independent groups of values."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -11,11 +11,140 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, too_large
 from judgestats.errors import InputError
-from judgestats.stats.designs.groups import as_numbers, level_label
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Note, Sample
+
+
+def level_label(value: Any) -> str:
+    """A level as text: 0.5 as ``0.5``, 1.0 as ``1``."""
+    return f"{value:g}" if isinstance(value, (float, np.floating)) else str(value)
+
+
+def as_numbers(values: object, what: str, where: str) -> Floats:
+    """Float array of numbers, NaN for missing; infinite values and text are refused."""
+    try:
+        out = np.asarray(
+            values.to_numpy(dtype=float, na_value=np.nan)
+            if isinstance(values, pd.Series)
+            else values,
+            dtype=float,
+        )
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{where}: {what} must hold numbers, got something else ({error}). Code verdicts as "
+            "numbers first, unread ones as NaN."
+        ) from error
+    if too_large(out).any():
+        raise InputError(
+            f"{where}: {what} must be finite, got {int(too_large(out).sum())} infinite values (or "
+            "beyond 1e50). "
+            "Mark values that do not exist as NaN."
+        )
+    return out
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Groups:
+    """Independent samples by name; missing values and empty samples are left out.
+
+    Attributes
+    ----------
+    samples : tuple of ndarray
+    names : tuple of str
+    sample : Sample
+    notes : tuple of Note
+    """
+
+    samples: tuple[Floats, ...]
+    names: tuple[str, ...]
+    sample: Sample
+    notes: tuple[Note, ...] = ()
+
+
+def read_groups(
+    values: object, *, where: str, names: Sequence[Any] | None = None, least: int = 2
+) -> Groups:
+    """Independent groups from a mapping, or from a list of samples.
+
+    Parameters
+    ----------
+    values : mapping, or sequence of arrays
+        Name -> sample, or one sample per group. Missing values are left out and counted; a group of
+        which nothing is left is gone, as in R.
+    where : str
+        Calling function, for messages.
+    names : sequence, optional
+        Names of the samples of a list.
+    least : int
+        Least number of groups with values.
+
+    Returns
+    -------
+    Groups
+
+    Raises
+    ------
+    InputError
+        If the data cannot be read so.
+
+    Examples
+    --------
+    >>> found = read_groups([[1.0, 2.0], [3.0, None], [None]], where="f", names=["a", "b", "c"])
+    >>> found.names, [s.tolist() for s in found.samples], found.sample.n_excluded
+    (('a', 'b'), [[1.0, 2.0], [3.0]], 2)
+    """
+    if isinstance(values, Mapping):
+        levels = tuple(values)
+        samples = [as_numbers(v, f"group {k!r}", where) for k, v in values.items()]
+    elif isinstance(values, (list, tuple)) and all(np.ndim(v) == 1 for v in values) and values:
+        samples = [as_numbers(v, f"group {i + 1}", where) for i, v in enumerate(values)]
+        levels = tuple(names or range(1, len(samples) + 1))
+    else:
+        raise InputError(
+            f"{where}: give a mapping from name to sample, or a list of samples; got "
+            f"{type(values).__name__}. Call {where}([sample, other])."
+        )
+    if len(levels) != len(samples) or any(s.ndim != 1 for s in samples):
+        raise InputError(
+            f"{where}: one name and one one-dimensional sample per group are required, got "
+            f"{len(levels)} names for {len(samples)} samples. Check names and shapes."
+        )
+    read = [(level_label(k), s[~np.isnan(s)]) for k, s in zip(levels, samples, strict=True)]
+    kept = [(name, s) for name, s in read if s.size]
+    if len(kept) < least:
+        raise InputError(
+            f"{where}: at least {least} groups with values are required, got {len(kept)}. Check "
+            "the samples."
+        )
+    n_given, n_kept = sum(s.size for s in samples), sum(s.size for _, s in kept)
+    n_lost = n_given - n_kept
+    notes: tuple[Note, ...] = ()
+    if n_lost:
+        message = (
+            f"{n_lost} of {n_given} values {'is' if n_lost == 1 else 'are'} missing and left out."
+        )
+        notes = (Note(code="missing_values", message=message),)
+    return Groups(
+        samples=tuple(s for _, s in kept),
+        names=tuple(name for name, _ in kept),
+        sample=Sample(n_items=n_kept, excluded={"missing value": n_lost}),
+        notes=notes,
+    )
+
+
+def read_two_samples(
+    x: ArrayLike, y: ArrayLike, *, where: str, names: Sequence[Any] | None = None
+) -> Groups:
+    """Two groups from two arrays."""
+    parts = [as_numbers(x, "x", where), as_numbers(y, "y", where)]
+    if any(part.ndim != 1 for part in parts):
+        raise InputError(
+            f"{where}: x and y must be one-dimensional, got shapes {parts[0].shape} and "
+            f"{parts[1].shape}. Give two samples."
+        )
+    return read_groups(parts, where=where, names=names or ("x", "y"))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
