@@ -22,6 +22,8 @@ from judgestats.reporting.sections.compare import Pair
 from judgestats.reporting.tables import Table
 from judgestats.results import Headline, Results
 from judgestats.results.files import results_frame
+from judgestats.results.verdict import Verdict
+from judgestats.results.verdict_screen import verdict_groups
 
 _TABLES = (data.descriptives, data.verdicts, data.reliability)
 _FIGURES = (
@@ -170,6 +172,17 @@ class Findings:
         return self.analysis.sentence
 
     @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """May each judge be used? See ``docs/verdict.md``."""
+        return self.run.records.verdicts
+
+    @property
+    def _answer(self) -> str:
+        """The verdicts, a line each; the sentence where there are none."""
+        groups = verdict_groups(self.run.records) if self.verdicts else []
+        return "\n".join(f"{word}  {text}" for word, text, _ in groups) or self.sentence
+
+    @property
     def question(self) -> str:
         """What was understood, and what was asked."""
         return self.analysis.question
@@ -209,10 +222,11 @@ class Findings:
     def __repr__(self) -> str:
         n = len(self.conditions)
         what = f"{self.analysis.experiment}: {n} condition{'s' * (n != 1)}"
-        return f"<{what}. {_short(self.sentence)} (print it for all; .results, .figures)>"
+        first = self._answer.partition("\n")[0]
+        return f"<{what}. {_short(first)} (print it for all; .results, .figures)>"
 
     def __str__(self) -> str:
-        return str(self.analysis)
+        return f"{self._answer}\n\n{self.analysis}" if self.verdicts else str(self.analysis)
 
     def __dir__(self) -> list[str]:
         return public_names(self)
@@ -224,7 +238,7 @@ class Findings:
             shown += [
                 t for t in (part if isinstance(part, list) else [part]) if isinstance(t, Table)
             ]
-        return page(self.question, self.sentence, shown, self.figures, self.limitations)
+        return page(self.question, self._answer, shown, self.figures, self.limitations)
 
 
 class Compared:
@@ -333,7 +347,7 @@ def page(
     parts = [
         _STYLE,
         f"<p>{escape_html(question)}</p>",
-        f"<p><strong>{escape_html(answer)}</strong></p>",
+        *(f"<p><strong>{escape_html(line)}</strong></p>" for line in answer.split("\n")),
     ]
     parts += [f'<div style="overflow-x:auto">{table.to_html()}</div>' for table in tables]
     parts.append(drawn.html(_SHOWN))

@@ -68,7 +68,7 @@ def verdict_screen(
     width = max(60, min(width, WIDTH))
     brief = brief_of(results)
     head = [
-        *_verdict_lines(results, width),
+        *verdict_lines(results, width),
         *facts_lines(results, brief, width),
         [],
     ]
@@ -117,7 +117,8 @@ def verdict_groups(results: Results) -> list[tuple[str, str, Outcome]]:
     return out
 
 
-def _verdict_lines(results: Results, width: int) -> Lines:
+def verdict_lines(results: Results, width: int) -> Lines:
+    """One line per outcome and reason, the best first."""
     lines: Lines = []
     groups = verdict_groups(results)
     wide = max((len(word) for word, _, _ in groups), default=0) + 2

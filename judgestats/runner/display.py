@@ -25,7 +25,7 @@ from judgestats.results.purposes import read_requirements
 from judgestats.results.screen import HEIGHT, WIDTH, Lines, framed, full_text, next_line, screen_of
 from judgestats.results.summary import Summary, brief_of
 from judgestats.results.verdict import SCHEMA, summary_of
-from judgestats.results.verdict_screen import finding_of, verdict_screen
+from judgestats.results.verdict_screen import finding_of, verdict_lines, verdict_screen
 from judgestats.terminal import as_typed, can_show, emit, is_terminal
 
 if TYPE_CHECKING:
@@ -446,6 +446,8 @@ def show(
     chosen = output_options()
     results = _required(results)
     if chosen.form == "full":
+        if results.verdicts:
+            print_lines([*verdict_lines(results, _size()[0]), []])
         print_result(*first, full_text(results))
     elif chosen.form == "screen" and results.verdicts:
         width = _size()[0]
