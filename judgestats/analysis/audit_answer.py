@@ -322,7 +322,7 @@ FEWEST_SYSTEMS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """One question about a judge: whether these data answer it, and on what grounds.
+    """Quantities that these data give or not, and on what grounds.
 
     `needs` says what would be needed where they do not, or what would answer it better; `command`
     is what comes next then: a command (``{file}`` is the file), or an option of `analyze`.
@@ -333,6 +333,9 @@ class Question:
     grounds: str
     needs: str = ""
     command: str = ""
+
+
+_AGREEMENT, _JUDGES = "Agreement with labels", "Comparison of judges"
 
 
 def labels_for(half: float, *, share: float = 0.5) -> int:
@@ -374,7 +377,7 @@ def answerable(frame: pd.DataFrame) -> tuple[Question, ...]:
     >>> from judgestats.data.readers import read_judgments
     >>> found = answerable(read_judgments([{"item": i, "passed": i % 2 == 0} for i in range(9)]))
     >>> [(q.asked, q.answered) for q in found][1]
-    ('Would it say the same again?', False)
+    ('Flip rate', False)
     """
     return tuple(
         q
@@ -391,11 +394,10 @@ def _described(frame: pd.DataFrame) -> Question:
     read = int(frame["status"].eq("ok").sum())
     ok = read > 0
     return Question(
-        asked="How does it judge these items?",
+        asked="Mean score" if frame["score"].notna().any() else "Rates",
         answered=ok,
-        grounds=f"{read:,} of {len(frame):,} judgments read, {n:,} questions: a share is known to "
-        f"+-{half_width(n):.0f} points",
-        needs=f"{labels_for(_AIM)} questions for +-5 points" if n < labels_for(_AIM) else "",
+        grounds=f"{n:,} clusters, ±{half_width(n):.0f} points",
+        needs=f"{labels_for(_AIM)} clusters for ±5 points" if n < labels_for(_AIM) else "",
     )
 
 
@@ -405,10 +407,10 @@ def _repeated(frame: pd.DataFrame) -> Question:
     n = int(several.index.get_level_values("item_id").nunique())
     few = n < 50
     return Question(
-        asked="Would it say the same again?",
+        asked="ICC(1,1), SEM" if frame["score"].notna().any() else "Flip rate",
         answered=n > 2,
-        grounds=f"{n:,} items judged {_times(several)}" if n else "every item was judged once",
-        needs="each judgment twice more (3 repeats) on 50 items or more" if few else "",
+        grounds=f"{n:,} items judged {_times(several)}" if n else "nothing was judged twice",
+        needs="3 repeats of 50 items" if few else "",
         command="" if n else "--map replicate=COLUMN",
     )
 
@@ -425,10 +427,10 @@ def _orders(frame: pd.DataFrame) -> Question | None:
     per = frame.groupby(["condition", "item_id"])["order"].nunique()
     both = int((per > 1).sum())
     return Question(
-        asked="Does it follow the place where a response stands?",
+        asked="Order consistency",
         answered=both > 2,
         grounds=f"{both:,} pairs in both orders" if both else "one order only",
-        needs="" if both >= 50 else "every pair also with the responses swapped (50 pairs or more)",
+        needs="" if both >= 50 else "50 pairs or more with the responses swapped",
         command="" if both else "--map order=COLUMN",
     )
 
@@ -441,22 +443,21 @@ def _people(frame: pd.DataFrame) -> Question:
     if not n:
         need = min(labels_for(_AIM, share=0.8), int(frame["cluster"].nunique()))
         return Question(
-            asked="Do people agree with it?",
+            asked=_AGREEMENT,
             answered=False,
-            grounds="no labels of people",
-            needs=f"labels of about {need} questions for +-5 points (if they agree on 80 %)",
-            command=f"judgestats labels plan {{file}} --labels {need}, then --labels labels.csv",
+            grounds="no human labels",
+            needs=f"about {need} labels for ±5 points",
+            command=f"judgestats labels plan {{file}} --labels {need}",
         )
     verdicts = labelled["choice"].where(labelled["choice"] != "", labelled["score"].astype(str))
     same = float((verdicts.str.lower() == labelled["label"].str.lower()).mean())
     share = min(max(same, 0.05), 0.95)
     need = labels_for(_AIM, share=share)
     return Question(
-        asked="Do people agree with it?",
+        asked=_AGREEMENT,
         answered=n > 2,
-        grounds=f"labels of {n:,} questions: agreement is known to "
-        f"+-{half_width(n, share=share):.0f} points",
-        needs=f"about {need} labelled questions for +-5 points" if n < need else "",
+        grounds=f"{n:,} labels, ±{half_width(n, share=share):.0f} points",
+        needs=f"about {need} labels for ±5 points" if n < need else "",
     )
 
 
@@ -470,19 +471,19 @@ def _compared(frame: pd.DataFrame) -> Question:
     n = int(rows["condition"].nunique())
     if n < 2:
         return Question(
-            asked="Which judge is better?",
+            asked=_JUDGES,
             answered=False,
             grounds="one judge",
-            needs="the same items by a second judge",
+            needs="a second judge",
             command="--map judge=COLUMN",
         )
     per = rows[rows["status"] == "ok"].groupby("item_id")["condition"].nunique()
     shared = int((per == n).sum())
     within = " of one criterion" if by else ""
     return Question(
-        asked="Which judge is better?",
+        asked=_JUDGES,
         answered=shared > 2,
-        grounds=f"{shared:,} items were judged under all {n} conditions{within}",
+        grounds=f"{shared:,} items under all {n} conditions{within}",
         needs="" if shared > 2 else "the same items under every condition",
     )
 
@@ -494,8 +495,8 @@ def _systems(frame: pd.DataFrame) -> Question | None:
     n = pd.concat([frame["system_a"], frame["system_b"]]).nunique()
     needs = f"pairs of {FEWEST_SYSTEMS} systems or more (two: win rates)"
     return Question(
-        asked="Which system leads?",
+        asked="Ranking of systems",
         answered=n >= FEWEST_SYSTEMS,
-        grounds=f"{n} systems were compared in pairs",
+        grounds=f"{n} systems compared in pairs",
         needs="" if n >= FEWEST_SYSTEMS else needs,
     )

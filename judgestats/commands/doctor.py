@@ -26,6 +26,8 @@ from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.table_files import table_of
 from judgestats.errors import InputError, JudgestatsError, printable
 from judgestats.results.numbers import count_noun
+from judgestats.results.screen import plain_text
+from judgestats.results.verdict_screen import grid_lines
 from judgestats.runner import display as console
 from judgestats.version import __version__
 
@@ -194,33 +196,49 @@ def doctor_file(arguments: Args) -> int:
             raise error from None
         console.print_result(*lines, *([""] if lines else []), f"Not readable as it is: {error}")
         return 1
-    reader = frame.attrs["reader"]
-    items = count_noun(int(frame["item_id"].nunique()), "item", "items")
-    text = f"{path.name}: {count_noun(len(frame), 'judgment', 'judgments')} of {items}"
-    console.print_result(f"{text} ({reader})", *([""] if reader == "table" else []))
-    if reader == "table":
+    width = 100
+    asked = answerable(frame)
+    ready = [q.asked for q in asked if q.answered]
+    missing = [q.asked for q in asked if not q.answered]
+    first = f"READY  for {', '.join(ready)}" if ready else "NOT YET  nothing can be estimated"
+    rest = f"; not for {', '.join(missing)}" if missing else ""
+    lines = textwrap.wrap(f"{first}{rest}.", width, subsequent_indent="       ")
+    lines += [*textwrap.wrap(" · ".join(_file_facts(path, frame)), width), ""]
+    if frame.attrs["reader"] == "table":
         used = {theirs: ours for ours, theirs in frame.attrs.get("columns_read", {}).items()}
         used |= {t.partition(".")[0].removesuffix("[]"): o for t, o in used.items() if "." in t}
         used |= frame.attrs.get("parts", {}) | frame.attrs.get("unused", {})
-        console.print_result(*_columns_of(path, words["table"], used), "")
+        lines += _columns_of(path, words["table"], used)
     for line in frame.attrs.get("understood", []):
-        console.print_result(*_wrapped(line))
+        lines += _wrapped(line)
     for note in frame.attrs["notes"]:
-        console.print_result(*_wrapped(f"Note: {note}"))
-    console.print_result("", "What it can answer:")
-    again = " ".join(
-        ["judgestats analyze", shlex.quote(arguments.file), *repeated_options(arguments)]
-    )
-    for question in answerable(frame):
-        mark = "yes" if question.answered else "no "
-        console.print_result(*_wrapped(f"  {mark}  {question.asked} {question.grounds}."))
-        if question.needs:
-            better = "better with" if question.answered else "needs"
-            command = question.command.format(file=shlex.quote(arguments.file))
-            with_it = f" ({command})" if command else ""
-            console.print_result(*_wrapped(f"       {better}: {question.needs}{with_it}."))
-    console.print_result("", f"Next: {again}")
+        lines += _wrapped(f"Care  {note}")
+    file = shlex.quote(arguments.file)
+    rows = [["Can answer", "", "Missing"]]
+    for q in asked:
+        command = f" ({q.command})" if q.command.startswith("--") else ""
+        state = "yes" if q.answered else "no"
+        rows.append([q.asked, f"{state}, {q.grounds}", f"{q.needs}{command}" if q.needs else "-"])
+    gap = [""] if len(lines) + len(rows) < 18 else []
+    lines += [*gap, *plain_text(grid_lines(rows, 2 * width) or []).split("\n")]
+    again = ["judgestats analyze", file, *repeated_options(arguments)]
+    plans = [q.command for q in asked if q.command and not q.command.startswith("--")]
+    following = [f"      {plan.format(file=file)}" for plan in plans]
+    console.print_result(*lines, f"Next  {' '.join(again)}", *following)
     return 0
+
+
+def _file_facts(path: Path, frame: pd.DataFrame) -> list[str]:
+    """Name, format, and size of a file that was read."""
+    judges, items = int(frame["judge"].nunique()), int(frame["item_id"].nunique())
+    clusters, repeats = int(frame["cluster"].nunique()), int(frame["replicate"].nunique())
+    within = f" ({count_noun(clusters, 'cluster', 'clusters')})" if clusters < items else ""
+    sizes = (
+        count_noun(judges, "judge", "judges"), count_noun(items, "item", "items") + within,
+        count_noun(repeats, "repeat", "repeats"),
+    )  # fmt: skip
+    rows = count_noun(len(frame), "judgment", "judgments")
+    return [path.name, str(frame.attrs["reader"]), f"{rows} = {' × '.join(sizes)}"]
 
 
 def _wrapped(line: str) -> list[str]:
@@ -256,8 +274,8 @@ def column_lines(table: pd.DataFrame, used: Mapping[str, str]) -> list[str]:
     >>> print(*column_lines(pd.DataFrame({"id": ["a", "b"], "s": [1, None]}), {"id": "item_id"}),
     ...       sep="\\n")
     column  kind     filled  values  taken for  examples
-    id      words    100 %        2  item_id    a, b
-    s       numbers   50 %        1  -          1
+    id      words      100%       2  item_id    a, b
+    s       numbers     50%       1  -          1
     """
     rows = [("column", "kind", "filled", "values", "taken for", "examples")]
     for name in list(table.columns)[:_SHOWN]:
@@ -270,7 +288,7 @@ def column_lines(table: pd.DataFrame, used: Mapping[str, str]) -> list[str]:
             (
                 printable(str(name)[:30], one_line=True),
                 _kind(column, distinct),
-                f"{100 * len(kept) / max(1, len(column)):.0f} %",
+                f"{100 * len(kept) / max(1, len(column)):.0f}%",
                 f"{texts.nunique():,}",
                 used.get(str(name), "-"),
                 shown.removesuffix(".0"),

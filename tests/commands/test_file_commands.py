@@ -36,12 +36,13 @@ def test_doctor_says_what_a_file_holds_and_can_answer_and_writes_nothing(folder,
     assert main(["doctor", "pf.csv", "--labels", "people.csv"]) == 0
     said = capsys.readouterr().out
     assert "verdict = `passed`: pass / fail, 1 = pass" in said
-    assert "latency  numbers   100 %     120  measure" in said
-    assert "yes  Would it say the same again? 40 items judged 3 times." in said
-    assert "yes  Do people agree with it? labels of 30 questions" in said
-    assert "no   Which judge is better?" in said
+    assert "latency  numbers    100%     120  measure" in said
+    assert said.startswith("READY  for Rates, Flip rate, Agreement with labels; not for Comparison")
+    assert re.search(r"^Flip rate +yes, 40 items judged 3 times", said, re.M)
+    assert re.search(r"^Agreement with labels +yes, 30 labels", said, re.M)
+    assert re.search(r"^Comparison of judges +no, one judge", said, re.M)
     assert "10 of 40 items have no label in people.csv: 30, 31, 32, 33, 34 and others." in said
-    assert "Next: judgestats analyze pf.csv --labels people.csv" in said
+    assert said.splitlines()[-1] == "Next  judgestats analyze pf.csv --labels people.csv"
     assert sorted(folder.iterdir()) == before
 
 
@@ -55,30 +56,28 @@ def test_doctor_names_the_part_of_every_column_and_the_command_for_what_is_missi
     assert re.search(r"^set +words .* item  ", said, re.M)
     assert re.search(r"^win_orig +numbers .* verdicts, one order ", said, re.M)
     assert "one column an order (win_orig, win_swap)" in said
-    assert "(judgestats labels plan orders.csv --labels 20, then --labels labels.csv)" in (
-        " ".join(said.split())
-    )
+    assert "judgestats labels plan orders.csv --labels 20" in (" ".join(said.split()))
     assert max(map(len, said.splitlines())) <= 100
 
 
 def test_doctor_says_what_a_log_was_understood_as(capsys):
     path = Path(__file__).parents[1] / "data" / "fixtures" / "deepeval" / "test_run.json"
     assert main(["doctor", str(path)]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert said[1] == (
+    said = capsys.readouterr().out
+    assert (
         "log of deepeval: item = input / output; cluster: the input; judge = sim-unreadable; "
-        "3 repeats."
+        in said
     )
 
 
 def test_criteria_of_one_judge_are_no_two_judges_to_compare():
     rows = [{"item": i, "criterion": c, "score": 1 + i % 5} for i in range(30) for c in "xy"]
     found = {q.asked: q for q in answerable(read_judgments(rows))}
-    assert not found["Which judge is better?"].answered
+    assert not found["Comparison of judges"].answered
     two = [{**r, "judge": j} for r in rows for j in "pq"]
     found = {q.asked: q for q in answerable(read_judgments(two))}
-    told = "30 items were judged under all 2 conditions of one criterion"
-    assert found["Which judge is better?"].grounds == told
+    told = "30 items under all 2 conditions of one criterion"
+    assert found["Comparison of judges"].grounds == told
 
 
 def test_doctor_shows_the_columns_of_a_file_that_it_cannot_read(folder, capsys):
@@ -87,7 +86,7 @@ def test_doctor_shows_the_columns_of_a_file_that_it_cannot_read(folder, capsys):
     )
     assert main(["doctor", "wide.csv"]) == 1
     said = capsys.readouterr().out
-    assert "claude      numbers   100 %" in said
+    assert "claude      numbers    100%" in said
     assert "--wide 'gpt,claude' --wide 'person=annotator1'" in said
     suggested = ["--wide", "gpt,claude", "--wide", "person=annotator1"]
     assert main(["doctor", "wide.csv", *suggested]) == 0
@@ -96,10 +95,10 @@ def test_doctor_shows_the_columns_of_a_file_that_it_cannot_read(folder, capsys):
 def test_what_can_be_answered_follows_from_the_data():
     once = [{"item": i, "winner": "ab"[i % 2], "judge": j} for i in range(60) for j in "xy"]
     found = {q.asked: q for q in answerable(read_judgments(once))}
-    assert not found["Would it say the same again?"].answered
-    assert not found["Does it follow the place where a response stands?"].answered
-    assert found["Which judge is better?"].answered
-    assert "swapped" in found["Does it follow the place where a response stands?"].needs
+    assert not found["Flip rate"].answered
+    assert not found["Order consistency"].answered
+    assert found["Comparison of judges"].answered
+    assert "swapped" in found["Order consistency"].needs
 
 
 def test_demo_answers_without_mlflow_and_with_little_data():
@@ -123,5 +122,5 @@ def test_a_doctor_says_whether_systems_can_be_put_in_order(names, answered):
         for a, b in pairs
     ]
     found = {q.asked: q for q in answerable(read_judgments(rows))}
-    assert found["Which system leads?"].answered is answered
-    assert ("3 systems or more" in found["Which system leads?"].needs) is not answered
+    assert found["Ranking of systems"].answered is answered
+    assert ("3 systems or more" in found["Ranking of systems"].needs) is not answered
