@@ -417,6 +417,7 @@ def from_store(arguments: Args, path: Path) -> bool:
 def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput:
     from judgestats.analysis.large import audit_reduced, plan_for_reduced
     from judgestats.analysis.large_scores import with_labelled
+    from judgestats.analysis.measures import with_measures
     from judgestats.analysis.scores import clip_to_scale
     from judgestats.data.large.columns import labelled_judgments
     from judgestats.data.large.reduce import reduce_parquet
@@ -443,6 +444,7 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
             analysis, reduced, labelled, labels_drawn=arguments.labels_drawn, **choices
         )
     analysis = clip_to_scale(analysis, scale)
+    analysis = with_measures(analysis, None, decision_options(arguments))
     judges = tuple(dict.fromkeys(c.judge for c in reduced.columns))
     counts: Counter[str] = Counter()
     for column in reduced.columns:
