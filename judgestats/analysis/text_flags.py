@@ -175,9 +175,9 @@ def with_read_notes(analysis: Analysis, notes: Iterable[str]) -> Analysis:
     Analysis
     """
     limits = tuple(
-        Limit(note, code="far_scores", short=note.partition(". ")[0])
-        if ALL_OTHERS in note
-        else note
+        note
+        if ALL_OTHERS not in note
+        else Limit(note, code="far_scores", short=note.partition(". ")[0])
         for note in notes
     )
     advice = analysis.recommendation

@@ -117,8 +117,8 @@ def verdict_groups(results: Results) -> list[tuple[str, str, Outcome]]:
     return out
 
 
-def verdict_lines(results: Results, width: int) -> Lines:
-    """One line per outcome and reason, the best first."""
+def verdict_lines(results: Results, width: int = WIDTH) -> Lines:
+    """The outcomes, each with its subjects and reason."""
     lines: Lines = []
     groups = verdict_groups(results)
     wide = max((len(word) for word, _, _ in groups), default=0) + 2
@@ -186,7 +186,11 @@ def _table(results: Results, brief: Summary, width: int, room: int, more: str) -
     keys = list(dict.fromkeys(r.key for v in verdicts for r in v.requirements))
     if len(verdicts) == 1:
         rows = _rows_of_one(verdicts[0], brief)
-        return _cut(grid_lines(rows, width) or [], room, more)
+        kept = len(verdicts[0].requirements) + 1
+        while (grid := grid_lines(rows, width)) is None and len(rows) > kept:
+            rows.remove(max(rows[kept:], key=lambda row: len(row[1])))
+        bare = [[row[0], row[1].partition(" [")[0], *row[2:]] for row in rows]
+        return _cut(grid or grid_lines(bare, 2 * width) or [], room, more)
     if len(keys) > _MOST_KEYS:
         return _largest(verdicts, subject_names(results), keys, width, more)
     by_label = {v.subject.label: v for v in verdicts}
@@ -459,7 +463,9 @@ def care_of(results: Results) -> list[tuple[str, str]]:
         known = known or (note.code == "simulated" and results.all_simulated)
         grave = note.code in _GRAVE_NOTES
         if not known and (grave or len(said) <= _LONGEST_NOTE):
-            out.setdefault(said, ("grave" if grave else "minor", f"{said[0].upper()}{said[1:]}"))
+            if said.partition(" ")[0].isalpha():  # and no file name
+                said = said[0].upper() + said[1:]
+            out.setdefault(said, ("grave" if grave else "minor", said))
     ranks = ("blocker", "grave", "major", "minor")
     return sorted(out.values(), key=lambda pair: ranks.index(pair[0]))
 

@@ -22,7 +22,16 @@ from judgestats.errors import printable
 from judgestats.results import Results, plain, to_plain
 from judgestats.results.decisions import DecisionOptions, verdicts_of
 from judgestats.results.purposes import read_requirements
-from judgestats.results.screen import HEIGHT, WIDTH, Lines, framed, full_text, next_line, screen_of
+from judgestats.results.screen import (
+    HEIGHT,
+    WIDTH,
+    Lines,
+    framed,
+    full_text,
+    next_line,
+    plain_text,
+    screen_of,
+)
 from judgestats.results.summary import Summary, brief_of
 from judgestats.results.verdict import SCHEMA, summary_of
 from judgestats.results.verdict_screen import finding_of, verdict_lines, verdict_screen
@@ -446,9 +455,8 @@ def show(
     chosen = output_options()
     results = _required(results)
     if chosen.form == "full":
-        if results.verdicts:
-            print_lines([*verdict_lines(results, _size()[0]), []])
-        print_result(*first, full_text(results))
+        outcomes = [plain_text(verdict_lines(results)), ""] if results.verdicts else []
+        print_result(*first, *outcomes, full_text(results))
     elif chosen.form == "screen" and results.verdicts:
         width = _size()[0]
         closing = max(len(next_line(following, width)), 2)

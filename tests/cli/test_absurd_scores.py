@@ -45,14 +45,16 @@ def number(value: str) -> str:
 @pytest.mark.parametrize("value", ALONE)
 def test_a_far_score_is_named_and_levels_are_skipped(value, workplace, capsys):
     (workplace / "f.csv").write_text(rows(value))
-    text = said(capsys, "analyze", "f.csv")
-    assert "1 of 61 scores lies far from all others (1 to 9): " in text
-    assert f"{number(value)} in row 61" in text
+    screen = said(capsys, "analyze", "f.csv")
+    text = said(capsys, "analyze", "f.csv", "--all")
+    for one in (screen, text):
+        assert "1 of 61 scores lies far from all others (1 to 9): " in one
+        assert f"{number(value)} in row 61" in one
     assert "assumed since all but 1 run from 1 to 9" in text
     assert "two scales" not in text
     assert "None is recommended: some scores lie far from all others" in text
     assert "too far apart for levels of a scale" in text
-    assert "SEM (SD of repeated scores) 2.14" in text
+    assert "SEM (points) 2.14" in screen
     (workplace / "r.csv").write_text(rows(value, shift=1))
     assert main(["drift", "r.csv", "f.csv"]) == 0
     told = " ".join(capsys.readouterr().err.split())
@@ -64,19 +66,21 @@ def test_far_scores_are_named_of_several_judges_in_several_rows_and_streamed(wor
     (workplace / "f.csv").write_text(rows("1764273600") + other + "q98,k,0,1764273601\n")
     named = "2 of 122 scores lie far from all others (1 to 9): 1764273600"
     text = said(capsys, "analyze", "f.csv")
-    assert f"MIND {named} in row 61, 1764273601 in row 122" in text
+    assert f"Care {named} in row 61, 1764273601 in row 122" in text
     pd.read_csv("f.csv").to_parquet("f.parquet")
     streamed = said(capsys, "analyze", "f.parquet", "--stream", "yes")
-    assert f"MIND {named}, 1764273601" in streamed
-    for one in (text, streamed):
-        assert "USE None is recommended: some scores lie far from all others" in one
+    assert f"Care {named}, 1764273601" in streamed
+    for one in ("f.csv",), ("f.parquet", "--stream", "yes"):
+        assert "None is recommended: some scores lie far from all others" in said(
+            capsys, "analyze", *one, "--all"
+        )
 
 
 def test_a_low_score_among_high_ones_leaves_the_advice(workplace, capsys):
     lines = [f"q{i},j,{t},{(7 + i % 3) if i or t else 1}\n" for i in range(80) for t in range(3)]
     (workplace / "f.csv").write_text(HEAD + "".join(lines))
     text = said(capsys, "analyze", "f.csv")
-    assert "1 of 240 scores lies outside the range of all others (7 to 9): 1 in row 1." in text
+    assert "1 of 240 scores lies outside the range of all others (7 to 9): 1 in row 1" in text
     assert "may be mistakes" not in text
 
 
@@ -84,8 +88,9 @@ def test_a_low_score_among_high_ones_leaves_the_advice(workplace, capsys):
 def test_a_score_too_large_to_compute_with_is_unread_and_named(value, workplace, capsys):
     (workplace / "f.csv").write_text(rows(value))
     text = said(capsys, "analyze", "f.csv")
-    assert "1 of 61 unread" in text
-    assert f"1 score ({float(value)} in row 61) is far from all others" in text
+    assert "1 of 61 unparsed" in text
+    told = said(capsys, "analyze", "f.csv", "--all")
+    assert f"1 score ({float(value)} in row 61) is far from all others" in told
     without = rows()
     (workplace / "g.csv").write_text(without)
     assert "2.14 [1.30, 3.54]" in text
@@ -94,7 +99,7 @@ def test_a_score_too_large_to_compute_with_is_unread_and_named(value, workplace,
 
 def test_a_score_next_to_zero_is_a_score(workplace, capsys):
     (workplace / "f.csv").write_text(rows("5e-324"))
-    assert "0 unread" in said(capsys, "analyze", "f.csv")
+    assert "unparsed" not in said(capsys, "analyze", "f.csv")
 
 
 def test_a_stated_scale_refuses_it_and_has_no_million_points(workplace, capsys):
@@ -150,5 +155,5 @@ def test_a_label_too_large_to_compute_with_is_left_out_and_named(value, own, wor
     place = "row 13) are" if own else "of 'q4') is"
     assert f"{called}: {3 if own else 1} label{'s' * own} ({number} " in text
     assert f"{place} far from all others, no point of a scale and left out." in text
-    line = text[text.index("agrees with people") :].partition("one score's")[0]
+    line = text[text.index("Pearson's r") :].partition("Corrected rate")[0]
     assert line in agreement("")
