@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis import pair_methods
 from judgestats.analysis.families import (
     LEVEL,
     AnalysisPlan,
@@ -17,14 +18,6 @@ from judgestats.analysis.families import (
     jointly,
     one_family,
     restrict_pairs,
-)
-from judgestats.analysis.pair_methods import (
-    AVERAGE,
-    Method,
-    MethodPairs,
-    baselines,
-    describe_verdicts,
-    kappa_with_people,
 )
 from judgestats.analysis.recommendation import Costs, recommend_best
 from judgestats.analysis.records import (
@@ -58,7 +51,7 @@ _DEPENDENT = Note(
 
 
 def describe(
-    method: Method, pairs: MethodPairs, declared: AnalysisPlan
+    method: pair_methods.Method, pairs: pair_methods.MethodPairs, declared: AnalysisPlan
 ) -> tuple[dict[str, Any], list[NamedResult]]:
     """One row of the table of conditions, and the estimates behind it."""
     label = f"{method.judge}, {method.label}"
@@ -66,7 +59,9 @@ def describe(
     if method.derived:
         row["factor_method"] = method.method
     replications = max(int(row["n_replications"]), 1)
-    used = replications if method.method == AVERAGE else 1  # what one verdict is made of
+    used = (
+        replications if method.method == pair_methods.AVERAGE else 1
+    )  # what one verdict is made of
     each = max(len(pairs.names), 1) * replications
     row["judgments_per_pair"] = int(row["n"]) / each * used
     row["cost_per_pair"] = float(row["cost_usd"]) / each * used
@@ -74,10 +69,10 @@ def describe(
     row["tokens_per_pair"] = float(tokens) / each * used
     row["n_items"] = int(np.sum(~np.isnan(method.credit)))
     common: dict[str, Any] = {"cluster": pairs.table.clusters, "level": declared.level}
-    credit, results = describe_verdicts(
+    credit, results = pair_methods.describe_verdicts(
         row, method.verdicts, pairs, name=label, level=declared.level
     )
-    kappa = kappa_with_people(method.verdicts, pairs, **declared.drawn)
+    kappa = pair_methods.kappa_with_people(method.verdicts, pairs, **declared.drawn)
     add_estimate(row, "kappa", kappa)
     results += named_results(label, "descriptive", ("agreement.kappa", "Kappa with people", kappa))
     if np.isclose(method.temperature, float(declared.options["methods_at"]), equal_nan=True):
@@ -103,7 +98,7 @@ def describe(
     return row, results
 
 
-def _same_and_wrong(method: Method, credit: Floats) -> float:
+def _same_and_wrong(method: pair_methods.Method, credit: Floats) -> float:
     """Share of pairs with the same verdict every time that earns less than half of the credit."""
     v = method.verdicts
     same = (v != "").all(axis=1) & (v == v[:, :1]).all(axis=1)
@@ -112,7 +107,7 @@ def _same_and_wrong(method: Method, credit: Floats) -> float:
 
 
 def _category_results(
-    method: Method, pairs: MethodPairs, label: str, level: float
+    method: pair_methods.Method, pairs: pair_methods.MethodPairs, label: str, level: float
 ) -> list[NamedResult]:
     labels, table = pairs.table.labels, pairs.table
     if len(set(table.categories)) < 2:
@@ -151,13 +146,13 @@ class Compared:
     def __init__(
         self,
         judge: str,
-        methods: Sequence[Method],
-        pairs: MethodPairs,
+        methods: Sequence[pair_methods.Method],
+        pairs: pair_methods.MethodPairs,
         declared: AnalysisPlan,
         *,
         tests: int,
     ) -> None:
-        floor = baselines(pairs)
+        floor = pair_methods.baselines(pairs)
         names, all_names = [m.method for m in methods], [*floor, *(m.method for m in methods)]
         credit = np.column_stack([m.credit for m in methods])
         with_floor = np.column_stack([*floor.values(), credit])  # a method less a baseline
@@ -220,7 +215,7 @@ def _credit_test(
 
 
 def compare_methods(
-    methods: Sequence[Method], pairs: MethodPairs, declared: AnalysisPlan
+    methods: Sequence[pair_methods.Method], pairs: pair_methods.MethodPairs, declared: AnalysisPlan
 ) -> tuple[dict[str, Compared], list[NamedResult]]:
     """Every judge's methods at the one temperature, the tests of all judges in one family."""
     at = float(declared.options["methods_at"])
@@ -265,7 +260,7 @@ def _restrict_methods(
 
 
 def compare_temperatures(
-    methods: Sequence[Method], pairs: MethodPairs, declared: AnalysisPlan
+    methods: Sequence[pair_methods.Method], pairs: pair_methods.MethodPairs, declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Methods that were asked at several temperatures, all of them in one family."""
     clusters = pairs.table.clusters
@@ -407,7 +402,7 @@ _BASELINE_SAYS: Mapping[Claim, str] = {
 
 
 def temperature_described(
-    methods: Sequence[Method], results: Sequence[NamedResult]
+    methods: Sequence[pair_methods.Method], results: Sequence[NamedResult]
 ) -> tuple[Headline, ...]:
     """What the highest temperature changes against the lowest, and what agreement with itself goes
     with: two sentences, each where there is something to tell.
@@ -551,7 +546,7 @@ def _others(rows: Sequence[Any], name: str, chosen: Sequence[bool]) -> list[str]
 
 
 def recommend_method(
-    methods: Sequence[Method],
+    methods: Sequence[pair_methods.Method],
     rows: Sequence[Mapping[str, Any]],
     clusters: Any,
     at: float,

@@ -11,12 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.families import (
-    AnalysisPlan,
-    direction_of,
-    family_of_tests,
-    headline_of_test,
-)
+from judgestats.analysis import families
 from judgestats.analysis.recommendation import repeats_needed
 from judgestats.analysis.records import NamedResult, named_results, results_by_subject
 from judgestats.analysis.selections import Choices, add_estimate
@@ -36,7 +31,7 @@ FEWEST = 5
 
 
 def reliability(
-    name: str, choices: Choices, row: dict[str, Any], declared: AnalysisPlan
+    name: str, choices: Choices, row: dict[str, Any], declared: families.AnalysisPlan
 ) -> list[NamedResult]:
     """Reliability of a condition's choices, by both estimators and both policies for the unread.
 
@@ -92,7 +87,7 @@ def reliability(
 
 
 def benchmark_reliability(
-    name: str, choices: Choices, row: dict[str, Any], declared: AnalysisPlan
+    name: str, choices: Choices, row: dict[str, Any], declared: families.AnalysisPlan
 ) -> list[NamedResult]:
     """Reliability within each benchmark that has enough questions.
 
@@ -164,7 +159,7 @@ def _claimed(headline: Headline, what: str) -> Headline:
 
 
 def across_temperatures(
-    choices: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
+    choices: Mapping[str, Choices], table: pd.DataFrame, declared: families.AnalysisPlan
 ) -> tuple[list[NamedResult], list[Headline]]:
     """Disagreement of repetitions across temperatures above 0, paired by question.
 
@@ -196,7 +191,7 @@ def across_temperatures(
         names = [heat(t) for t in own["temperature"]]
         if kept.sum() < 3:
             continue
-        rising[str(judge)] = direction_of(float(np.mean(data[kept, -1] - data[kept, 0])))
+        rising[str(judge)] = families.direction_of(float(np.mean(data[kept, -1] - data[kept, 0])))
         common: dict[str, Any] = {"names": names, "cluster": clusters[kept]}
         if len(names) == 2:
             tests[str(judge)] = wilcoxon_signed_rank(
@@ -215,14 +210,14 @@ def across_temperatures(
         )
         for named in results_by_subject(key, title, "secondary", own_tests)
     ]
-    family = family_of_tests(
+    family = families.family_of_tests(
         "temperature.family",
         {**tests, **{f"{judge}, rising": t for judge, t in rises.items()}},
         "disagreement across temperatures, one test of each kind per judge",
     )
     headlines = [
         _claimed(
-            headline_of_test(
+            families.headline_of_test(
                 result, family, what=what, estimand="",
                 about=About(
                     judge=judge, stratum=judge, varied="temperature",
@@ -239,7 +234,7 @@ def across_temperatures(
 
 
 def across_judges(
-    choices: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
+    choices: Mapping[str, Choices], table: pd.DataFrame, declared: families.AnalysisPlan
 ) -> list[NamedResult]:
     """Agreement of the judges at each temperature, per replication and overall.
 

@@ -11,31 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines, largest_position_share
-from judgestats.analysis.families import (
-    LEVEL,
-    AnalysisPlan,
-    Hypothesis,
-    family_of_tests,
-    headline_of_test,
-    published,
-)
 from judgestats.analysis.records import Analysis, NamedResult, Recommendation, named_results
-from judgestats.analysis.selections import (
-    OPTION,
-    Effect,
-    Rotations,
-    add_estimate,
-    condition_row,
-    effect_of_option,
-    effect_of_prompt,
-    metrics_of,
-    rotations_of,
-    selection_limits,
-    share_result,
-    sort_results,
-    unanswered,
-)
 from judgestats.analysis.summary_rows import declared_row, format_coefficient, ranked
 from judgestats.data.columns import Condition
 from judgestats.protocols.selection import UNRELATED
@@ -67,10 +45,10 @@ _METRICS = {
 }
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     del conditions
-    return AnalysisPlan(
+    return families.AnalysisPlan(
         experiment="grade_score",
         question=_QUESTION,
         blocks="The item is the block: every prompt, with and without the unrelated option, sees "
@@ -80,7 +58,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
         hypotheses=(
-            Hypothesis(
+            families.Hypothesis(
                 id="grade",
                 role="primary",
                 question="How far are selections free of position?",
@@ -88,45 +66,45 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 "(always first scores 0, consistent 1)",
                 family="none: estimates with intervals over items",
             ),
-            Hypothesis(
+            families.Hypothesis(
                 id="unrelated",
                 question="What does an unrelated option do to that?",
                 test="difference of chance-corrected Grade Scores, paired by item; Wilcoxon's test",
                 family=_FAMILY,
             ),
-            Hypothesis(
+            families.Hypothesis(
                 id="wins",
                 question="How often is the unrelated option selected?",
                 test="share of the selections read, beside a random choice",
                 family="none: estimates with intervals over items",
             ),
-            Hypothesis(
+            families.Hypothesis(
                 id="prompt",
                 question="Does the judge prompt change it?",
                 test="Friedman test (two prompts: Wilcoxon) on corrected scores, paired by item; "
                 "differences from the first prompt with intervals",
                 family=_FAMILY,
             ),
-            Hypothesis(
+            families.Hypothesis(
                 id="position",
                 question="Are some places selected more than the options there explain?",
                 test="X2 of places; options exchanged between the rotations of an item",
                 family=_FAMILY,
             ),
-            Hypothesis(
+            families.Hypothesis(
                 id="noise",
                 question="How much is plain repetition noise?",
                 test="share of pairs of repetitions of one rotation that differ",
                 family="none: estimates with intervals over items",
             ),
-            Hypothesis(
+            families.Hypothesis(
                 id="preferred",
                 question="Is the preferred option selected?",
                 test="share of the selections of items whose preferred option is known, beside a "
                 "random choice",
                 family="none: estimates with intervals over items",
             ),
-            published(
+            families.published(
                 "Tables 1-3 of arXiv 2406.12043; cells that cannot be averages are flagged",
                 question="What did the replicated study print?",
             ),
@@ -134,7 +112,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     )
 
 
-def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
+def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
     """Answer the plan's hypotheses.
 
     Parameters
@@ -147,16 +125,16 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     -------
     Analysis
     """
-    rotations = rotations_of(frame)
+    rotations = selections.rotations_of(frame)
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     places: dict[str, TestResult] = {}
     # So many that the smallest p-value there can be stands after adjustment in the family of
     # places, prompts and the unrelated option.
-    n_permutations = max(declared.n_resamples, math.ceil(6 * len(rotations) / LEVEL) - 1)
+    n_permutations = max(declared.n_resamples, math.ceil(6 * len(rotations) / families.LEVEL) - 1)
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
-        row = condition_row(name, asked)
+        row = selections.condition_row(name, asked)
         results += _condition(name, rotations[name], row, declared)
         test = _positions(rotations[name], declared, n_permutations)
         if test is not None:
@@ -164,24 +142,24 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         rows.append(row)
     table = pd.DataFrame(rows)
     effects = [
-        Effect(
+        selections.Effect(
             result=NamedResult(f"position.{name}", f"Places selected, {name}", "secondary", test),
             about=About(conditions=(name,), varied="place"),
             size=_largest_share_id(f"position.{name}", test),
         )
         for name, test in places.items()
     ]
-    for effect_of in (effect_of_option, effect_of_prompt):
+    for effect_of in (selections.effect_of_option, selections.effect_of_prompt):
         differences, tested = effect_of(rotations, table, declared, n_permutations=n_permutations)
         results += differences
         effects += tested
     tests = {e.result.title: e.result.result for e in effects}
-    family = family_of_tests(
+    family = families.family_of_tests(
         "position.family", {k: t for k, t in tests.items() if isinstance(t, TestResult)}, _FAMILY
     )
     headlines = [
         dataclasses.replace(
-            headline_of_test(
+            families.headline_of_test(
                 e.result, family,
                 what=_WHAT[e.about.varied].format(e.about.stratum or e.about.conditions[0]),
                 estimand="grade_score", about=e.about, direction=e.direction,
@@ -192,7 +170,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         for e in effects
     ]  # fmt: skip
     results += [*(e.result for e in effects), *family]
-    results = sort_results(results, declared)
+    results = selections.sort_results(results, declared)
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
@@ -204,10 +182,10 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         headlines=(*audit_headlines(results), *headlines),
         conditions=table,
         results=tuple(results),
-        limitations=(*_limits(frame, table, rotations), *unanswered(results, declared)),
+        limitations=(*_limits(frame, table, rotations), *selections.unanswered(results, declared)),
         recommendation=_recommend(table, headlines),
         rows=_rows(table["condition"]),
-        condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
+        condition_metrics={str(r["condition"]): selections.metrics_of(r, _METRICS) for r in rows},
     )
 
 
@@ -222,7 +200,7 @@ def _rows(names: Iterable[str]) -> tuple[Row, ...]:
 
 
 def _condition(
-    name: str, rotations: Rotations, row: dict[str, Any], declared: AnalysisPlan
+    name: str, rotations: selections.Rotations, row: dict[str, Any], declared: families.AnalysisPlan
 ) -> list[NamedResult]:
     common: dict[str, Any] = {"cluster": rotations.cluster, "level": declared.level}
     drawn = {**common, "n_draws": declared.n_resamples, "seed": declared.seed}
@@ -235,8 +213,8 @@ def _condition(
         dtype=bool,
     )
     grade, corrected = (_count_items(e, rotations, complete) for e in (grade, corrected))
-    add_estimate(row, "grade_score", grade)
-    add_estimate(row, "corrected", corrected)
+    selections.add_estimate(row, "grade_score", grade)
+    selections.add_estimate(row, "corrected", corrected)
     for key in ("llm_score", "choice_score", "chance", "harmonic_of_means"):
         row[key] = float(grade.details[key])
     row["least_if_read"], row["most_if_read"] = (float(grade.details[k]) for k in ("low", "high"))
@@ -250,18 +228,20 @@ def _condition(
         noise = _count_items(
             _noise(rotations, declared), rotations, np.ones(len(rotations.items), dtype=bool)
         )
-        add_estimate(row, "noise", noise)
+        selections.add_estimate(row, "noise", noise)
         results += named_results(name, "secondary", ("noise", "Repetitions that differ", noise))
     uniform = float(np.mean(1 / rotations.n_options))
     read = np.asarray((rotations.choices != "").any(axis=1))
-    if (rotations.choices == UNRELATED).any() or row.get(OPTION) == "yes":
+    if (rotations.choices == UNRELATED).any() or row.get(selections.OPTION) == "yes":
         wins = option_win_rate(
             rotations.choices, option=UNRELATED, n_options=_common_n(rotations), **common
         )
         wins = _count_items(wins, rotations, read)
-        add_estimate(row, "unrelated_wins", wins)
+        selections.add_estimate(row, "unrelated_wins", wins)
         results.append(
-            share_result(f"wins.{name}", "Unrelated option selected", name, wins, uniform)
+            selections.share_result(
+                f"wins.{name}", "Unrelated option selected", name, wins, uniform
+            )
         )
     present = np.asarray(rotations.preferred != "")
     if present.any():
@@ -272,26 +252,30 @@ def _condition(
             level=declared.level,
         )
         right = _count_items(right, rotations, read & present)
-        add_estimate(row, "chosen_preferred", right)
+        selections.add_estimate(row, "chosen_preferred", right)
         uniform = float(np.mean(1 / rotations.n_options[present]))
         results.append(
-            share_result(f"preferred.{name}", "Preferred option selected", name, right, uniform)
+            selections.share_result(
+                f"preferred.{name}", "Preferred option selected", name, right, uniform
+            )
         )
     return results
 
 
-def _count_items(estimate: Estimate, rotations: Rotations, used: NDArray[np.bool_]) -> Estimate:
+def _count_items(
+    estimate: Estimate, rotations: selections.Rotations, used: NDArray[np.bool_]
+) -> Estimate:
     """The estimate with its items counted as items, however often their rotations were repeated."""
     n = len(set(rotations.items[used].tolist()))
     return estimate.replace(sample=dataclasses.replace(estimate.sample, n_items=n))
 
 
-def _common_n(rotations: Rotations) -> int | None:
+def _common_n(rotations: selections.Rotations) -> int | None:
     sizes = set(rotations.n_options.tolist())
     return sizes.pop() if len(sizes) == 1 else None
 
 
-def _noise(rotations: Rotations, declared: AnalysisPlan) -> Any:
+def _noise(rotations: selections.Rotations, declared: families.AnalysisPlan) -> Any:
     """Selections of the same rotation, repeated: item and rotation are the unit."""
     wide = rotations.repetitions()
     clusters = pd.Series(rotations.cluster, index=rotations.items).groupby(level=0).first()
@@ -300,7 +284,7 @@ def _noise(rotations: Rotations, declared: AnalysisPlan) -> Any:
 
 
 def _positions(
-    rotations: Rotations, declared: AnalysisPlan, n_permutations: int
+    rotations: selections.Rotations, declared: families.AnalysisPlan, n_permutations: int
 ) -> TestResult | None:
     """Over the items with the most common number of options, since places differ with it."""
     n = int(np.bincount(rotations.n_options).argmax())
@@ -318,9 +302,9 @@ def _positions(
 
 
 def _limits(
-    frame: pd.DataFrame, table: pd.DataFrame, rotations: Mapping[str, Rotations]
+    frame: pd.DataFrame, table: pd.DataFrame, rotations: Mapping[str, selections.Rotations]
 ) -> list[str]:
-    limits = selection_limits(frame, table)
+    limits = selections.selection_limits(frame, table)
     sizes = sorted({int(n) for r in rotations.values() for n in r.n_options})
     if len(sizes) > 1:
         limits.append(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis import recommendation, selections
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.families import (
     AnalysisPlan,
@@ -21,23 +22,7 @@ from judgestats.analysis.families import (
     published,
 )
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.recommendation import (
-    MARGIN_ICC,
-    recommend_votes,
-    repeats_needed,
-    verdicts_reach,
-)
 from judgestats.analysis.records import Analysis, NamedResult, named_results
-from judgestats.analysis.selections import (
-    Choices,
-    add_estimate,
-    choices_of,
-    condition_row,
-    metrics_of,
-    selection_limits,
-    sort_results,
-    unanswered,
-)
 from judgestats.analysis.summary_rows import (
     choice_rows,
     declared_row,
@@ -74,7 +59,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     return AnalysisPlan(
         experiment="head_to_tail",
         question=_QUESTION,
-        margins={"icc_1_1": MARGIN_ICC},
+        margins={"icc_1_1": recommendation.MARGIN_ICC},
         blocks="The answer is the block; intervals keep the answers to one question together.",
         missing="A reply without a verdict has a status. Primary: missing, neither correct nor "
         "incorrect. Beside it: not correct (for the share), a category of its own (for the "
@@ -127,26 +112,26 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     -------
     Analysis
     """
-    choices = choices_of(frame, column="choice")
+    choices = selections.choices_of(frame, column="choice")
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
-        row = condition_row(name, asked)
+        row = selections.condition_row(name, asked)
         results += _condition(name, choices[name], row, declared)
         rows.append(row)
     table = pd.DataFrame(rows)
     estimated = audit_headlines(results)
     between, headlines = _judges(choices, table, declared)
     results += between
-    recommended, best = recommend_votes(
+    recommended, best = recommendation.recommend_votes(
         table, {name: c.values for name, c in choices.items()},
         next(iter(choices.values())).cluster,
-        one="verdict", reaches=verdicts_reach,
+        one="verdict", reaches=recommendation.verdicts_reach,
         validity="Check a sample of its verdicts by hand: reliability is not validity.",
     )  # fmt: skip
     results += best
-    results = sort_results(results, declared)
+    results = selections.sort_results(results, declared)
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
@@ -164,8 +149,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         conditions=table,
         results=tuple(results),
         limitations=(
-            *selection_limits(frame, table),
-            *unanswered(results, declared),
+            *selections.selection_limits(frame, table),
+            *selections.unanswered(results, declared),
             Limit(
                 "Accuracy is what the judge says it is; no person has checked the verdicts.",
                 code="as_judged",
@@ -184,12 +169,12 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             declared_row("accuracy_as_judged", table["condition"], ids="accuracy.{}"),
             *choice_rows(table["condition"], one="verdict"),
         ),
-        condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
+        condition_metrics={str(r["condition"]): selections.metrics_of(r, _METRICS) for r in rows},
     )
 
 
 def _condition(
-    name: str, choices: Choices, row: dict[str, Any], declared: AnalysisPlan
+    name: str, choices: selections.Choices, row: dict[str, Any], declared: AnalysisPlan
 ) -> list[NamedResult]:
     common: dict[str, Any] = {"cluster": choices.cluster, "level": declared.level}
     share = option_win_rate(choices.values, option="correct", **common)
@@ -212,7 +197,7 @@ def _condition(
         ("as_judged_unread_not_correct", strict),
         ("vote_share_unread_a_category", category),
     ):
-        add_estimate(row, key, result)
+        selections.add_estimate(row, key, result)
     row["judgments_for_80"] = one.details.get("k_for_80", math.nan)
     row["judgments_for_90"] = one.details.get("k_for_90", math.nan)
     printed = _across_replications(choices)
@@ -229,7 +214,7 @@ def _condition(
         "descriptive",
         ("repetition.ac1", "Agreement of repetitions", ac1),
         ("repetition.flips", "Changed verdicts", flips),
-        ("repeats.needed", "Verdicts for a reliability of .90", repeats_needed(one)),
+        ("repeats.needed", "Verdicts for a reliability of .90", recommendation.repeats_needed(one)),
         ("repetition.unread", "Unread as not correct", strict),
         ("repetition.category", "Unread as a category", category),
     )
@@ -237,7 +222,7 @@ def _condition(
     return [*primary, *described, *named_results(name, "replicated", published)]
 
 
-def _across_replications(choices: Choices) -> Estimate:
+def _across_replications(choices: selections.Choices) -> Estimate:
     """The study's figure: accuracy of each replication, their mean and its standard error."""
     read = choices.values != ""
     asked = read.sum(axis=0)
@@ -258,7 +243,7 @@ def _across_replications(choices: Choices) -> Estimate:
 
 
 def _judges(
-    choices: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
+    choices: Mapping[str, selections.Choices], table: pd.DataFrame, declared: AnalysisPlan
 ) -> tuple[list[NamedResult], list[Headline]]:
     """Pairs of judges at one temperature, tested on each answer's share, and what is claimed."""
     tests: dict[str, TestResult] = {}
@@ -325,7 +310,7 @@ def _difference(
     )
 
 
-def _item_shares(choices: Choices) -> Any:
+def _item_shares(choices: selections.Choices) -> Any:
     read = (choices.values != "").sum(axis=1)
     right = (choices.values == "correct").sum(axis=1)
     return np.where(read > 0, right / np.maximum(read, 1), np.nan)

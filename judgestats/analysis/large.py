@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis import verdict_audit
 from judgestats.analysis.audit import plan, verdict_plan
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.coefficients import condition_metrics, repetition_results
@@ -20,11 +21,6 @@ from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeat_limits import lost_metrics
 from judgestats.analysis.summary_rows import DRAWN_VERDICTS, ranked, verdict_rows
 from judgestats.analysis.validity import pass_rate
-from judgestats.analysis.verdict_audit import (
-    estimates_of,
-    named_results,
-    verdict_sentence,
-)
 from judgestats.data.large.columns import Column, ReducedJudgments
 from judgestats.data.matrices import lost_shares
 from judgestats.data.vocabulary import FAIL, PASS
@@ -98,10 +94,10 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
             own.insert(0, ("verdicts.pass_rate", "How many pass", _pass_rate(
                 reduced, places, declared
             )))  # fmt: skip
-        of_condition, needed = named_results(column.label, own)
+        of_condition, needed = verdict_audit.named_results(column.label, own)
         results += of_condition
         described += needed
-        rows.append(_verdict_row(column, same, asked, cluster) | estimates_of(own))
+        rows.append(_verdict_row(column, same, asked, cluster) | verdict_audit.estimates_of(own))
     table_of = whole_counts(pd.DataFrame(rows))
     steadier = "Which judge is the steadier, by comparisons with the best, and how often to ask it."
     limits = left_out(reduced, [steadier])
@@ -114,7 +110,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
         experiment="audit",
         question=declared.question,
         drawing=ranked(*DRAWN_VERDICTS),
-        sentence=verdict_sentence(table_of),
+        sentence=verdict_audit.verdict_sentence(table_of),
         headlines=audit_headlines(results),
         conditions=table_of,
         results=tuple(results),

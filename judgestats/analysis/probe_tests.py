@@ -39,12 +39,7 @@ from judgestats.results.records import Role
 from judgestats.stats.agreement.preference import equivalence_of_effects, preference_effects
 from judgestats.stats.agreement.run_change import run_change
 from judgestats.stats.dispersion.condition_summary import mean_shift
-from judgestats.stats.inference.multiplicity import (
-    Family,
-    adjust_family,
-    p_adjust,
-    signed_step_down,
-)
+from judgestats.stats.inference import multiplicity
 from judgestats.stats.inference.result import Estimate, TestResult
 from judgestats.stats.robustness.levels import levels_used
 from judgestats.stats.robustness.probes import attack_success, probe_shift
@@ -492,7 +487,7 @@ def named_tests(tests: Tests, kind: Kind, judges: Sequence[ProbedJudge]) -> list
         for (probe, where), test in tests.items()
     ]
     labels = {f"{probe.name}, {where}": test for (probe, where), test in tests.items()}
-    family = adjust_family(labels, family=FAMILY)
+    family = multiplicity.adjust_family(labels, family=FAMILY)
     return [
         *single,
         NamedResult(hypothesis, f"{title}, adjusted", "primary", family, headline=True),
@@ -545,7 +540,7 @@ def adjusted_together(
     draws = max(declared.n_resamples, _FEWEST_DRAWS)
     smallest = 0.0
     if sides:
-        adjusted, _ = signed_step_down(
+        adjusted, _ = multiplicity.signed_step_down(
             [np.nanmean(s.after, axis=1) - np.nanmean(s.before, axis=1) for s in sides.values()],
             [s.cluster for s in sides.values()],
             n_permutations=draws, seed=declared.seed,
@@ -553,7 +548,7 @@ def adjusted_together(
         smallest = weight / (draws + 1)
         p |= dict(zip(sides, np.minimum(weight * adjusted, 1.0).tolist(), strict=True))
     if rest:
-        adjusted = weight * p_adjust([test.p_value for test in rest.values()])
+        adjusted = weight * multiplicity.p_adjust([test.p_value for test in rest.values()])
         p |= dict(zip(rest, np.minimum(adjusted, 1.0).tolist(), strict=True))
     by_label = {f"{probe.name}, {where}": p[probe, where] for probe, where in p}
     at_floor = {
@@ -574,7 +569,7 @@ def adjusted_together(
                 smallest=smallest if r.id in _OF_SHIFTS else 0.0,
             ),
         )
-        if isinstance(r.result, Family) and r.id in _FAMILIES
+        if isinstance(r.result, multiplicity.Family) and r.id in _FAMILIES
         else r
         for r in results
     ]
@@ -603,7 +598,7 @@ def smallness(*groups: Tests) -> dict[tuple[str, str], float]:
         for group in groups
         for (probe, where), test in group.items()
     }
-    return dict(zip(p, p_adjust(list(p.values())).tolist(), strict=True)) if p else {}
+    return dict(zip(p, multiplicity.p_adjust(list(p.values())).tolist(), strict=True)) if p else {}
 
 
 def flip_results(

@@ -9,15 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis import selections
 from judgestats.analysis.families import Stratum, strata_of
 from judgestats.analysis.records import Analysis
-from judgestats.analysis.selections import (
-    Rotations,
-    commonest_share,
-    is_rotated,
-    same_after_swap,
-    same_as_people,
-)
 from judgestats.data.matrices import score_array
 from judgestats.stats.agreement.grade_score import grade_score_items
 from judgestats.stats.agreement.vote_share import pair_statistic
@@ -119,7 +113,7 @@ def _estimators(
             return float(icc(chosen, form="ICC(1,1)", interval="none", n_permutations=0).estimate)
 
         return [("Reliability of one judgment, ICC(1,1)", reliability)]
-    if "grade_score" in kinds and is_rotated(part):
+    if "grade_score" in kinds and selections.is_rotated(part):
         return [("Grade Score", _grade_score(part))]
     repeated = len(part) > part["item_id"].nunique()
     one_order = not part.duplicated(["item_id", "replicate"]).any()
@@ -128,8 +122,8 @@ def _estimators(
     read = part["choice"].astype(str).ne("").to_numpy()
     estimators: list[tuple[str, Callable[[np.ndarray[Any, Any]], float]]] = []
     for what, statistic in (
-        ("Same verdict as people", same_as_people),
-        ("Same verdict after a swap", same_after_swap),
+        ("Same verdict as people", selections.same_as_people),
+        ("Same verdict after a swap", selections.same_after_swap),
         ("Commonest verdict of an item, share", _repeated_share),
     ):
         if not math.isnan(statistic(part[read])):
@@ -139,7 +133,7 @@ def _estimators(
 
 def _grade_score(part: pd.DataFrame) -> Callable[[np.ndarray[Any, Any]], float]:
     """Mean of the items' Grade Scores over the items of the rows kept."""
-    rotations = Rotations(part)
+    rotations = selections.Rotations(part)
     scores = grade_score_items(rotations.positions, n_options=rotations.n_options)
     complete = np.asarray(scores["complete"], dtype=bool)
     values = np.asarray(scores["grade_score"], dtype=float)[complete]
@@ -184,7 +178,7 @@ def _subset_statistic(
 def _repeated_share(frame: pd.DataFrame) -> float:
     keys = ["item_id", "order"] if "order" in frame else ["item_id"]
     return (
-        commonest_share(frame, keys)
+        selections.commonest_share(frame, keys)
         if len(frame) and frame.groupby(keys).size().max() > 1
         else math.nan
     )
@@ -385,8 +379,10 @@ def verdict_sensitivity(frame: pd.DataFrame) -> pd.DataFrame:
         own = part.assign(choice=part["choice"].where(part["choice"].ne(""), "(not read)"))
         row: dict[str, Any] = {"condition": str(condition), "unread": len(part) - len(read)}
         for name, kept in (("", read), ("_unread", own)):
-            row[f"commonest{name}"] = commonest_share(kept, keys) if repeated else math.nan
-            row[f"same_after_swap{name}"] = same_after_swap(kept)
-            row[f"same_as_people{name}"] = same_as_people(kept)
+            row[f"commonest{name}"] = (
+                selections.commonest_share(kept, keys) if repeated else math.nan
+            )
+            row[f"same_after_swap{name}"] = selections.same_after_swap(kept)
+            row[f"same_as_people{name}"] = selections.same_as_people(kept)
         rows.append(row)
     return pd.DataFrame(rows)

@@ -8,13 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis import agreement
 from judgestats.analysis import selections as places
 from judgestats.analysis import sensitivity as unread_policies
-from judgestats.analysis.agreement import (
-    inter_judge_agreement,
-    label_agreement_results,
-    verdict_results,
-)
 from judgestats.analysis.recommendation import repeat_gains
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeat_limits import with_lost_shares
@@ -132,9 +128,9 @@ def supplemented(
         described=(
             *analysis.described,
             *described,
-            *label_agreement_results(frame, level=level),
-            *(r for r in verdict_results(frame, level=level) if r.id not in by_name),
-            *inter_judge_agreement(frame, level=level),
+            *agreement.label_agreement_results(frame, level=level),
+            *(r for r in agreement.verdict_results(frame, level=level) if r.id not in by_name),
+            *agreement.inter_judge_agreement(frame, level=level),
         ),
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis import dispersion_levels
 from judgestats.analysis.dispersion_comparison import (
     compare_spread,
     described_scores,
@@ -19,16 +20,6 @@ from judgestats.analysis.dispersion_comparison import (
     spread_headlines,
     spread_questions,
     spread_results,
-)
-from judgestats.analysis.dispersion_levels import (
-    BLOCKS,
-    MARGIN,
-    MISSING,
-    nothing_compared,
-    spread_hypotheses,
-    spread_sentence,
-    varied_hypotheses,
-    varied_questions,
 )
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, Stratum, published, strata_of
 from judgestats.analysis.limits import common_limits
@@ -68,13 +59,13 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     return AnalysisPlan(
         experiment="temperature",
         question=_QUESTION,
-        blocks=BLOCKS,
-        missing=MISSING,
+        blocks=dispersion_levels.BLOCKS,
+        missing=dispersion_levels.MISSING,
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
-        margins={"variance_ratio": MARGIN, "icc_1_1": MARGIN_ICC},
+        margins={"variance_ratio": dispersion_levels.MARGIN, "icc_1_1": MARGIN_ICC},
         hypotheses=(
-            *spread_hypotheses(
+            *dispersion_levels.spread_hypotheses(
                 across=_ACROSS,
                 each="judge",
                 ratio="How much larger is the variance at the higher temperature?",
@@ -92,7 +83,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 "where sampling is off, is described and enters no test",
                 family="one test per temperature",
             ),
-            *varied_hypotheses(conditions),
+            *dispersion_levels.varied_hypotheses(conditions),
             published(
                 "Spearman of variance and temperature, Kruskal-Wallis and Mann-Whitney on "
                 "variances, Levene on scores centred by item and condition; all unpaired"
@@ -123,13 +114,15 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         array,
         declared,
         ("spread", _ACROSS, "judge", strata),
-        *varied_questions(sampled, declared),
+        *dispersion_levels.varied_questions(sampled, declared),
     )
     spreads = questions[0].spreads
     headlines = spread_headlines(*questions)
-    sentence = spread_sentence(headlines, questions[0], detail=_extremes(strata, cells))
+    sentence = dispersion_levels.spread_sentence(
+        headlines, questions[0], detail=_extremes(strata, cells)
+    )
     if not strata:
-        why = nothing_compared(sampled, "temperature", across=_ACROSS)
+        why = dispersion_levels.nothing_compared(sampled, "temperature", across=_ACROSS)
         headlines, sentence = (nothing_claimed(why), *headlines), why
     zero = _zero_temperature_headlines(described)
     recommended, best = recommend_reliable(cells, array)
@@ -140,7 +133,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         drawing=factor_curve("temperature", "sem", caption=_DRAWN),
         sentence=" ".join(
             t for t in (sentence, _ZERO if zero else "",
-                        spread_sentence(headlines, *questions[1:])) if t
+                        dispersion_levels.spread_sentence(headlines, *questions[1:])) if t
         ),
         headlines=(*headlines, *zero, *(mean_described(questions[0]) if strata else ())),
         described=described.estimates,

@@ -10,30 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis import summary_rows, validity
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_of, clusters_of
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.ratings import passes_of_items, ratings_of, ratings_results, true_score_of
 from judgestats.analysis.recommendation import Costs, recommend_best
 from judgestats.analysis.records import Analysis, NamedResult, Recommendation, condition_result
 from judgestats.analysis.selections import condition_row, selection_limits, sort_results
-from judgestats.analysis.summary_rows import (
-    described,
-    format_coefficient,
-    format_number,
-    people_rows,
-    ranked,
-    true_rows,
-)
-from judgestats.analysis.validity import (
-    labelled_frame,
-    marked_as_tuned,
-    pass_fail_results,
-    score_validity,
-    steady_results,
-    steady_rows,
-    texts_of,
-    validity_metrics,
-)
 from judgestats.analysis.validity_raters import annotator_results, drawn_as
 from judgestats.analysis.validity_systems import SLICES, slice_results
 from judgestats.analysis.verdict_audit import estimates_of
@@ -127,7 +110,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     -------
     Analysis
     """
-    texts = texts_of(items)
+    texts = validity.texts_of(items)
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     metrics: dict[str, dict[str, float]] = {}
@@ -137,7 +120,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     steady: list[NamedResult] = []
     for condition, judged in frame.groupby("condition", sort=False):
         name = str(condition)
-        asked, labelled_rows = labelled_frame(judged, items, declared)
+        asked, labelled_rows = validity.labelled_frame(judged, items, declared)
         notes += labelled_rows
         if "label" not in asked:
             continue
@@ -145,10 +128,10 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         own_results = _condition(name, asked, declared)
         results += [_name_result(kind, title, result, name) for kind, title, result in own_results]
         results += _related(name, own_results)
-        steady += steady_results(name, asked, declared)
+        steady += validity.steady_results(name, asked, declared)
         row = condition_row(name, asked) | estimates_of([f for f in own_results if _one_number(f)])
         rows.append(row)
-        metrics[name] = validity_metrics(own_results)
+        metrics[name] = validity.validity_metrics(own_results)
         if set(asked["choice"]) - {""}:
             agreement[name] = _credit(asked)
             results += slice_results(name, asked, texts, declared)
@@ -165,19 +148,22 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         results=tuple(results),
         headlines=headlines,
         described=tuple(steady),
-        drawing=ranked("accuracy", "pearson", caption=_DRAWN),
-        rows=(*_rows(table, drawn_as(declared), true_score_of(frame)), *steady_rows(steady)),
+        drawing=summary_rows.ranked("accuracy", "pearson", caption=_DRAWN),
+        rows=(
+            *_rows(table, drawn_as(declared), true_score_of(frame)),
+            *validity.steady_rows(steady),
+        ),
         limitations=(*dict.fromkeys(notes), *_limits(frame, table, declared)),
         recommendation=recommended,
         condition_metrics=metrics,
     )
-    return marked_as_tuned(analysis, labelled)
+    return validity.marked_as_tuned(analysis, labelled)
 
 
 def _condition(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     """What labels say of one condition."""
     if set(asked["choice"]) - {""}:
-        own = pass_fail_results(asked, declared)
+        own = validity.pass_fail_results(asked, declared)
         kinds = {kind for kind, _, _ in own}
         return [*own, *(f for f in people_results(asked, declared) if f[0] not in kinds)]
     ratings, _ = ratings_of(asked)
@@ -185,7 +171,7 @@ def _condition(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     of_passes = passes_of_items(asked) is not None
     return [
         *ratings_results(name, array, ratings, declared, of_passes=of_passes),
-        *score_validity(name, array, asked, ratings, declared),
+        *validity.score_validity(name, array, asked, ratings, declared),
         *(() if of_passes else annotator_results(asked, declared, scores=True)),
     ]
 
@@ -316,7 +302,7 @@ def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
 def _described(results: Sequence[NamedResult], table: pd.DataFrame) -> tuple[Headline, ...]:
     """How often the judge is right, and what people would say of all, in one sentence."""
     names = [str(c) for c in table["condition"]]
-    told = described(results)
+    told = summary_rows.described(results)
     parts = [
         f"{what}: {each}"
         for what, ids in (
@@ -335,24 +321,24 @@ _SAYS: Mapping[Claim, str] = {
     "undefined": "could not be held to people's labels",
 }
 _SAID = (
-    ("sensitivity", "passes {} of what people pass", format_coefficient),
-    ("specificity", "fails {} of what people fail", format_coefficient),
-    ("bias", "scores {} points above people", format_number),
-    ("concordance", "concordance with people {}", format_coefficient),
-    ("true_score", "people would give all of them {}", format_number),
+    ("sensitivity", "passes {} of what people pass", summary_rows.format_coefficient),
+    ("specificity", "fails {} of what people fail", summary_rows.format_coefficient),
+    ("bias", "scores {} points above people", summary_rows.format_number),
+    ("concordance", "concordance with people {}", summary_rows.format_coefficient),
+    ("true_score", "people would give all of them {}", summary_rows.format_number),
 )
 
 
 def _rows(table: pd.DataFrame, drawn: str, of_scores: str) -> tuple[Row, ...]:
     """What the screen shows: is it right, and the true score."""
     kinds = dict(zip(table["condition"], table["factor_verdict"], strict=True))
-    rate, worth = true_rows(
+    rate, worth = summary_rows.true_rows(
         [c for c, k in kinds.items() if k == "pass_fail"], "poststratified", labels_drawn=drawn
     )
-    mean, more = true_rows(
+    mean, more = summary_rows.true_rows(
         [c for c, k in kinds.items() if k != "pass_fail"], of_scores, labels_drawn=drawn
     )
-    return people_rows(
+    return summary_rows.people_rows(
         kinds,
         rate,
         mean,

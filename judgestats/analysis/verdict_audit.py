@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis import single_shot, summary_rows, validity_systems, verdict_consistency
 from judgestats.analysis.agreement import slot_results
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.coefficients import (
@@ -24,23 +25,6 @@ from judgestats.analysis.recommendation import recommend_verdicts, repeats_neede
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.repeat_limits import NOT_REPEATED, not_repeated
 from judgestats.analysis.selections import label_shares
-from judgestats.analysis.single_shot import (
-    SHARE_OF,
-    judges_of_verdicts,
-    repetition,
-    shares_of_verdicts,
-    single_run_conditions,
-    verdict_options,
-)
-from judgestats.analysis.summary_rows import (
-    DRAWN_VERDICTS,
-    clauses,
-    format_coefficient,
-    people_rows,
-    ranked,
-    share_rows,
-    verdict_rows,
-)
 from judgestats.analysis.validity import (
     is_pass_fail,
     pass_fail_results,
@@ -50,19 +34,6 @@ from judgestats.analysis.validity import (
 )
 from judgestats.analysis.validity_raters import drawn_as, panel_of_verdicts
 from judgestats.analysis.validity_rates import check_rates, recommend_by_labels
-from judgestats.analysis.validity_systems import (
-    slice_results,
-    system_results,
-    win_results,
-    win_rows,
-)
-from judgestats.analysis.verdict_consistency import (
-    comparable,
-    condition_results,
-    has_shared_words,
-    lower_case,
-    outcomes,
-)
 from judgestats.data.matrices import status_table
 from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.results import About, quantity_of
@@ -132,13 +103,13 @@ def verdict_sentence(table: pd.DataFrame) -> str:
     parts = []
     for row in table.to_dict("records"):
         sentences = [
-            f"{key} {format_coefficient(row, str(key))}"
+            f"{key} {summary_rows.format_coefficient(row, str(key))}"
             for key in row
-            if str(key).startswith(SHARE_OF)
+            if str(key).startswith(single_shot.SHARE_OF)
             and not str(key).endswith(("_low", "_high"))
             and not math.isnan(row[key])
         ]
-        sentences += clauses(row)
+        sentences += summary_rows.clauses(row)
         parts.append(f"{row['condition']}: {', '.join(sentences) or 'nothing could be estimated'}")
     return f"{'; '.join(parts)}."
 
@@ -166,47 +137,49 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     frame = to_pass_fail(frame)
     check_rates(frame, declared)
     if "label" in frame and frame["label"].astype(str).str.strip().ne("").any():
-        if has_shared_words(frame):
-            frame = frame.assign(**{c: lower_case(frame[c]) for c in ("choice", "label")})
+        if verdict_consistency.has_shared_words(frame):
+            frame = frame.assign(
+                **{c: verdict_consistency.lower_case(frame[c]) for c in ("choice", "label")}
+            )
         else:
-            frame = frame.assign(label=outcomes(frame["label"], strict=True))
-            frame, strange = comparable(frame)
+            frame = frame.assign(label=verdict_consistency.outcomes(frame["label"], strict=True))
+            frame, strange = verdict_consistency.comparable(frame)
     else:
-        frame = frame.assign(choice=outcomes(frame["choice"]))
+        frame = frame.assign(choice=verdict_consistency.outcomes(frame["choice"]))
     counts = status_table(frame)
     results: list[NamedResult] = []
     described_results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     agreement: dict[str, pd.Series] = {}
     validity: dict[str, dict[str, float]] = {}
-    once = single_run_conditions(frame)
+    once = single_shot.single_run_conditions(frame)
     shown: dict[str, list[str]] = {}
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
-        named = condition_results(asked, declared)
+        named = verdict_consistency.condition_results(asked, declared)
         if is_pass_fail(asked):
             own = pass_fail_results(asked, declared)
             kinds = {kind for kind, _, _ in own}
             named = [*own, *(f for f in named if f[0] not in kinds)]
         elif once[name]:
-            shares = shares_of_verdicts(asked, declared)
-            shown[name] = verdict_options(asked) if shares else []
+            shares = single_shot.shares_of_verdicts(asked, declared)
+            shown[name] = single_shot.verdict_options(asked) if shares else []
             named = [*shares, *named]
         of_condition, needed = named_results(name, named)
         results += of_condition
         described_results += needed
         if "label" in asked and is_pass_fail(asked):
-            results += slice_results(name, asked, texts_in(asked), declared)
+            results += validity_systems.slice_results(name, asked, texts_in(asked), declared)
         rows.append(verdict_row(name, asked, counts.loc[[name]].iloc[0], named))
         validity[name] = validity_metrics(named)
         if "label" in asked and (asked["label"] != "").any():
             agreement[name] = _credits(asked)
     if any(once.values()):
-        results += judges_named(judges_of_verdicts(frame, declared))
+        results += judges_named(single_shot.judges_of_verdicts(frame, declared))
     results += _compare(agreement, frame, declared)
     results += panel_of_verdicts(frame, declared)
-    results += system_results(frame, declared)
-    results += (wins := win_results(frame, declared))
+    results += validity_systems.system_results(frame, declared)
+    results += (wins := validity_systems.win_results(frame, declared))
     strengths, boards, unordered = strength_results(frame, declared)
     results += strengths
     described_results += boards
@@ -214,25 +187,25 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     table = pd.DataFrame(rows)
     advice = recommend_by_labels(results, frame)
     if all(once.values()):
-        advice = repetition(frame, verdicts=True)
+        advice = single_shot.repetition(frame, verdicts=True)
     elif advice is None:
         advice, best = recommend_verdicts(frame, table)
         results += best
     return Analysis(
         experiment="audit",
         question=declared.question,
-        drawing=ranked(*DRAWN_VERDICTS),
+        drawing=summary_rows.ranked(*summary_rows.DRAWN_VERDICTS),
         sentence=verdict_sentence(table) + (f" {NOT_REPEATED}" if all(once.values()) else ""),
         headlines=audit_headlines(results, n_criteria=declared.n_criteria),
         conditions=table,
         results=tuple(results),
         described=tuple(described_results),
         rows=(
-            *verdict_rows(table["condition"]),
-            *share_rows(shown),
-            *win_rows(wins),
+            *summary_rows.verdict_rows(table["condition"]),
+            *summary_rows.share_rows(shown),
+            *validity_systems.win_rows(wins),
             *strength_rows(strengths),
-            *people_rows(
+            *summary_rows.people_rows(
                 table["condition"],
                 corrected="rogan_gladen" if "sensitivity" in declared.options else "poststratified",
                 labels_drawn=drawn_as(declared),

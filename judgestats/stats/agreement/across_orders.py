@@ -12,15 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
-from judgestats.stats.agreement.chance_corrected import (
-    Chance,
-    agreement_terms,
-    chance_fleiss,
-    chance_gwet,
-    least_against_even_chance,
-    least_fleiss_kappa,
-    least_vote_share,
-)
+from judgestats.stats.agreement import chance_corrected
 from judgestats.stats.agreement.raw_agreement import mean_over_items, pairs_that_agree
 from judgestats.stats.agreement.vote_share import disagreements, judgments_needed, pair_terms
 from judgestats.stats.designs.count_table import (
@@ -29,15 +21,9 @@ from judgestats.stats.designs.count_table import (
     encode_verdicts,
     rare_category_notes,
 )
+from judgestats.stats.inference import sum_statistics
 from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
-from judgestats.stats.inference.sum_statistics import (
-    SHARE,
-    CountedCodes,
-    SumStatistic,
-    counts_of_codes,
-    estimate_from_sums,
-)
 
 Repetition = Literal[
     "fleiss_kappa", "gwet_ac1", "vote_share_reliability", "percent_agreement", "flip_rate"
@@ -56,7 +42,7 @@ class _Coefficient:
 
 
 def _scaled_disagreement(
-    label: str, chance: Chance, least: Callable[[Floats, int], float]
+    label: str, chance: chance_corrected.Chance, least: Callable[[Floats, int], float]
 ) -> _Coefficient:
     """Disagreement in the unit of that by chance, (1 - p_a) / (1 - p_e)."""
 
@@ -66,7 +52,7 @@ def _scaled_disagreement(
 
     return _Coefficient(
         label=label,
-        per_item=agreement_terms,
+        per_item=chance_corrected.agreement_terms,
         ratio=ratio,
         one_minus=True,
         least=least,
@@ -85,17 +71,21 @@ def _mean(label: str, value: Callable[[Floats], Floats]) -> _Coefficient:
 
 _COEFFICIENTS: dict[str, _Coefficient] = {
     "fleiss_kappa": _scaled_disagreement(
-        "Fleiss' kappa", chance_fleiss, lambda r, _: least_fleiss_kappa(r)
+        "Fleiss' kappa",
+        chance_corrected.chance_fleiss,
+        lambda r, _: chance_corrected.least_fleiss_kappa(r),
     ),
     "gwet_ac1": _scaled_disagreement(
-        "Gwet's AC1", chance_gwet, lambda r, q: least_against_even_chance(r, n_categories=q)
+        "Gwet's AC1",
+        chance_corrected.chance_gwet,
+        lambda r, q: chance_corrected.least_against_even_chance(r, n_categories=q),
     ),
     "vote_share_reliability": _Coefficient(
         label="Vote-share reliability of one judgment",
         per_item=pair_terms,
         ratio=disagreements,
         one_minus=True,
-        least=lambda r, _: least_vote_share(r, estimator="anova"),
+        least=lambda r, _: chance_corrected.least_vote_share(r, estimator="anova"),
     ),
     "percent_agreement": _mean("Pairs of replications that agree", pairs_that_agree),
     "flip_rate": _mean(
@@ -176,8 +166,8 @@ def repetition_over_orders(
         counts=np.sum([t.counts for t in tables], axis=0), categories=tables[0].categories
     )
     of_orders = [t.sample() for t in tables]
-    estimate = estimate_from_sums(
-        SumStatistic(per_item=per_item, combine=combine),
+    estimate = sum_statistics.estimate_from_sums(
+        sum_statistics.SumStatistic(per_item=per_item, combine=combine),
         data,
         name=coefficient,
         label=own.label,
@@ -192,7 +182,7 @@ def repetition_over_orders(
         scale="log_ratio" if own.one_minus else "logit",
         least=own.least(np.concatenate([t.per_item for t in tables]), q),
         codes=np.concatenate(coded, axis=1) if len(coded) == n_orders else None,
-        from_codes=CountedCodes(q, columns=tuple(c.shape[1] for c in coded)),
+        from_codes=sum_statistics.CountedCodes(q, columns=tuple(c.shape[1] for c in coded)),
         proportion=not own.one_minus,
         alternative="less" if coefficient == "flip_rate" else "greater",
         notes=rare_category_notes(pooled.counts) if own.one_minus else (),
@@ -295,7 +285,7 @@ def agreement_across_judges(
             f"judges, got {codes.shape}. Stack the judges' tables on the first axis."
         )
     # (items, replications, judges): pairs of judges within a cell.
-    counts = counts_of_codes(np.moveaxis(codes, 0, 2), len(named))
+    counts = sum_statistics.counts_of_codes(np.moveaxis(codes, 0, 2), len(named))
     judged = counts.sum(axis=-1)
     pairs = judged * (judged - 1) / 2
     same = np.sum(counts * (counts - 1), axis=-1) / 2
@@ -307,8 +297,8 @@ def agreement_across_judges(
         "no two judges gave a verdict in the same replication",
         n_replications=codes.shape[2],
     )
-    return estimate_from_sums(
-        SHARE,
+    return sum_statistics.estimate_from_sums(
+        sum_statistics.SHARE,
         np.column_stack([pairs.sum(axis=1), same.sum(axis=1)]),
         name=where,
         label="Pairs of judges that agree",

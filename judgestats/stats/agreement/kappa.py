@@ -25,16 +25,9 @@ from judgestats.stats.designs.count_table import (
     encode_verdicts,
     rare_category_notes,
 )
-from judgestats.stats.inference import distributions
+from judgestats.stats.inference import distributions, sum_statistics
 from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
-from judgestats.stats.inference.sum_statistics import (
-    CountedCodes,
-    SumStatistic,
-    counts_of_codes,
-    estimate_from_sums,
-    influence,
-)
 
 
 def _fleiss_tests(table: CountTable) -> dict[str, Any]:
@@ -196,7 +189,7 @@ def cohen_kappa(
         pe = np.sum(p.sum(axis=-1) * p.sum(axis=-2), axis=-1)
         return np.asarray((po - pe) / (1 - pe))
 
-    statistic = SumStatistic(per_item=per_item, combine=combine)
+    statistic = sum_statistics.SumStatistic(per_item=per_item, combine=combine)
     cells = per_item(codes).sum(axis=0).reshape(q, q)
     n = float(cells.sum())
     if n == 0:
@@ -206,7 +199,7 @@ def cohen_kappa(
             str(c) for c, k in zip(named, cells.sum(axis=0) + cells.sum(axis=1), strict=True) if k
         ]
         reason = ONE_VERDICT.format(only=used[0]) if len(used) == 1 else "chance agreement is 1"
-    return estimate_from_sums(
+    return sum_statistics.estimate_from_sums(
         statistic,
         codes,
         name=where,
@@ -221,18 +214,20 @@ def cohen_kappa(
         least=-1.0,
         codes=codes,
         **inference,
-        notes=rare_category_notes(counts_of_codes(codes[read], q)),
+        notes=rare_category_notes(sum_statistics.counts_of_codes(codes[read], q)),
         details={"categories": named, "table": cells, "weights": "unweighted"}
         | (_cohen_details(statistic, per_item(codes), cells / n, n) if n else {}),
     )
 
 
-def _cohen_details(statistic: SumStatistic, terms: Floats, p: Floats, n: float) -> dict[str, float]:
+def _cohen_details(
+    statistic: sum_statistics.SumStatistic, terms: Floats, p: Floats, n: float
+) -> dict[str, float]:
     """Raw and chance agreement, the asymptotic standard error and the z test of kappa = 0."""
     row, col = p.sum(axis=1), p.sum(axis=0)
     po, pe = float(np.trace(p)), float(row @ col)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ase = float(np.sqrt(np.sum(influence(statistic, terms) ** 2)))
+        ase = float(np.sqrt(np.sum(sum_statistics.influence(statistic, terms) ** 2)))
         mean = np.add.outer(col, row)
         variance = (np.sum(np.outer(row, col) * (np.eye(len(p)) - mean) ** 2) - pe**2) / (
             n * np.square(np.float64(1 - pe))
@@ -263,7 +258,7 @@ def _pairable(counts: Floats) -> tuple[Floats, Floats]:
     return np.where(r >= 2, counts, 0.0), r
 
 
-def _alpha_statistic(distance: Floats) -> SumStatistic:
+def _alpha_statistic(distance: Floats) -> sum_statistics.SumStatistic:
     """Alpha of counts, from the squared differences between categories."""
 
     def per_item(counts: NDArray[Any]) -> Floats:
@@ -278,7 +273,7 @@ def _alpha_statistic(distance: Floats) -> SumStatistic:
         expected = np.einsum("...k,...k->...", margin @ distance, margin)
         return np.asarray(1.0 - (n - 1.0) * s[..., 0] / expected)
 
-    return SumStatistic(per_item=per_item, combine=combine)
+    return sum_statistics.SumStatistic(per_item=per_item, combine=combine)
 
 
 @with_keywords(permutations=ON_DEMAND)
@@ -353,7 +348,7 @@ def krippendorff_alpha(
             f"every verdict is {seen[0]}: nothing can be told apart, expected disagreement is 0 "
             "(raw agreement is 1)"
         )
-    return estimate_from_sums(
+    return sum_statistics.estimate_from_sums(
         _alpha_statistic(_distance(table.values(), metric)),
         table.counts,
         name="krippendorff_alpha" if metric == "nominal" else f"krippendorff_alpha_{metric}",
@@ -365,7 +360,7 @@ def krippendorff_alpha(
         scale="log_ratio",
         least=least_krippendorff_alpha(table.per_item),
         codes=table.codes,
-        from_codes=CountedCodes(len(table.categories)),
+        from_codes=sum_statistics.CountedCodes(len(table.categories)),
         **inference,
         notes=rare_category_notes(paired),
         details={

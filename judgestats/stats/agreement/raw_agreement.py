@@ -11,19 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.designs.count_table import CountTable, count_table
+from judgestats.stats.inference import sum_statistics
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.inference.keywords import ON_DEMAND, Clustered, SumInference, with_keywords
-from judgestats.stats.inference.sum_statistics import (
-    SHARE,
-    CountedCodes,
-    SumStatistic,
-    estimate_from_sums,
-    share_estimate,
-)
 
 
-def mean_over_items(values: Callable[[NDArray[Any]], Floats], *, least: int) -> SumStatistic:
+def mean_over_items(
+    values: Callable[[NDArray[Any]], Floats], *, least: int
+) -> sum_statistics.SumStatistic:
     """Mean of an item value over the items with at least `least` verdicts.
 
     Examples
@@ -39,7 +35,7 @@ def mean_over_items(values: Callable[[NDArray[Any]], Floats], *, least: int) -> 
             value = np.where(used, values(counts), 0.0)
         return np.stack([used.astype(float), value], axis=-1)
 
-    return SumStatistic(per_item=per_item, combine=SHARE.combine)
+    return sum_statistics.SumStatistic(per_item=per_item, combine=sum_statistics.SHARE.combine)
 
 
 def _mean_estimate(
@@ -54,7 +50,7 @@ def _mean_estimate(
 ) -> Estimate:
     """A mean share over items with two or more verdicts as an `Estimate`."""
     table = count_table(verdicts, where=name)
-    return estimate_from_sums(
+    return sum_statistics.estimate_from_sums(
         mean_over_items(values, least=2),
         table.counts,
         name=name,
@@ -65,7 +61,7 @@ def _mean_estimate(
         where=name,
         scale="logit",
         codes=table.codes,
-        from_codes=CountedCodes(len(table.categories)),
+        from_codes=sum_statistics.CountedCodes(len(table.categories)),
         **inference,
         proportion=True,
         alternative=alternative,
@@ -268,7 +264,7 @@ def mean_share(
     x = _shares(shares, name)
     used = ~np.isnan(x)
     codes = cluster_codes(inference["cluster"], x.size, where=name)
-    return share_estimate(
+    return sum_statistics.share_estimate(
         np.ones(int(used.sum())),
         x[used],
         name=name,
@@ -343,8 +339,8 @@ def mean_of_groups(
     def combine(s: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(np.mean(s[..., kinds.size :] / s[..., : kinds.size], axis=-1))
 
-    return estimate_from_sums(
-        SumStatistic(per_item=lambda rows: rows, combine=combine),
+    return sum_statistics.estimate_from_sums(
+        sum_statistics.SumStatistic(per_item=lambda rows: rows, combine=combine),
         data.astype(float),
         name=name,
         label=label,

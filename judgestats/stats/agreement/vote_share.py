@@ -12,15 +12,10 @@ from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.chance_corrected import least_vote_share
 from judgestats.stats.designs.count_table import CountTable, count_table, rare_category_notes
+from judgestats.stats.inference import sum_statistics
 from judgestats.stats.inference.bootstrap import only, useful_reliability
 from judgestats.stats.inference.estimate import Estimate, Interval, Note
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
-from judgestats.stats.inference.sum_statistics import (
-    CountedCodes,
-    SumStatistic,
-    estimate_from_sums,
-    permutation_reference,
-)
 from judgestats.stats.reliability.intraclass import exact_replications, spearman_brown
 
 Estimator = Literal["anova", "kappa"]
@@ -73,7 +68,7 @@ def disagreements(s: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return s[..., 1] / s[..., 0], 1.0 - (alike - s[..., 3]) / (n**2 - s[..., 2])
 
 
-def pair_statistic(estimator: str) -> SumStatistic:
+def pair_statistic(estimator: str) -> sum_statistics.SumStatistic:
     """rho_1 = 1 - disagreement within items / disagreement between (anova) or overall (kappa).
 
     Examples
@@ -90,7 +85,7 @@ def pair_statistic(estimator: str) -> SumStatistic:
             return np.asarray(1.0 - within / (1.0 - alike / margin.sum(axis=-1) ** 2))
         return np.asarray(1.0 - within / between)
 
-    return SumStatistic(per_item=pair_terms, combine=combine)
+    return sum_statistics.SumStatistic(per_item=pair_terms, combine=combine)
 
 
 def _stepped_values(rho: NDArray[Any], k: float) -> NDArray[Any]:
@@ -212,7 +207,7 @@ def vote_share_reliability(
     else:
         reason = "judgments of different items never differ"
     single = pair_statistic(estimator)
-    one = estimate_from_sums(
+    one = sum_statistics.estimate_from_sums(
         single,
         table.counts,
         name="vote_share_reliability",
@@ -227,13 +222,13 @@ def vote_share_reliability(
         **inference,
     )
     if n_permutations and math.isfinite(one.estimate):
-        null, notes = permutation_reference(
-            SumStatistic(
+        null, notes = sum_statistics.permutation_reference(
+            sum_statistics.SumStatistic(
                 per_item=single.per_item,
                 combine=lambda s: _stepped_values(single.combine(s), judgments),
             ),
             table.codes,
-            CountedCodes(q),
+            sum_statistics.CountedCodes(q),
             n_permutations=n_permutations,
             seed=inference["seed"],
             where=where,

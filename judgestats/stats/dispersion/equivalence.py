@@ -19,18 +19,7 @@ from judgestats.errors import InputError
 from judgestats.results.numbers import apa_estimate, count_noun, format_number, format_p
 from judgestats.results.quantities import name_of
 from judgestats.stats.designs.cells import Cells
-from judgestats.stats.dispersion.condition_summary import (
-    mean_difference,
-    sample_of,
-    scored_cells,
-)
-from judgestats.stats.dispersion.ratios import (
-    cells_sample,
-    chosen_pairs,
-    compare_variances,
-    notes_of_ratio,
-    variance_cells,
-)
+from judgestats.stats.dispersion import condition_summary, ratios
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.estimate import Note
 from judgestats.stats.inference.multiplicity import with_adjusted
@@ -231,17 +220,19 @@ def equivalence_of_spread(
     """
     function = "equivalence_of_spread"
     limits = _limits(margin, ratio=True, function=function)
-    cells = variance_cells(scores, function=function, conditions=conditions, cluster=cluster)
+    cells = ratios.variance_cells(scores, function=function, conditions=conditions, cluster=cluster)
     rows = []
     notes: list[Note] = []
-    for a, b in chosen_pairs(cells.conditions, reference, function=function):
-        ratio, both = compare_variances(cells, a, b)
+    for a, b in ratios.chosen_pairs(cells.conditions, reference, function=function):
+        ratio, both = ratios.compare_variances(cells, a, b)
         t = p = math.nan
         if not math.isnan(ratio.std_error):
             log_limits = (math.log(limits[0]), math.log(limits[1]))
             t, p = _two_one_sided(ratio.log, ratio.std_error, ratio.df, log_limits)
         names = f"{cells.conditions[a]} / {cells.conditions[b]}"
-        interval, lost, told = notes_of_ratio(ratio, level=1 - 2 * ALPHA, degree=2, names=names)
+        interval, lost, told = ratios.notes_of_ratio(
+            ratio, level=1 - 2 * ALPHA, degree=2, names=names
+        )
         notes += told
         rows.append(
             Comparison(
@@ -268,7 +259,7 @@ def equivalence_of_spread(
         adjust="holm",
         family="pairs of these conditions",
         rows=with_adjusted(rows, "holm"),
-        sample=cells_sample(cells),
+        sample=ratios.cells_sample(cells),
         notes=tuple(notes),
         details=MappingProxyType({"weighting": "items"}),
         margin=limits,
@@ -325,10 +316,10 @@ def equivalence_of_means(
     """
     function = "equivalence_of_means"
     limits = _limits(margin, ratio=False, function=function)
-    cells = scored_cells(scores, conditions, cluster, function=function)
+    cells = condition_summary.scored_cells(scores, conditions, cluster, function=function)
     rows = []
-    for a, b in chosen_pairs(cells.conditions, reference, function=function):
-        d, m = mean_difference(cells, a, b)
+    for a, b in ratios.chosen_pairs(cells.conditions, reference, function=function):
+        d, m = condition_summary.mean_difference(cells, a, b)
         t = p = math.nan
         if not m.reason:
             t, p = _two_one_sided(m.mean, m.std_error, m.df, limits)
@@ -355,7 +346,7 @@ def equivalence_of_means(
         adjust="holm",
         family="pairs of these conditions",
         rows=with_adjusted(rows, "holm"),
-        sample=sample_of(scores, cells, used),
+        sample=condition_summary.sample_of(scores, cells, used),
         margin=limits,
         quantity="mean scores, in score points",
     )

@@ -15,15 +15,7 @@ from numpy.typing import NDArray
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import count_noun
-from judgestats.stats.inference import distributions
-from judgestats.stats.inference.bootstrap import (
-    Scale,
-    backward,
-    cluster_bootstrap,
-    cluster_codes,
-    forward,
-    slope,
-)
+from judgestats.stats.inference import bootstrap, distributions
 from judgestats.stats.inference.estimate import Estimate, Interval, Note, NullReference, Sample
 from judgestats.stats.inference.jackknife import (
     cluster_sums,
@@ -255,7 +247,7 @@ def _spread(
     codes: Ints,
     *,
     method: str,
-    scale: Scale,
+    scale: bootstrap.Scale,
     least: float,
 ) -> tuple[float, float, float]:
     """Standard error of the statistic, the one on the interval's scale, degrees of freedom."""
@@ -265,17 +257,21 @@ def _spread(
         values = influence(statistic, sums)
         se = math.sqrt(n / (n - 1) * float(np.sum((values - values.mean()) ** 2)))
         theta = float(statistic.combine(terms.sum(axis=0)))
-        return se, se * slope(theta, scale, least), max(effective_clusters(sizes) - 1.0, 1.0)
+        return (
+            se,
+            se * bootstrap.slope(theta, scale, least),
+            max(effective_clusters(sizes) - 1.0, 1.0),
+        )
     left_out = jackknife(statistic, sums)
     if not np.all(np.isfinite(left_out)):
         return math.nan, math.nan, math.nan
     se, df = jackknife_error(left_out, sizes)
-    moved = forward(left_out, scale, least)
+    moved = bootstrap.forward(left_out, scale, least)
     if scale == "logit" or not np.all(np.isfinite(moved)):
         # A proportion that one cluster alone keeps from 0 or 1 has left-out logits without bound:
         # the delta method covers as well (docs/simulations) and stays finite.
         theta = float(statistic.combine(terms.sum(axis=0)))
-        return se, se * slope(theta, scale, least), df
+        return se, se * bootstrap.slope(theta, scale, least), df
     return se, jackknife_error(moved, sizes)[0], df
 
 
@@ -299,7 +295,7 @@ def _interval(
     theta: float,
     level: float,
     method: IntervalMethod,
-    scale: Scale,
+    scale: bootstrap.Scale,
     least: float,
     n_resamples: int,
     seed: int | None,
@@ -317,7 +313,7 @@ def _interval(
         )
         return None, math.nan, [Note(code="too_few_clusters", message=message)]
     if method in {"bca", "percentile"}:
-        boot = cluster_bootstrap(
+        boot = bootstrap.cluster_bootstrap(
             terms,
             lambda x, weights: statistic.combine(weights @ x),
             cluster=codes,
@@ -331,7 +327,7 @@ def _interval(
         usable = math.isfinite(interval.low) and math.isfinite(interval.high)
         return (interval if usable else None), boot.std_error, list(boot.notes)
     se, se_scaled, df = _spread(statistic, terms, codes, method=method, scale=scale, least=least)
-    centre = float(forward(theta, scale, least))
+    centre = float(bootstrap.forward(theta, scale, least))
     if not math.isfinite(se_scaled) or not math.isfinite(centre) or se <= 1e-12:
         message = (
             "No interval: leaving out any one cluster leaves the estimate unchanged, so the data "
@@ -348,7 +344,7 @@ def _interval(
         message = f"Only {many}: the interval's coverage was studied from 20 clusters on."
         notes.append(Note(code="few_clusters", message=message))
     half = float(distributions.t.ppf((1 + level) / 2, df)) * se_scaled
-    low, high = backward(np.array([centre - half, centre + half]), scale, least)
+    low, high = bootstrap.backward(np.array([centre - half, centre + half]), scale, least)
     where = "" if scale == "identity" else f" on the {scale} scale"
     if scale == "log_ratio":
         where = f" on the scale log((x - L) / (1 - x)), L = {least:.4g} the least possible value"
@@ -367,7 +363,7 @@ def estimate_from_sums(
     sample: Sample,
     reason: str,
     where: str,
-    scale: Scale = "log_complement",
+    scale: bootstrap.Scale = "log_complement",
     least: float = 0.0,
     codes: Ints | None = None,
     from_codes: Callable[[Ints], NDArray[Any]] | None = None,
@@ -433,7 +429,7 @@ def estimate_from_sums(
     )
     if scale == "log_ratio" and not math.isfinite(least):
         scale = "log_complement"
-    groups = cluster_codes(inference["cluster"], data.shape[0], where=where)
+    groups = bootstrap.cluster_codes(inference["cluster"], data.shape[0], where=where)
     terms = statistic.per_item(data)
     # Items that contribute nothing (no verdict read) are no clusters either.
     used = (np.abs(terms) @ np.ones(terms.shape[1])) > 0

@@ -23,15 +23,7 @@ from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample, 
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.multiplicity import with_adjusted
 from judgestats.stats.inference.result import Comparison
-from judgestats.stats.models.ordinal import (
-    Fit,
-    Parts,
-    cluster_df,
-    clustered_covariance,
-    few_clusters_notes,
-    newton,
-    wald_interval,
-)
+from judgestats.stats.models import ordinal
 
 DRAWS = 20_000
 
@@ -261,7 +253,7 @@ def bradley_terry(
     order = order and both
     fit = _fit(pairs, order=order, with_ties=with_ties)
     n_clusters = int(np.unique(pairs.codes).size)
-    notes += few_clusters_notes(n_clusters)
+    notes += ordinal.few_clusters_notes(n_clusters)
     sample = Sample(
         n_items=pairs.outcome.size,
         n_clusters=n_clusters if inference["cluster"] is not None else None,
@@ -350,7 +342,7 @@ def _has_both_orders(pairs: _Pairs) -> bool:
     return bool((seen & seen.T).any())
 
 
-def _fit(pairs: _Pairs, *, order: bool, with_ties: bool) -> Fit:
+def _fit(pairs: _Pairs, *, order: bool, with_ties: bool) -> ordinal.Fit:
     """The maximum, the last system's strength being 0."""
     n, k = pairs.outcome.size, len(pairs.systems)
     signed = np.zeros((n, k))
@@ -367,7 +359,7 @@ def _fit(pairs: _Pairs, *, order: bool, with_ties: bool) -> Fit:
     if with_ties:
         design[:, 2, 0] = 1.0
 
-    def parts(beta: Floats) -> Parts:
+    def parts(beta: Floats) -> ordinal.Parts:
         logits = design @ beta
         logp = logits - logsumexp(logits, axis=1, keepdims=True)
         p = np.exp(logp)
@@ -377,7 +369,7 @@ def _fit(pairs: _Pairs, *, order: bool, with_ties: bool) -> Fit:
         information = weighted.T @ design.reshape(-1, design.shape[2]) - mean.T @ mean
         return float(logp[np.arange(n), pairs.outcome].sum()), scores, information
 
-    return newton(
+    return ordinal.newton(
         parts, np.zeros(design.shape[2]), where="bradley_terry",
         runaway="a strength, the order or the ties are without bound here: they decide every "
         "verdict. Report win rates and swap consistency, or judge more pairs",
@@ -385,11 +377,11 @@ def _fit(pairs: _Pairs, *, order: bool, with_ties: bool) -> Fit:
 
 
 def _result(
-    pairs: _Pairs, fit: Fit, names: Sequence[str], *, order: bool, with_ties: bool,
+    pairs: _Pairs, fit: ordinal.Fit, names: Sequence[str], *, order: bool, with_ties: bool,
     sample: Sample, notes: tuple[Note, ...], level: float, seed: int | None,
 ) -> Strengths:  # fmt: skip
-    k, df = len(pairs.systems), cluster_df(pairs.codes)
-    covariance = clustered_covariance(fit, pairs.codes)
+    k, df = len(pairs.systems), ordinal.cluster_df(pairs.codes)
+    covariance = ordinal.clustered_covariance(fit, pairs.codes)
     start = int(with_ties) + int(order)
     centre = np.zeros((k, fit.beta.size))
     centre[: k - 1, start : start + k - 1] = np.eye(k - 1)
@@ -401,7 +393,7 @@ def _result(
         return Estimate(
             name=name, label=label, estimate=value, std_error=se, sample=sample,
             estimator="Davidson" if with_ties else "Bradley-Terry",
-            interval=wald_interval(value, se, df=df, level=level),
+            interval=ordinal.wald_interval(value, se, df=df, level=level),
         )  # fmt: skip
 
     by_strength = np.argsort(-strengths, kind="stable")
@@ -425,7 +417,7 @@ def _result(
                     a=pairs.systems[i], b=pairs.systems[j], estimate=d, statistic=t, df=df,
                     p_value=float(2 * distributions.t.sf(abs(t), df)), p_adjusted=math.nan,
                     estimate_name="strength_difference",
-                    interval=wald_interval(d, se, df=df, level=level),
+                    interval=ordinal.wald_interval(d, se, df=df, level=level),
                     effect=float(distributions.norm.cdf(-abs(t))), effect_name="other_order_share",
                     reason="" if se > 0 else "the judgments leave no room for error",
                 )

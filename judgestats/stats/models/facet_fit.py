@@ -15,13 +15,7 @@ from scipy.special import softmax
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.models.ordinal import (
-    Grid,
-    clustered_covariance,
-    coded_levels,
-    fit_on_grid,
-    integrated,
-)
+from judgestats.stats.models import ordinal
 from judgestats.stats.validity.inputs import score_values
 
 
@@ -116,7 +110,7 @@ def rated(
             f"{y.shape}."
         )
     read = ~np.isnan(y)
-    levels, coded = coded_levels(y, where=where)
+    levels, coded = ordinal.coded_levels(y, where=where)
     groups = cluster_codes(cluster, y.size, where=where)[read]
     k, coded, n_read = levels.size, coded[read], int(read.sum())
     names, at = named_codes(answer, read, name="answer", where=where)
@@ -327,7 +321,7 @@ def marginal_fit(
     Fitted
     """
     start = np.zeros(design.shape[2] + 1)
-    fitted = fit_on_grid(rating_model(ratings, design), start, where=where, runaway=runaway)
+    fitted = ordinal.fit_on_grid(rating_model(ratings, design), start, where=where, runaway=runaway)
     beta = fitted.fit.beta
     nodes = math.exp(beta[-1]) * fitted.grid.x
     tables = level_fit(ratings, level_probability(design @ beta[:-1], nodes), fitted.posterior)
@@ -341,7 +335,7 @@ def marginal_fit(
     varies = float(np.var(quality, ddof=1))
     return Fitted(
         beta=beta,
-        covariance=clustered_covariance(fitted.fit, ratings.cluster),
+        covariance=ordinal.clustered_covariance(fitted.fit, ratings.cluster),
         std_errors=np.sqrt(np.diag(fitted.fit.bread)),
         loglik=fitted.fit.loglik,
         tables=tables,
@@ -352,7 +346,7 @@ def marginal_fit(
 
 def rating_model(
     ratings: Ratings, design: Floats
-) -> Callable[[Floats, Grid], tuple[float, Floats, Floats]]:
+) -> Callable[[Floats, ordinal.Grid], tuple[float, Floats, Floats]]:
     """The marginal log-likelihood of a rating-scale design: parameters, then log sigma."""
     cells, k, p = design.shape
     flat = design.reshape(cells * k, p)
@@ -363,11 +357,11 @@ def rating_model(
     observed, points = counts @ flat, counts @ steps
     times = np.repeat(counts.reshape(-1, cells, k).sum(axis=2), k, axis=1)
 
-    def model(beta: Floats, grid: Grid) -> tuple[float, Floats, Floats]:
+    def model(beta: Floats, grid: ordinal.Grid) -> tuple[float, Floats, Floats]:
         sigma = math.exp(min(float(beta[-1]), 20.0))
         prob = level_probability(design @ beta[:-1], sigma * grid.x).reshape(cells * k, -1)
         logp = np.log(np.maximum(prob, 1e-300))
-        marginal, posterior = integrated(counts @ logp, grid)
+        marginal, posterior = ordinal.integrated(counts @ logp, grid)
         expected = (posterior @ prob.T) * times
         spread = ((posterior * grid.x) @ prob.T) * times
         of_sigma = sigma * (points * (posterior @ grid.x) - spread @ steps)

@@ -15,6 +15,7 @@ from judgestats.stats.inference.bootstrap import cluster_bootstrap, only, useful
 from judgestats.stats.inference.estimate import Note, Sample
 from judgestats.stats.inference.keywords import NULL, Inference, one_blas_thread, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
+from judgestats.stats.reliability import one_factor
 from judgestats.stats.reliability.coefficient_intervals import (
     MeanSquareRatio,
     shuffled_mean_squares,
@@ -34,13 +35,6 @@ from judgestats.stats.reliability.omega_fit import (
     statistic_of,
     too_little,
     weighted_covariances,
-)
-from judgestats.stats.reliability.one_factor import (
-    DEFAULT_LOWER,
-    Denominator,
-    Estimator,
-    Model,
-    singular_reason,
 )
 
 
@@ -127,9 +121,9 @@ DENOMINATOR_TEXT = {
 def omega_total(
     scores: ArrayLike,
     *,
-    model: Model = "parallel",
-    estimator: Estimator = "ml",
-    denominator: Denominator = "model",
+    model: one_factor.Model = "parallel",
+    estimator: one_factor.Estimator = "ml",
+    denominator: one_factor.Denominator = "model",
     standardize: bool = False,
     lower: float | Literal["default"] | None = "default",
     interval: IntervalMethod | None = "auto",
@@ -213,7 +207,7 @@ def omega_total(
     (0.776, 5)
     """
     check_options(model, estimator, denominator, interval, lower)
-    floor = DEFAULT_LOWER[estimator] if lower == "default" else lower
+    floor = one_factor.DEFAULT_LOWER[estimator] if lower == "default" else lower
     data, sample, codes = prepare(scores, inference["cluster"])
     n, p = data.shape
     label = f"McDonald's omega total ({model})"
@@ -249,14 +243,14 @@ def omega_total(
     if standardize or model == "congeneric":
         constant = np.flatnonzero(np.diag(S) <= 0)
         if constant.size:
-            return refuse(base, singular_reason(S, n))
+            return refuse(base, one_factor.singular_reason(S, n))
     if standardize:
         sd = np.sqrt(np.diag(S))
         matrix = S / np.outer(sd, sd)
     if model == "congeneric" and p < 3:
         return refuse(base, "two replications do not identify a congeneric model")
     if estimator == "ml" and model != "parallel":
-        singular = singular_reason(S, n)
+        singular = one_factor.singular_reason(S, n)
         if singular:
             return refuse(
                 base, f"ML needs an invertible covariance matrix, and here {singular}", minres=True
@@ -305,7 +299,7 @@ def omega_total(
     return fitted
 
 
-def omega_of_sums(sums: TwoWaySums, *, model: Model) -> OmegaEstimate:
+def omega_of_sums(sums: TwoWaySums, *, model: one_factor.Model) -> OmegaEstimate:
     """Omega total of a model from sums over complete items, without interval.
 
     Parameters
@@ -320,7 +314,9 @@ def omega_of_sums(sums: TwoWaySums, *, model: Model) -> OmegaEstimate:
     return omega_of_covariance(sums.covariance(), model=model, sample=sums.sample)
 
 
-def omega_of_covariance(S: NDArray[np.float64], *, model: Model, sample: Sample) -> OmegaEstimate:
+def omega_of_covariance(
+    S: NDArray[np.float64], *, model: one_factor.Model, sample: Sample
+) -> OmegaEstimate:
     """Omega total of a model from the covariances of replications, without interval.
 
     Parameters
@@ -357,7 +353,7 @@ def omega_of_covariance(S: NDArray[np.float64], *, model: Model, sample: Sample)
     if not reason and model == "congeneric" and p < 3:
         reason = "two replications do not identify a congeneric model"
     if not reason and model != "parallel":
-        reason = singular_reason(S, n) or ""
+        reason = one_factor.singular_reason(S, n) or ""
     if reason:
         return dataclasses.replace(base, reason=reason)
-    return fit(base, S, n, DEFAULT_LOWER["ml"])
+    return fit(base, S, n, one_factor.DEFAULT_LOWER["ml"])

@@ -15,15 +15,7 @@ from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import TestResult
-from judgestats.stats.models.ordinal import (
-    Fit,
-    cluster_df,
-    clustered_covariance,
-    coded_levels,
-    dummies,
-    fit_cumulative_logit,
-    wald_interval,
-)
+from judgestats.stats.models import ordinal
 from judgestats.stats.validity.inputs import score_values
 
 NOISY = "label_noise"
@@ -117,13 +109,13 @@ def dif_test(
     used = ~np.isnan(y) & ~np.isnan(z)
     names = _sources(groups[used], codes[used])
     kept = used & np.isin(groups, names)
-    who = dummies(groups[kept], names)
+    who = ordinal.dummies(groups[kept], names)
     zk = z[kept]
     _check_separation(zk, who)
-    coded = coded_levels(np.where(kept, y, np.nan), where=where)[1][kept]
+    coded = ordinal.coded_levels(np.where(kept, y, np.nan), where=where)[1][kept]
     zk = (zk - zk.mean()) / zk.std()
     fits = [
-        fit_cumulative_logit(coded, x, where=where)
+        ordinal.fit_cumulative_logit(coded, x, where=where)
         for x in (
             np.zeros((zk.size, 0)),
             zk[:, None],
@@ -182,8 +174,8 @@ def _regression(target: Floats, given: Floats, who: Floats, codes: Ints) -> tupl
     bread = np.linalg.pinv(design.T @ design)
     coefficients = bread @ (design.T @ target)
     scores = design * (target - design @ coefficients)[:, None]
-    fit = Fit(beta=coefficients, loglik=np.nan, scores=scores, bread=bread)
-    covariance = clustered_covariance(fit, codes)
+    fit = ordinal.Fit(beta=coefficients, loglik=np.nan, scores=scores, bread=bread)
+    covariance = ordinal.clustered_covariance(fit, codes)
     return coefficients, np.sqrt(np.diag(covariance))
 
 
@@ -219,23 +211,23 @@ def _check_separation(z: Floats, who: Floats) -> None:
         )
 
 
-def _wald(fit: Fit, covariance: Floats, at: slice) -> float:
+def _wald(fit: ordinal.Fit, covariance: Floats, at: slice) -> float:
     b = fit.beta[at]
     return float(b @ np.linalg.solve(covariance[at, at], b)) / b.size
 
 
 def _tested(
-    fits: list[Fit], names: list[str], codes: Ints, sample: Sample, *, level: float
+    fits: list[ordinal.Fit], names: list[str], codes: Ints, sample: Sample, *, level: float
 ) -> TestResult:
     null, base, uniform, crossed = fits
-    n, q, df = codes.size, len(names) - 1, cluster_df(codes)
+    n, q, df = codes.size, len(names) - 1, ordinal.cluster_df(codes)
     fitted = [1 - math.exp(2 * (null.loglik - f.loglik) / n) for f in fits]
     r2 = [f / (1 - math.exp(2 * null.loglik / n)) for f in fitted[1:]]
-    covariance = clustered_covariance(uniform, codes)
+    covariance = ordinal.clustered_covariance(uniform, codes)
     at = slice(uniform.beta.size - q, uniform.beta.size)
     statistic = _wald(uniform, covariance, at)
     last = slice(crossed.beta.size - q, crossed.beta.size)
-    cross_covariance = clustered_covariance(crossed, codes)
+    cross_covariance = ordinal.clustered_covariance(crossed, codes)
     cross = _wald(crossed, cross_covariance, last)
     notes: list[Note] = []
     p_cross = float(distributions.f.sf(cross, q, df))
@@ -247,7 +239,7 @@ def _tested(
             name="dif_log_odds",
             label=f"Log odds of a higher score, {name} over {names[0]}",
             estimate=float(b), std_error=float(se), sample=sample, estimator="proportional odds",
-            interval=wald_interval(float(b), float(se), df=df, level=level),
+            interval=ordinal.wald_interval(float(b), float(se), df=df, level=level),
         )
         for name, b, se in zip(
             names[1:], uniform.beta[at], np.sqrt(np.diag(covariance))[at], strict=True
@@ -260,7 +252,7 @@ def _tested(
         )
     )
 
-    def ratio(small: Fit, large: Fit, f: float) -> dict[str, float]:
+    def ratio(small: ordinal.Fit, large: ordinal.Fit, f: float) -> dict[str, float]:
         chi2 = 2 * (large.loglik - small.loglik)
         return {
             "chi2": chi2, "df": q, "p_likelihood_ratio": float(distributions.chi2.sf(chi2, q)),

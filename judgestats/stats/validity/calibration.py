@@ -24,13 +24,7 @@ from judgestats.stats.inference.estimate import (
 )
 from judgestats.stats.inference.jackknife import cluster_sums, effective_clusters
 from judgestats.stats.inference.keywords import Clustered, Seeded, with_keywords
-from judgestats.stats.validity.inputs import (
-    Report,
-    mean_estimate,
-    score_values,
-    share_over_clusters,
-    verdict_values,
-)
+from judgestats.stats.validity import inputs
 from judgestats.stats.validity.scores import (
     AccuracyByK,
     accuracy_of_credits,
@@ -46,7 +40,7 @@ DRAWS = 1000
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ConfidenceCalibration(Report):
+class ConfidenceCalibration(inputs.Report):
     """How far stated confidences are chances.
 
     Attributes
@@ -139,8 +133,8 @@ def confidence_calibration(
     (0.195, 0.6666666666666666)
     """
     where = "confidence_calibration"
-    p = score_values(confidence, where=where, name="confidence")
-    y = verdict_values(human, where=where, name="human")
+    p = inputs.score_values(confidence, where=where, name="confidence")
+    y = inputs.verdict_values(human, where=where, name="human")
     if p.ndim != 1 or p.shape != y.shape:
         raise InputError(
             f"{where}: confidence and human must hold one entry for each item, got shapes "
@@ -170,7 +164,7 @@ def confidence_calibration(
     }
     details["after_recalibration"] = _cross_fitted(p, y, codes, inference["seed"])
     base = details["uncertainty"]
-    brier = mean_estimate(
+    brier = inputs.mean_estimate(
         (p - y) ** 2,
         codes,
         name="brier",
@@ -287,7 +281,7 @@ def _diagram(
     rows = []
     for k in np.unique(place):
         here = place == k
-        share = share_over_clusters(
+        share = inputs.share_over_clusters(
             y[here], np.ones(int(here.sum())), codes[here], clustered=clustered, level=level
         )
         rows.append(
@@ -349,7 +343,7 @@ def separation(scores: ArrayLike, passed: ArrayLike, **inference: Unpack[Cluster
     0.75
     """
     where = "separation"
-    x = score_values(scores, where=where, name="scores")
+    x = inputs.score_values(scores, where=where, name="scores")
     x = x[:, None] if x.ndim == 1 else x
     y = _labels(x, passed, where)
     used = ~np.isnan(x).all(axis=1) & ~np.isnan(y)
@@ -414,7 +408,7 @@ def separation_by_k(
     {1: 0.938, 2: 1.0}
     """
     where = "separation_by_k"
-    x = score_values(scores, where=where, name="scores")
+    x = inputs.score_values(scores, where=where, name="scores")
     if x.ndim != 2:
         raise InputError(f"{where}: scores must have one row an item, got shape {x.shape}.")
     y = _labels(x, passed, where)
@@ -454,7 +448,7 @@ def shares_on_the_right_side(scores: Floats, passed: Floats) -> Floats:
 
 
 def _labels(x: Floats, passed: ArrayLike, where: str) -> Floats:
-    y = score_values(passed, where=where, name="passed")
+    y = inputs.score_values(passed, where=where, name="passed")
     if y.shape != x.shape[:1]:
         raise InputError(
             f"{where}: there must be one label for each row of scores, got shapes {x.shape} and "

@@ -19,16 +19,7 @@ from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import Adjustment, with_adjusted
 from judgestats.stats.inference.result import Comparison, Comparisons
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
-from judgestats.stats.validity.inputs import (
-    LabelledItems,
-    Report,
-    chance_weights,
-    clip_limits,
-    labelled_items,
-    policy_notes,
-    share_over_clusters,
-    two_group_test,
-)
+from judgestats.stats.validity import inputs
 from judgestats.stats.validity.label_draws import LabelsDrawn
 
 FEW_IN_CLASS = 10
@@ -37,7 +28,7 @@ _TIED = 2
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ErrorRates(Report):
+class ErrorRates(inputs.Report):
     """A judge's error rates against people.
 
     Attributes
@@ -167,7 +158,7 @@ def error_rates(
     (45, '.90 [.79, .96]', '.83 [.66, .93]')
     """
     where = "error_rates"
-    judged = labelled_items(
+    judged = inputs.labelled_items(
         judge,
         human,
         kind="verdict",
@@ -177,7 +168,7 @@ def error_rates(
     )
     read = ~np.isnan(judged.judge)
     items = judged.only(read)
-    notes = [*judged.notes, *policy_notes(labels_drawn, where=where)]
+    notes = [*judged.notes, *inputs.policy_notes(labels_drawn, where=where)]
     if judged.n == 0:
         raise InputError(f"{where}: no item has a label. Label some of the items judged first.")
     if items.n == 0:
@@ -190,7 +181,9 @@ def error_rates(
     part = _parts(items, verdict, labels_drawn)
     by_verdict = labels_drawn == "by-verdict"
     weight, reason = _weights(items, part, spared=_TIED if by_verdict else None)
-    weights = chance_weights(items, None if chance is None else np.asarray(chance)[read], where)
+    weights = inputs.chance_weights(
+        items, None if chance is None else np.asarray(chance)[read], where
+    )
     if weights is not None:
         weight = weight * weights * (items.n / weights.sum())
     lab = items.labelled
@@ -236,7 +229,7 @@ def error_rates(
         rates[name] = (
             out.replace(estimate=math.nan, interval=None, reason=reason)
             if reason
-            else clip_limits(out)
+            else inputs.clip_limits(out)
         )
     notes += _class_notes(y)
     if tied := int(np.sum(f == 0.5)):
@@ -265,7 +258,7 @@ def _table(y: Floats, f: Floats, lost: Floats) -> dict[str, int]:
     return table
 
 
-def _nothing_read(judged: LabelledItems, notes: tuple[Note, ...]) -> ErrorRates:
+def _nothing_read(judged: inputs.LabelledItems, notes: tuple[Note, ...]) -> ErrorRates:
     """The rates of a judge that has no verdict on any labelled item."""
     nobody = np.empty(0)
     sample = Sample(n_items=0, excluded={"unread": judged.n})
@@ -286,13 +279,13 @@ def _nothing_read(judged: LabelledItems, notes: tuple[Note, ...]) -> ErrorRates:
     )
 
 
-def majority(items: LabelledItems) -> Floats:
+def majority(items: inputs.LabelledItems) -> Floats:
     """The majority verdict of the repeats, which a draw by verdict goes by; a tie is NaN."""
     f = items.judge
     return np.where(np.isnan(f) | (f == 0.5), np.nan, (f > 0.5).astype(float))
 
 
-def _parts(items: LabelledItems, verdict: Floats, drawn: str | None) -> Ints | None:
+def _parts(items: inputs.LabelledItems, verdict: Floats, drawn: str | None) -> Ints | None:
     """The part of the items that each was drawn from, None under simple random sampling."""
     if drawn == "stratified":
         return items.stratum
@@ -302,7 +295,7 @@ def _parts(items: LabelledItems, verdict: Floats, drawn: str | None) -> Ints | N
 
 
 def _weights(
-    items: LabelledItems, part: Ints | None, *, spared: int | None = None
+    items: inputs.LabelledItems, part: Ints | None, *, spared: int | None = None
 ) -> tuple[Floats, str]:
     """Items that a label stands for, and why the weights are undefined.
 
@@ -337,7 +330,7 @@ def _share(
     undefined: str,
     weighted: bool,
 ) -> Estimate:
-    share = share_over_clusters(
+    share = inputs.share_over_clusters(
         success.astype(float),
         trial.astype(float),
         codes,
@@ -473,7 +466,7 @@ def error_rates_by_slice(
     [('a', 0.5, True), ('b', -0.5, True)]
     """
     where = "error_rates_by_slice"
-    items = labelled_items(
+    items = inputs.labelled_items(
         judge,
         human,
         kind="verdict",
@@ -519,7 +512,7 @@ def error_rates_by_slice(
     )
 
 
-def _measure_items(items: LabelledItems, measure: str) -> tuple[Bools, Bools]:
+def _measure_items(items: inputs.LabelledItems, measure: str) -> tuple[Bools, Bools]:
     """Which items with a verdict the measure counts, and on which the judge is right."""
     y = np.where(np.isnan(items.judge), np.nan, items.human)
     base = {
@@ -543,7 +536,7 @@ def _no_row(name: str, n: int, reason: str) -> Comparison:
 
 def _slice_comparison(
     name: str,
-    items: LabelledItems,
+    items: inputs.LabelledItems,
     base: Bools,
     right: Bools,
     inside: Bools,
@@ -553,7 +546,9 @@ def _slice_comparison(
     if rest.sum() < LEAST_IN_SLICE:
         return _no_row(name, n, f"only {int(rest.sum())} labels outside the slice")
     values = right.astype(float)
-    statistic, p, df = two_group_test(values, here, rest, items.codes, exact=not items.clustered)
+    statistic, p, df = inputs.two_group_test(
+        values, here, rest, items.codes, exact=not items.clustered
+    )
     if math.isnan(p):
         return _no_row(name, n, "the judge is always right or always wrong on both sides")
     return Comparison(

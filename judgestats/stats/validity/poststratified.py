@@ -12,15 +12,7 @@ from numpy.typing import NDArray
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
-from judgestats.stats.validity.inputs import (
-    LabelledItems,
-    cluster_variance,
-    critical_value,
-    df_of_influence,
-    effective_clusters,
-    share_over_clusters,
-    wilson_limits,
-)
+from judgestats.stats.validity import inputs
 
 FAIL, PASS, UNREAD, TIE = 0, 1, 2, 3
 N_CLASSES = 4
@@ -83,14 +75,14 @@ class _Classes:
     reason: str = ""
 
 
-def verdict_codes(items: LabelledItems) -> Ints:
+def verdict_codes(items: inputs.LabelledItems) -> Ints:
     """0 fail, 1 pass, 2 unread, 3 a tie (of the repeats, or as an outcome)."""
     f = items.judge
     decided = np.where(f == 0.5, TIE, (f > 0.5).astype(int))
     return np.where(np.isnan(f), UNREAD, decided).astype(np.int64)
 
 
-def _classes(items: LabelledItems, verdict: Ints) -> _Classes:
+def _classes(items: inputs.LabelledItems, verdict: Ints) -> _Classes:
     """Stratum by verdict, joined where a class has no label."""
     code = verdict.copy()
     notes: list[Note] = []
@@ -130,7 +122,7 @@ def _classes(items: LabelledItems, verdict: Ints) -> _Classes:
 
 
 def poststratified_rate(
-    items: LabelledItems,
+    items: inputs.LabelledItems,
     *,
     use_judge: bool = True,
     mix: Mapping[str, float] | None = None,
@@ -214,9 +206,9 @@ def poststratified_rate(
     inflation, df, deff, kish = _inflation(
         items, influence, binomial, level, weighted=weight is not None
     )
-    z = critical_value(level, math.inf)
+    z = inputs.critical_value(level, math.inf)
     limits = [
-        wilson_limits(q, m, level=level, inflation=inflation)
+        inputs.wilson_limits(q, m, level=level, inflation=inflation)
         for q, m in zip(shares, numbers, strict=True)
     ]
     low, high = mover_limits(
@@ -267,7 +259,7 @@ _PEOPLE = ("people_only", "People's labels alone")
 _WORDS = {FAIL: "fail", PASS: "pass", UNREAD: "unread", TIE: "tie"}
 
 
-def _strata_only(items: LabelledItems) -> _Classes:
+def _strata_only(items: inputs.LabelledItems) -> _Classes:
     for h, name in enumerate(items.strata):
         if not np.any(items.labelled & (items.stratum == h)):
             within = f" of stratum {name!r}" if name else ""
@@ -275,7 +267,7 @@ def _strata_only(items: LabelledItems) -> _Classes:
     return _Classes(N_CLASSES * items.stratum + PASS, (), False)
 
 
-def stratum_shares(items: LabelledItems, mix: Mapping[str, float] | None) -> Floats:
+def stratum_shares(items: inputs.LabelledItems, mix: Mapping[str, float] | None) -> Floats:
     """Share of each stratum: in the items, or as stated."""
     if mix is None:
         return np.bincount(items.stratum, minlength=len(items.strata)) / items.n_items
@@ -290,19 +282,19 @@ def stratum_shares(items: LabelledItems, mix: Mapping[str, float] | None) -> Flo
 
 
 def _inflation(
-    items: LabelledItems, influence: Floats, binomial: float, level: float, *, weighted: bool
+    items: inputs.LabelledItems, influence: Floats, binomial: float, level: float, *, weighted: bool
 ) -> tuple[float, float, float, float]:
     """By what the binomial variances are to be multiplied: inflation, df, design effect, Kish."""
     of_labels = items.codes[items.labelled]
-    kish = effective_clusters(of_labels)
+    kish = inputs.effective_clusters(of_labels)
     if not items.clustered and not weighted:
         return 1.0, math.inf, 1.0, kish
-    whole = cluster_variance(
+    whole = inputs.cluster_variance(
         influence, items.codes if items.clustered else np.arange(items.n_items)
     )
     deff = max(whole / binomial, 1.0) if binomial > 1e-15 and whole > 0 else of_labels.size / kish
-    df = df_of_influence(influence, items.codes, kish) if items.clustered else math.inf
-    t, z = critical_value(level, df), critical_value(level, math.inf)
+    df = inputs.df_of_influence(influence, items.codes, kish) if items.clustered else math.inf
+    t, z = inputs.critical_value(level, df), inputs.critical_value(level, math.inf)
     return deff * (t / z) ** 2, df, deff, kish
 
 
@@ -334,8 +326,8 @@ def effective_passes(
     [3.4, 6.8]
     """
     clustered = np.unique(codes).size < codes.size
-    share = share_over_clusters(passed, np.ones(passed.size), codes, clustered=clustered)
-    z, t = critical_value(level, math.inf), critical_value(level, share.df)
+    share = inputs.share_over_clusters(passed, np.ones(passed.size), codes, clustered=clustered)
+    z, t = inputs.critical_value(level, math.inf), inputs.critical_value(level, share.df)
     n = share.effective_n * (z / t) ** 2
     return share.share * n, n
 
@@ -370,7 +362,7 @@ def lang_reiczigel_limits(
     >>> round(low, 4), round(high, 4)
     (0.6272, 0.7721)
     """
-    z = critical_value(level, math.inf)
+    z = inputs.critical_value(level, math.inf)
     p = (passes + z * z / 2) / (n + z * z)
     se, sp = (tp + 1) / (positives + 2), (tn + 1) / (negatives + 2)
     youden = se + sp - 1
@@ -451,8 +443,8 @@ def corrected_by_rates(
     se, sp = tp / positives, tn / negatives
     youden = se + sp - 1
     (l1, u1), (l0, u0) = (
-        wilson_limits(se, positives, level=level),
-        wilson_limits(sp, negatives, level=level),
+        inputs.wilson_limits(se, positives, level=level),
+        inputs.wilson_limits(sp, negatives, level=level),
     )
     low = youden - math.hypot(se - l1, sp - l0)
     high = youden + math.hypot(u1 - se, u0 - sp)

@@ -9,13 +9,7 @@ import numpy as np
 
 from judgestats.arrays import Floats, Ints
 from judgestats.stats.inference.estimate import Estimate, Interval, Note
-from judgestats.stats.validity.inputs import (
-    LabelledItems,
-    cluster_variance,
-    critical_value,
-    effective_clusters,
-    t_estimate,
-)
+from judgestats.stats.validity import inputs
 
 _LABELS = {
     "people_only": "People's labels alone",
@@ -30,7 +24,7 @@ _NO_SPREAD = "fewer than two labels (or clusters with labels) show no variation"
 
 
 def _estimate(
-    items: LabelledItems,
+    items: inputs.LabelledItems,
     name: str,
     estimator: str,
     value: float,
@@ -40,14 +34,14 @@ def _estimate(
     method: str,
     details: dict[str, object] | None = None,
 ) -> Estimate:
-    return t_estimate(
+    return inputs.t_estimate(
         value, std_error, df, name=name, label=_LABELS[name], estimator=estimator,
         sample=items.sample(), level=level, method=method, constant="the labels do not vary",
         details={**({"df": df} if std_error > 0 else {}), **(details or {})},
     )  # fmt: skip
 
 
-def _undefined(items: LabelledItems, name: str, reason: str) -> Estimate:
+def _undefined(items: inputs.LabelledItems, name: str, reason: str) -> Estimate:
     return Estimate(
         name=name,
         label=_LABELS[name],
@@ -57,9 +51,9 @@ def _undefined(items: LabelledItems, name: str, reason: str) -> Estimate:
     )
 
 
-def _cluster_df(items: LabelledItems) -> float:
+def _cluster_df(items: inputs.LabelledItems) -> float:
     """Effective degrees of freedom of the labelled clusters."""
-    return max(effective_clusters(items.codes[items.labelled]) - 1.0, 1.0)
+    return max(inputs.effective_clusters(items.codes[items.labelled]) - 1.0, 1.0)
 
 
 def _rest(codes: Ints) -> Floats:
@@ -76,32 +70,32 @@ def _rest(codes: Ints) -> Floats:
     return np.maximum(1 - np.bincount(codes)[codes] / codes.size, 0.05)
 
 
-def _too_few(items: LabelledItems, least: int) -> str:
+def _too_few(items: inputs.LabelledItems, least: int) -> str:
     lab = items.labelled
     if items.n < least or np.unique(items.codes[lab]).size < 2:
         return _NO_SPREAD
     return ""
 
 
-def people_mean(items: LabelledItems, *, level: float = 0.95) -> Estimate:
+def people_mean(items: inputs.LabelledItems, *, level: float = 0.95) -> Estimate:
     """The mean of the labels alone, Student's t (over clusters with effective df)."""
     if reason := _too_few(items, 2):
         return _undefined(items, "people_only", reason)
     y = items.human[items.labelled]
     codes = items.codes[items.labelled]
     value = float(y.mean())
-    se = math.sqrt(cluster_variance((y - value) / y.size, codes))
+    se = math.sqrt(inputs.cluster_variance((y - value) / y.size, codes))
     df = _cluster_df(items) if items.clustered else y.size - 1.0
     return _estimate(
         items, "people_only", "mean of the labels", value, se, df, level, _t_method(items)
     )
 
 
-def _t_method(items: LabelledItems) -> str:
+def _t_method(items: inputs.LabelledItems) -> str:
     return "t over clusters, effective df" if items.clustered else "t"
 
 
-def greg_mean(items: LabelledItems, *, level: float = 0.95) -> Estimate:
+def greg_mean(items: inputs.LabelledItems, *, level: float = 0.95) -> Estimate:
     r"""The regression estimator: people's mean, moved by what the judge says of all items.
 
     Parameters
@@ -152,7 +146,7 @@ def greg_mean(items: LabelledItems, *, level: float = 0.95) -> Estimate:
         def sums_error(of_labels: Floats) -> float:
             influence = slope * (f - f.mean()) / big
             influence[lab] += of_labels / n
-            return math.sqrt(cluster_variance(influence, items.codes))
+            return math.sqrt(inputs.cluster_variance(influence, items.codes))
 
         simple, se = sums_error(residual), sums_error(residual / _rest(items.codes[lab]))
         df = _cluster_df(items)
@@ -184,7 +178,7 @@ def _joined_for_skew(estimate: Estimate, skew: float, n: int, df: float, level: 
     """
     if estimate.interval is None:
         return estimate
-    a, t = skew / math.sqrt(n), critical_value(level, df)
+    a, t = skew / math.sqrt(n), inputs.critical_value(level, df)
     low, high = (
         estimate.estimate - estimate.std_error * 3 / a * (float(np.cbrt(1 + a * (x - a / 6))) - 1)
         for x in (t, -t)
@@ -198,7 +192,7 @@ def _joined_for_skew(estimate: Estimate, skew: float, n: int, df: float, level: 
 
 
 def ppi_mean(
-    items: LabelledItems,
+    items: inputs.LabelledItems,
     *,
     estimator: Literal["difference", "ppi", "ppi++"] = "ppi++",
     level: float = 0.95,
@@ -255,7 +249,7 @@ def ppi_mean(
             influence += (items.judge - rest.mean()) / big
         else:
             influence[~lab] += lam * (rest - rest.mean()) / big
-        se = math.sqrt(cluster_variance(influence, items.codes))
+        se = math.sqrt(inputs.cluster_variance(influence, items.codes))
         df = _cluster_df(items)
     method = _t_method(items)
     return _estimate(
@@ -264,7 +258,7 @@ def ppi_mean(
 
 
 def stratified_mean(
-    items: LabelledItems,
+    items: inputs.LabelledItems,
     shares: Floats,
     *,
     use_judge: bool = True,
@@ -328,7 +322,7 @@ def stratified_mean(
     se = math.sqrt(float(v.sum()) + of_items)
     df = float(v.sum()) ** 2 / float(np.sum(v**2 / np.array(dfs))) if v.sum() > 0 else math.inf
     if items.clustered:
-        se, df = math.sqrt(cluster_variance(influence, items.codes)), _cluster_df(items)
+        se, df = math.sqrt(inputs.cluster_variance(influence, items.codes)), _cluster_df(items)
     method = _t_method(items) + ", strata"
     return _estimate(
         items, name, "strata weighted by their shares", value, se, df, level, method, {"slope": b}

@@ -20,25 +20,13 @@ from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
-from judgestats.stats.validity.inputs import (
-    LabelledItems,
-    Report,
-    clip_limits,
-    cluster_variance,
-    critical_value,
-    effective_clusters,
-    labelled_items,
-    mean_estimate,
-    score_values,
-    t_estimate,
-    verdict_values,
-)
+from judgestats.stats.validity import inputs
 
 MOST_LEVELS = 12
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class GradedAgreement(Report):
+class GradedAgreement(inputs.Report):
     """A judge's scores against people's.
 
     Attributes
@@ -124,7 +112,9 @@ def graded_agreement(
     (0.6, 0.872)
     """
     where = "graded_agreement"
-    items = labelled_items(judge, human, kind="score", cluster=inference["cluster"], where=where)
+    items = inputs.labelled_items(
+        judge, human, kind="score", cluster=inference["cluster"], where=where
+    )
     used = items.labelled & ~np.isnan(items.judge)
     if not used.any():
         raise InputError(f"{where}: no item has both a score of the judge and one of people.")
@@ -138,7 +128,7 @@ def graded_agreement(
             name=name, label=label, estimator="moments over items", sample=sample, reason=reason,
             where=where, cluster=codes, level=inference["level"], scale="identity",
         )  # fmt: skip
-        out[name] = estimate if name == "slope" else clip_limits(estimate)
+        out[name] = estimate if name == "slope" else inputs.clip_limits(estimate)
     notes = list(items.notes)
     ends = np.isin(y, (y.min(), y.max()))
     if np.ptp(y) > 0 and ends.mean() > 0.5:
@@ -156,14 +146,14 @@ def graded_agreement(
 
 
 def _bias(
-    d: Floats, codes: Ints, items: LabelledItems, sample: Sample, level: float
+    d: Floats, codes: Ints, items: inputs.LabelledItems, sample: Sample, level: float
 ) -> dict[str, Estimate]:
     """The mean difference and the limits of agreement, as far as the differences vary."""
     mean = float(d.mean())
-    variance = cluster_variance((d - mean) / d.size, codes) if d.size > 1 else math.nan
+    variance = inputs.cluster_variance((d - mean) / d.size, codes) if d.size > 1 else math.nan
     varies = variance > 1e-18
     sd = float(d.std(ddof=1)) if d.size > 1 else math.nan
-    df = max(effective_clusters(codes) - 1, 1.0) if items.clustered else d.size - 1.0
+    df = max(inputs.effective_clusters(codes) - 1, 1.0) if items.clustered else d.size - 1.0
     se = of_limits = 0.0
     if varies:
         effective = min(sd**2 / variance, float(d.size))
@@ -182,7 +172,7 @@ def _bias(
             )
             continue
         how = "mean difference +- 1.96 sd" if sign else "mean difference"
-        out[name] = t_estimate(
+        out[name] = inputs.t_estimate(
             mean + sign * sd if varies else mean, error, df, name=name, label=label,
             estimator=how if varies else "", sample=sample, level=level,
             method="t over clusters, effective df" if items.clustered else "t",
@@ -235,9 +225,9 @@ def _curve(x: Floats, y: Floats, codes: Ints, clustered: bool, level: float) -> 
         here = group == k
         v, c = y[here], codes[here]
         mean = float(v.mean())
-        variance = cluster_variance((v - mean) / v.size, c) if v.size > 1 else math.nan
-        df = max(effective_clusters(c) - 1, 1.0) if clustered else v.size - 1.0
-        half = critical_value(level, df) * math.sqrt(variance) if variance > 0 else math.nan
+        variance = inputs.cluster_variance((v - mean) / v.size, c) if v.size > 1 else math.nan
+        df = max(inputs.effective_clusters(c) - 1, 1.0) if clustered else v.size - 1.0
+        half = inputs.critical_value(level, df) * math.sqrt(variance) if variance > 0 else math.nan
         rows.append(
             {"judge": float(x[here].mean()), "n": int(here.sum()), "people": mean,
              "conf_low": mean - half, "conf_high": mean + half}
@@ -285,8 +275,8 @@ def error_parts(
     """
     where = "error_parts"
     x, y = (
-        score_values(scores, where=where, name="scores"),
-        score_values(human, where=where, name="human"),
+        inputs.score_values(scores, where=where, name="scores"),
+        inputs.score_values(human, where=where, name="human"),
     )
     if x.ndim != 2 or y.shape != x.shape[:1] or k < 1:
         raise InputError(
@@ -357,11 +347,13 @@ def error_parts(
         )
         out["between_items"] = out["between_items"].replace(notes=(note,))
     # No variance and no square lies below 0.
-    return {n: e if e.estimate < 0 else clip_limits(e, 0.0, math.inf) for n, e in out.items()}
+    return {
+        n: e if e.estimate < 0 else inputs.clip_limits(e, 0.0, math.inf) for n, e in out.items()
+    }
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class AccuracyByK(Report):
+class AccuracyByK(inputs.Report):
     """Accuracy of the majority of k verdicts, and which k pays.
 
     Attributes
@@ -455,8 +447,8 @@ def accuracy_by_k(
     {1: 0.75, 3: 1.0}
     """
     where = "accuracy_by_k"
-    v = verdict_values(verdicts, where=where, name="verdicts")
-    y = verdict_values(human, where=where, name="human")
+    v = inputs.verdict_values(verdicts, where=where, name="verdicts")
+    y = inputs.verdict_values(human, where=where, name="human")
     if v.ndim != 2 or y.shape != v.shape[:1] or v.size == 0:
         raise InputError(
             f"{where}: verdicts must have one row for each label, got shapes {v.shape} and "
@@ -502,7 +494,7 @@ def accuracy_of_credits(
     most = max(by_k)
 
     def mean(values: Floats, name: str, label: str, least: float, top: float) -> Estimate:
-        return mean_estimate(
+        return inputs.mean_estimate(
             values, codes, name=name, label=label, sample=sample, level=level, least=least,
             most=top, estimator="mean over items, all subsets of verdicts",
         )  # fmt: skip
@@ -593,7 +585,7 @@ def choice_accuracy_by_k(
     {1: 0.667, 2: 0.917, 3: 1.0}
     """
     where = "choice_accuracy_by_k"
-    x = score_values(scores, where=where, name="scores")
+    x = inputs.score_values(scores, where=where, name="scores")
     right = np.asarray(correct, dtype=bool)
     if x.ndim != 2 or right.shape != x.shape[:1]:
         raise InputError(

@@ -14,14 +14,7 @@ from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Sample
-from judgestats.stats.validity.inputs import (
-    cluster_variance,
-    critical_value,
-    effective_clusters,
-    mean_difference,
-    score_values,
-    t_estimate,
-)
+from judgestats.stats.validity import inputs
 
 FIRST_LOOK = 20
 """The asymptotic sequence starts after so many clusters."""
@@ -82,7 +75,7 @@ class RunningAverage:
 
     def add(self, cluster: ArrayLike) -> RunningAverage:
         """The state after one more whole cluster of values in 0-1."""
-        x = score_values(cluster, where="RunningAverage.add", name="cluster").reshape(-1)
+        x = inputs.score_values(cluster, where="RunningAverage.add", name="cluster").reshape(-1)
         x = x[~np.isnan(x)]
         if np.any((x < 0) | (x > 1)):
             raise InputError("RunningAverage.add: values must lie within 0 to 1.")
@@ -124,7 +117,7 @@ class RunningAverage:
         """The interval for one look at a number of items fixed before: not for looking again."""
         if self.t < 2:
             return math.nan, math.nan
-        z = critical_value(level, math.inf)
+        z = inputs.critical_value(level, math.inf)
         return _score_limits(self.average, self._sd(0.0), self.t, z)
 
     def to_dict(self) -> Mapping[str, Any]:
@@ -180,7 +173,7 @@ def anchored_change(
     """
     where = "anchored_change"
     old, again, new = (
-        score_values(v, where=where, name=n)
+        inputs.score_values(v, where=where, name=n)
         for v, n in ((before, "before"), (before_again, "before_again"), (after, "after"))
     )
     if old.ndim != 1 or old.shape != again.shape or new.ndim != 1:
@@ -194,7 +187,7 @@ def anchored_change(
     if not (read & later).any() or not (read & ~later).any():
         raise InputError(f"{where}: no answer was read before or after. Give judged answers.")
     codes = _codes(cluster_before, cluster_after, old.size, new.size, where)
-    total, total_influence, df = mean_difference(values, read & later, read & ~later, codes)
+    total, total_influence, df = inputs.mean_difference(values, read & later, read & ~later, codes)
     clustered = cluster_before is not None or cluster_after is not None
     sample = Sample(
         n_items=int(read.sum()),
@@ -218,7 +211,7 @@ def anchored_change(
     d = again[anchors] - old[anchors]
     judge_influence = np.zeros(codes.size)
     judge_influence[: old.size][anchors] = (d - d.mean()) / d.size
-    df_anchor = max(effective_clusters(codes[: old.size][anchors]) - 1.0, 1.0)
+    df_anchor = max(inputs.effective_clusters(codes[: old.size][anchors]) - 1.0, 1.0)
     judge = float(d.mean())
     of_anchors = Sample(n_items=int(anchors.sum()))
     out["judge"] = _estimate(
@@ -257,9 +250,9 @@ def _estimate(
     sample: Sample,
     level: float,
 ) -> Estimate:
-    variance = cluster_variance(influence, codes) if np.any(influence != 0) else 0.0
+    variance = inputs.cluster_variance(influence, codes) if np.any(influence != 0) else 0.0
     varies = variance > 1e-18
-    return t_estimate(
+    return inputs.t_estimate(
         value, math.sqrt(variance) if varies else 0.0, df, name=name, label=label,
         estimator="difference of means" if varies else "", sample=sample, level=level,
         method="t, effective df", details={"df": df} if varies else {},
