@@ -185,15 +185,16 @@ def plan_for_reduced(
 
 def design_of(reduced: ReducedJudgments) -> Design:
     """The design of what was counted; without a board repeats are not told apart into runs."""
-    columns = range(len(reduced.columns))
-    runs = [1 for _ in columns]
-    if reduced.board is not None:
-        covered = [(reduced.board[:, place] > 0) for place in columns]
-        runs = [run_columns(np.where(c, 1.0, np.nan)).size for c in covered]
+    runs: dict[str, int] = {}
+    for place, column in enumerate(reduced.columns):  # of one condition, one per order
+        asked = 1
+        if reduced.board is not None:
+            asked = run_columns(np.where(reduced.board[:, place] > 0, 1.0, np.nan)).size
+        runs[column.label] = max(runs.get(column.label, 1), asked)
     return Design.of(
         n_items=len(reduced.items),
         n_clusters=reduced.n_clusters,
-        runs=[max(n, 1) for n in runs],
+        runs=runs.values(),
         n_orders=len({c.order for c in reduced.columns if c.order}) or 1,
     )
 

@@ -230,9 +230,7 @@ def measure_of(key: str, record: Estimate | Comparison, subject: Subject, shape:
 
 
 def _nothing_repeated(results: Results) -> bool:
-    return any(note.code == "not_repeated" for note in results.limitations) or not any(
-        m.key in REPEATED for m in results.measures
-    )
+    return not any(m.key in REPEATED for m in results.measures)
 
 
 def _subjects(results: Results, options: DecisionOptions) -> list[tuple[Subject, str]]:
