@@ -14,11 +14,9 @@ import yaml
 TOP = Path(__file__).parents[1]
 
 
-def scores(shift: int, noise: int) -> str:
-    """Twenty-seven answers, judged twice."""
-    rows = [
-        f"{i},{r},{min(10, 1 + (i + r * noise) % 9 + shift)}" for i in range(27) for r in range(2)
-    ]
+def scores() -> str:
+    """Twenty-seven answers, judged twice, a point apart where the first is odd."""
+    rows = [f"{i},{r},{1 + i % 9 + r * (i % 2)}" for i in range(27) for r in range(2)]
     return "\n".join(["item,repeat,score", *rows]) + "\n"
 
 
@@ -27,29 +25,47 @@ def test_the_file_is_an_action_and_names_every_variable() -> None:
     assert action["runs"]["using"] == "composite"
     step = action["runs"]["steps"][-1]
     [script] = re.findall(r"\$GITHUB_ACTION_PATH/(\S+?)\"", step["run"])
-    read = set(re.findall(r"JUDGESTATS_[A-Z]+", (TOP / script).read_text("utf-8")))
-    read |= {"JUDGESTATS_MIN", "JUDGESTATS_MAX"}
-    assert set(step["env"]) <= read
+    text = (TOP / script).read_text("utf-8")
+    read = set(re.findall(r'given\(environ, "([A-Z]+)"\)', text)) | {"MIN", "MAX"}
+    assert {name.removeprefix("JUDGESTATS_") for name in step["env"]} == read
+    inputs = {re.sub(r"\W", "", v.partition("inputs.")[2]) for v in step["env"].values()}
+    assert inputs | {"version"} == set(action["inputs"])
+    assert set(action["outputs"]) == {"verdict", "deciding", "exit-code"}
     assert all("${{" not in s["run"] for s in action["runs"]["steps"]), "inputs go by variables"
 
 
 @pytest.mark.parametrize(
     ("given", "code", "words"),
     [
-        ({"JUDGESTATS_MIN": "reliability=.9", "JUDGESTATS_BEFORE": "a.csv"}, 0, "No change shown"),
-        ({"JUDGESTATS_MIN": "mean=9", "JUDGESTATS_MAX": "unread=.2"}, 1, "**fails**"),
-        ({"JUDGESTATS_MIN": "reliabilty=.9"}, 2, "Did you mean"),
-        ({"JUDGESTATS_MAX": "reliability=.9"}, 2, "Write require: reliability>=.9."),
-        ({"JUDGESTATS_MIN": "reliability=1.5"}, 2, "is at most 1; 1.5 is outside"),
+        ({"REQUIRE": "icc_1_1=.8", "BEFORE": "a.csv"}, 0, "No change shown"),
+        ({"MIN": "reliability=.8", "BEFORE": "a.csv"}, 0, "**PASS** judge: "),
+        ({"REQUIRE": "mean>=9,unparsed=.2"}, 1, "| ≥ 9.00 | fails |"),
+        ({"MIN": "mean=9", "MAX": "unread=.2"}, 1, "**FAIL** judge: "),
+        ({"REQUIRE": "icc_1_1=.95"}, 3, "**CANNOT TELL** judge: ICC(1,1) "),
+        ({"REQUIRE": "icc_1_1=.95", "ALLOW": "cannot-tell"}, 0, "**CANNOT TELL**"),
+        ({"FOR": "score"}, 0, "**PASS** judge: "),
+        ({"FOR": "score", "STRICT": "true"}, 1, "No human labels"),
+        ({"FOR": "gate"}, 2, "needs pass / fail verdicts"),
+        ({"MIN": "reliabilty=.9"}, 2, "Did you mean"),
+        ({"MAX": "reliability=.9"}, 2, "Write reliability=.9 (at least .9)."),
+        ({"REQUIRE": "reliability=1.5"}, 2, "lies between -1 and 1; 1.5 is outside"),
     ],
 )
 def test_the_step_gates_and_tells(tmp_path, given, code, words) -> None:
-    (tmp_path / "a.csv").write_text(scores(0, 0))
-    environ = {**os.environ, "PYTHONPATH": str(TOP), "GITHUB_STEP_SUMMARY": "page.md"}
+    (tmp_path / "a.csv").write_text(scores())
+    environ = {**os.environ, "PYTHONPATH": str(TOP), "GITHUB_STEP_SUMMARY": "page.md",
+               "GITHUB_OUTPUT": "out.txt"}  # fmt: skip
+    environ |= {f"JUDGESTATS_{name}": value for name, value in given.items()}
     done = subprocess.run(
         [sys.executable, str(TOP / ".ci" / "gate.py")],
-        cwd=tmp_path, env={**environ, "JUDGESTATS_JUDGMENTS": "a.csv", **given},
+        cwd=tmp_path, env={**environ, "JUDGESTATS_FILE": "a.csv"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == code, done.stdout + done.stderr
     assert words in (tmp_path / "page.md").read_text("utf-8")
+    outputs = dict(line.split("=", 1) for line in (tmp_path / "out.txt").read_text().splitlines())
+    assert outputs["exit-code"] == str(code)
+    if code != 2:
+        outcome = {0: ("USE", "USE_WITH_CARE", "CANNOT_TELL"), 3: ("CANNOT_TELL",)}
+        assert outputs["verdict"] in outcome.get(code, ("DO_NOT_USE", "USE_WITH_CARE"))
+        assert outputs["deciding"]

@@ -25,7 +25,7 @@ def test_the_screen_alone_needs_no_heavy_package_and_writes_nothing(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr.rstrip().endswith("[]")
-    assert "one score's reliability" in done.stdout
+    assert "ICC(1,1)" in done.stdout
     assert [p.name for p in tmp_path.iterdir()] == ["my.csv"]
 
 
@@ -75,4 +75,4 @@ def test_a_report_lies_in_a_folder_that_show_and_a_second_run_take(tmp_path, mon
     assert not (tmp_path / "mlruns").exists()
     assert f"judgestats show {folder.relative_to(tmp_path)}" in first
     assert main(["show", str(folder)]) == 0
-    assert "one score's reliability" in capsys.readouterr().out
+    assert "ICC(1,1)" in capsys.readouterr().out

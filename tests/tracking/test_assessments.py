@@ -83,7 +83,7 @@ def test_runs_or_their_experiment_are_repetitions(evaluations, capsys):
     assert "Read 12 judgments of 6 items" in said
     assert "2 runs were read as repetitions of one another" in said
     assert main(["analyze", "experiments:/evals", *words]) == 0
-    assert "asked again it changes" in capsys.readouterr().out
+    assert "Flip rate" in capsys.readouterr().out
     with pytest.raises(InputError, match=r"no experiment .eval.*Did you mean evals"):
         js.read_judgments("experiments:/eval")
     with pytest.raises(InputError, match="other has no traces"):

@@ -158,6 +158,6 @@ def test_a_store_that_cannot_be_opened_leaves_the_answer_and_the_files(
     monkeypatch.setattr(run, "open_store", fault)
     assert main([*WORDS, "none"]) == 2
     said = capsys.readouterr()
-    assert "SIMULATED judges" in said.out
+    assert "SIMULATED · " in said.out
     kept = Path(said.err.split("files are kept in ")[1].split(" ")[0])
     assert (kept / "results.json").is_file()

@@ -144,17 +144,17 @@ def test_a_store_whose_making_was_interrupted_is_made_anew(tmp_path, monkeypatch
 
 def test_a_store_that_goes_away_in_a_run_loses_nothing(workplace, capsys, monkeypatch) -> None:
     from judgestats.cli import main
-    from judgestats.runner import run
+    from judgestats.runner import record
 
     words = ["run", "temperature", "--judges", "sim-typical", "--limit", "3"]
     words += ["--repeats", "2", "--temperatures", "0,1", "--resamples", "99"]
-    whole, log_results = (workplace / "mlflow.db").read_bytes(), run.log_results
+    whole, log_results = (workplace / "mlflow.db").read_bytes(), record.log_results
 
     def without_store(*given: object) -> object:
         (workplace / "mlflow.db").write_bytes(b"")
         return log_results(*given)
 
-    monkeypatch.setattr(run, "log_results", without_store)
+    monkeypatch.setattr(record, "log_results", without_store)
     assert main([*words, "--report", "none"]) == 2
     told = capsys.readouterr().err
     assert re.search(r"failed while \w+ (was|were) written", told)
