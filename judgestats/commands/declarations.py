@@ -74,8 +74,7 @@ _TABLE = (
         "ROLE=PATTERNS (judge, run, criterion, system, order, person)", repeated=True,
         metavar="PATTERNS", common=True),
     Option("--parse", "Input", "Parser of verdicts in replies: pointwise, pairwise, or a "
-        "regular expression with one group, e.g. 'Score: ([0-9]+)'", metavar="PROTOCOL|REGEX",
-        common=True),
+        "regular expression with one group, e.g. 'Score: ([0-9]+)'", metavar="PROTOCOL|REGEX"),
     Option("--table", "Input", "Table (SQLite) or sheet (Excel) to read, e.g. Sheet1",
         metavar="NAME"),
     Option("--explode", "Input", "Columns with a list in each cell, e.g. scores", repeated=True,
@@ -230,8 +229,8 @@ _CHECK = Command(
         "judgestats check RUN --require icc_1_1=.8,unparsed=.02 --at T=0.7",
     ),
     details="""\
-Exit code 0 if every subject passes, 1 if one fails, 2 if the input is refused, 3 if it cannot be
-told, 4 after an internal error.
+Exit code 0 if every subject passes, 1 if one fails, 2 if the input is refused,
+3 if it cannot be told, 4 after an internal error.
 """,
 )
 

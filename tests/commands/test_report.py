@@ -67,7 +67,7 @@ def test_two_runs_are_answered_on_the_screen_as_on_the_page(
     assert len(text.splitlines()) <= 24
     assert "run 2 against run 1: no change is shown: mean score" in said
     assert "tested on the page" not in said
-    assert text.index("run 2 against run 1") < text.index("MIND") < text.index("NEXT")
+    assert text.index("run 2 against run 1") < text.index("MIND") < text.index("Next")
     page = " ".join(Path("comparison.md").read_text("utf-8").split())
     assert "No change is shown: mean score" in page
 
