@@ -6,16 +6,9 @@ from pathlib import Path
 import pytest
 
 import judgestats as js
+from judgestats import deprecated
 from judgestats.cli import main
 from judgestats.commands import COMMANDS, PROGRAMS
-from judgestats.deprecated import (
-    RENAMED_COMMANDS,
-    RENAMED_OPTIONS,
-    RENAMED_PARAMETERS,
-    current_command,
-    current_options,
-    current_parameters,
-)
 from judgestats.results import differing_parameters
 from judgestats.runner import experiment_names, load_design
 
@@ -42,17 +35,17 @@ SPELLED = [
 
 @pytest.mark.parametrize(("old", "new"), SPELLED)
 def test_an_earlier_command_becomes_the_new_one(old, new):
-    found = current_command("judgestats", old.split())
+    found = deprecated.current_command("judgestats", old.split())
     assert found.words == new.split()
     assert found.program == (TRAINING if old.split()[0] in {"train", "coverage"} else "judgestats")
     [note] = found.notes
-    assert RENAMED_COMMANDS[old.split()[0]].spelling in note
+    assert deprecated.RENAMED_COMMANDS[old.split()[0]].spelling in note
 
 
 def test_every_earlier_command_is_tried_here_and_is_no_command_any_more():
-    assert {old.split()[0] for old, _ in SPELLED} == {*RENAMED_COMMANDS}
-    assert {*RENAMED_COMMANDS} & {*COMMANDS} == {"requests"}  # its actions are new
-    for renamed in RENAMED_COMMANDS.values():
+    assert {old.split()[0] for old, _ in SPELLED} == {*deprecated.RENAMED_COMMANDS}
+    assert {*deprecated.RENAMED_COMMANDS} & {*COMMANDS} == {"requests"}  # its actions are new
+    for renamed in deprecated.RENAMED_COMMANDS.values():
         command = PROGRAMS[renamed.program][renamed.words[0]]
         assert not command.actions or renamed.words[1] in command.actions
 
@@ -61,7 +54,7 @@ def test_every_earlier_command_is_tried_here_and_is_no_command_any_more():
     "words", [["requests", "import", "x"], ["requests", "-h"], ["show", "x"], []]
 )
 def test_a_present_command_stays_as_it_is(words):
-    assert current_command("judgestats", words) == ("judgestats", words, [])
+    assert deprecated.current_command("judgestats", words) == ("judgestats", words, [])
 
 
 @pytest.mark.parametrize(
@@ -76,19 +69,19 @@ def test_a_present_command_stays_as_it_is(words):
     ],
 )
 def test_an_earlier_option_becomes_the_new_one(old, new):
-    flags = {flag for flag, _ in RENAMED_OPTIONS.values()}
-    words, notes = current_options(old.split("|"), flags)
+    flags = {flag for flag, _ in deprecated.RENAMED_OPTIONS.values()}
+    words, notes = deprecated.current_options(old.split("|"), flags)
     assert words == new.split("|")
     [note] = notes
     assert words[0].partition("=")[0] in note
-    assert current_options([*old.split("|")] * 2, flags)[1] == notes
-    assert current_options(old.split("|"), {"--other"}) == (old.split("|"), [])
+    assert deprecated.current_options([*old.split("|")] * 2, flags)[1] == notes
+    assert deprecated.current_options(old.split("|"), {"--other"}) == (old.split("|"), [])
 
 
 def test_every_earlier_option_is_taken_by_a_command():
     flags = {o.flag for command in COMMANDS.values() for o in command.options}
-    assert {new for new, _ in RENAMED_OPTIONS.values()} <= flags
-    assert not {*RENAMED_OPTIONS} & flags
+    assert {new for new, _ in deprecated.RENAMED_OPTIONS.values()} <= flags
+    assert not {*deprecated.RENAMED_OPTIONS} & flags
 
 
 def test_an_earlier_spelling_works_and_is_named_on_standard_error(tmp_path, monkeypatch, capsys):
@@ -123,15 +116,15 @@ def test_an_earlier_command_works(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr() == (said.out, "")
 
 
-@pytest.mark.parametrize(("old", "new"), RENAMED_PARAMETERS.items())
+@pytest.mark.parametrize(("old", "new"), deprecated.RENAMED_PARAMETERS.items())
 def test_an_earlier_parameter_becomes_the_new_one(old, new, capsys):
-    parameters, [note] = current_parameters({old: "1", "limit": "4"})
+    parameters, [note] = deprecated.current_parameters({old: "1", "limit": "4"})
     assert parameters == {new: "1", "limit": "4"}
     assert f"Use {new}." in note
     taken = {p.name for name in experiment_names() for p in load_design(name).all_parameters}
     assert new in taken
     assert old not in taken
-    assert current_parameters({old: "1", new: "2"}) == ({old: "1", new: "2"}, [])
+    assert deprecated.current_parameters({old: "1", new: "2"}) == ({old: "1", new: "2"}, [])
 
 
 def test_an_experiment_takes_an_earlier_parameter_with_a_note(workplace, capsys):

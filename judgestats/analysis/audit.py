@@ -393,8 +393,8 @@ def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> Analy
             Hypothesis(
                 id="ratio",
                 question="Which condition is steadier, by how much?",
-                test="ratio of mean distances and of pooled within-cell variances, intervals over "
-                "clusters",
+                test="ratio of the mean differences of two repeats (GMD ratio), cells exchanged "
+                "within clusters; ratio of pooled within-cell variances",
                 family="pairs of conditions",
             ),
             Hypothesis(

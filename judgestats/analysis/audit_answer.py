@@ -22,7 +22,7 @@ from judgestats.stats.inference.result import Comparisons, Estimate, Result, Tes
 from judgestats.stats.robustness.source_dif import NOISY, farthest_source
 
 _COMPARED = {
-    "spread.all": ("variance_ratio", ("ratio.all", "distance.all")),
+    "spread.all": ("variance_ratio", ("ratio.all", "gmd.all")),
     "shift.all": ("mean_difference", ()),
     "compare.people": ("rate_difference", ("compare.people.pairs",)),
     "systems": ("corrected_difference", ()),
@@ -296,9 +296,9 @@ def _shift(headlines: Sequence[Headline], results: Sequence[NamedResult]) -> str
 
 
 def _widest(results: Sequence[NamedResult]) -> str:
-    """The ratio of mean distances (of variances where these alone are known) furthest from 1."""
+    """The GMD ratio (that of variances where these alone are known) furthest from 1."""
     by_id = {r.id: r.result for r in results}
-    named = "distance.all" if "distance.all" in by_id else "ratio.all"
+    named = "gmd.all" if "gmd.all" in by_id else "ratio.all"
     candidates = [by_id[named]] if named in by_id else []
     rows = [
         row
@@ -310,8 +310,8 @@ def _widest(results: Sequence[NamedResult]) -> str:
     if not rows:
         return ""
     row = max(rows, key=lambda r: abs(math.log(r.estimate)))
-    what = "mean distances" if named == "distance.all" else "variances"
-    return f"; largest ratio of {what} {row.a} / {row.b} {row.with_bounds()}{hangs_on(row.details)}"
+    what = "GMD ratio" if named == "gmd.all" else "ratio of variances"
+    return f"; largest {what} {row.a} / {row.b} {row.with_bounds()}{hangs_on(row.details)}"
 
 
 _Z = 1.959964

@@ -676,11 +676,11 @@ def with_items(spread: SpreadResult, items: Sequence[str]) -> SpreadResult:
     >>> found.ratios.rows[0].details["largest_item"]
     'q1'
     """
-    distances = spread.distance_ratios
+    distances = spread.gmd_ratios
     return dataclasses.replace(
         spread,
         ratios=ratios_with_items(spread.ratios, items),
-        distance_ratios=None if distances is None else ratios_with_items(distances, items),
+        gmd_ratios=None if distances is None else ratios_with_items(distances, items),
     )
 
 

@@ -133,12 +133,12 @@ def _restrict_spreads(asked: tuple[SpreadQuestion, ...]) -> tuple[SpreadQuestion
 
 def restrict_spread(spread: SpreadResult, p: float, bound: bool, claim: str) -> SpreadResult:
     """The comparison with its pairs held to the adjusted p of its test (see `restrict_pairs`)."""
-    distances = spread.distance_ratios
+    distances = spread.gmd_ratios
     held = partial(restrict_pairs, p=p, bound=bound, claim=claim)
     return replace(
         spread,
         ratios=held(spread.ratios),
-        distance_ratios=None if distances is None else held(distances),
+        gmd_ratios=None if distances is None else held(distances),
         post_hoc=tuple(map(held, spread.post_hoc)),
     )
 
@@ -240,7 +240,7 @@ def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
     Returns
     -------
     list of NamedResult
-        ``spread.*`` (primary), ``trend.*``, ``ranks.*``, ``posthoc.*``, ``distance.*``,
+        ``spread.*`` (primary), ``trend.*``, ``ranks.*``, ``posthoc.*``, ``gmd.*``,
         ``ratio.*``, ``shift.*``, and of further questions the test, the trend and the ratios.
     """
     primary, *others = questions
@@ -281,7 +281,7 @@ def _secondary_results(
     rows: list[tuple[str, str, Result | None, str]] = [
         *((f"trend.{test.name}", "Trend of spread", test, "") for test in spread.trend),
         *((*row, "spread") for row in ranks),
-        ("distance", "Ratios of mean distances", spread.distance_ratios, "ratio"),
+        ("gmd", "GMD ratios", spread.gmd_ratios, "ratio"),
         ("ratio", "Ratios of variances", spread.ratios, ""),
         ("shift", "Shifts of the mean", spread.shifts, ""),
     ]
@@ -421,7 +421,7 @@ _SAYS: Mapping[Claim, str] = {
 def _compared(question: SpreadQuestion, name: str) -> tuple[str, ...]:
     """The ratios of what the test compares, where these are not variances."""
     first = question.id == "spread"
-    return ("distance",) if first and question.spreads[name].distance_ratios is not None else ()
+    return ("gmd",) if first and question.spreads[name].gmd_ratios is not None else ()
 
 
 def mean_described(question: SpreadQuestion) -> tuple[Headline, ...]:

@@ -84,7 +84,8 @@ def spread_hypotheses(*, across: str, each: str, ratio: str) -> tuple[Hypothesis
         Hypothesis(
             id="ratio",
             question=ratio,
-            test="ratio of mean distances and of pooled within-cell variances, intervals over "
+            test="GMD ratio, cells exchanged within clusters, and ratio of pooled within-cell "
+            "variances, intervals over "
             "clusters, log scale",
             family=pairs,
         ),
@@ -214,7 +215,7 @@ def nothing_compared(cells: pd.DataFrame, column: str, *, across: str) -> str:
 
 
 def _furthest(spread: SpreadResult, equal: EquivalenceResult) -> str:
-    """The largest ratio of mean distances, then that of variances: is the margin ruled out?"""
+    """The largest GMD ratio, then that of variances: is the margin ruled out?"""
     first = _widest(spread)
     usable = [r for r in equal.rows if r.estimate > 0 and math.isfinite(r.estimate) and r.interval]
     if not usable:
@@ -234,8 +235,8 @@ def _furthest(spread: SpreadResult, equal: EquivalenceResult) -> str:
 
 def _widest(spread: SpreadResult) -> str:
     """The largest ratio in words, of what the test compares (of variances where it is these)."""
-    family = spread.distance_ratios or spread.ratios
-    what = "variance" if family is spread.ratios else "mean distance from the item's mean"
+    family = spread.gmd_ratios or spread.ratios
+    what = "variance" if family is spread.ratios else "mean difference of two repeats"
     usable = [r for r in family.rows if r.estimate > 0 and math.isfinite(r.estimate)]
     if not usable:
         return ""

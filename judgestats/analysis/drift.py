@@ -196,7 +196,7 @@ def _rows(names: Mapping[str, str]) -> tuple[Row, ...]:
     """What changed of each condition, with the interval that says what is ruled out."""
     return (
         declared_row("change_of_scores", names, ids="shift.{}/change_of_scores"),
-        declared_row("distance_ratio_mean", names, ids="distance.{}/second run:first run"),
+        declared_row("gmd_ratio", names, ids="gmd.{}/second run:first run"),
         declared_row("change_of_verdicts", names, ids="flips.{}/change_of_verdicts"),
     )
 

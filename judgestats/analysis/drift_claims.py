@@ -33,7 +33,7 @@ from judgestats.stats.validity.systems import paired_share_difference
 _ESTIMANDS = {
     "shift": "change_of_scores",
     "flips": "change_of_verdicts",
-    "spread": "distance_ratio_mean",
+    "spread": "gmd_ratio",
 }
 _ASPECTS = {"shift": "mean score", "spread": "spread of repeated scores", "flips": "verdicts"}
 _SAYS: Mapping[Claim, str] = {
@@ -57,7 +57,7 @@ def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headl
     Parameters
     ----------
     tests : sequence of NamedResult
-        ``shift.*``, ``spread.*`` and ``flips.*`` with the ``distance.*`` beside them.
+        ``shift.*``, ``spread.*`` and ``flips.*`` with the ``gmd.*`` beside them.
     family : Family
         Of all tests.
 
@@ -85,7 +85,7 @@ def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headl
         says = (
             _HERE if _is_item_specific(claim, kind, effect) else _FEWER if fewer else _SAYS[claim]
         )
-        ratios = [r.id for r in tests if kind == "spread" and r.id == f"distance.{name}"]
+        ratios = [r.id for r in tests if kind == "spread" and r.id == f"gmd.{name}"]
         headlines.append(
             claim_headline(
                 named.id,
@@ -127,7 +127,7 @@ def _effect(named: NamedResult, tests: Sequence[NamedResult]) -> Estimate | Comp
     kind, _, name = named.id.partition(".")
     if kind != "spread":
         return named.result.effect if isinstance(named.result, TestResult) else None
-    ratio = next((r.result for r in tests if r.id == f"distance.{name}"), None)
+    ratio = next((r.result for r in tests if r.id == f"gmd.{name}"), None)
     return ratio.rows[0] if isinstance(ratio, Comparisons) else None
 
 
@@ -231,7 +231,7 @@ def _changed(headline: Headline, named: NamedResult, tests: Sequence[NamedResult
             size = f"{number} % more differ than between repetitions {interval}".rstrip()
         elif headline.hypothesis == "spread":
             size = (
-                "mean distance of scores from their item's mean multiplied by "
+                "mean difference of two repeats multiplied by "
                 f"{with_bounds(effect.estimate, low, high)}"
             )
         else:
@@ -263,8 +263,8 @@ def _ruled_out(open_tests: Sequence[NamedResult], tests: Sequence[NamedResult]) 
             yield f"changes of more than {apa_number(100 * high, digits=1)} % of verdicts"
         else:
             yield (
-                f"a mean distance of scores from their item's mean below {apa_number(low)} or "
-                f"above {apa_number(high)} times the first"
+                f"a mean difference of two repeats below {apa_number(low)} or above "
+                f"{apa_number(high)} times the first"
             )
 
 

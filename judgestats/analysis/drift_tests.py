@@ -237,7 +237,7 @@ def tests_of_pair(
         if array.scores.shape[-1] < 2:
             blocked = replace(blocked, reason=_ONCE)
         ratios: list[tuple[str, str, Result | None]] = [
-            ("distance", "Ratio of mean distances from the item's mean", spread.distance_ratios),
+            ("gmd", "GMD ratio", spread.gmd_ratios),
             ("ratio", "Ratio of within-item variances", spread.ratios),
         ]
         listed.append(("spread", "Spread of repeated scores", "primary", blocked))

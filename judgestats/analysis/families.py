@@ -20,6 +20,7 @@ from judgestats.errors import InputError
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import is_number
 from judgestats.results.records import Role
+from judgestats.stats.inference.estimate import Interval
 from judgestats.stats.inference.multiplicity import (
     Family,
     adjust_family,
@@ -27,7 +28,7 @@ from judgestats.stats.inference.multiplicity import (
     p_bounds,
     with_adjusted,
 )
-from judgestats.stats.inference.result import Comparisons, Note, Result, TestResult
+from judgestats.stats.inference.result import Comparison, Comparisons, Note, Result, TestResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,7 +233,8 @@ def restrict_pairs(
     """The pairs, none told apart where the claim that stands above them tells nothing.
 
     Pairs that are adjusted among one another alone may reject where the test of all conditions,
-    adjusted for what else was claimed, does not. No pair's p is below that of the claim.
+    adjusted for what else was claimed, does not. No pair's p is below that of the claim, and no
+    interval leaves out what this p does not reject.
 
     Parameters
     ----------
@@ -257,10 +259,20 @@ def restrict_pairs(
     rows = [
         dataclasses.replace(r, held_to=claim)
         if not r.p_adjusted < p
-        else dataclasses.replace(r, held_to=claim, p_adjusted=p, p_bound=bound)
+        else dataclasses.replace(
+            r, held_to=claim, p_adjusted=p, p_bound=bound, interval=_agreeing(r, p)
+        )
         for r in pairs.rows
     ]
     return dataclasses.replace(pairs, rows=tuple(rows))
+
+
+def _agreeing(row: Comparison, p: float) -> Interval | None:
+    """The interval of a pair whose adjusted p is raised: wider where it is no longer rejected."""
+    if p <= LEVEL or row.limits is None or row.interval is None or not 0 < row.p_value < p:
+        return row.interval
+    level = max(row.interval.level, 1 - LEVEL * row.p_value / p)
+    return row.interval if level <= row.interval.level else row.limits(level)
 
 
 def claim_of(p: float, p_alike: float) -> Claim:

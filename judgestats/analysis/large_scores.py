@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,12 +26,14 @@ from judgestats.analysis.limits import MOST_COMPARED, limits_of_conditions, not_
 from judgestats.analysis.ratings import ratings_of, true_score_of
 from judgestats.analysis.recommendation import recommend_reliable
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
+from judgestats.analysis.repeat_errors import sem_by_design, with_repeat_errors
 from judgestats.analysis.repeat_limits import lost_metrics
 from judgestats.analysis.score_audit import comparison_results
 from judgestats.analysis.scores import (
     Coefficients,
     condition_row,
     described_line,
+    icc_in_place,
     mean_deviations,
     subject_of,
 )
@@ -59,8 +63,15 @@ from judgestats.stats.dispersion.condition_summary import condition_summary, mea
 from judgestats.stats.dispersion.dispersion_test import spread_test
 from judgestats.stats.dispersion.ratios import variance_ratio
 from judgestats.stats.inference.result import Result, TestResult
+from judgestats.stats.inference.runs import (
+    RunComponent,
+    RunSums,
+    component_of_sums,
+    run_columns,
+)
 from judgestats.stats.reliability.internal_consistency import TwoWaySums
 from judgestats.stats.reliability.intraclass import icc_of_cells
+from judgestats.stats.reliability.repeat_error import repeat_pairs_of_counts
 
 SHOWN_ITEMS = 2_000
 """Items whose cells figures show."""
@@ -84,7 +95,8 @@ def left_out(reduced: ReducedJudgments, more: list[str]) -> list[str]:
     ]
     if reduced.board is None:
         out.append(
-            "Left out: alpha, lambda-2 and the two-way ICCs, and the check that no judgment "
+            "Left out: the test of runs, alpha, lambda-2 and the two-way ICCs, and the check that "
+            "no judgment "
             f"stands twice: {reduced.board_reason}."
         )
     if len(reduced.items) > SHOWN_ITEMS:
@@ -103,7 +115,9 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     """Means, spread, reliability by condition and the paired comparison of spread."""
     labels = tuple(c.label for c in reduced.columns)
     cells = _cells(reduced, range(len(labels)))
-    summary = condition_summary(cells, level=declared.level)
+    runs = runs_of_counts(reduced, range(len(labels)))
+    summary = condition_summary(cells, runs=runs, level=declared.level)
+    values = np.asarray(reduced.values, dtype=float)
     rows: list[dict[str, Any]] = []
     results: list[NamedResult] = []
     shown: list[NamedResult] = []
@@ -114,9 +128,17 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
             (quantity_of("icc_1_1"), single),
             *_coefficients_of(reduced, place, declared),
         ]
+        ratio = None
+        if runs is not None and runs.of_judges(place).is_random:
+            sums = column_sums(reduced, place)
+            ratio = sums.ratio(residual=True) if sums is not None and sums.n >= 3 else None
+        given = reduced.counts[:, place].sum(axis=0, dtype=np.int64)
+        coefficients = icc_in_place(coefficients, ratio, values, given, declared.level)
+        line = summary[name]
+        line = replace(line, sem=sem_by_design(line.sem, ratio, declared.level))
         rows.append(
             condition_row(
-                summary[name],
+                line,
                 about=_about(column),
                 statuses=column.statuses,
                 coefficients=coefficients,
@@ -124,7 +146,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         )
         factors = {factor: str(level) for factor, level in column.factors.items()}
         subject = subject_of(name, column.judge, column.temperature, factors)
-        shown += described_line(summary[name], coefficients, subject)
+        shown += described_line(line, coefficients, subject)
         results += [named_result(q, value, subject) for q, value in coefficients]
     table = whole_counts(pd.DataFrame(rows))
     compared, skipped = _compared(reduced, cells, declared)
@@ -198,6 +220,62 @@ def column_sums(reduced: ReducedJudgments, place: int) -> TwoWaySums | None:
     return sums
 
 
+def runs_of_counts(reduced: ReducedJudgments, places: Sequence[int]) -> RunComponent | None:
+    """The variance between runs of some conditions; None where replications are not known."""
+    if reduced.board is None:
+        return None
+    judges = []
+    for place in places:
+        seen = np.concatenate([~np.isnan(x) for _, x in reduced.blocks(place)])
+        kept = run_columns(np.where(seen, 1.0, np.nan))
+        parts = [
+            RunSums.of(x[:, kept], reduced.cluster[here], reduced.n_clusters)
+            for here, x in reduced.blocks(place)
+        ]
+        judges.append(functools.reduce(operator.add, parts))
+    return component_of_sums(judges)
+
+
+def counted_errors(
+    analysis: Analysis,
+    reduced: ReducedJudgments,
+    scale: tuple[float, float] | None,
+    *,
+    level: float,
+) -> Analysis:
+    """An analysis with the errors of repeats, as the audit in memory has them.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Of the stream.
+    reduced : ReducedJudgments
+    scale : (float, float) or None
+        None leaves them out, and says so.
+    level : float
+
+    Returns
+    -------
+    Analysis
+    """
+    if scale is None:
+        text = (
+            "Left out: far shares and tail bounds, which need the ends of the scale. "
+            "Use --scale 1-10."
+        )
+        return replace(analysis, limitations=(*analysis.limitations, text))
+    values = np.asarray(reduced.values, dtype=float)
+    cluster = reduced.cluster if reduced.clustered else None
+    places = range(len(reduced.columns))
+    pairs = {
+        reduced.columns[p].label: repeat_pairs_of_counts(
+            reduced.counts[:, p], values, scale=scale, cluster=cluster
+        )
+        for p in places
+    }
+    return with_repeat_errors(analysis, pairs, level=level)
+
+
 def _about(column: Column) -> dict[str, Any]:
     return {
         "judge": column.judge,
@@ -234,7 +312,10 @@ def _compared(
     At T = 0 the spread is 0 by construction: such conditions are compared in their means alone.
     """
     warm = [i for i, c in enumerate(reduced.columns) if c.temperature != 0]
-    shifts = mean_shift(cells, level=declared.level) if _shared(cells).any() else None
+    shifts = None
+    if _shared(cells).any():
+        runs = runs_of_counts(reduced, range(len(reduced.columns)))
+        shifts = mean_shift(cells, runs=runs, level=declared.level)
     sampled = cells if len(warm) == len(reduced.columns) else _cells(reduced, warm)
     shared = _shared(sampled)
     if not shared.any():
@@ -242,6 +323,7 @@ def _compared(
     if sampled.mean.size <= MOST_CELLS:
         comparison = spread_test(
             sampled,
+            runs=runs_of_counts(reduced, warm),
             n_resamples=declared.n_resamples,
             **declared.drawn,
         )

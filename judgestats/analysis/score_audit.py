@@ -34,7 +34,7 @@ from judgestats.analysis.repeat_limits import (
     label_limits,
     repeat_limits,
 )
-from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
+from judgestats.analysis.scores import ScoreConditions, cell_arrays, runs_of, score_conditions
 from judgestats.analysis.single_shot import (
     described_once,
     other_results,
@@ -79,7 +79,7 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results = [_claimed(r) for r in described.results if not once[r.about.conditions[0]]]
     results += others
     cells = with_people(described.table, others)
-    compared, shifts = _compare(array, cells, declared)
+    compared, shifts = _compare(frame, array, cells, declared)
     results += comparison_results(compared, shifts)
     headlines = audit_headlines(results, n_criteria=declared.n_criteria)
     results = restrict_to_claims(results, headlines)
@@ -208,7 +208,7 @@ def _claimed(named: NamedResult) -> NamedResult:
 
 
 def _compare(
-    array: ScoreArray, cells: pd.DataFrame, declared: AnalysisPlan
+    frame: pd.DataFrame, array: ScoreArray, cells: pd.DataFrame, declared: AnalysisPlan
 ) -> tuple[SpreadResult | None, Comparisons | None]:
     """The paired comparisons of conditions that share items: of spread, and of means.
 
@@ -231,6 +231,7 @@ def _compare(
                 array.scores[:, warm],
                 conditions=[array.conditions[i] for i in warm],
                 cluster=array.clusters,
+                runs=runs_of(frame, array, warm),
                 n_resamples=declared.n_resamples,
                 **declared.drawn,
             ),
@@ -242,6 +243,7 @@ def _compare(
             array.scores,
             conditions=array.conditions,
             cluster=array.clusters,
+            runs=runs_of(frame, array),
             level=declared.level,
         )
     return spread, shifts
@@ -258,8 +260,8 @@ def comparison_results(
             ("ranks.all", "Ranks of spread", spread.rank_test),
             *((f"posthoc.{f.name}", "Which conditions", f) for f in spread.post_hoc),
             *(
-                [("distance.all", "Ratios of mean distances", spread.distance_ratios)]
-                if spread.distance_ratios is not None
+                [("gmd.all", "GMD ratios", spread.gmd_ratios)]
+                if spread.gmd_ratios is not None
                 else []
             ),
             ("ratio.all", "Ratios of variances", spread.ratios),
@@ -275,7 +277,7 @@ def comparison_results(
     ]  # fmt: skip
 
 
-_ANSWERS = {"ranks": "spread", "posthoc": "spread", "distance": "ratio"}
+_ANSWERS = {"ranks": "spread", "posthoc": "spread", "gmd": "ratio"}
 """Hypotheses of results whose ids do not begin with them."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,8 +19,10 @@ from judgestats.analysis.coefficients import (
     named_result,
 )
 from judgestats.analysis.conversion import Ends, clip_or_drop_interval, possible
+from judgestats.analysis.design import INTERLEAVED, request_order
 from judgestats.analysis.recommendation import repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.repeat_errors import icc_by_design, sem_by_design, two_way_squares
 from judgestats.data.matrices import ScoreArray, lost_shares
 from judgestats.protocols.base import Scale
 from judgestats.results import About, Condition, Figure, Quantity, bounds_of, plain, quantity_of
@@ -28,7 +30,9 @@ from judgestats.stats.designs.cells import cell_statistics
 from judgestats.stats.dispersion.condition_summary import ConditionRow, condition_summary
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Sample
+from judgestats.stats.inference.runs import RunComponent, run_component
 from judgestats.stats.inference.sum_statistics import share_estimate
+from judgestats.stats.reliability.coefficient_intervals import MeanSquareRatio
 
 
 def on_one_scale(
@@ -80,7 +84,7 @@ def clip_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
         Estimates, the table of conditions and the metrics, cut alike; an interval that would be
         nearly all that is possible is missing, with a note ``not_estimable``.
     """
-    scales = _scales(analysis.conditions, scale)
+    scales = run_scales(analysis.conditions, scale)
     cut: dict[tuple[str, str], Ends] = {}
 
     def on_scale(result: NamedResult) -> NamedResult:
@@ -111,8 +115,16 @@ def clip_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
     )
 
 
-def _scales(table: pd.DataFrame, scale: Ends | None) -> Mapping[str, Ends | None]:
-    """The scale of every condition."""
+def run_scales(table: pd.DataFrame, scale: Ends | None) -> Mapping[str, Ends | None]:
+    """The scale of every condition.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of conditions; those that were asked on another scale name it in the column ``scale``.
+    scale : (float, float) or None
+        Of the run.
+    """
     if "condition" not in table:
         return {}
     asked = table["scale"] if "scale" in table else [""] * len(table)
@@ -247,8 +259,9 @@ def score_conditions(
     ScoreConditions
     """
     n_permutations = affordable(n_permutations, array.scores[:, 0, :].size)
+    runs = runs_of(frame, array)
     summary = condition_summary(
-        array.scores, conditions=array.conditions, cluster=array.clusters, level=level
+        array.scores, conditions=array.conditions, cluster=array.clusters, runs=runs, level=level
     )
     all_statuses = sorted(set(frame["status"].unique()))
     rows: list[dict[str, Any]] = []
@@ -258,13 +271,17 @@ def score_conditions(
     conditions: list[Condition] = []
     # Rows are picked a condition, which costs every column of texts.
     about = frame[[c for c in frame if c in _ABOUT or str(c).startswith("factor_")]]
-    for name in array.conditions:
+    codes = np.unique(array.clusters.astype(str), return_inverse=True)[1]
+    for place, name in enumerate(array.conditions):
         scores = array.condition(name)
         asked = about[frame["condition"] == name]
         coefficients = score_coefficients(
             scores, omega_model=omega_model, cluster=array.clusters,
             level=level, n_permutations=n_permutations, seed=seed,
         )  # fmt: skip
+        ratio = two_way_squares(scores, codes) if runs.of_judges(place).is_random else None
+        given = np.unique(scores[~np.isnan(scores)], return_counts=True)
+        coefficients = icc_in_place(coefficients, ratio, *given, level)
         subject = _subject(name, asked)
         own = [
             replace(named_result(q, value, subject), role="descriptive", headline=False)
@@ -272,6 +289,7 @@ def score_conditions(
         ]
         results += own
         line = summary[name]
+        line = replace(line, sem=sem_by_design(line.sem, ratio, level))
         statuses = {s: int(asked["status"].eq(s).sum()) for s in all_statuses}
         row = condition_row(line, about=_about(asked), statuses=statuses, coefficients=coefficients)
         shown = described_line(line, coefficients, subject)
@@ -298,6 +316,28 @@ def score_conditions(
     )
 
 
+def runs_of(
+    frame: pd.DataFrame, array: ScoreArray, places: Sequence[int] | None = None
+) -> RunComponent:
+    """The variance between the runs of these conditions.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Says whether requests were interleaved.
+    array : ScoreArray
+    places : sequence of int, optional
+        Of the conditions; all by default.
+
+    Returns
+    -------
+    RunComponent
+    """
+    scores = array.scores if places is None else array.scores[:, list(places)]
+    interleaved = request_order(frame) == INTERLEAVED
+    return run_component(scores, cluster=array.clusters, interleaved=interleaved)
+
+
 Coefficients = list[tuple[Quantity, Estimate]]
 
 
@@ -307,6 +347,20 @@ def score_coefficients(
     """The declared coefficients of repeated scores, and of the omega model that was chosen."""
     options = {} if omega_model == "parallel" else {"omega_model": omega_model}
     return [(q, computed(q, scores, **inference)) for q in declared_for("scores", options=options)]
+
+
+def icc_in_place(
+    coefficients: Coefficients,
+    ratio: MeanSquareRatio | None,
+    values: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    level: float,
+) -> Coefficients:
+    """The coefficients, ICC(1,1) with the limits that its design allows (`icc_by_design`)."""
+    return [
+        (q, icc_by_design(v, ratio, values, counts, level) if q.key == "icc_1_1" else v)
+        for q, v in coefficients
+    ]
 
 
 def described_line(
@@ -433,12 +487,11 @@ def condition_row(
         if not math.isnan(line.between_item_variance.estimate)
         else math.nan,
         "within_variance": line.variance.estimate,
-        "sem": line.sem.estimate,
         "smallest_detectable_change": 1.959963984540054 * math.sqrt(2) * line.sem.estimate,
         "constant_share": line.constant_share,
         "mean_spread_correlation": line.mean_spread_correlation,
     }
-    shown = [(quantity_of(v.name), v) for v in (line.mean, line.variance)]
+    shown = [(quantity_of(v.name), v) for v in (line.mean, line.variance, line.sem)]
     for quantity, estimate in [*shown, *coefficients]:
         column, interval, null = quantity.name, estimate.interval, estimate.null
         row[column] = estimate.estimate

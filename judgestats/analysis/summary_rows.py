@@ -484,12 +484,10 @@ def format_reliability(row: Row) -> str:
 def format_sem(row: Row) -> str:
     """The standard error of one judgment in score points, with its interval.
 
-    It is the root of the within-item variance, so its interval is the root of that one's.
-
     Parameters
     ----------
     row : mapping or Series
-        A row of a table of conditions: ``sem`` and the bounds of ``within_variance``.
+        A row of a table of conditions: ``sem`` and its bounds.
 
     Returns
     -------
@@ -497,14 +495,12 @@ def format_sem(row: Row) -> str:
 
     Examples
     --------
-    >>> row = {"sem": 0.5, "within_variance_low": 0.16, "within_variance_high": 0.36}
-    >>> format_sem(row)
+    >>> format_sem({"sem": 0.5, "sem_low": 0.4, "sem_high": 0.6})
     '0.50 [0.40, 0.60]'
     >>> format_sem({"sem": 0.5})
     '0.50 [not estimable]'
     """
-    bounds = [float(row.get(f"within_variance_{end}", math.nan)) for end in ("low", "high")]
-    low, high = (math.sqrt(b) if b >= 0 else math.nan for b in bounds)
+    low, high = (float(row.get(f"sem_{end}", math.nan)) for end in ("low", "high"))
     sem = float(row["sem"])
     if math.isnan(high) and sem > 0:
         return f"{apa_number(sem)} {LOST}"

@@ -13,8 +13,9 @@ from judgestats.analysis import selections as places
 from judgestats.analysis import sensitivity as unread_policies
 from judgestats.analysis.recommendation import repeat_gains
 from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.repeat_errors import frame_errors
 from judgestats.analysis.repeat_limits import with_lost_shares
-from judgestats.analysis.scores import clip_to_scale, on_one_scale, scale_end_shares
+from judgestats.analysis.scores import clip_to_scale, on_one_scale, run_scales, scale_end_shares
 from judgestats.analysis.sensitivity import left_out_estimates, left_out_primary, left_out_variances
 from judgestats.data.readers.frame import bare
 from judgestats.results.numbers import LEAST_IN_CATEGORY
@@ -96,7 +97,10 @@ def supplemented(
     Analysis
     """
     frame = bare(frame)
-    analysis = clip_to_scale(with_lost_shares(analysis, frame, level=level), scale)
+    analysis = with_lost_shares(analysis, frame, level=level)
+    final = frame[frame["stage"].eq("final")] if "stage" in frame else frame
+    analysis = frame_errors(analysis, final, run_scales(analysis.conditions, scale), level)
+    analysis = clip_to_scale(analysis, scale)
     several = "stage" in frame and not frame["stage"].eq("final").all()
     verdicts = frame[frame["stage"] == "final"] if several else frame
     scored = on_one_scale(verdicts, analysis.conditions, scale)

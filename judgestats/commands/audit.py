@@ -426,7 +426,7 @@ def from_store(arguments: Args, path: Path) -> bool:
 
 def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput:
     from judgestats.analysis.large import audit_reduced, plan_for_reduced
-    from judgestats.analysis.large_scores import with_labelled
+    from judgestats.analysis.large_scores import counted_errors, with_labelled
     from judgestats.analysis.measures import with_measures
     from judgestats.analysis.scores import clip_to_scale
     from judgestats.data.large.columns import labelled_judgments
@@ -455,6 +455,8 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
         analysis = with_labelled(
             analysis, reduced, labelled, labels_drawn=arguments.labels_drawn, **choices
         )
+    if reduced.is_scores:
+        analysis = counted_errors(analysis, reduced, scale, level=0.95)
     analysis = with_measures(clip_to_scale(analysis, scale), None, decision_options(arguments))
     judges = tuple(dict.fromkeys(c.judge for c in reduced.columns))
     counts: Counter[str] = Counter()

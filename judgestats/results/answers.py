@@ -359,8 +359,8 @@ def _levels(record: Estimate | Comparison, unit: str, names: Mapping[str, str]) 
     if not (quantity_of(record.estimand).is_ratio and unit):
         ratio = quantity_of(record.estimand).is_ratio
         return f"{a} {'/' if ratio else MINUS} {b} ", ""
-    if record.estimand.startswith("distance_ratio"):
-        return f"scores of {a} lie ", f" as those of {b}"
+    if record.estimand == "gmd_ratio":
+        return f"two repeats of {a} differ ", f" as those of {b}"
     of = " of" if record.estimand in _TIMES else " that of"
     return f"{a} has ", f"{of} {b}"
 
@@ -388,8 +388,7 @@ def _unit(record: Estimate | Comparison, headline: Headline) -> str:
 
 _TIMES = {
     "variance_ratio": " times the variance",
-    "distance_ratio_mean": " times as far from the item's mean on average",
-    "distance_ratio_median": " times as far from the item's median on average",
+    "gmd_ratio": " times as much",
 }
 
 
@@ -407,8 +406,8 @@ def size_of(headline: Headline, results: Results) -> Estimate | Comparison | Non
         for record in (reversed(rests) if headline.claim == "differs" else rests)
         if isinstance(record, ResultSet)
     ]
-    if headline.claim == "open":  # distances hang less on single items than variances do
-        sets.sort(key=lambda rows: not (rows and rows[0].estimand.startswith("distance_ratio")))
+    if headline.claim == "open":  # mean differences hang less on single items than variances do
+        sets.sort(key=lambda rows: not (rows and rows[0].estimand == "gmd_ratio"))
     for members in sets:
         pairs = [r for r in members if math.isfinite(r.estimate)]
         if pairs:

@@ -147,6 +147,9 @@ from judgestats.stats.dispersion.equivalence import (
 from judgestats.stats.dispersion.equivalence import (
     equivalence_of_spread as equivalence_of_spread,
 )
+from judgestats.stats.dispersion.exchange import (
+    gmd_ratio as gmd_ratio,
+)
 from judgestats.stats.dispersion.published import (
     brown_forsythe_test as brown_forsythe_test,
 )
@@ -179,6 +182,9 @@ from judgestats.stats.inference.multiplicity import (
 )
 from judgestats.stats.inference.permutation import (
     relation_null as relation_null,
+)
+from judgestats.stats.inference.runs import (
+    run_component as run_component,
 )
 from judgestats.stats.models.bradley_terry import (
     bradley_terry as bradley_terry,
@@ -221,6 +227,9 @@ from judgestats.stats.reliability.omega import (
 )
 from judgestats.stats.reliability.published_omega import (
     published_omega_2412_12509 as published_omega_2412_12509,
+)
+from judgestats.stats.reliability.repeat_error import (
+    repeat_pairs as repeat_pairs,
 )
 from judgestats.stats.reliability.schmid_leiman import (
     omega_hierarchical as omega_hierarchical,

@@ -72,7 +72,7 @@ def test_a_wider_spread_lowers_reliability():
     [ratio] = found["ratio.J, T=1"].rows
     assert ratio.interval.low < 4 < ratio.interval.high
     assert claims(found) == {"shift": "open", "spread": "differs"}
-    assert found.headlines[1].rests_on == ("spread.J, T=1", "distance.J, T=1")
+    assert found.headlines[1].rests_on == ("spread.J, T=1", "gmd.J, T=1")
     first, second = found.conditions["icc1"]
     assert second < first
 

@@ -5,20 +5,11 @@ import pandas as pd
 import pytest
 
 import judgestats as js
+from judgestats import stats
 from judgestats.analysis import audit_reduced, column_sums, verdict_counts, with_labelled
 from judgestats.analysis.audit import audit
 from judgestats.data import labelled_judgments, reduce_parquet, score_array
 from judgestats.errors import InputError
-from judgestats.stats import (
-    cronbach_alpha,
-    fleiss_kappa,
-    flip_rate,
-    guttman_lambda2,
-    gwet_ac1,
-    icc,
-    percent_agreement,
-    vote_share_reliability,
-)
 
 
 def _scores(*, clustered: bool, unread: float = 0.04, n: int = 48) -> pd.DataFrame:
@@ -84,10 +75,10 @@ def test_scores_as_in_memory(tmp_path, clustered: bool) -> None:
         x = array.condition(name)
         common = {"missing": "listwise", "cluster": clusters, "n_permutations": 0}
         for kind, reference in (
-            ("icc2", icc(x, form="ICC(2,1)", **common)),
-            ("icc3", icc(x, form="ICC(3,1)", **common)),
-            ("alpha", cronbach_alpha(x, **common)),
-            ("lambda2", guttman_lambda2(x, interval="none", **common)),
+            ("icc2", stats.icc(x, form="ICC(2,1)", **common)),
+            ("icc3", stats.icc(x, form="ICC(3,1)", **common)),
+            ("alpha", stats.cronbach_alpha(x, **common)),
+            ("lambda2", stats.guttman_lambda2(x, interval="none", **common)),
         ):
             found = ours[f"reliability.{kind}.{name}"]
             assert found.estimate == pytest.approx(reference.estimate, abs=1e-10)
@@ -174,11 +165,11 @@ def test_verdicts_as_in_memory(tmp_path) -> None:
     table, cluster, asked = verdict_counts(reduced, 0)
     assert asked.all()
     for statistic in (
-        fleiss_kappa,
-        gwet_ac1,
-        vote_share_reliability,
-        percent_agreement,
-        flip_rate,
+        stats.fleiss_kappa,
+        stats.gwet_ac1,
+        stats.vote_share_reliability,
+        stats.percent_agreement,
+        stats.flip_rate,
     ):
         assert statistic(table, cluster=cluster).estimate == pytest.approx(
             statistic(wide, cluster=cluster).estimate, abs=1e-10
@@ -193,7 +184,9 @@ def test_scores_of_few_values_have_agreement_too(tmp_path) -> None:
     name = reduced.columns[0].label
     x = score_array(frame).condition(name)
     table, _, _ = verdict_counts(reduced, 0)
-    assert fleiss_kappa(table).estimate == pytest.approx(fleiss_kappa(x).estimate, abs=1e-10)
+    assert stats.fleiss_kappa(table).estimate == pytest.approx(
+        stats.fleiss_kappa(x).estimate, abs=1e-10
+    )
 
 
 def test_an_item_scored_in_several_orders_is_refused_here_and_in_memory(tmp_path) -> None:

@@ -5,17 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from judgestats.data import (
-    BECAME,
-    PARSED_COLUMNS,
-    brought_up,
-    read_frame,
-    setting_sent,
-    validate_answers,
-    validate_parsed,
-    validate_pipelines,
-    validate_raw,
-)
+from judgestats import data
 from judgestats.errors import InputError
 from judgestats.protocols import Status
 from judgestats.tracking import run_judgments
@@ -26,10 +16,10 @@ FILE = RUN / "data" / "judgments.parquet"
 
 def test_judgments_of_0_1_0_are_read_whole():
     before = pd.read_parquet(FILE)
-    frame = validate_parsed(read_frame(FILE))
-    assert tuple(frame.columns)[: len(PARSED_COLUMNS)] == PARSED_COLUMNS
-    assert setting_sent(frame["sent"], "temperature") == before["temperature_sent"].tolist()
-    assert setting_sent(frame["sent"], "seed") == before["seed_sent"].tolist()
+    frame = data.validate_parsed(data.read_frame(FILE))
+    assert tuple(frame.columns)[: len(data.PARSED_COLUMNS)] == data.PARSED_COLUMNS
+    assert data.setting_sent(frame["sent"], "temperature") == before["temperature_sent"].tolist()
+    assert data.setting_sent(frame["sent"], "seed") == before["seed_sent"].tolist()
     assert set(frame["verdict_kind"]) == {"score"}
     for name in set(before.columns) & set(frame.columns):
         pd.testing.assert_series_equal(before[name], frame[name], check_dtype=False)
@@ -40,28 +30,28 @@ def test_what_is_no_frame_is_named(tmp_path):
     wrong = tmp_path / "judgments.parquet"
     pd.DataFrame({"x": [1]}).to_parquet(wrong)
     with pytest.raises(InputError, match="it lacks condition, judge"):
-        read_frame(wrong)
+        data.read_frame(wrong)
     wrong.write_bytes(FILE.read_bytes()[:3000])
     with pytest.raises(InputError, match="it cannot be read as judgments"):
-        read_frame(wrong)
+        data.read_frame(wrong)
 
 
 def test_four_things_can_become_of_a_judgment():
-    assert set(BECAME) == set(Status)
-    assert BECAME[Status.INVALID] == "never asked"
-    assert BECAME[Status.FAILED] == "not answered"
-    assert BECAME[Status.REFUSED] == BECAME[Status.TRUNCATED] == "not read"
+    assert set(data.BECAME) == set(Status)
+    assert data.BECAME[Status.INVALID] == "never asked"
+    assert data.BECAME[Status.FAILED] == "not answered"
+    assert data.BECAME[Status.REFUSED] == data.BECAME[Status.TRUNCATED] == "not read"
 
 
 def test_schemas_refuse_what_does_not_fit():
-    frame = read_frame(FILE)
+    frame = data.read_frame(FILE)
     with pytest.raises(InputError, match="verdict_kind: must be one of"):
-        validate_parsed(frame.assign(verdict_kind="opinion"))
+        data.validate_parsed(frame.assign(verdict_kind="opinion"))
     with pytest.raises(InputError, match="tokens_reasoning"):
-        validate_raw(frame.assign(tokens_reasoning=-1.0))
+        data.validate_raw(frame.assign(tokens_reasoning=-1.0))
     with pytest.raises(InputError, match="lacks the column sent"):
-        validate_raw(frame.drop(columns="sent"))
-    assert brought_up(frame) is frame
+        data.validate_raw(frame.drop(columns="sent"))
+    assert data.brought_up(frame) is frame
 
 
 def test_pipelines_are_checked_before_they_are_written():
@@ -76,11 +66,11 @@ def test_pipelines_are_checked_before_they_are_written():
         "status": "ok",
     }
     table = pd.DataFrame([row, {**row, "replicate": 2}])
-    assert len(validate_pipelines(table)) == 2
+    assert len(data.validate_pipelines(table)) == 2
     with pytest.raises(InputError, match="calls: must not be negative"):
-        validate_pipelines(table.assign(calls=-1))
+        data.validate_pipelines(table.assign(calls=-1))
     with pytest.raises(InputError, match=r"the same \(condition, item, order, replicate\)"):
-        validate_pipelines(table.assign(replicate=1))
+        data.validate_pipelines(table.assign(replicate=1))
 
 
 def test_answers_are_checked_before_they_are_written():
@@ -91,8 +81,8 @@ def test_answers_are_checked_before_they_are_written():
         "answer": "", "turns": ["first", ""], "sample": 1, "status": "ok", "cached": False,
     }  # fmt: skip
     table = pd.DataFrame([row, {**row, "author": "b"}])
-    assert validate_answers(table)["turns"].tolist() == [["first", ""]] * 2
+    assert data.validate_answers(table)["turns"].tolist() == [["first", ""]] * 2
     with pytest.raises(InputError, match="turns: must be a list of the answers to all turns"):
-        validate_answers(table.assign(turns="first"))
+        data.validate_answers(table.assign(turns="first"))
     with pytest.raises(InputError, match=r"the same \(item, author\)"):
-        validate_answers(table.assign(author="b"))
+        data.validate_answers(table.assign(author="b"))

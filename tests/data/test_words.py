@@ -9,14 +9,8 @@ import pandas as pd
 import pytest
 
 import judgestats as js
+from judgestats import data
 from judgestats.cli import main
-from judgestats.data import (
-    labelled_judgments,
-    pass_fail_words,
-    reduce_parquet,
-    status_word,
-    verdict_word,
-)
 from judgestats.errors import InputError
 
 N = 60
@@ -153,10 +147,10 @@ def test_words_for_no_verdict_are_statuses_on_both_sides(status, ending, tmp_pat
 def test_no_part_of_a_word_decides_and_findings_have_no_direction():
     for word in ("positive", "negative", "toxic", "high", "win", "mostly", "passable", "unknown",
                  "pass fail", "correctish", "no_error", "not positive", "no error"):  # fmt: skip
-        assert not verdict_word(word), word
-        assert not status_word(word), word
-    assert not pass_fail_words({"P": 1, "fail": 1}).verdicts.get("P")
-    assert pass_fail_words({"1": 2, "-1": 1}).verdicts == {"1": "pass", "-1": "fail"}
+        assert not data.verdict_word(word), word
+        assert not data.status_word(word), word
+    assert not data.pass_fail_words({"P": 1, "fail": 1}).verdicts.get("P")
+    assert data.pass_fail_words({"1": 2, "-1": 1}).verdicts == {"1": "pass", "-1": "fail"}
     levels = [{"item": i, "verdict": ("none", "some", "severe")[i % 3]} for i in range(9)]
     assert set(js.read_judgments(levels)["choice"]) == {"none", "some", "severe"}
     found = [{"item": i, "verdict": ("error", "no error")[i % 2]} for i in range(8)]
@@ -213,8 +207,8 @@ def stream(tmp_path, words, **more):
     rows = pd.concat([rows.assign(trial=t) for t in (1, 2)])
     rows.drop(columns="label").to_parquet(folder / "part-0.parquet")
     rows[rows["trial"] == 1][["item_id", "label"]].to_csv(tmp_path / "labels.csv", index=False)
-    reduced = reduce_parquet(folder, **more)
-    return reduced, labelled_judgments(folder, reduced, labels=tmp_path / "labels.csv", **more)
+    reduced = data.reduce_parquet(folder, **more)
+    return reduced, data.labelled_judgments(folder, reduced, labels=tmp_path / "labels.csv", **more)
 
 
 @pytest.mark.parametrize("words", [READ[3], READ[12], READ[17]])
@@ -238,7 +232,7 @@ def test_a_stream_counts_the_same_statuses(tmp_path):
     rows = table(["pass"], ["fail"], ["pass"], ["fail"]).drop(columns="label")
     rows.loc[[0, 1, 2, 3], "verdict"] = ["N/A", "error: timeout", "unparsed", "TimeoutError"]
     rows.to_parquet(tmp_path / "one.parquet")
-    counted = dict(reduce_parquet(tmp_path / "one.parquet").columns[0].statuses)
+    counted = dict(data.reduce_parquet(tmp_path / "one.parquet").columns[0].statuses)
     held_in_memory = js.read_judgments(tmp_path / "one.parquet")["status"].value_counts()
     assert counted == held_in_memory.to_dict()
     assert counted["failed"] == 2

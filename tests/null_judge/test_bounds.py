@@ -6,18 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from judgestats import results
 from judgestats.reporting import results_tables
-from judgestats.results import (
-    Comparison,
-    Estimate,
-    Headline,
-    Test,
-    brief_of,
-    plain_text,
-    print_of,
-    screen_of,
-    words_of,
-)
 from tests.null_judge.designs import NULL, SPREAD, seeded
 from tests.null_judge.worlds import World
 
@@ -33,8 +23,11 @@ def test_what_comes_from_permutations_knows_its_floor(name):
     world = replace(WORLD, sizes=(2,) * 6, replications=3)
     found = design(seeded(1), world, resamples=DRAWS, **effect).records()
     for record in found.results:
-        held = record.null if isinstance(record, Estimate) else record
-        if not isinstance(record, (Estimate, Test, Comparison)) or held is None:
+        held = record.null if isinstance(record, results.Estimate) else record
+        if (
+            not isinstance(record, (results.Estimate, results.Test, results.Comparison))
+            or held is None
+        ):
             continue
         steps = held.p * (DRAWS + 1)
         drawn = 0 < held.p < 0.99 and abs(steps - round(steps)) < 1e-9
@@ -48,9 +41,9 @@ def test_a_bound_is_one_in_sentence_screen_table_print_and_file():
     assert headline.p_adjusted == 1 / (DRAWS + 1)
     assert "p ≤ .011" in found.answer
     test = found["spread.j"]
-    assert "p ≤ .011" in words_of(test, found).numbers
-    assert "p-value <= 0.01031" in print_of(test, found)
-    assert "p ≤ .011" in plain_text(screen_of(brief_of(found), width=100))
+    assert "p ≤ .011" in results.words_of(test, found).numbers
+    assert "p-value <= 0.01031" in results.print_of(test, found)
+    assert "p ≤ .011" in results.plain_text(results.screen_of(results.brief_of(found), width=100))
     tables = results_tables([test], results=found, label="t", caption="Spread")
     assert "≤ .011" in " ".join(table.to_markdown() for table in tables).replace("\\", "")
 
@@ -61,10 +54,10 @@ def test_a_family_passes_its_bounds_on():
     assert bounds
     for headline in bounds:
         record = found[headline.rests_on[0]]
-        assert isinstance(record, Test)
+        assert isinstance(record, results.Test)
         assert record.p_bound
         others = [found[i] for i in found.family(record.family).members]
-        assert any(t.p <= t.p_floor < t.p_adjusted for t in others if isinstance(t, Test))
+        assert any(t.p <= t.p_floor < t.p_adjusted for t in others if isinstance(t, results.Test))
 
 
 def test_equality_is_no_bound():
@@ -73,4 +66,4 @@ def test_equality_is_no_bound():
     equal = [h for h in found.headlines if h.claim == "equivalent"]
     assert equal
     assert not any(h.p_bound for h in equal)
-    assert all(isinstance(h, Headline) and math.isfinite(h.p_adjusted) for h in equal)
+    assert all(isinstance(h, results.Headline) and math.isfinite(h.p_adjusted) for h in equal)

@@ -11,24 +11,7 @@ from itertools import combinations
 import pandas as pd
 import pytest
 
-from judgestats.analysis import (
-    Analysis,
-    alignment,
-    best_of_n,
-    bias,
-    crowd,
-    grade_score,
-    guidelines,
-    head_to_tail,
-    judges,
-    probe,
-    prompts,
-    reasoning,
-    rejection_sampling,
-    self_consistency,
-    temperature,
-    validity_run,
-)
+from judgestats import analysis
 from judgestats.errors import InputError
 from judgestats.items import Item
 from judgestats.protocols import pair_name, response_names
@@ -38,25 +21,25 @@ from tests.null_judge.test_invariances import SWAP, alike, estimates
 from tests.null_judge.worlds import World
 
 DOORS = {
-    "temperature": (temperature, "analyse"),
-    "temperature with T = 0": (temperature, "analyse"),
-    "judges": (judges, "analyse"),
-    "guidelines": (guidelines, "analyse"),
-    "reasoning": (reasoning, "analyse"),
-    "alignment": (alignment, "analyse"),
-    "self_consistency": (self_consistency, "analyse"),
-    "bias": (bias, "analyse"),
-    "grade_score": (grade_score, "analyse"),
-    "head_to_tail": (head_to_tail, "analyse"),
-    "omega": (best_of_n, "analyse"),
-    "rejection_sampling": (rejection_sampling, "analyse"),
-    "crowd": (crowd, "analyse"),
+    "temperature": (analysis.temperature, "analyse"),
+    "temperature with T = 0": (analysis.temperature, "analyse"),
+    "judges": (analysis.judges, "analyse"),
+    "guidelines": (analysis.guidelines, "analyse"),
+    "reasoning": (analysis.reasoning, "analyse"),
+    "alignment": (analysis.alignment, "analyse"),
+    "self_consistency": (analysis.self_consistency, "analyse"),
+    "bias": (analysis.bias, "analyse"),
+    "grade_score": (analysis.grade_score, "analyse"),
+    "head_to_tail": (analysis.head_to_tail, "analyse"),
+    "omega": (analysis.best_of_n, "analyse"),
+    "rejection_sampling": (analysis.rejection_sampling, "analyse"),
+    "crowd": (analysis.crowd, "analyse"),
     "audit, scores": (doors, "audit"),
     "audit, people": (doors, "audit"),
-    "probe": (probe, "analyse"),
-    "prompts": (prompts, "analyse"),
-    "probe, pairs": (probe, "analyse"),
-    "validity": (validity_run, "analyse"),
+    "probe": (analysis.probe, "analyse"),
+    "prompts": (analysis.prompts, "analyse"),
+    "probe, pairs": (analysis.probe, "analyse"),
+    "validity": (analysis.validity_run, "analyse"),
     "audit, verdicts": (doors, "audit"),
     "drift, scores": (doors, "drift"),
     "drift, verdicts": (doors, "drift"),
@@ -143,12 +126,14 @@ def test_every_design_is_held():
 
 
 @functools.cache
-def plain(name: str) -> Analysis:
+def plain(name: str) -> analysis.Analysis:
     """The design's analysis of its frames."""
     return NULL[name](seeded(3), SMALL, resamples=19)
 
 
-def made(name: str, change: Callable[[pd.DataFrame], pd.DataFrame], monkeypatch) -> Analysis:
+def made(
+    name: str, change: Callable[[pd.DataFrame], pd.DataFrame], monkeypatch
+) -> analysis.Analysis:
     """The same of changed frames."""
     module, door = DOORS[name]
     with monkeypatch.context() as patch:

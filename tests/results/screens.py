@@ -4,51 +4,35 @@ from __future__ import annotations
 
 import re
 
-from judgestats.results import (
-    HEIGHT,
-    QUESTIONS,
-    Comparison,
-    Results,
-    Summary,
-    adjusted_p,
-    bounds_of,
-    brief_of,
-    column_decimals,
-    decimals_of,
-    format_record,
-    hangs_on,
-    name_of,
-    next_line,
-    number_of,
-    plain_text,
-    screen_of,
-    short_names,
-    with_names,
-)
+from judgestats import results
 
 COUNTED = re.compile(r", for \d+ of \d+|; and \d+ more")
 
 
-def assert_screen(found: Results) -> Summary:
+def assert_screen(found: results.Results) -> results.Summary:
     """Hold the screen of an analysis to its promises, and return its abstract."""
-    brief = brief_of(found)
+    brief = results.brief_of(found)
     assert brief.lines, "no row was declared, or none has a result"
     for line in brief.lines:
-        records = [number_of(found, cell.record) for cell in line.cells if cell.record]
-        decimals = column_decimals((r.estimate, *bounds_of(r.interval)) for r in records)
+        records = [results.number_of(found, cell.record) for cell in line.cells if cell.record]
+        decimals = results.column_decimals(
+            (r.estimate, *results.bounds_of(r.interval)) for r in records
+        )
         assert any(cell.record for cell in line.cells), line.ask
         for cell in line.cells:
             if cell.record:
-                assert (cell.number, cell.bounds) == format_record(
-                    number_of(found, cell.record), decimals=decimals
+                assert (cell.number, cell.bounds) == results.format_record(
+                    results.number_of(found, cell.record), decimals=decimals
                 )
     for answer in brief.answers:
         rest = _rest(answer.text, answer.headlines, answer.records, found)
         assert not re.search(r"\d", rest), (answer.text, rest)
     for width in (60, 80, 100):
-        lines = screen_of(brief, width=width, more="judgestats show 01234567", closing=2)
-        text = plain_text([*lines, *next_line(["judgestats show 01234567", "mlflow ui"], width)])
-        assert len(text.splitlines()) <= HEIGHT, text
+        lines = results.screen_of(brief, width=width, more="judgestats show 01234567", closing=2)
+        text = results.plain_text(
+            [*lines, *results.next_line(["judgestats show 01234567", "mlflow ui"], width)]
+        )
+        assert len(text.splitlines()) <= results.HEIGHT, text
         assert not re.search(r" \.\.\.$", text, re.M), (
             text
         )  # sentences and notes stand whole or not at all
@@ -57,33 +41,37 @@ def assert_screen(found: Results) -> Summary:
     return brief
 
 
-def _rest(text: str, headlines: tuple[str, ...], records: tuple[str, ...], found: Results) -> str:
+def _rest(
+    text: str, headlines: tuple[str, ...], records: tuple[str, ...], found: results.Results
+) -> str:
     """An answer without what is a record's field, a name, or a count of what is named."""
     known: list[str] = []
-    decimals = decimals_of(found)
+    decimals = results.decimals_of(found)
     for i in records:
-        record = number_of(found, i)
-        number, bounds = format_record(record, decimals=decimals.get(i))
+        record = results.number_of(found, i)
+        number, bounds = results.format_record(record, decimals=decimals.get(i))
         known += [part for part in (number, bounds) if part]
         known += bounds.strip("[]").replace("−", "").split(", ")
         known += [getattr(record, "a", ""), getattr(record, "b", "")]
         known += [f"place {n}: " for n in re.findall(r"^position_(\d+)_share$", record.estimand)]
-        known.append(hangs_on(record.details, clusters=QUESTIONS))
-        known += [f"p {adjusted_p(record)}"] if isinstance(record, Comparison) else []
-    known += short_names(found).values()
+        known.append(results.hangs_on(record.details, clusters=results.QUESTIONS))
+        known += (
+            [f"p {results.adjusted_p(record)}"] if isinstance(record, results.Comparison) else []
+        )
+    known += results.short_names(found).values()
     for headline in found.headlines:
         if headline.id in headlines:
             about = headline.about
-            says = with_names(headline.says, short_names(found))
+            says = results.with_names(headline.says, results.short_names(found))
             known += re.split(r"\{\d+\}", says) if headline.claim == "described" else [says]
-            known += [headline.reason, f"p {adjusted_p(headline)}"]
+            known += [headline.reason, f"p {results.adjusted_p(headline)}"]
             known += [about.stratum, about.judge, *about.conditions]
             known += headline.id.rpartition("/")[2].split(":")  # a pair's names
-            known.append(name_of(headline.estimand) if headline.estimand else "")
+            known.append(results.name_of(headline.estimand) if headline.estimand else "")
     if not headlines:  # the range of a row
         known += [c.label for c in found.conditions]
-        known += [v for c in brief_of(found).columns for v in (c.name, c.label)]
-        known += [line.ask for line in brief_of(found).lines]
+        known += [v for c in results.brief_of(found).columns for v in (c.name, c.label)]
+        known += [line.ask for line in results.brief_of(found).lines]
     known += [f"{part[0].upper()}{part[1:]}" for part in known if part]
     for part in sorted(filter(None, known), key=len, reverse=True):
         text = text.replace(part, "")

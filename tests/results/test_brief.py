@@ -304,7 +304,7 @@ def test_a_claim_of_a_study_is_told_without_a_number_of_one_cell() -> None:
 def pair(a: str, value: float, p: float, adjusted: float) -> Comparison:
     return Comparison(
         id=f"pairs/{a}", hypothesis="spread", role="primary", title=a, part_of="pairs",
-        a=a, b="none", estimand="distance_ratio_mean", estimate=value, method="t",
+        a=a, b="none", estimand="gmd_ratio", estimate=value, method="t",
         statistic=Statistic(symbol="t", value=2.0), p=p, p_adjusted=adjusted,
         interval=Interval(low=0.8 * value, high=1.25 * value),
     )  # fmt: skip
@@ -315,24 +315,24 @@ def pair(a: str, value: float, p: float, adjusted: float) -> Comparison:
     [
         (
             "differs", 0.015, [pair("before", 1.28, 0.029, 0.059), pair("after", 1.1, 0.2, 0.2)],
-            ("Scatter differs, p = .015; farthest apart: scores of before lie 1.28 [1.02, 1.60] "
-            "times as far from the item's mean on average as those of none, p = .059, interval not "
+            ("Scatter differs, p = .015; farthest apart: two repeats of before differ "
+            "1.28 [1.02, 1.60] times as much as those of none, p = .059, interval not "
             "adjusted"),
         ),
         (
             "differs", 0.015, [pair("before", 1.28, 0.005, 0.015), pair("after", 1.1, 0.2, 0.2)],
-            ("Scatter differs: scores of before lie 1.28 [1.02, 1.60] times as far from the item's "
-            "mean on average as those of none, p = .015"),
+            ("Scatter differs: two repeats of before differ "
+            "1.28 [1.02, 1.60] times as much as those of none, p = .015"),
         ),
         (
             "differs", 0.015, [pair("before", 1.28, 0.059, 0.059)],
-            ("Scatter differs, p = .015; the pair: scores of before lie 1.28 [1.02, 1.60] times as "
-            "far from the item's mean on average as those of none, p = .059"),
+            ("Scatter differs, p = .015; the pair: two repeats of before differ "
+            "1.28 [1.02, 1.60] times as much as those of none, p = .059"),
         ),
         (
             "open", 0.384, [pair("before", 1.28, 0.029, 0.384), pair("after", 1.1, 0.2, 0.4)],
-            ("Scatter differs: scores of before lie 1.28 [1.02, 1.60] times as far from the item's "
-            "mean on average as those of none, p = .384, interval not adjusted"),
+            ("Scatter differs: two repeats of before differ "
+            "1.28 [1.02, 1.60] times as much as those of none, p = .384, interval not adjusted"),
         ),
     ],
 )  # fmt: skip
@@ -343,7 +343,7 @@ def test_the_pair_that_tells_the_size_of_a_claim_has_its_own_p(claim, p, pairs, 
     )  # fmt: skip
     headline = Headline(
         id="h", hypothesis="spread", claim=claim, about=About(varied="x"), rests_on=("pairs",),
-        estimand="distance_ratio_mean", p_adjusted=p, says="scatter differs",
+        estimand="gmd_ratio", p_adjusted=p, says="scatter differs",
     )  # fmt: skip
     found = results_of(2)
     found = replace(found, results=(*found.results, whole, *pairs), headlines=(headline,))

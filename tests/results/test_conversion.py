@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judgestats import stats
 from judgestats.analysis import Analysis, NamedResult, records_of, smallest_adjusted
 from judgestats.errors import InputError
 from judgestats.results import (
@@ -22,22 +23,6 @@ from judgestats.results import (
     from_plain,
     plain,
     to_plain,
-)
-from judgestats.stats import (
-    adjust_family,
-    condition_summary,
-    cronbach_alpha,
-    equivalence_of_spread,
-    friedman_test,
-    icc_forms,
-    omega_hierarchical,
-    omega_total,
-    p_adjust,
-    position_and_noise,
-    published_omega_2412_12509,
-    round_robin,
-    spread_test,
-    wilcoxon_signed_rank,
 )
 from judgestats.stats.inference import Sample, TestResult
 
@@ -65,7 +50,7 @@ COMMON = {"reason": "reason", "sample": "sample"}
 
 
 def test_an_estimate_keeps_every_field():
-    result = omega_total(SCORES[:, 0], model="congeneric", null=True, n_permutations=99)
+    result = stats.omega_total(SCORES[:, 0], model="congeneric", null=True, n_permutations=99)
     whole, single, all_ = of(result)
     assert isinstance(whole, Estimate)
     alike = ("label", "estimate", "interval", "std_error", "estimator")
@@ -75,7 +60,7 @@ def test_an_estimate_keeps_every_field():
     assert whole.null.p_floor == 1 / 100
     assert [n.code for n in whole.notes] == [n.code for n in result.notes]
     own = {f.name for f in dataclasses.fields(result)} - {f.name for f in dataclasses.fields(
-        type(cronbach_alpha(SCORES[:, 0])))}  # fmt: skip
+        type(stats.cronbach_alpha(SCORES[:, 0])))}  # fmt: skip
     assert own <= set(whole.details)
     assert whole.details["fit"]["chi2"] == plain(result.fit.chi2)
     assert (single.estimand, single.estimate) == ("icc_3_1", result.single)
@@ -83,14 +68,14 @@ def test_an_estimate_keeps_every_field():
 
 
 def test_the_parts_of_other_estimates_are_records():
-    hierarchical = of(omega_hierarchical(RNG.normal(size=(60, 6)), interval=None))
+    hierarchical = of(stats.omega_hierarchical(RNG.normal(size=(60, 6)), interval=None))
     assert [r.id for r in hierarchical[1:]] == ["h.a/total", "h.a/asymptotic", "h.a/alpha"]
-    published = published_omega_2412_12509(RNG.integers(1, 6, size=(10, 8)).astype(float))
+    published = stats.published_omega_2412_12509(RNG.integers(1, 6, size=(10, 8)).astype(float))
     assert of(published)[1].estimate == pytest.approx(published.alpha, nan_ok=True)
 
 
 def test_a_test_keeps_every_field_and_its_effects():
-    result = spread_test(SCORES, n_permutations=199, n_resamples=99).blocked_f
+    result = stats.spread_test(SCORES, n_permutations=199, n_resamples=99).blocked_f
     test, *effects = of(result)
     assert isinstance(test, Test)
     assert_holds(test, result, COMMON | {"test": "name", "method": "method", "why": "why",
@@ -105,7 +90,7 @@ def test_a_test_keeps_every_field_and_its_effects():
 
 
 def test_comparisons_keep_every_row():
-    found = spread_test(SCORES, conditions=["a", "b", "c"], n_permutations=99, n_resamples=99)
+    found = stats.spread_test(SCORES, conditions=["a", "b", "c"], n_permutations=99, n_resamples=99)
     place = dataclasses.replace(PLACE, levels={"a": "J, a", "b": "J, b", "c": "J, c"})
     for result in (found.ratios, *found.post_hoc, found.shifts):
         whole, *rest = of(result, place)
@@ -129,7 +114,7 @@ def test_comparisons_keep_every_row():
 
 
 def test_equivalence_carries_its_margin():
-    result = equivalence_of_spread(SCORES, margin=1.5)
+    result = stats.equivalence_of_spread(SCORES, margin=1.5)
     rows = [r for r in of(result) if isinstance(r, Comparison)]
     assert {(r.margin.low, r.margin.high, r.margin.alpha) for r in rows} == {(1 / 1.5, 1.5, 0.05)}
     assert tuple(r.p_adjusted <= r.margin.alpha for r in rows) == result.shown
@@ -138,8 +123,8 @@ def test_equivalence_carries_its_margin():
 @pytest.mark.parametrize(
     "result",
     [
-        icc_forms(SCORES[:, 0], n_permutations=0),
-        position_and_noise(
+        stats.icc_forms(SCORES[:, 0], n_permutations=0),
+        stats.position_and_noise(
             RNG.choice(["a", "b", "tie"], size=(12, 3)),
             RNG.choice(["a", "b", "tie"], size=(12, 3)),
             n_permutations=99,
@@ -157,8 +142,8 @@ def test_sets_of_estimates_keep_every_term(result):
 @pytest.mark.parametrize(
     "result",
     [
-        condition_summary(SCORES),
-        round_robin([0, 0, 1], [1, 2, 2], ["a", "a", "tie"], n_candidates=3),
+        stats.condition_summary(SCORES),
+        stats.round_robin([0, 0, 1], [1, 2, 2], ["a", "a", "tie"], n_candidates=3),
     ],
 )
 def test_what_is_neither_estimate_nor_test_is_a_typed_table(result):
@@ -202,8 +187,8 @@ def test_results_that_share_a_value_keep_their_own_symbol_df_p_and_adjusted_p(li
         members = {str(start + i): t for i, t in enumerate(family)}
         named_families.append(
             NamedResult(id=f"h.family{which}", title="f", role="primary",
-                        result=adjust_family(members, family=f"f{which}")))  # fmt: skip
-        expected += p_adjust([t.p_value for t in family]).tolist()
+                        result=stats.adjust_family(members, family=f"f{which}")))  # fmt: skip
+        expected += stats.p_adjust([t.p_value for t in family]).tolist()
         start += len(family)
     results = from_plain(to_plain(analysis_of(*named_tests, *named_families).records()))
     for i, (test, adjusted) in enumerate(zip(listed, expected, strict=True)):
@@ -217,8 +202,8 @@ def test_results_that_share_a_value_keep_their_own_symbol_df_p_and_adjusted_p(li
 
 def test_a_family_adds_the_tests_that_stand_nowhere_else():
     x = RNG.normal(size=10)
-    one, two = wilcoxon_signed_rank(x, x - 1), friedman_test(SCORES[:, :, 0])
-    family = adjust_family({"one": one, "two": two}, family="both")
+    one, two = stats.wilcoxon_signed_rank(x, x - 1), stats.friedman_test(SCORES[:, :, 0])
+    family = stats.adjust_family({"one": one, "two": two}, family="both")
     found = analysis_of(
         named(one, "one"),
         NamedResult(id="h.family", title="Both", role="primary", result=family),
@@ -228,19 +213,19 @@ def test_a_family_adds_the_tests_that_stand_nowhere_else():
 
 
 def test_a_test_in_two_families_is_an_error_of_the_analysis():
-    test = friedman_test(SCORES[:, :, 0])
+    test = stats.friedman_test(SCORES[:, :, 0])
     families = [
         NamedResult(id=f"h.{i}", title="f", role="primary",
-                    result=adjust_family({"a": test}, family="f")) for i in range(2)
+                    result=stats.adjust_family({"a": test}, family="f")) for i in range(2)
     ]  # fmt: skip
     with pytest.raises(InputError, match=r"h\.one stands in the families h\.1 and h\.0"):
         analysis_of(named(test, "one"), *families).records()
 
 
 def test_a_family_that_cannot_reach_its_level_says_so():
-    found = spread_test(SCORES, n_permutations=19, n_resamples=19)
+    found = stats.spread_test(SCORES, n_permutations=19, n_resamples=19)
     tests = {str(i): dataclasses.replace(found.blocked_f) for i in range(2)}
-    family = adjust_family(tests, family="f")
+    family = stats.adjust_family(tests, family="f")
     results = analysis_of(
         NamedResult(id="h.family", title="f", role="primary", result=family)
     ).records()

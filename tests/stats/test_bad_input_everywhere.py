@@ -219,7 +219,9 @@ for _name in [
     CALLS[_name] = on(_name, lambda x: list(x.T))
 for _name in [
     "condition_summary",
+    "gmd_ratio",
     "mean_shift",
+    "run_component",
     "spread_published",
     "spread_test",
     "variance_ratio",
@@ -257,6 +259,10 @@ CALLS["error_rates_by_slice"] = lambda x: call(
 )
 CALLS["corrected_mean"] = lambda x: call("corrected_mean", column(x, 0), column(x, 1))
 
+CALLS["repeat_pairs"] = lambda x: [
+    getattr(call("repeat_pairs", x, scale=(1, 10)), name)()
+    for name in ("sem", "core_sem", "far_share", "sem_tail", "icc")
+]
 CALLS["comparisons_with_best"] = on("comparisons_with_best", lambda x: x)
 CALLS["run_change"] = lambda x: [
     call("run_change", x, x[:, ::-1], kind="scores", n_permutations=19),

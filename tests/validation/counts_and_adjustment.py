@@ -9,18 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.stats import (
-    cochran_q_test,
-    mcnemar_test,
-    nemenyi_critical_difference,
-    p_adjust,
-)
+from judgestats import stats
+from judgestats.stats import inference
 from judgestats.stats.comparison import hedges_correction
-from judgestats.stats.inference import (
-    proportion_limits,
-    studentized_range_isf,
-    studentized_range_sf,
-)
 from validation.base import Case, load
 from validation.paired_and_two_samples import pair
 from validation.ranks import QTUKEY, bounds, pick, test_numbers
@@ -37,21 +28,21 @@ for _key in ("mcnemar_exact", "mcnemar_exact_binom"):
         "mcnemar_test",
         "mcnemar80",
         _key,
-        lambda: test_numbers(mcnemar_test(*pair("mcnemar80"))),
+        lambda: test_numbers(stats.mcnemar_test(*pair("mcnemar80"))),
         theirs=pick("statistic", "p.value"),
     )
 add(
     "mcnemar_test odds ratio",
     "mcnemar80",
     "mcnemar_exact",
-    lambda: bounds(mcnemar_test(*pair("mcnemar80")).effects[0]),
+    lambda: bounds(stats.mcnemar_test(*pair("mcnemar80")).effects[0]),
     theirs=lambda v: [v["estimate"], *v["conf.int"]],
 )
 add(
     "cochran_q_test",
     "mcnemar80",
     "cochran_q_k2",
-    lambda: test_numbers(cochran_q_test(load("mcnemar80"))),
+    lambda: test_numbers(stats.cochran_q_test(load("mcnemar80"))),
     theirs=pick("Q", "p"),
 )
 for _key, _names in (
@@ -63,7 +54,7 @@ for _key, _names in (
         "cochran_q_test",
         "cochran40x4",
         _key,
-        lambda: test_numbers(cochran_q_test(load("cochran40x4"))),
+        lambda: test_numbers(stats.cochran_q_test(load("cochran40x4"))),
         theirs=pick(*_names),
     )
 add(
@@ -71,7 +62,7 @@ add(
     "cochran40x4",
     "pairwise_mcnemar_exact_holm",
     lambda: [
-        [getattr(r, field) for r in cochran_q_test(load("cochran40x4")).mcnemar().rows]
+        [getattr(r, field) for r in stats.cochran_q_test(load("cochran40x4")).mcnemar().rows]
         for field in ("p_value", "p_adjusted")
     ],
     theirs=pick("p", "holm"),
@@ -81,7 +72,7 @@ for _method in ("wilson", "clopper-pearson"):
         f"proportion {_method}",
         "cochran40x4",
         f"prop_ci_m1_{_method}",
-        lambda m=_method: list(proportion_limits(20, 40, method=m)),
+        lambda m=_method: list(inference.proportion_limits(20, 40, method=m)),
         theirs=lambda v: np.ravel(v)[1:],
     )
 for _method in ("holm", "bonferroni", "BH", "BY"):
@@ -89,7 +80,7 @@ for _method in ("holm", "bonferroni", "BH", "BY"):
         "p_adjust",
         "pvec",
         f"p_adjust_{_method}",
-        lambda m=_method: p_adjust(pd.Series(load("pvec").iloc[:, 0]), method=m),
+        lambda m=_method: stats.p_adjust(pd.Series(load("pvec").iloc[:, 0]), method=m),
     )
 ALPHAS = (0.10, 0.05, 0.01)
 
@@ -102,7 +93,7 @@ add(
     "studentized_range_isf",
     "tukey",
     "qtukey_inf",
-    lambda: by_alpha(lambda a, k: studentized_range_isf(a, k=k)),
+    lambda: by_alpha(lambda a, k: inference.studentized_range_isf(a, k=k)),
     tolerance=QTUKEY,
     note="R's qtukey is good to 3e-7; judged by tukey_exact_mpmath.json",
 )
@@ -111,7 +102,7 @@ add(
     "tukey",
     "nemenyi_q_inf",
     lambda: by_alpha(
-        lambda a, k: nemenyi_critical_difference(k, 1, alpha=a) / math.sqrt(k * (k + 1) / 6)
+        lambda a, k: stats.nemenyi_critical_difference(k, 1, alpha=a) / math.sqrt(k * (k + 1) / 6)
     ),
     tolerance=QTUKEY,
     note="R's qtukey is good to 3e-7",
@@ -120,7 +111,7 @@ add(
     "studentized_range_isf",
     "tukey",
     "qtukey_inf_large_k",
-    lambda: {str(k): studentized_range_isf(0.05, k=k) for k in (25, 30, 40, 50, 75, 100)},
+    lambda: {str(k): inference.studentized_range_isf(0.05, k=k) for k in (25, 30, 40, 50, 75, 100)},
     tolerance=QTUKEY,
     note="R's qtukey is good to 3e-7",
 )
@@ -133,7 +124,7 @@ for _key, _df, _q, _k in (
         "tukey",
         _key,
         lambda d=_df, qs=_q, ks=_k: np.column_stack(
-            [studentized_range_sf(qs, k=k, df=d) for k in ks]
+            [inference.studentized_range_sf(qs, k=k, df=d) for k in ks]
         ),
         tolerance=1e-7,
         note="R's ptukey keeps about eight digits here",

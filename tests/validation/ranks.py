@@ -9,13 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats import (
-    friedman_test,
-    kruskal_test,
-    levene_test,
-    page_trend_test,
-    pairwise_mann_whitney,
-)
+from judgestats import stats
 from judgestats.stats.comparison import FriedmanResult
 from judgestats.stats.inference import Comparisons, Estimate, TestResult, page_null
 from validation.base import Case, load, matrix
@@ -62,7 +56,7 @@ def bounds(found: Estimate) -> list[float]:
 
 @cache
 def friedman(dataset: str) -> FriedmanResult:
-    return friedman_test(load(dataset))
+    return stats.friedman_test(load(dataset))
 
 
 def samples(dataset: str) -> dict[str, np.ndarray]:
@@ -140,7 +134,7 @@ for _ds in ("friedman15x5", "friedman8x4_noties", "friedman1000x8", "friedman20x
 
 def page_untied(dataset: str) -> float:
     """Exact p of L by the distribution of untied ranks."""
-    found = page_trend_test(load(dataset))
+    found = stats.page_trend_test(load(dataset))
     n, k = matrix(dataset).shape
     null = page_null(np.tile(2 * np.arange(1, k + 1), (n, 1)))
     return float(null[math.ceil(2 * found.statistic - 1e-9) :].sum())
@@ -151,7 +145,7 @@ for _ds in ("parallel20x10", "shrout_fleiss", "ordrater50x5"):
         "kendalls_w of raters",
         _ds,
         "kendall_w_raters",
-        lambda d=_ds: friedman_test(matrix(d).T).effects[0].estimate,
+        lambda d=_ds: stats.friedman_test(matrix(d).T).effects[0].estimate,
         path=("value",),
         note="each rater is a block: their columns are the rows of friedman_test",
     )
@@ -161,14 +155,14 @@ for _ds in ("friedman15x5", "friedman8x4_noties", "friedman1000x8"):
         "page_trend_test L",
         _ds,
         "page",
-        lambda d=_ds: page_trend_test(load(d)).statistic,
+        lambda d=_ds: stats.page_trend_test(load(d)).statistic,
         path=("estimate",),
     )
     add(
         "page_trend_test z",
         _ds,
         "page",
-        lambda d=_ds: page_trend_test(load(d)).details["z"],
+        lambda d=_ds: stats.page_trend_test(load(d)).details["z"],
         path=("statistic",),
         agrees=False,
         note="PMCMRplus::pageTest subtracts .5 from L and ignores ties in the variance",
@@ -177,14 +171,14 @@ add(
     "page_trend_test exact",
     "friedman8x4_noties",
     "page_DescTools",
-    lambda: test_numbers(page_trend_test(load("friedman8x4_noties"))),
+    lambda: test_numbers(stats.page_trend_test(load("friedman8x4_noties"))),
     theirs=pick("statistic", "p.value"),
 )
 add(
     "page_trend_test exact",
     "friedman15x5",
     "page_DescTools",
-    lambda: page_trend_test(load("friedman15x5")).p_value,
+    lambda: stats.page_trend_test(load("friedman15x5")).p_value,
     path=("p.value",),
     agrees=False,
     note="DescTools takes ranks as untied; ours is exact given the ties",
@@ -209,7 +203,7 @@ def table_row(value: Any) -> list[float]:
 
 
 def levene(dataset: str, center: Any) -> list[float]:
-    found = levene_test(samples(dataset), center=center)
+    found = stats.levene_test(samples(dataset), center=center)
     return [*found.df.values(), *test_numbers(found)]
 
 
@@ -220,14 +214,14 @@ for _ds in ("varianceGroups", "varianceGroupsInt", "kgroups"):
         "group variances",
         _ds,
         "group_variances",
-        lambda d=_ds: list(levene_test(samples(d)).estimates.values()),
+        lambda d=_ds: list(stats.levene_test(samples(d)).estimates.values()),
         theirs=lambda v: list(v.values()),
     )
 
 
 @cache
 def kruskal(dataset: str) -> TestResult:
-    return kruskal_test(samples(dataset))
+    return stats.kruskal_test(samples(dataset))
 
 
 for _ds in ("varianceGroupsInt", "kgroups"):
@@ -259,5 +253,5 @@ for _ds in ("varianceGroupsInt", "kgroups"):
         "pairwise_mann_whitney",
         _ds,
         "pairwise_mwu_holm",
-        lambda d=_ds: triangle(pairwise_mann_whitney(samples(d)), "p_adjusted"),
+        lambda d=_ds: triangle(stats.pairwise_mann_whitney(samples(d)), "p_adjusted"),
     )

@@ -8,13 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats import (
-    cronbach_alpha,
-    guttman_lambda2,
-    icc,
-    icc_forms,
-    spearman_brown,
-)
+from judgestats import stats
 from judgestats.stats.designs import mean_squares, prepare_scores
 from validation.base import Case, matrix
 
@@ -56,12 +50,12 @@ CASES: list[Case] = []
 
 
 def alpha(dataset: str, **options: Any) -> Callable[[], float]:
-    return lambda: cronbach_alpha(matrix(dataset), **(BARE | options)).estimate
+    return lambda: stats.cronbach_alpha(matrix(dataset), **(BARE | options)).estimate
 
 
 def alpha_interval(dataset: str, method: str) -> Callable[[], Any]:
     def ours() -> Any:
-        found = cronbach_alpha(
+        found = stats.cronbach_alpha(
             matrix(dataset), missing="listwise", interval=method, n_permutations=0
         ).interval
         return found if found is not None else [np.nan, np.nan]
@@ -110,15 +104,15 @@ for data in MATRICES:
             dataset=data,
             key="guttman_lambda2_cov",
             ours=lambda data=data: (
-                guttman_lambda2(matrix(data), missing="listwise", **BARE).estimate
+                stats.guttman_lambda2(matrix(data), missing="listwise", **BARE).estimate
             ),
         ),
         Case(
             statistic="Spearman-Brown of ICC(3,1)",
             dataset=data,
             key="spearman_brown_from_icc1",
-            ours=lambda data=data: spearman_brown(
-                icc(
+            ours=lambda data=data: stats.spearman_brown(
+                stats.icc(
                     matrix(data),
                     form="ICC(3,1)",
                     missing="listwise",
@@ -185,7 +179,7 @@ for data in (
             dataset=data,
             key="alpha_total_row",
             path=("ase",),
-            ours=lambda data=data: cronbach_alpha(matrix(data), **BARE).std_error,
+            ours=lambda data=data: stats.cronbach_alpha(matrix(data), **BARE).std_error,
         )
     )
 
@@ -193,7 +187,7 @@ for data in (
 # ---------------------------------------------------------------- intraclass correlations
 @cache
 def forms(dataset: str) -> Any:
-    return icc_forms(matrix(dataset), missing="listwise", n_permutations=0, interval="f")
+    return stats.icc_forms(matrix(dataset), missing="listwise", n_permutations=0, interval="f")
 
 
 ORDER = ("icc_1_1", "icc_2_1", "icc_3_1", "icc_1_k", "icc_2_k", "icc_3_k")
@@ -223,7 +217,9 @@ for data in (*WITH_ICC, "crossed1000x20"):
             if not refuses
             else (
                 lambda data=data: (
-                    icc(matrix(data), form="ICC(3,1)", interval="none", n_permutations=0).estimate
+                    stats.icc(
+                        matrix(data), form="ICC(3,1)", interval="none", n_permutations=0
+                    ).estimate
                 )
             ),
             undefined=constant,

@@ -7,14 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats import (
-    cohen_kappa,
-    fleiss_kappa,
-    gwet_ac1,
-    krippendorff_alpha,
-    percent_agreement,
-    unanimous_agreement,
-)
+from judgestats import stats
 from judgestats.stats.designs import CountTable
 from judgestats.stats.designs.count_table import count_table
 from validation.base import Case, load
@@ -47,9 +40,9 @@ def _by_hand(dataset: str) -> Case:
     def ours() -> dict[str, float]:
         t = table(dataset)
         return {
-            "pa": percent_agreement(t).estimate,
-            "gwet": gwet_ac1(t).estimate,
-            "fleiss": fleiss_kappa(t).estimate,
+            "pa": stats.percent_agreement(t).estimate,
+            "gwet": stats.gwet_ac1(t).estimate,
+            "fleiss": stats.fleiss_kappa(t).estimate,
         }
 
     return Case(
@@ -64,7 +57,7 @@ def _by_hand(dataset: str) -> Case:
 
 def _kripp(dataset: str, metric: str) -> list[Case]:
     def ours() -> float:
-        return krippendorff_alpha(table(dataset), metric=metric).estimate
+        return stats.krippendorff_alpha(table(dataset), metric=metric).estimate
 
     def case(suffix: str, *, agrees: bool, note: str = "", tolerance: float = 1e-10) -> Case:
         return Case(
@@ -96,9 +89,9 @@ def _kripp(dataset: str, metric: str) -> list[Case]:
 def _irrcac(dataset: str) -> list[Case]:
     """Values and standard errors (linearised) of irrCAC, at its five decimals."""
     functions = {
-        "gwet.ac1": gwet_ac1,
-        "fleiss.kappa": fleiss_kappa,
-        "pa.coeff": percent_agreement,
+        "gwet.ac1": stats.gwet_ac1,
+        "fleiss.kappa": stats.fleiss_kappa,
+        "pa.coeff": stats.percent_agreement,
     }
     rows = []
     for name, function in functions.items():
@@ -145,7 +138,9 @@ def _irrcac_alpha(dataset: str) -> list[Case]:
             dataset=dataset,
             key=f"irrCAC_krippen.alpha_{w}",
             path=("coeff",),
-            ours=lambda m=m: krippendorff_alpha(table(dataset), metric=m, interval="none").estimate,
+            ours=lambda m=m: (
+                stats.krippendorff_alpha(table(dataset), metric=m, interval="none").estimate
+            ),
             tolerance=FIVE,
         )
         for w, m in metrics.items()
@@ -159,19 +154,19 @@ def _irr(dataset: str) -> list[Case]:
     note = "" if dataset in COMPLETE else few
 
     def detail() -> np.ndarray:
-        by = fleiss_kappa(complete(dataset)).details["by_category"]
+        by = stats.fleiss_kappa(complete(dataset)).details["by_category"]
         used = [v for v in by.values() if not np.isnan(v["kappa"])]
         return np.array([[v["kappa"], v["z"], v["p_value"]] for v in used])
 
     return [
         Case(statistic="Fleiss' kappa, z of kappa = 0", dataset=dataset, key="fleiss_kappa",
-             ours=lambda: [fleiss_kappa(complete(dataset)).estimate,
-                           fleiss_kappa(complete(dataset)).details["z_no_agreement"]],
+             ours=lambda: [stats.fleiss_kappa(complete(dataset)).estimate,
+                           stats.fleiss_kappa(complete(dataset)).details["z_no_agreement"]],
              theirs=lambda v: [v["value"], v["statistic"]], tolerance=1e-10, note=note),
         Case(statistic="Fleiss' kappa by category", dataset=dataset, key="fleiss_kappa_detail",
              ours=detail, tolerance=THREE, note=note or "irr rounds to three decimals"),
         Case(statistic="all replications agree (%)", dataset=dataset, key="percent_agreement_all",
-             ours=lambda: 100 * unanimous_agreement(complete(dataset)).estimate, note=note),
+             ours=lambda: 100 * stats.unanimous_agreement(complete(dataset)).estimate, note=note),
     ]  # fmt: skip
 
 
@@ -183,9 +178,9 @@ def _missing() -> list[Case]:
              agrees=False, note=note)
         for name, key, ours in (
             ("gwet.ac1", "irrCAC_gwet.ac1_unweighted",
-             lambda: gwet_ac1(table("nominal60x12_na")).estimate),
+             lambda: stats.gwet_ac1(table("nominal60x12_na")).estimate),
             ("fleiss.kappa", "irrCAC_fleiss.kappa_unweighted",
-             lambda: fleiss_kappa(table("nominal60x12_na")).estimate),
+             lambda: stats.fleiss_kappa(table("nominal60x12_na")).estimate),
         )
     ]  # fmt: skip
 
@@ -195,11 +190,11 @@ def _two_raters() -> list[Case]:
 
     def cohen() -> Any:
         d = load(dataset)
-        return cohen_kappa(d.a, d.b, categories=[1, 2, 3, 4, 5])
+        return stats.cohen_kappa(d.a, d.b, categories=[1, 2, 3, 4, 5])
 
     def gwet() -> Any:
         both = load(dataset)[["a", "b"]].to_numpy()
-        return gwet_ac1(both, categories=[1, 2, 3, 4, 5], interval="linearised")
+        return stats.gwet_ac1(both, categories=[1, 2, 3, 4, 5], interval="linearised")
 
     by_n = np.sqrt(119 / 120)
     divisor = "irrCAC's table version divides the variance by n, its raw version and ours by n - 1"

@@ -135,7 +135,7 @@ _HEADS = {"shift": "Mean moved", "spread": "Distance ratio", "verdicts": "Change
 
 
 def changes(results: Results, *, first: str, second: str, file: str = "") -> Table:
-    """Shift of the mean, ratio of mean distances, verdicts changed; each with the p of its test.
+    """Shift of the mean, GMD ratio, verdicts changed; each with the p of its test.
 
     Parameters
     ----------
@@ -166,8 +166,8 @@ def changes(results: Results, *, first: str, second: str, file: str = "") -> Tab
     undefined = any(str(row.get("spread", "")) == str(NOTHING) for row in rows)
     notes = {
         "shift": f"Mean moved: {second} minus {first}, in points.",
-        "spread": "Distance ratio: mean distance of scores from their item's mean in "
-        f"{second} over that in {first}; its p is that of the test of spread.",
+        "spread": f"GMD ratio: mean difference of two repeats of an item in {second} over that in "
+        f"{first}; its p is that of the test of spread.",
         "verdicts": "Changed: verdicts, or scores, beyond repetition.",
     }
     slug = re.sub(r"[^a-z0-9]+", "-", second.lower()).strip("-")

@@ -40,6 +40,9 @@ class Cells(Result):
         NaN where a cell is empty.
     variance : ndarray, shape (N, k)
         Variance with divisor ``n - ddof``; NaN where fewer than two scores were read.
+    gmd : ndarray, shape (N, k)
+        Mean absolute difference of two of the scores (Gini's mean difference); NaN where fewer
+        than two scores were read.
     from_mean, from_median : ndarray, shape (N, k)
         Mean absolute distance of the scores from the cell's mean / median, in score points,
         *expected at `common_r` scores*; NaN where fewer than two scores were read.
@@ -56,6 +59,7 @@ class Cells(Result):
     mean: Floats
     median: Floats
     variance: Floats
+    gmd: Floats
     from_mean: Floats
     from_median: Floats
     common_r: int
@@ -104,6 +108,7 @@ class Cells(Result):
                 "mean": self.mean.ravel(),
                 "median": self.median.ravel(),
                 "variance": self.variance.ravel(),
+                "gmd": self.gmd.ravel(),
                 "from_mean": self.from_mean.ravel(),
                 "from_median": self.from_median.ravel(),
             }
@@ -307,6 +312,9 @@ def statistics_of_sorted(ordered: Floats, common_r: int, *, ddof: int) -> dict[s
 
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = np.where(several, (centred**2).sum(axis=2) / (n - ddof), np.nan)
+        # Of sorted scores each is added as often as it is the larger of a pair, minus the smaller.
+        rank = 2.0 * np.arange(1, ordered.shape[2] + 1) - n[:, :, None] - 1
+        gmd = np.where(several, 2 * (rank * above).sum(axis=2) / (n * (n - 1)), np.nan)
         from_mean = np.where(several, np.abs(centred).sum(axis=2) / n, np.nan)
     from_median = np.full(n.shape, np.nan)
     for count in np.unique(n[several]).tolist():
@@ -319,6 +327,7 @@ def statistics_of_sorted(ordered: Floats, common_r: int, *, ddof: int) -> dict[s
         "mean": np.where(filled, lowest + mean_above, np.nan),
         "median": np.where(filled, lowest + (middle_low + middle_high) / 2, np.nan),
         "variance": variance,
+        "gmd": gmd,
         "from_mean": from_mean,
         "from_median": from_median,
     }

@@ -26,8 +26,9 @@ from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample, print_table
 from judgestats.stats.inference.jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.multiplicity import with_adjusted
+from judgestats.stats.inference.multiplicity import holm_levels, with_adjusted
 from judgestats.stats.inference.result import Comparison, Comparisons, TestResult
+from judgestats.stats.inference.runs import RunComponent
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.reliability.coefficient_intervals import MeanSquareRatio
 
@@ -140,6 +141,7 @@ def condition_summary(
     scores: ArrayLike | Cells,
     *,
     conditions: Sequence[object] | None = None,
+    runs: RunComponent | None = None,
     **inference: Unpack[Clustered],
 ) -> ConditionSummary:
     r"""Mean, within-cell spread, between-item variance and ICC of every condition.
@@ -150,6 +152,9 @@ def condition_summary(
         Scores: items x conditions x replications, NaN = missing.
     conditions
         As in `cell_statistics`; not used with `Cells`.
+    runs : RunComponent, optional
+        Variance between the runs of these conditions, in the order of the conditions: part of the
+        errors of the means where runs are random.
 
     Returns
     -------
@@ -179,7 +184,7 @@ def condition_summary(
         else cell_statistics(scores, conditions=conditions, cluster=inference["cluster"])
     )
     _need_scores(cells, function="condition_summary")
-    rows = tuple(_row(cells, c, inference["level"]) for c in range(len(cells.conditions)))
+    rows = tuple(_row(cells, c, inference["level"], runs) for c in range(len(cells.conditions)))
     notes = []
     silent = [r.condition for r in rows if r.constant_share == 1.0]
     if silent:
@@ -202,7 +207,7 @@ def _need_scores(cells: Cells, *, function: str) -> None:
         )
 
 
-def _row(cells: Cells, c: int, level: float) -> ConditionRow:
+def _row(cells: Cells, c: int, level: float, runs: RunComponent | None) -> ConditionRow:
     name = cells.conditions[c]
     filled = cells.n_scores[:, c] >= 1
     several = cells.n_scores[:, c] >= 2
@@ -226,6 +231,9 @@ def _row(cells: Cells, c: int, level: float) -> ConditionRow:
     mean_name = f"Mean score under {name}"
     if filled.any():
         m = mean_over_clusters(cells.mean[filled, c], cells.cluster[filled])
+        own = None if runs is None else runs.of_judges(c)
+        if own is not None and own.is_random:
+            m = own.widen(m, own.share((1.0,)))
         mean = Estimate(
             name="mean",
             label=mean_name,
@@ -237,6 +245,7 @@ def _row(cells: Cells, c: int, level: float) -> ConditionRow:
             notes=(Note(code="no_interval", message=f"No interval: {m.reason}."),)
             if m.reason
             else (),
+            details={} if own is None else {"df": m.df, **own.facts},
         )
     else:
         mean = Estimate(
@@ -258,7 +267,7 @@ def _row(cells: Cells, c: int, level: float) -> ConditionRow:
     )
 
 
-_PER_CELL = ("n_scores", "mean", "median", "variance", "from_mean", "from_median")
+_PER_CELL = ("n_scores", "mean", "median", "variance", "gmd", "from_mean", "from_median")
 
 
 def _spearman(x: Floats, y: Floats) -> float:
@@ -305,6 +314,7 @@ def mean_shift(
     *,
     conditions: Sequence[object] | None = None,
     reference: object | None = None,
+    runs: RunComponent | None = None,
     **inference: Unpack[Clustered],
 ) -> Comparisons:
     r"""Difference of mean scores between conditions, paired by item.
@@ -317,6 +327,9 @@ def mean_shift(
         As in `cell_statistics`; not used with `Cells`.
     reference : optional
         Compare every condition with this one; default every pair, the later minus the earlier.
+    runs : RunComponent, optional
+        Variance between the runs of these conditions, in the order of the conditions: part of the
+        errors where runs are random; where they are not identified, the rows hold for these runs.
 
     Returns
     -------
@@ -331,8 +344,10 @@ def mean_shift(
     Notes
     -----
     Items that have a score under both conditions count alike. Without clusters this is the paired
-    t test; with clusters the standard error sums the deviations of each cluster, df = G - 1.
-    p-values of the family are adjusted by Holm, intervals are not.
+    t test; with clusters the jackknife over them. Random runs add
+    :math:`s^2_{run} (1/R_a + 1/R_b)` to the squared error, with Satterthwaite's degrees of
+    freedom. p-values of the family are adjusted by Holm, and each interval has the level at which
+    it agrees with its adjusted p (`holm_levels`).
 
     Examples
     --------
@@ -343,9 +358,11 @@ def mean_shift(
     """
     function = "mean_shift"
     cells = scored_cells(scores, conditions, inference["cluster"], function=function)
+    pairs = chosen_pairs(cells.conditions, reference, function=function)
+    found = [mean_difference(cells, a, b, runs) for a, b in pairs]
+    levels = holm_levels([m.p_value() for _, m in found], level=inference["level"])
     rows = []
-    for a, b in chosen_pairs(cells.conditions, reference, function=function):
-        d, m = mean_difference(cells, a, b)
+    for (a, b), (d, m), level in zip(pairs, found, levels, strict=True):
         sd = float(np.std(d, ddof=1)) if d.size > 1 else math.nan
         rows.append(
             Comparison(
@@ -357,11 +374,13 @@ def mean_shift(
                 df=m.df,
                 p_value=m.p_value(),
                 p_adjusted=math.nan,
-                interval=m.interval(inference["level"]),
+                interval=m.interval(level),
                 effect=math.nan if m.reason else m.mean / sd,
                 effect_name="d_z",
                 n=d.size,
                 reason=m.reason,
+                limits=m.interval,
+                details={} if runs is None else runs.of_judges(a, b).facts,
             )
         )
     used = np.sum(~np.isnan(cells.mean), axis=1) >= 2
@@ -373,15 +392,22 @@ def mean_shift(
         family="mean shifts of these conditions",
         rows=with_adjusted(rows, "holm"),
         sample=sample_of(scores, cells, used),
+        notes=() if runs is None or not runs.note else (Note(code="runs", message=runs.note),),
     )
 
 
-def mean_difference(cells: Cells, a: int, b: int) -> tuple[Floats, MeanOverClusters]:
+def mean_difference(
+    cells: Cells, a: int, b: int, runs: RunComponent | None = None
+) -> tuple[Floats, MeanOverClusters]:
     """Differences of mean scores of the items that columns a and b share, and their mean."""
     difference = cells.mean[:, a] - cells.mean[:, b]
     both = ~np.isnan(difference)
     if both.any():
-        return difference[both], mean_over_clusters(difference[both], cells.cluster[both])
+        mean = mean_over_clusters(difference[both], cells.cluster[both])
+        own = None if runs is None else runs.of_judges(a, b)
+        if own is not None and own.is_random:
+            mean = own.widen(mean, own.share())
+        return difference[both], mean
     reason = "no item has a score under both conditions"
     nothing = MeanOverClusters(mean=math.nan, std_error=math.nan, df=math.nan, reason=reason)
     return difference[both], nothing

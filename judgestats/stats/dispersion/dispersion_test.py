@@ -23,6 +23,7 @@ from judgestats.stats.dispersion.condition_summary import (
     condition_summary,
     mean_shift,
 )
+from judgestats.stats.dispersion.exchange import gmd_ratio
 from judgestats.stats.dispersion.ratios import (
     need_two_conditions,
     variance_cells,
@@ -32,6 +33,7 @@ from judgestats.stats.dispersion.trend import spread_trend
 from judgestats.stats.inference.estimate import Note, Result, Sample
 from judgestats.stats.inference.keywords import Inference, with_keywords
 from judgestats.stats.inference.result import Comparisons, TestResult
+from judgestats.stats.inference.runs import RunComponent
 
 FROM_MEAN, OF_VARIANCES = "mean |x - cell mean|", "cell standard deviation"
 """The cell statistic of scores, and of a table of variances."""
@@ -58,9 +60,9 @@ class SpreadResult(Result):
         Page's L, Spearman and Kendall, where the conditions were declared ordered.
     ratios : Comparisons
         Ratios of pooled variances with intervals: the effect.
-    distance_ratios : Comparisons or None
-        Ratios of mean distances from the cell centre, which hang less on single items (not where
-        only variances are given).
+    gmd_ratios : Comparisons or None
+        Ratios of the mean difference of two repeats, with the test by exchange that their
+        intervals invert (not where only variances are given).
     shifts : Comparisons or None
         Shifts of the mean (not where only variances are given).
     summary : ConditionSummary or None
@@ -77,7 +79,7 @@ class SpreadResult(Result):
     post_hoc: tuple[Comparisons, ...]
     trend: tuple[TestResult, ...]
     ratios: Comparisons
-    distance_ratios: Comparisons | None
+    gmd_ratios: Comparisons | None
     shifts: Comparisons | None
     summary: ConditionSummary | None
     sample: Sample
@@ -112,7 +114,7 @@ class SpreadResult(Result):
             "tests": [test.to_dict() for test in self.tests],
             "post_hoc": [family.to_dict() for family in self.post_hoc],
             "ratios": self.ratios.to_dict(),
-            "distance_ratios": self.distance_ratios.to_dict() if self.distance_ratios else None,
+            "gmd_ratios": self.gmd_ratios.to_dict() if self.gmd_ratios else None,
             "shifts": self.shifts.to_dict() if self.shifts else None,
             "summary": self.summary.to_dict() if self.summary else None,
             "notes": [{"code": n.code, "message": n.message} for n in self.notes],
@@ -136,7 +138,7 @@ class SpreadResult(Result):
                 f"No difference in the spread of repeated judgments was found ({test}), which "
                 "does not show that the conditions are equal"
             )
-        for family in (self.distance_ratios, self.ratios):
+        for family in (self.gmd_ratios, self.ratios):
             widest = _largest(family) if family else ""
             text += f"; {widest}" if widest else ""
         moved = _largest(self.shifts) if self.shifts else ""
@@ -146,13 +148,13 @@ class SpreadResult(Result):
 
     def __str__(self) -> str:
         parts = [str(test) for test in self.tests]
-        parts += [str(f) for f in (self.distance_ratios, self.ratios, *self.post_hoc) if f]
+        parts += [str(f) for f in (self.gmd_ratios, self.ratios, *self.post_hoc) if f]
         beside = (self.shifts, self.summary)
         parts += [str(part) for part in beside if part]
         return "\n".join([*parts, *(f"warning: {n.message}" for n in self.notes)])
 
 
-_RATIOS = {"variance_ratio": "variance ratio", "distance_ratio": "ratio of mean distances"}
+_RATIOS = {"variance_ratio": "variance ratio", "gmd_ratio": "GMD ratio"}
 
 
 def _largest(family: Comparisons) -> str:
@@ -180,6 +182,7 @@ def spread_test(
     ordered: bool | Sequence[float] = False,
     reference: object | None = None,
     n_comparisons: int = 1,
+    runs: RunComponent | None = None,
     **inference: Unpack[Inference],
 ) -> SpreadResult:
     r"""Test whether the spread of repeated scores differs between conditions, within items.
@@ -205,6 +208,8 @@ def spread_test(
         Size of the family in which the primary p will be adjusted (see `blocked_f_test`).
     n_resamples : int
         Cluster bootstrap of the trend's correlations.
+    runs : RunComponent, optional
+        Variance between runs, for the shifts of the mean.
 
     Returns
     -------
@@ -314,13 +319,15 @@ def spread_test(
         post_hoc=post_hoc,
         trend=trend,
         ratios=variance_ratio(cells, reference=reference, level=inference["level"]),
-        distance_ratios=variance_ratio(
-            cells, reference=reference, statistic="mean", level=inference["level"]
+        gmd_ratios=gmd_ratio(
+            cells, reference=reference, level=inference["level"], seed=inference["seed"]
         )
         if scored
         else None,
-        shifts=mean_shift(cells, reference=reference, level=inference["level"]) if scored else None,
-        summary=condition_summary(cells, level=inference["level"]) if scored else None,
+        shifts=mean_shift(cells, reference=reference, runs=runs, level=inference["level"])
+        if scored
+        else None,
+        summary=condition_summary(cells, runs=runs, level=inference["level"]) if scored else None,
         sample=sample,
         values=values[complete],
         notes=_warnings(cells, complete, why),

@@ -27,7 +27,8 @@ def to_plain(value: Any) -> Any:
     {'a': None, 'b': [1, 2]}
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        shown = (f.name for f in dataclasses.fields(value) if f.metadata.get("plain", True))
+        return {name: to_plain(getattr(value, name)) for name in shown}
     if isinstance(value, Mapping):
         return {str(k): to_plain(v) for k, v in value.items()}
     if isinstance(value, np.ndarray):
@@ -72,6 +73,39 @@ class Interval:
             return f"[{format_number(self.low)}, {format_number(self.high)}]"
         decimals = max(0, 3 - math.floor(math.log10(largest)))
         return f"[{self.low:.{decimals}f}, {self.high:.{decimals}f}]"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Limits:
+    """An estimate with two limits of one level.
+
+    Attributes
+    ----------
+    estimate, low, high : float
+        Limits are NaN where `reason` says why there are none.
+    level : float
+    df : float
+        Degrees of freedom behind the limits; NaN where there are none.
+    reason : str
+    """
+
+    estimate: float
+    low: float = math.nan
+    high: float = math.nan
+    level: float
+    df: float = math.nan
+    reason: str = ""
+
+    def interval(self, method: str = "") -> Interval | None:
+        """The limits as an interval; None where there are none.
+
+        Parameters
+        ----------
+        method : str
+        """
+        if math.isnan(self.low) or math.isnan(self.high):
+            return None
+        return Interval(low=self.low, high=self.high, level=self.level, method=method)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -267,6 +267,50 @@ def log_ratio_of_sums(sums: Floats, exponents: tuple[float, ...]) -> LogRatio:
     )
 
 
+def log_jackknife(values: Floats, weights: Floats, sizes: Floats) -> LogRatio:
+    r"""Infer a pooled variance, :math:`\sum_g v_g / \sum_g w_g`, on the log scale.
+
+    Parameters
+    ----------
+    values : ndarray, shape (G,)
+        Sum of squares of each cluster.
+    weights : ndarray, shape (G,)
+        What it is divided by.
+    sizes : ndarray, shape (G,)
+        Items of each cluster.
+
+    Returns
+    -------
+    LogRatio
+        Jackknife error as `jackknife_error`; the degrees of freedom are the effective number of
+        clusters behind `values` minus 1, at least 1: a variance of which two items hold most is
+        known as well as two items allow.
+
+    Examples
+    --------
+    >>> found = log_jackknife(np.array([2.0, 1.0, 3.0, 2.0]), np.full(4, 2.0), np.ones(4))
+    >>> round(found.df, 2), round(found.interval(0.95).low, 2)
+    (2.56, 0.48)
+    """
+    total, count = float(values.sum()), float(weights.sum())
+    if not (total > 0 and count > 0):
+        reason = "no score varies within items" if count > 0 else "no item has two scores"
+        log = -math.inf if count > 0 else math.nan
+        return LogRatio(log=log, reason=reason)
+    effective, held = effective_clusters(values), cluster_note(values)
+    found = LogRatio(log=math.log(total / count), effective_clusters=effective, held=held)
+    left, n_left = total - values, count - weights
+    if values.size < MIN_CLUSTERS or np.any(left <= 1e-12 * total) or np.any(n_left <= 0):
+        reason = "all of a pooled variance comes from one cluster"
+        if values.size < MIN_CLUSTERS:
+            reason = "one cluster shows no variation"
+        return dataclasses.replace(found, lacks_clusters=True, reason=reason)
+    error, _ = jackknife_error(np.log(left / n_left), sizes)
+    if error <= 1e-12:
+        return dataclasses.replace(found, reason="the variance is the same in every cluster")
+    return dataclasses.replace(found, std_error=error, df=max(effective - 1.0, 1.0))
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MeanOverClusters:
     """A mean over items with a standard error over clusters."""

@@ -130,6 +130,38 @@ def with_adjusted(rows: Iterable[Comparison], adjust: Adjustment) -> tuple[Compa
     )
 
 
+def holm_levels(p_values: Sequence[float], *, level: float = 0.95) -> list[float]:
+    """The level of each claim's interval under which it agrees with Holm's adjusted p.
+
+    Parameters
+    ----------
+    p_values : sequence of float
+        Of one family, not adjusted; NaN where a test could not be computed.
+    level : float
+        Of the family.
+
+    Returns
+    -------
+    list of float
+        Of the claim of rank k among m, 1 - (1 - level) / (m - k + 1); from the first that is not
+        rejected on, that one's.
+
+    Examples
+    --------
+    >>> [round(v, 4) for v in holm_levels([0.2, 0.001, 0.03])]
+    [0.975, 0.9833, 0.975]
+    """
+    p, alpha = np.asarray(p_values, dtype=float), 1 - level
+    out = np.full(p.size, level)
+    order = [i for i in np.argsort(p, kind="stable").tolist() if not math.isnan(p[i])]
+    left, is_open = len(order), False
+    for place in order:
+        out[place] = 1 - alpha / left
+        is_open = is_open or p[place] > alpha / left
+        left -= not is_open
+    return [float(v) for v in out]
+
+
 def p_bounds(
     p_values: Sequence[float], floors: Sequence[float], *, method: str = "holm"
 ) -> list[bool]:

@@ -462,8 +462,6 @@ def relation_null(
     arrays: tuple[NDArray[Any], ...],
     statistic: Callable[..., Any],
     *,
-    strata: ArrayLike | None = None,
-    alternative: Alternative = "greater",
     vectorized: bool = False,
     **inference: Unpack[ClusterPermutations],
 ) -> NullReference:
@@ -478,9 +476,6 @@ def relation_null(
         a stack (B, items, ...) and B numbers are returned.
     cluster : array-like, shape (n_items,), optional
         The question of each item. None, or every item its own: p is that of the shuffles.
-    strata : array-like, shape (n_items,), optional
-        Shuffle within these only.
-    alternative : {"greater", "less", "two-sided"}
     vectorized : bool
 
     Returns
@@ -517,26 +512,21 @@ def relation_null(
             f"{[a.shape for a in data]}. Give one row per item in every array."
         )
     codes = cluster_codes(inference["cluster"], n, where=where)
-    layers = None if strata is None else cluster_codes(strata, n, where=where)
-    order = _own_order((*data, *([] if layers is None else [layers])))
+    order = _own_order(data)
     data, codes = tuple(a[order] for a in data), codes[order]
     null = permutation_distribution(
         data,
         statistic,
         scheme="labels",
-        strata=None if layers is None else layers[order],
         n_permutations=inference["n_permutations"],
         seed=inference["seed"],
-        alternative=alternative,
         vectorized=vectorized,
     )
     sizes = np.bincount(codes)
     if sizes.size == n or math.isnan(null.observed) or null.null.reason:
         return null.null
     spread = float(np.nanstd(null.distribution))
-    return _clustered(
-        null.null, null.observed, spread, data, statistic, codes, alternative, vectorized
-    )
+    return _clustered(null.null, null.observed, spread, data, statistic, codes, vectorized)
 
 
 def _clustered(
@@ -546,7 +536,6 @@ def _clustered(
     data: tuple[NDArray[Any], ...],
     statistic: Callable[..., Any],
     codes: NDArray[np.int64],
-    alternative: Alternative,
     vectorized: bool,
 ) -> NullReference:
     """The same reference with the clustered engine's p-value."""
@@ -574,8 +563,7 @@ def _clustered(
         error = spread * math.sqrt(codes.size / effective)
         method = f"the null's spread of {effective:.3g} effective clusters"
     t = (observed - null.mean) / error
-    above, below = float(distributions.t.sf(t, df)), float(distributions.t.cdf(t, df))
-    p = {"greater": above, "less": below, "two-sided": 2 * min(above, below)}[alternative]
+    p = float(distributions.t.sf(t, df))
     return dataclasses.replace(null, p_value=p, p_method=f"p by {method}, {t_of_clusters(df)}")
 
 

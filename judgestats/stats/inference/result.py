@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -350,6 +350,10 @@ class Comparison:
     reason: str = ""
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    limits: Callable[[float], Interval | None] | None = dataclasses.field(
+        default=None, repr=False, compare=False, metadata={"plain": False}
+    )
+    """The interval at another level, where the method gives one."""
 
     @property
     def lost(self) -> str:

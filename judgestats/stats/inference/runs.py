@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Bools, Floats, Ints
+from judgestats.arrays import Bools, Floats, Ints, too_large
 from judgestats.errors import InputError
 from judgestats.results.numbers import format_number
 from judgestats.stats.inference import distributions
@@ -185,6 +185,35 @@ class RunComponent:
             return f"runs differ by SD {format_number(self.sd)} (included)"
         return f"no run effect found (SD at most {upper})"
 
+    @property
+    def note(self) -> str:
+        """What intervals of means hold for, as a sentence; empty where there are no runs."""
+        if self.interleaved:
+            return f"{self.text[0].upper()}{self.text[1:]}."
+        if not self.df > 0:
+            return ""
+        if self.is_identified:
+            return f"{self.text[0].upper()}{self.text[1:]}."
+        judges, most = len(self.runs), max(self.runs)
+        return (
+            f"{judges} {'judge' if judges == 1 else 'judges'} x {most} runs do not identify "
+            "between-run noise; the interval holds for these runs only "
+            f"({self.text}). Interleave repeats or make 5 runs."
+        )
+
+    @property
+    def facts(self) -> dict[str, float | str]:
+        """Target, runs, and component, as the details of a result."""
+        if not self.df > 0:
+            return {}
+        return {
+            "target": self.target,
+            "n_runs": min(self.runs),
+            "run_sd": self.sd if self.is_random else 0.0,
+            "run_sd_upper": self.sd_upper(),
+            "run_p": self.p_value,
+        }
+
     def of_judges(self, *places: int) -> RunComponent:
         """The same component for a comparison of some of the judges.
 
@@ -301,10 +330,11 @@ def run_component(
     (10.0, True, True)
     """
     x = np.asarray(scores, dtype=float)
-    if x.ndim != 3:
+    if x.ndim != 3 or 0 in x.shape or too_large(x).any():
         raise InputError(
-            f"run_component: scores must be items x judges x runs, got shape {x.shape}. Put one "
-            "judge's items x runs in as X[:, None, :]."
+            "run_component: scores must be finite, items x judges x runs, got shape "
+            f"{x.shape}, {int(too_large(x).sum())} infinite. Put one judge's items x runs in as "
+            "X[:, None, :]."
         )
     codes = cluster_codes(cluster, x.shape[0], where="run_component")
     n = int(codes.max()) + 1
@@ -352,7 +382,8 @@ def component_of_sums(
         squares = float(np.sum(own.shifts**2))
         if rank < 1 or left < 1 or squares <= 0:
             continue
-        parts.append((rank, own.shifts[own.judged], squares))
+        shifts = own.shifts[own.judged]
+        parts.append((rank, shifts[np.lexsort(shifts.T)], squares))
         df, df_residual = df + rank, df_residual + left
         ms_run += between
         ms_residual += rank * max(own.within - between, 0.0) / left
@@ -366,7 +397,7 @@ def component_of_sums(
     if max(len(s) for _, s, _ in parts) < _EXACT:
         rng = np.random.default_rng(seed)
         drawn = np.zeros(_DRAWS)
-        for rank, shifts, squares in parts:
+        for rank, shifts, squares in sorted(parts, key=lambda part: part[2]):
             stack = np.broadcast_to(shifts, (_DRAWS, *shifts.shape))
             moved = rng.permuted(stack, axis=2).sum(axis=1)
             drawn += rank * np.sum(moved**2, axis=1) / squares

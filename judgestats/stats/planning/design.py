@@ -155,11 +155,11 @@ def _icc_widths(x: Floats, alpha: float) -> Floats:
         centre = np.log(between / (n - 1)) - np.log(error / (n * (r - 1)))
         parts = [math.sqrt(n - 1) * v.std(axis=1) for v in (left - left_error, left, left_error)]
         se, of_between, of_error = parts[0], parts[1] ** 2, parts[2] ** 2
-        effective = error**2 / np.sum(inside**2, axis=1)
-        rough = (of_between + of_error) ** 2 / (
-            of_between**2 / (n - 1) + of_error**2 / np.maximum(effective - 1, 1)
+        df_between, df_error = (
+            np.maximum(v.sum(axis=1) ** 2 / np.sum(v**2, axis=1) - 1, 1) for v in (about, inside)
         )
-        half = distributions.t.ppf(1 - alpha / 2, np.clip(rough, 1, n - 1)) * se
+        rough = (of_between + of_error) ** 2 / (of_between**2 / df_between + of_error**2 / df_error)
+        half = distributions.t.ppf(1 - alpha / 2, np.maximum(rough, 1)) * se
         low, high = (
             -np.expm1(-v) / (1 + (r - 1) * np.exp(-v)) for v in (centre - half, centre + half)
         )

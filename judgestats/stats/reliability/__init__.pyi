@@ -25,3 +25,9 @@ from judgestats.stats.reliability.published_omega import (
 from judgestats.stats.reliability.published_omega import (
     translate_finite_argument as translate_finite_argument,
 )
+from judgestats.stats.reliability.repeat_error import RepeatPairs as RepeatPairs
+from judgestats.stats.reliability.repeat_error import far_distance as far_distance
+from judgestats.stats.reliability.repeat_error import repeat_pairs as repeat_pairs
+from judgestats.stats.reliability.repeat_error import (
+    repeat_pairs_of_counts as repeat_pairs_of_counts,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats
 from judgestats.errors import one_of
+from judgestats.results.numbers import with_bounds
 from judgestats.stats.designs.score_matrix import (
     MeanSquares,
     Prepared,
@@ -31,12 +32,13 @@ from judgestats.stats.inference.bootstrap import (
     only,
     useful_reliability,
 )
-from judgestats.stats.inference.estimate import Estimate, Interval, Note
+from judgestats.stats.inference.estimate import Estimate, Interval, Limits, Note
 from judgestats.stats.inference.jackknife import (
     cluster_jackknife,
     cluster_sums,
     effective_clusters,
     jackknife_error,
+    log_jackknife,
     t_of_clusters,
 )
 from judgestats.stats.inference.keywords import Permuted
@@ -58,21 +60,32 @@ class MeanSquareRatio:
         Without each cluster.
     items : ndarray, shape (n_clusters,)
         Items of each cluster.
-    inside : ndarray, shape (n_clusters,)
-        Each cluster's part of the sum of squares behind `error`.
+    inside, spread : ndarray, shape (n_clusters,)
+        Each cluster's part of the sums of squares behind `error` and `between`.
     k : float
         Judgments an item, n0 where they are unequal.
-    symbol : str
-        Which ratio: the error is that within items, or the residual.
+    columns : float
+        Mean square between columns; NaN where the error is that within items.
+    columns_left : ndarray, shape (n_clusters,)
 
     Notes
     -----
-    Inferred is :math:`\log(MS_b / MS_e)`, which is -log(1 - ICC of the mean of k). Its jackknife
-    error goes with a t whose degrees of freedom are Satterthwaite's of both parts:
+    Inferred is :math:`\theta = \log(MS_b / MS_e)`, which is -log(1 - ICC of the mean of k), by the
+    jackknife over clusters with a t. Of a one-way layout its degrees of freedom are
+    Satterthwaite's of both parts:
     :math:`(s_b^2 + s_e^2)^2 / (s_b^4 / (G_b - 1) + s_e^4 / (G_e - 1))`, s the jackknife errors of
-    the two logarithms, G the effective numbers of clusters behind them
-    (`effective_clusters` of the items and of the sums of squares). Beside F, which misses .12 to
-    .20 of judges' reliabilities for .05, it misses .01 to .08 (docs/simulations/null.md).
+    the two logarithms, G the effective numbers of clusters behind them (`effective_clusters` of
+    the sums of squares); of a two-way layout :math:`\min(G_b, G_e) - 1`. At least 1 each.
+
+    ICC(2,1), other judges: :math:`\log(1/ICC - 1) = A - B` with
+    :math:`A = \log(J + J/n \max(F - 1, 0))`, F = MSj/MSe with chi-squared limits of MSj, and
+    :math:`B = \log(e^\theta - 1)`; limits by the MOVER for differences. ICC(A,1), these judges:
+    jackknife of -log(1 - ICC).
+
+    References
+    ----------
+    Zou & Donner (2008), Construction of confidence limits about effect measures: a general
+    approach. Statistics in Medicine 27, 1693-1702.
 
     Examples
     --------
@@ -81,7 +94,7 @@ class MeanSquareRatio:
     ...     n=np.full(5, 4.0), mean=x.mean(axis=1), within=x.var(axis=1) * 4, codes=np.arange(5))
     >>> interval, notes = ratio.icc_interval(single=True)
     >>> round(interval.low, 2), round(interval.high, 2), interval.method
-    (-0.2, 0.75, 'jackknife over items of log(MSb/MSw), t with 4 df')
+    (-0.23, 0.81, 'jackknife over items of log(MSb/MSw), t with 2.8 effective df')
     """
 
     between: float
@@ -90,8 +103,10 @@ class MeanSquareRatio:
     error_left: FloatArray
     items: FloatArray
     inside: FloatArray
+    spread: FloatArray
     k: float
-    symbol: str = "MSb/MSw"
+    columns: float = math.nan
+    columns_left: FloatArray = dataclasses.field(default_factory=lambda: np.empty(0))
 
     @classmethod
     def one_way(
@@ -120,6 +135,7 @@ class MeanSquareRatio:
             error_left=left[1],
             items=parts[:, 0],
             inside=parts[:, 4],
+            spread=parts[:, 3],
             k=float((total[1] - np.dot(n, n) / total[1]) / (total[0] - 1)),
         )
 
@@ -143,8 +159,12 @@ class MeanSquareRatio:
             error_left=np.asarray(left.residual if residual else left.within),
             items=items,
             inside=np.maximum(inside, 0.0),
+            spread=np.maximum(
+                squared_rows - 2 * k * grand * columns.sum(axis=1) + items * (k * grand) ** 2, 0.0
+            ),
             k=float(k),
-            symbol="MSb/MSe" if residual else "MSb/MSw",
+            columns=float(all_items.replications) if residual else math.nan,
+            columns_left=np.asarray(left.replications) if residual else np.empty(0),
         )
 
     @classmethod
@@ -175,56 +195,269 @@ class MeanSquareRatio:
         interval : Interval or None
         notes : tuple of Note
         """
-        g = self.items.size
-        unit = "items" if g == self.items.sum() else "clusters"
+        note = self._lack
+        if note is not None:
+            return None, (note,)
+        ends = self.limits(level, single=single)
+        unit, symbol = self._unit, "MSb/MSe" if self._is_two_way else "MSb/MSw"
+        method = f"jackknife over {unit} of log({symbol}), {t_of_clusters(ends.df)}"
+        return self._useful(ends, method, widest=single)
+
+    def judges_interval(
+        self, *, fixed: bool, single: bool, level: float = 0.95
+    ) -> tuple[Interval | None, tuple[Note, ...]]:
+        """Interval of the agreement of judges, or why there is none.
+
+        Parameters
+        ----------
+        fixed : bool
+            Whether it is that of these judges, ICC(A,.), or of others like them, ICC(2,.).
+        single : bool
+            Whether it is that of one judgment, or of the mean of k.
+        level : float
+
+        Returns
+        -------
+        interval : Interval or None
+        notes : tuple of Note
+        """
+        note = self._lack
+        if note is not None:
+            return None, (note,)
+        ends = self.these_judges(level) if fixed else self.random_judges(level)
+        if ends.reason:
+            return None, (not_estimable(ends.reason),)
+        if not single:
+            low, high = (_stepped(v, self.k) for v in (ends.low, ends.high))
+            ends = dataclasses.replace(ends, low=low, high=high)
+        how = "of -log(1 - ICC)" if fixed else "and chi-squared of judges, MOVER-D"
+        return self._useful(
+            ends, f"jackknife over {self._unit} {how}, {t_of_clusters(ends.df)}", widest=False
+        )
+
+    def _useful(
+        self, ends: Limits, method: str, *, widest: bool
+    ) -> tuple[Interval | None, tuple[Note, ...]]:
+        """The interval, where it says anything, with a note where clusters are few."""
+        g, df, unit = self.items.size, ends.df, self._unit
+        interval = Interval(low=ends.low, high=ends.high, level=ends.level, method=method)
+        held = cluster_note(self.inside, unit)
+        half = float(distributions.t.ppf((1 + ends.level) / 2, df)) * self._error
+        with np.errstate(over="ignore"):
+            squares = float(np.exp(half)) if widest else math.nan
+            useful, notes = useful_reliability(interval, held, squares=squares)
+        if useful is None or df >= 9:
+            return useful, notes
+        many = f"{df + 1:.1f} effective {unit} (of {g})" if df < g - 1.5 else f"{g} {unit}"
+        more = "more items" if unit == "items" else "items of more questions"
+        message = (
+            f"Only {many}: the jackknife interval is wide and may still be too short. Judge {more}."
+        )
+        return useful, (Note(code="few_clusters", message=message),)
+
+    @property
+    def _is_two_way(self) -> bool:
+        return self.columns_left.size > 0
+
+    @property
+    def _unit(self) -> str:
+        return "items" if self.items.size == self.items.sum() else "clusters"
+
+    @cached_property
+    def _logs(self) -> tuple[FloatArray, FloatArray]:
         with np.errstate(divide="ignore", invalid="ignore"):
-            between, error = np.log(self.between_left), np.log(self.error_left)
-            centre = float(np.log(self.between) - np.log(self.error))
+            return np.log(self.between_left), np.log(self.error_left)
+
+    @cached_property
+    def _lack(self) -> Note | None:
+        """Why there is no interval."""
+        g, unit = self.items.size, self._unit
         if self.error <= 0 or self.between <= 0:
             why = "no score varies within items" if self.error <= 0 else "item means do not vary"
-            return None, (Note(code="no_interval", message=f"No interval: {why}."),)
-        held = cluster_note(self.inside, unit)
+            return Note(code="no_interval", message=f"No interval: {why}.")
         if g < 3:
-            return None, (not_estimable(f"{held} 3 are needed to leave one out."),)
+            return not_estimable(
+                f"{cluster_note(self.inside, unit)} 3 are needed to leave one out."
+            )
+        between, error = self._logs
         if not (np.isfinite(error).all() and np.isfinite(between).all()):
             still = "no score varies within items"
             still = "item means do not vary" if np.isfinite(error).all() else still
-            why = f"Without one of the {g} {unit} {still}. Judge more items."
-            return None, (not_estimable(why),)
-        std_error, df = jackknife_error(between - error, self.items)
-        if std_error <= 1e-12 * max(1.0, abs(centre)):
+            return not_estimable(f"Without one of the {g} {unit} {still}. Judge more items.")
+        if self._error <= 1e-12:
             message = f"No interval: the ratio is the same whichever of the {unit} is left out."
-            return None, (Note(code="constant_distribution", message=message),)
-        of_between, of_error = (jackknife_error(v, self.items)[0] ** 2 for v in (between, error))
-        rough = (of_between + of_error) ** 2 / (
-            of_between**2 / df + of_error**2 / max(effective_clusters(self.inside) - 1.0, 1.0)
-        )
-        df = max(min(rough, df), 1.0)
-        half = float(distributions.t.ppf((1 + level) / 2, df)) * std_error
-        ends = np.array([centre - half, centre + half])
-        if single:
-            low, high = (-np.expm1(-v) / (1 + (self.k - 1) * math.exp(-v)) for v in ends)
-        else:
-            low, high = -np.expm1(-ends)
-        interval = Interval(
-            low=float(low),
-            high=float(high),
-            level=level,
-            method=f"jackknife over {unit} of log({self.symbol}), {t_of_clusters(df)}",
-        )
-        with np.errstate(over="ignore"):
-            useful, notes = useful_reliability(interval, held, squares=float(np.exp(half)))
-        if useful is None:
-            return None, notes
-        if df < 9:
-            many = f"{df + 1:.1f} effective {unit} (of {g})" if df < g - 1.5 else f"{g} {unit}"
-            more = "more items" if unit == "items" else "items of more questions"
-            message = (
-                f"Only {many}: the jackknife interval is wide and may still be too short. Judge "
-                f"{more}."
+            return Note(code="constant_distribution", message=message)
+        if effective_clusters(self.items) < 2:
+            return not_estimable(
+                f"{g} questions, effectively {effective_clusters(self.items):.1f}: no interval."
             )
-            notes = (Note(code="few_clusters", message=message),)
-        return interval, notes
+        return None
+
+    @cached_property
+    def _error(self) -> float:
+        between, error = self._logs
+        return jackknife_error(between - error, self.items)[0]
+
+    @cached_property
+    def _df(self) -> float:
+        ends = [max(effective_clusters(sums) - 1.0, 1.0) for sums in (self.spread, self.inside)]
+        if self._is_two_way:
+            return min(ends)
+        parts = [jackknife_error(v, self.items)[0] ** 2 for v in self._logs]
+        each = sum(part**2 / df for part, df in zip(parts, ends, strict=True))
+        return max(sum(parts) ** 2 / each, 1.0)
+
+    def limits(self, level: float = 0.95, *, single: bool = True, inflation: float = 1.0) -> Limits:
+        """Limits of the ICC(1,.) or ICC(3,.), without regard to how little they say.
+
+        Parameters
+        ----------
+        level : float
+        single : bool
+            Whether of one judgment, or of the mean of k.
+        inflation : float
+            Factor by which the error mean square could be larger: lowers the lower limit.
+
+        Returns
+        -------
+        Limits
+        """
+        f = self.between / self.error if self.error > 0 else math.inf
+        k = self.k if single else 1.0
+
+        def icc(ratio: float) -> float:
+            below = ratio + self.k - 1 if single else ratio
+            return (ratio - 1) / below if below > 0 else -math.inf
+
+        value = icc(f) if math.isfinite(f) and k > 0 else math.nan
+        if self._lack is not None:
+            return Limits(estimate=value, level=level, reason=self._lack.message)
+        half = float(distributions.t.ppf((1 + level) / 2, self._df)) * self._error
+        low, high = f * math.exp(-half), f * math.exp(min(half, 700.0))
+        low = 1 + (low - 1) / inflation
+        return Limits(estimate=value, low=icc(low), high=icc(high), level=level, df=self._df)
+
+    def sem_limits(self, level: float = 0.95) -> Limits:
+        """SEM of repeats in other runs, from runs (the columns) and residual, in points.
+
+        Parameters
+        ----------
+        level : float
+
+        Returns
+        -------
+        Limits
+            By Graybill and Wang: the mean square of runs by chi-squared, the residual's by the
+            jackknife of its logarithm.
+
+        References
+        ----------
+        Graybill & Wang (1980), Confidence intervals on nonnegative linear combinations of
+        variances. JASA 75, 869-873.
+        """
+        n, df = float(self.items.sum()), self.k - 1
+        parts = np.array([self.columns / n, (1 - 1 / n) * self.error])
+        total = float(parts.sum())
+        residual = log_jackknife(self.inside, self.items, self.items)
+        if residual.reason or math.isnan(self.columns):
+            return Limits(estimate=math.sqrt(total), level=level, reason=residual.reason)
+        half = float(distributions.t.ppf((1 + level) / 2, residual.df)) * residual.std_error
+        tails = np.array([(1 + level) / 2, (1 - level) / 2])
+        of_runs = df / np.asarray(distributions.chi2.ppf(tails, df))
+        of_error = np.exp([-half, half])
+        apart = np.hypot(parts[0] * (1 - of_runs), parts[1] * (1 - of_error))
+        return Limits(
+            estimate=math.sqrt(total),
+            low=math.sqrt(max(0.0, total - float(apart[0]))),
+            high=math.sqrt(total + float(apart[1])),
+            level=level,
+            df=residual.df,
+        )
+
+    def these_judges(self, level: float = 0.95) -> Limits:
+        """Limits of ICC(A,1): the agreement of these judges in one judgment.
+
+        Parameters
+        ----------
+        level : float
+
+        Returns
+        -------
+        Limits
+        """
+        n = float(self.items.sum())
+        value = self._agreement(self.between, self.columns, self.error, n)
+        if self._lack is not None:
+            return Limits(estimate=float(value), level=level, reason=self._lack.message)
+        left = self._agreement(
+            self.between_left, self.columns_left, self.error_left, n - self.items
+        )
+        error = jackknife_error(-np.log1p(-np.asarray(left)), self.items)[0]
+        half = float(distributions.t.ppf((1 + level) / 2, self._df)) * error
+        centre = -math.log1p(-float(value))
+        return Limits(
+            estimate=float(value),
+            low=-math.expm1(-(centre - half)),
+            high=-math.expm1(-(centre + half)),
+            level=level,
+            df=self._df,
+        )
+
+    def random_judges(self, level: float = 0.95) -> Limits:
+        """Limits of ICC(2,1): the agreement of judges like these in one judgment.
+
+        Parameters
+        ----------
+        level : float
+
+        Returns
+        -------
+        Limits
+            Two judges have none: they do not determine the variance of judges.
+        """
+        n, k = float(self.items.sum()), self.k
+        value = float(self._agreement(self.between, self.columns, self.error, n))
+        if self._lack is not None:
+            return Limits(estimate=value, level=level, reason=self._lack.message)
+        if k < 3:
+            these = self.these_judges(level)
+            reason = (
+                "two judges do not determine the variance of judges; ICC(A,1) of these two: "
+                f"{with_bounds(value, these.low, these.high, bounded=True)}"
+            )
+            return Limits(estimate=value, level=level, reason=reason)
+        f, df = self.columns / self.error, k - 1
+        tails = (0.5, (1 + level) / 2, (1 - level) / 2)
+        factors = [1.0, *(df / float(distributions.chi2.ppf(q, df)) for q in tails[1:])]
+        a, a_low, a_high = (math.log(k + k / n * max(f * c - 1, 0.0)) for c in factors)
+        theta = math.log(self.between / self.error)
+        half = float(distributions.t.ppf((1 + level) / 2, self._df)) * self._error
+        b, b_low, b_high = (
+            math.log(max(math.expm1(t), 1e-12)) for t in (theta, theta - half, theta + half)
+        )
+        least = math.inf if theta - half <= 0 else a - b + math.hypot(a_high - a, b - b_low)
+        most = a - b - math.hypot(a - a_low, b_high - b)
+        return Limits(
+            estimate=value,
+            low=0.0 if math.isinf(least) else 1 / (1 + math.exp(least)),
+            high=1 / (1 + math.exp(most)),
+            level=level,
+            df=self._df,
+        )
+
+    def _agreement(self, between: Any, columns: Any, error: Any, n: Any) -> float | FloatArray:
+        """ICC(2,1), which ICC(A,1) estimates alike, from mean squares of n items."""
+        k = self.k
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value: float | FloatArray = (between - error) / (
+                between + (k - 1) * error + k * (columns - error) / n
+            )
+        return value
+
+
+def _stepped(value: float, k: float) -> float:
+    """Spearman-Brown."""
+    return k * value / (1 + (k - 1) * value)
 
 
 Coefficient = Callable[[Floats], Floats]

@@ -17,9 +17,8 @@ from judgestats.stats.designs.score_matrix import (
     mean_squares_of_sums,
     row_sums,
 )
-from judgestats.stats.inference.bootstrap import only, useful_reliability
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
-from judgestats.stats.inference.jackknife import cluster_sums, interval_of_left_out
+from judgestats.stats.inference.estimate import Estimate, Note, Sample
+from judgestats.stats.inference.jackknife import cluster_sums
 from judgestats.stats.inference.keywords import NULL, Permuted, with_keywords
 from judgestats.stats.reliability.coefficient_intervals import (
     IntervalMethod,
@@ -29,9 +28,7 @@ from judgestats.stats.reliability.coefficient_intervals import (
 from judgestats.stats.reliability.intraclass import (
     FORMS,
     IccForm,
-    f_bounds,
     icc_value,
-    interval_of_judges,
 )
 
 
@@ -395,38 +392,25 @@ class TwoWaySums:
                 "ms_within": ms.within,
             },
         )
-        if form.startswith("ICC(2"):
-            return self._icc2_interval(base, form, ms, level)
-        interval, notes = self._ratio(residual="(3," in form).icc_interval(
-            single=form.endswith(",1)"), level=level
-        )
+        ratio, single = self.ratio(residual="(1," not in form), form.endswith(",1)")
+        if form[4] in "2A":
+            interval, notes = ratio.judges_interval(
+                fixed=form[4] == "A", single=single, level=level
+            )
+        else:
+            interval, notes = ratio.icc_interval(single=single, level=level)
         return base.replace(interval=interval, notes=notes)
 
-    def _ratio(self, *, residual: bool) -> MeanSquareRatio:
+    def ratio(self, *, residual: bool) -> MeanSquareRatio:
+        """Mean squares of all items and without each cluster.
+
+        Parameters
+        ----------
+        residual : bool
+            Whether the error is the residual, or that within items.
+        """
         filled = self._by_cluster[self._by_cluster[:, 0] > 0]
         return MeanSquareRatio.from_sums(filled, residual=residual)
-
-    def _icc2_interval(
-        self, base: Estimate, form: IccForm, ms: MeanSquares, level: float
-    ) -> Estimate:
-        """ICC(2): F, which allows for other judges; over clusters the jackknife of these."""
-        if not self.clustered:
-            if float(ms.residual) == 0 or float(ms.items) == 0:
-                return base.replace(notes=(_nothing_varies(),))
-            low, high = f_bounds(form, ms, level)
-            bounds = Interval(low=low, high=high, level=level, method="F")
-            kept, lost = useful_reliability(bounds, only(self.n))
-            return base.replace(interval=kept, notes=lost)
-        sums = self._by_cluster[self._by_cluster[:, 0] > 0]
-        left = mean_squares_of_sums(sums.sum(axis=0) - sums)
-        out = interval_of_left_out(
-            float(icc_value("ICC(2,k)", ms)),
-            icc_value("ICC(2,k)", left),
-            sizes=sums[:, 0],
-            level=level,
-        )
-        kept, notes = interval_of_judges(out, form, k=float(ms.k))
-        return base.replace(interval=kept, notes=notes)
 
     def alpha(self, *, level: float = 0.95) -> Estimate:
         """Raw alpha of the mean of all replications, which is parallel omega and ICC(3,k).
@@ -454,7 +438,7 @@ class TwoWaySums:
         if math.isnan(value):
             return base.replace(reason="the sum of the replications has no variance")
         base = base.replace(estimate=value, details={"k": self.k, "n": self.n})
-        interval, notes = self._ratio(residual=True).icc_interval(single=False, level=level)
+        interval, notes = self.ratio(residual=True).icc_interval(single=False, level=level)
         return base.replace(interval=interval, notes=notes)
 
     def lambda2(self) -> Estimate:
@@ -476,7 +460,3 @@ class TwoWaySums:
             reason=reason,
             notes=() if reason else (note,),
         )
-
-
-def _nothing_varies() -> Note:
-    return Note(code="no_interval", message="No interval: no error variance was observed.")

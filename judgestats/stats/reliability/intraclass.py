@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any, Literal, Unpack, get_args, overload
 
@@ -17,12 +16,9 @@ from judgestats.stats.designs.score_matrix import (
     mean_squares,
     one_way_mean_squares,
     prepare_scores,
-    resampled_mean_squares,
 )
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.bootstrap import only, useful_reliability
 from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
-from judgestats.stats.inference.jackknife import JackknifeResult, cluster_jackknife
 from judgestats.stats.inference.keywords import NULL, Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
 from judgestats.stats.inference.result import Estimates
@@ -149,18 +145,22 @@ def replications_needed(single: float, *, target: float) -> float:
 
 
 FloatArray = NDArray[np.float64]
-IccForm = Literal["ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"]
+IccForm = Literal[
+    "ICC(1,1)", "ICC(2,1)", "ICC(A,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(A,k)", "ICC(3,k)"
+]
 IccInterval = Literal["auto", "f", "none"]
 
 FORMS: dict[str, tuple[str, str]] = {
     "ICC(1,1)": ("icc_1_1", "one-way random, one judgment"),
     "ICC(2,1)": ("icc_2_1", "two-way random, absolute agreement, one judgment"),
+    "ICC(A,1)": ("icc_a_1", "two-way, absolute agreement of these judges, one judgment"),
     "ICC(3,1)": ("icc_3_1", "two-way mixed, consistency, one judgment"),
     "ICC(1,k)": ("icc_1_k", "one-way random, mean of k judgments"),
     "ICC(2,k)": ("icc_2_k", "two-way random, absolute agreement, mean of k judgments"),
+    "ICC(A,k)": ("icc_a_k", "two-way, absolute agreement of these judges, mean of k judgments"),
     "ICC(3,k)": ("icc_3_k", "two-way mixed, consistency, mean of k judgments"),
 }
-"""Shrout and Fleiss's name -> (machine name, what it is)."""
+"""Name -> (machine name, what it is): Shrout and Fleiss's, and McGraw and Wong's ICC(A,.)."""
 
 
 def icc_value(form: str, ms: MeanSquares) -> FloatArray:
@@ -172,9 +172,9 @@ def icc_value(form: str, ms: MeanSquares) -> FloatArray:
             value = (b - w) / (b + (k - 1) * w)
         elif form == "ICC(1,k)":
             value = (b - w) / b
-        elif form == "ICC(2,1)":
+        elif form in {"ICC(2,1)", "ICC(A,1)"}:
             value = (b - e) / (b + (k - 1) * e + k * (c - e) / n)
-        elif form == "ICC(2,k)":
+        elif form in {"ICC(2,k)", "ICC(A,k)"}:
             value = (b - e) / (b + (c - e) / n)
         elif form == "ICC(3,1)":
             value = (b - e) / (b + (k - 1) * e)
@@ -189,7 +189,7 @@ def f_bounds(form: str, ms: MeanSquares, level: float) -> tuple[float, float]:
     tail = (1 - level) / 2
     b, c, e, w = (float(v) for v in (ms.items, ms.replications, ms.residual, ms.within))
     n, k = float(ms.n), float(ms.k)
-    if form.startswith("ICC(2"):
+    if form[4] in "2A":
         single = float(icc_value("ICC(2,1)", ms))
         ratio = c / e
         part = n * (1 + (k - 1) * single) - k * single
@@ -200,7 +200,7 @@ def f_bounds(form: str, ms: MeanSquares, level: float) -> tuple[float, float]:
         spread = k * c + (k * n - k - n) * e
         low = n * (b - upper_f * e) / (upper_f * spread + n * b)
         high = n * (lower_f * b - e) / (spread + n * lower_f * b)
-        if form == "ICC(2,k)":
+        if form.endswith(",k)"):
             low, high = spearman_brown(low, k=k), spearman_brown(high, k=k)
         return low, high
     error, df = (w, float(ms.df_within)) if "(1," in form else (e, (n - 1) * (k - 1))
@@ -232,7 +232,7 @@ def icc(
     n_jobs: int = 1,
     **inference: Unpack[Permuted],
 ) -> Estimate:
-    r"""Intraclass correlation of replications, in one of Shrout and Fleiss's six forms.
+    r"""Intraclass correlation of replications, in one of Shrout and Fleiss's six forms or ICC(A,.).
 
     Parameters
     ----------
@@ -240,14 +240,15 @@ def icc(
         Scores in points; NaN where missing.
     form : str
         ``ICC(1,1)``: replications are exchangeable draws (those of one prompt are); ``ICC(2,1)``:
-        columns are a random sample of judges and their level matters; ``ICC(3,1)``: columns are
-        these judges and their level does not matter; ``ICC(.,k)``: the mean of all columns.
+        columns are a random sample of judges and their level matters; ``ICC(A,1)``: columns are
+        these judges and their level matters; ``ICC(3,1)``: columns are these judges and their
+        level does not matter; ``ICC(.,k)``: the mean of all columns.
     interval : {"auto", "f", "none"}
         ``auto``: the jackknife over items, or over clusters where items share them, of the ratio
-        of mean squares (`MeanSquareRatio`). F, which takes items to scatter alike, misses .12 to
-        .20 of judges' reliabilities for .05 (docs/simulations/null.md), the bootstrap .06 to .14
-        of normal scores (scores.md). ICC(2,.) of independent items keeps F, which alone allows
-        for other judges than these.
+        of mean squares (`MeanSquareRatio`); of ICC(2,.) joined with the chi-squared limits of the
+        mean square of judges. F, which takes items to scatter alike, misses .12 to .20 of judges'
+        reliabilities for .05 (docs/simulations/null.md), the bootstrap .06 to .14 of normal scores
+        (scores.md).
     missing : {"refuse", "listwise"}
         ICC(1) handles unequal numbers of judgments as they are; the two-way forms need complete
         rows, and give NaN with the reason or drop items (counted).
@@ -284,7 +285,7 @@ def icc(
     >>> x = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
     >>> value = icc(x, form="ICC(2,1)", n_permutations=99)
     >>> round(value.estimate, 2), round(value.interval.low, 3), round(value.interval.high, 3)
-    (0.29, 0.019, 0.761)
+    (0.29, 0.004, 0.828)
     """
     where = "icc"
     _check(where, form, interval, missing)
@@ -385,21 +386,6 @@ def _check(where: str, form: str, interval: str, missing: str) -> None:
             )
 
 
-def interval_of_judges(
-    left_out: JackknifeResult, form: str, *, k: float
-) -> tuple[Interval | None, tuple[Note, ...]]:
-    """The interval of ICC(2) from the jackknife of ICC(2,k) over clusters, where it says much.
-
-    One judgment's is that of the mean of k stepped down.
-    """
-    limits = left_out.interval
-    if form == "ICC(2,1)":
-        low, high = (spearman_brown(v, k=1 / k) for v in (limits.low, limits.high))
-        limits = dataclasses.replace(limits, low=low, high=high)
-    kept, lost = useful_reliability(limits, only(left_out.n_clusters))
-    return kept, tuple(lost or left_out.notes)
-
-
 def _interval(
     form: str,
     prepared: Prepared,
@@ -412,7 +398,7 @@ def _interval(
     notes: list[Note] = []
     if interval == "none":
         return None, notes
-    if interval == "f" or ("(2," in form and not prepared.clustered):
+    if interval == "f":
         error = float(ms.within if "(1," in form else ms.residual)
         if error == 0:
             message = (
@@ -432,24 +418,14 @@ def _interval(
             title = "F with n0, approximate"
             message = f"Items have unequal numbers of judgments: F interval with n0 = {ms.k:.4g}."
             notes.append(Note(code="approximate_interval", message=message))
-        by_f = Interval(low=low, high=high, level=level, method=title)
-        if interval == "f":  # asked for by name: as Shrout and Fleiss have it
-            return by_f, notes
-        kept, lost = useful_reliability(by_f, only(prepared.x.shape[0]))
-        return kept, [*notes, *lost]
-    if "(2," not in form:
-        ratio = MeanSquareRatio.from_scores(prepared.x, prepared.cluster, residual="(3," in form)
-        bounds, more = ratio.icc_interval(single=form.endswith(",1)"), level=level)
-        return bounds, [*notes, *more]
-    left_out = cluster_jackknife(
-        prepared.x,
-        lambda data, w: icc_value("ICC(2,k)", resampled_mean_squares(data, w)),
-        cluster=prepared.cluster,
-        level=level,
-        vectorized=True,
-    )
-    kept, lost = interval_of_judges(left_out, form, k=float(ms.k))
-    return kept, [*notes, *lost]
+        return Interval(low=low, high=high, level=level, method=title), notes
+    single = form.endswith(",1)")
+    ratio = MeanSquareRatio.from_scores(prepared.x, prepared.cluster, residual="(1," not in form)
+    if form[4] in "2A":
+        bounds, more = ratio.judges_interval(fixed=form[4] == "A", single=single, level=level)
+    else:
+        bounds, more = ratio.icc_interval(single=single, level=level)
+    return bounds, [*notes, *more]
 
 
 @with_keywords(permutations=NULL)
@@ -487,7 +463,7 @@ def icc_forms(
     >>> [round(term.estimate, 2) for term in table.terms]
     [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
     """
-    forms: tuple[IccForm, ...] = get_args(IccForm)
+    forms = [form for form in get_args(IccForm) if form[4] != "A"]
     terms = tuple(
         icc(
             scores,

@@ -15,7 +15,7 @@ from judgestats.stats.inference import distributions
 from judgestats.stats.inference.estimate import Estimate, Interval, Note
 from judgestats.stats.inference.jackknife import (
     cluster_sums,
-    log_ratio_of_sums,
+    log_jackknife,
     useful_ratio,
 )
 from judgestats.stats.inference.keywords import Clustered, with_keywords
@@ -197,14 +197,16 @@ def _error(
     notes: tuple[Note, ...] = ()
     if variance > 0:
         codes = np.arange(x.shape[0]) if prepared.cluster is None else prepared.cluster
-        sums = cluster_sums(np.column_stack([squares, degrees]), codes)
-        ratio = log_ratio_of_sums(sums, (0.5, -0.5))
-        of_root, notes = useful_ratio(
-            ratio, ratio.interval(inference["level"]), ratio.notes, degree=1
+        parts = np.column_stack([squares, degrees, np.ones(squares.size)])
+        ratio = log_jackknife(*cluster_sums(parts, codes).T)
+        squared, notes = useful_ratio(
+            ratio, ratio.interval(inference["level"]), ratio.notes, degree=2
         )
-        if of_root is not None:
+        if squared is not None:
             bounds = dataclasses.replace(
-                of_root, low=scale * of_root.low, high=scale * of_root.high
+                squared,
+                low=scale * math.sqrt(squared.low),
+                high=scale * math.sqrt(squared.high),
             )
     else:
         message = (

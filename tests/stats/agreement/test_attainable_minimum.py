@@ -8,19 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from judgestats.stats import (
-    cohen_kappa,
-    fleiss_kappa,
-    gwet_ac1,
-    krippendorff_alpha,
-    vote_share_reliability,
-)
-from judgestats.stats.agreement import (
-    least_against_even_chance,
-    least_fleiss_kappa,
-    least_krippendorff_alpha,
-    least_vote_share,
-)
+from judgestats import stats
+from judgestats.stats import agreement
 from judgestats.stats.designs import table_from_counts
 
 counts = arrays(
@@ -44,15 +33,15 @@ def keeps_above(estimate, least):
 def test_estimates_and_intervals_keep_above_the_least_value(found):
     table = table_from_counts(found.astype(float), categories="abcd"[: found.shape[1]])
     r, q = table.per_item, found.shape[1]
-    even = least_against_even_chance(r, n_categories=q)
+    even = agreement.least_against_even_chance(r, n_categories=q)
     for estimate, least in (
-        (vote_share_reliability(table), least_vote_share(r, estimator="anova")),
+        (stats.vote_share_reliability(table), agreement.least_vote_share(r, estimator="anova")),
         (
-            vote_share_reliability(table, estimator="kappa"),
-            least_vote_share(r, estimator="kappa"),
+            stats.vote_share_reliability(table, estimator="kappa"),
+            agreement.least_vote_share(r, estimator="kappa"),
         ),
-        (fleiss_kappa(table), least_fleiss_kappa(r)),
-        (gwet_ac1(table), even),
+        (stats.fleiss_kappa(table), agreement.least_fleiss_kappa(r)),
+        (stats.gwet_ac1(table), even),
     ):
         keeps_above(estimate, least)
 
@@ -62,19 +51,19 @@ def test_estimates_and_intervals_keep_above_the_least_value(found):
 def test_judges_that_are_told_apart_keep_above_the_least_value(found):
     read = found >= 0
     verdicts = np.where(read, found.astype(float), np.nan)
-    keeps_above(cohen_kappa(verdicts[:, 0], verdicts[:, 1]), -1.0)
+    keeps_above(stats.cohen_kappa(verdicts[:, 0], verdicts[:, 1]), -1.0)
     for metric in ("nominal", "interval"):
-        alpha = krippendorff_alpha(verdicts, metric=metric)
-        keeps_above(alpha, least_krippendorff_alpha(read.sum(axis=1)))
+        alpha = stats.krippendorff_alpha(verdicts, metric=metric)
+        keeps_above(alpha, agreement.least_krippendorff_alpha(read.sum(axis=1)))
 
 
 def test_two_judges_that_never_agree_reach_the_least_value():
     one, other = np.repeat([0.0, 1.0], 6), np.repeat([1.0, 0.0], 6)
     both = np.column_stack([one, other])
-    assert cohen_kappa(one, other).estimate == pytest.approx(-1.0)
+    assert stats.cohen_kappa(one, other).estimate == pytest.approx(-1.0)
     many = np.tile(both, (500, 1))
-    assert krippendorff_alpha(many).estimate == pytest.approx(
-        least_krippendorff_alpha([2]), abs=1e-3
+    assert stats.krippendorff_alpha(many).estimate == pytest.approx(
+        agreement.least_krippendorff_alpha([2]), abs=1e-3
     )
 
 
@@ -83,7 +72,7 @@ def test_one_pair_of_verdicts_with_all_the_agreement_has_no_impossible_kappa():
     one, other = np.full((2, 20), "A", dtype=object)
     one[0] = other[0] = other[1] = "B"
     both = np.column_stack([one, other])
-    for estimate in (cohen_kappa(one, other), krippendorff_alpha(both)):
+    for estimate in (stats.cohen_kappa(one, other), stats.krippendorff_alpha(both)):
         # On -log(1 - x) the bound was below -22.
         assert -1 <= estimate.interval.low < estimate.estimate < estimate.interval.high < 1
         assert "least possible value" in estimate.interval.method
@@ -91,11 +80,11 @@ def test_one_pair_of_verdicts_with_all_the_agreement_has_no_impossible_kappa():
 
 def test_the_least_values_are_reached_where_all_items_are_judged_alike():
     table = table_from_counts(np.full((6, 3), 2.0), categories="abc")
-    assert vote_share_reliability(table).estimate == pytest.approx(-1 / 5)
-    assert least_vote_share(table.per_item, estimator="anova") == pytest.approx(-1 / 5)
-    assert fleiss_kappa(table).estimate == pytest.approx(-1 / 5)
-    even = least_against_even_chance(table.per_item, n_categories=3)
-    assert gwet_ac1(table).estimate == pytest.approx(even)
+    assert stats.vote_share_reliability(table).estimate == pytest.approx(-1 / 5)
+    assert agreement.least_vote_share(table.per_item, estimator="anova") == pytest.approx(-1 / 5)
+    assert stats.fleiss_kappa(table).estimate == pytest.approx(-1 / 5)
+    even = agreement.least_against_even_chance(table.per_item, n_categories=3)
+    assert stats.gwet_ac1(table).estimate == pytest.approx(even)
 
 
 def test_one_question_with_all_the_variance_has_no_impossible_interval():
@@ -105,12 +94,12 @@ def test_one_question_with_all_the_variance_has_no_impossible_interval():
     verdicts[1, 0] = "B"
     for k, estimate in ((1, 0.908), (None, 0.990)):
         # From the least to nearly the largest possible value: it says nothing.
-        found = vote_share_reliability(verdicts, k=k)
+        found = stats.vote_share_reliability(verdicts, k=k)
         assert found.estimate == pytest.approx(estimate, abs=1e-3)
         assert found.interval is None
         assert found.notes[-1].code == "not_estimable"
     verdicts[2:6] = "B"
-    one, many = (vote_share_reliability(verdicts, k=k) for k in (1, None))
+    one, many = (stats.vote_share_reliability(verdicts, k=k) for k in (1, None))
     assert 0 < one.interval.low < one.estimate < one.interval.high < 1
     assert "least possible value" in one.interval.method
     assert one.interval.low < many.interval.low < many.estimate < many.interval.high < 1
@@ -119,9 +108,11 @@ def test_one_question_with_all_the_variance_has_no_impossible_interval():
 def test_stepping_up_ends_the_interval_at_zero_or_at_the_estimate_and_says_so():
     rng = np.random.default_rng(3)
     noise = rng.integers(4, size=(20, 30))
-    many = vote_share_reliability(noise, k=None)
+    many = stats.vote_share_reliability(noise, k=None)
     assert many.interval.low == min(0.0, many.estimate) < many.interval.high
     assert [n.code for n in many.notes].count("interval_cut_at_zero") == 1
-    kept = vote_share_reliability(np.where(rng.random((20, 30)) < 0.9, noise[:, :1], noise), k=None)
+    kept = stats.vote_share_reliability(
+        np.where(rng.random((20, 30)) < 0.9, noise[:, :1], noise), k=None
+    )
     assert kept.interval.low > 0
     assert "interval_cut_at_zero" not in {n.code for n in kept.notes}

@@ -181,7 +181,7 @@ def test_table_of_variances_is_enough(rng: np.random.Generator) -> None:
     assert out.p_value == deviations.p_value
     assert out.summary is None
     assert out.shifts is None
-    assert out.distance_ratios is None
+    assert out.gmd_ratios is None
     assert out.statistic == "cell standard deviation"
 
 

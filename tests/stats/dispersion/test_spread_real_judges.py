@@ -13,14 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.stats import (
-    condition_summary,
-    equivalence_of_spread,
-    levene_of_variances,
-    spread_published,
-    spread_test,
-    variance_ratio,
-)
+from judgestats import stats
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "llmasjudge"
 JUDGES = ("gpt-3.5-turbo", "gpt-4o-mini", "gpt-4o")
@@ -46,7 +39,7 @@ def variances(judge: str) -> np.ndarray:
 
 @pytest.mark.parametrize("judge", JUDGES)
 def test_mean_and_spread_are_confounded(judge: str) -> None:
-    summary = condition_summary(repeated_scores(judge), conditions=TEMPERATURES)
+    summary = stats.condition_summary(repeated_scores(judge), conditions=TEMPERATURES)
     for row in summary.rows:
         assert -0.8 < row.mean_spread_correlation < -0.25
 
@@ -55,7 +48,7 @@ def test_mean_and_spread_are_confounded(judge: str) -> None:
     ("judge", "f"), [("gpt-3.5-turbo", 32.47), ("gpt-4o-mini", 25.43), ("gpt-4o", 33.26)]
 )
 def test_spread_grows_with_temperature_for_every_judge(judge: str, f: float) -> None:
-    out = spread_test(
+    out = stats.spread_test(
         repeated_scores(judge), conditions=TEMPERATURES, ordered=[0.3, 0.5, 1], n_permutations=999
     )
     assert out.p_value == 0.001
@@ -67,14 +60,14 @@ def test_spread_grows_with_temperature_for_every_judge(judge: str, f: float) -> 
 
 def test_the_ratio_of_pooled_variances_knows_when_one_item_decides() -> None:
     """gpt-3.5-turbo: nearly all variance in one item, so the ratio says little, and says so."""
-    out = variance_ratio(repeated_scores("gpt-3.5-turbo"), conditions=TEMPERATURES)
+    out = stats.variance_ratio(repeated_scores("gpt-3.5-turbo"), conditions=TEMPERATURES)
     row = out.rows[1]
     assert row.interval is None
     [note] = row.notes
     assert note.code == "not_estimable"
     assert "One of 30 clusters holds 86 %" in note.message
     assert row.p_value > 0.5
-    mini = variance_ratio(repeated_scores("gpt-4o-mini"), conditions=TEMPERATURES).rows[1]
+    mini = stats.variance_ratio(repeated_scores("gpt-4o-mini"), conditions=TEMPERATURES).rows[1]
     assert mini.estimate == pytest.approx(2.719, abs=0.001)
     assert mini.interval.low > 1
 
@@ -82,17 +75,17 @@ def test_the_ratio_of_pooled_variances_knows_when_one_item_decides() -> None:
 def test_published_tests_are_far_too_sure() -> None:
     """Treating 9,000 centred judgments as independent gives p below 1e-50."""
     for judge in JUDGES:
-        levene = spread_published(repeated_scores(judge))
-        blocked = spread_test(repeated_scores(judge), n_permutations=0)
+        levene = stats.spread_published(repeated_scores(judge))
+        blocked = stats.spread_test(repeated_scores(judge), n_permutations=0)
         assert levene.p_value < 1e-20 < blocked.p_value
 
 
 def test_close_temperatures_are_neither_different_nor_shown_equivalent() -> None:
     x = repeated_scores("gpt-4o-mini")[:, :2]
-    out = spread_test(x, conditions=TEMPERATURES[:2], n_permutations=999)
+    out = stats.spread_test(x, conditions=TEMPERATURES[:2], n_permutations=999)
     assert out.p_value == pytest.approx(0.07, abs=1e-4)  # exact: 18 items differ
     assert "does not show that the conditions are equal" in out.sentence()
-    equal = equivalence_of_spread(x, margin=1.5, conditions=TEMPERATURES[:2])
+    equal = stats.equivalence_of_spread(x, margin=1.5, conditions=TEMPERATURES[:2])
     assert "is not shown" in equal.sentence()
 
 
@@ -101,9 +94,9 @@ def test_published_variances_at_eleven_temperatures(judge: str) -> None:
     v = variances(judge)
     assert v.shape == (80, 11)
     temperatures = [round(0.1 * t, 1) for t in range(11)]
-    out = spread_test(v, ordered=temperatures, n_permutations=999, n_resamples=199)
+    out = stats.spread_test(v, ordered=temperatures, n_permutations=999, n_resamples=199)
     assert out.p_value == 0.001
     spearman = out.trend[1]
     assert 0.3 < spearman.effects[0].interval.low < spearman.statistic < 0.6
-    at_zero = levene_of_variances([v[:, 0], v[:, 10]])
+    at_zero = stats.levene_of_variances([v[:, 0], v[:, 10]])
     assert at_zero.notes[0].code == "spread_of_variances"

@@ -188,7 +188,8 @@ def test_names_of_clusters_do_not_matter_beyond_their_order(labels):
     x = np.random.default_rng(0).normal(size=16)
     cluster = np.repeat(np.arange(8), 2)
     renamed = np.asarray(labels)[cluster]
-    a = cluster_bootstrap(x, np.mean, cluster=cluster, n_resamples=3000, method="percentile")
-    b = cluster_bootstrap(x, np.mean, cluster=renamed, n_resamples=3000, method="percentile")
+    options = {"n_resamples": 3000, "method": "percentile", "vectorized": True}
+    a = cluster_bootstrap(x, weighted_mean, cluster=cluster, **options)
+    b = cluster_bootstrap(x, weighted_mean, cluster=renamed, **options)
     assert a.std_error == pytest.approx(b.std_error, rel=0.1)
     assert a.n_clusters == b.n_clusters == 8

@@ -7,13 +7,7 @@ import numpy as np
 import pytest
 from sklearn.utils import check_array
 
-from judgestats.stats.reliability import (
-    MODULES,
-    accepts_argument,
-    factor_analysis,
-    install,
-    translate_finite_argument,
-)
+from judgestats.stats import reliability
 
 
 def old_check_array(X, *, force_all_finite=True):
@@ -29,7 +23,7 @@ def both_check_array(X, *, force_all_finite="deprecated", ensure_all_finite=None
 
 
 def test_old_name_is_left_alone_where_it_is_known():
-    wrapped = translate_finite_argument(old_check_array)
+    wrapped = reliability.translate_finite_argument(old_check_array)
     assert wrapped is old_check_array
     assert wrapped([1], force_all_finite="allow-nan") == ("old", "allow-nan")
 
@@ -37,21 +31,21 @@ def test_old_name_is_left_alone_where_it_is_known():
 def test_old_name_is_translated_where_it_is_gone():
     with pytest.raises(TypeError):
         new_check_array([1], force_all_finite="allow-nan")
-    wrapped = translate_finite_argument(new_check_array)
+    wrapped = reliability.translate_finite_argument(new_check_array)
     assert wrapped([1], force_all_finite="allow-nan") == ("new", "allow-nan")
     assert wrapped([1]) == ("new", True)
 
 
 def test_old_name_is_not_used_where_it_is_deprecated():
-    wrapped = translate_finite_argument(both_check_array)
+    wrapped = reliability.translate_finite_argument(both_check_array)
     assert wrapped([1], force_all_finite=True) == ("deprecated", True)
 
 
 def test_install_mends_both_modules_once_and_leaves_scikit_learn_alone():
-    install()
-    functions = [importlib.import_module(name).check_array for name in MODULES]
-    install()
-    assert [importlib.import_module(name).check_array for name in MODULES] == functions
+    reliability.install()
+    functions = [importlib.import_module(name).check_array for name in reliability.MODULES]
+    reliability.install()
+    assert [importlib.import_module(name).check_array for name in reliability.MODULES] == functions
     from sklearn.utils import check_array as untouched
 
     assert untouched is check_array
@@ -60,9 +54,9 @@ def test_install_mends_both_modules_once_and_leaves_scikit_learn_alone():
 
 
 def test_the_installed_scikit_learn_is_one_of_the_two_sides():
-    assert accepts_argument(check_array, "ensure_all_finite") or accepts_argument(
-        check_array, "force_all_finite"
-    )
+    assert reliability.accepts_argument(
+        check_array, "ensure_all_finite"
+    ) or reliability.accepts_argument(check_array, "force_all_finite")
 
 
 def test_fit_gives_no_warning_and_does_not_write_into_its_input():
@@ -70,7 +64,7 @@ def test_fit_gives_no_warning_and_does_not_write_into_its_input():
     before = R.copy()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        loadings, phi, _ = factor_analysis(R, n_factors=2, rotation="oblimin")
+        loadings, phi, _ = reliability.factor_analysis(R, n_factors=2, rotation="oblimin")
     assert np.array_equal(R, before)
     assert loadings.shape == (5, 2)
     assert phi.shape == (2, 2)

@@ -79,7 +79,7 @@ def test_pure_noise_has_the_null_of_the_theory():
 def test_bootstrap_resamples_questions():
     rng = np.random.default_rng(1)
     question = np.repeat(np.arange(12), 5)
-    x = rng.normal(size=12)[question][:, None] * 2 + rng.normal(size=(60, 4))
+    x = rng.normal(size=12)[question][:, None] + rng.normal(size=(60, 4))
     with_questions = cronbach_alpha(x, cluster=question, n_permutations=0)
     assert "jackknife over clusters" in with_questions.interval.method
     assert with_questions.sample.n_clusters == 12

@@ -8,15 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from judgestats.stats import reliability
 from judgestats.stats.inference import one_blas_thread
-from judgestats.stats.reliability import (
-    factor_analysis,
-    fit_stack,
-    minres_one_factor,
-    ml_discrepancy,
-    ml_one_factor,
-    singular_reason,
-)
 
 
 def sample(seed, n=80, p=5, spread=0.3):
@@ -30,12 +23,12 @@ def test_ml_reaches_what_a_general_optimiser_reaches(seed):
     R = np.corrcoef(sample(seed), rowvar=False)
 
     def f(t):
-        return ml_discrepancy(R[None], t[None, :5], t[None, 5:])[0]
+        return reliability.ml_discrepancy(R[None], t[None, :5], t[None, 5:])[0]
 
     start = np.concatenate([np.full(5, 0.5), np.full(5, 0.7)])
     bounds = [(None, None)] * 5 + [(0.005, None)] * 5
     found = minimize(f, start, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-15})
-    ours = ml_one_factor(R[None])
+    ours = reliability.ml_one_factor(R[None])
     assert ours.converged[0]
     assert ours.objective[0] <= found.fun + 1e-9
 
@@ -43,15 +36,15 @@ def test_ml_reaches_what_a_general_optimiser_reaches(seed):
 @pytest.mark.parametrize("method", ["ml", "minres"])
 def test_factor_analyzer_agrees(method):
     R = np.corrcoef(sample(7, n=200, p=6), rowvar=False)
-    theirs, _, _ = factor_analysis(R, n_factors=1, method=method)
-    solver = ml_one_factor if method == "ml" else minres_one_factor
+    theirs, _, _ = reliability.factor_analysis(R, n_factors=1, method=method)
+    solver = reliability.ml_one_factor if method == "ml" else reliability.minres_one_factor
     ours = solver(R[None], lower=0.005).loadings[0]
     assert np.abs(theirs.ravel()) == pytest.approx(np.abs(ours), abs=2e-4)
 
 
 def test_a_stack_gives_what_each_matrix_gives_alone():
     stack = np.stack([np.cov(sample(s), rowvar=False) for s in range(6)])
-    for solver in (ml_one_factor, minres_one_factor):
+    for solver in (reliability.ml_one_factor, reliability.minres_one_factor):
         together = solver(stack)
         for b in range(6):
             alone = solver(stack[b : b + 1])
@@ -62,25 +55,25 @@ def test_equal_loadings_are_the_constrained_optimum():
     S = np.cov(sample(3, spread=0.2), rowvar=False)
 
     def f(t):
-        return ml_discrepancy(S[None], np.full((1, 5), t[0]), t[None, 1:])[0]
+        return reliability.ml_discrepancy(S[None], np.full((1, 5), t[0]), t[None, 1:])[0]
 
     found = minimize(
         f, np.full(6, 0.6), method="L-BFGS-B", bounds=[(None, None)] + [(0.005, None)] * 5
     )
-    ours = ml_one_factor(S[None], equal_loadings=True)
+    ours = reliability.ml_one_factor(S[None], equal_loadings=True)
     assert np.ptp(ours.loadings) == 0
     assert ours.objective[0] <= found.fun + 1e-9
 
 
 def test_heywood_is_held_at_the_bound_and_flagged():
     R = np.array([[1, 0.9, 0.8], [0.9, 1, 0.3], [0.8, 0.3, 1.0]])  # needs l1^2 = 2.4
-    bounded = ml_one_factor(R[None], lower=0.005)
+    bounded = reliability.ml_one_factor(R[None], lower=0.005)
     assert bounded.at_bound[0].tolist() == [True, False, False]
     assert bounded.uniquenesses[0, 0] == pytest.approx(0.005)
-    free = minres_one_factor(R[None], lower=None)
+    free = reliability.minres_one_factor(R[None], lower=None)
     assert free.loadings[0, 0] ** 2 == pytest.approx(0.9 * 0.8 / 0.3, abs=1e-8)
     assert free.uniquenesses[0, 0] < 0
-    assert minres_one_factor(R[None], lower=0.0).uniquenesses[0, 0] == 0.0
+    assert reliability.minres_one_factor(R[None], lower=0.0).uniquenesses[0, 0] == 0.0
 
 
 def test_noise_converges_everywhere():
@@ -89,7 +82,7 @@ def test_noise_converges_everywhere():
     X -= X.mean(1, keepdims=True)
     S = X.transpose(0, 2, 1) @ X
     for estimator, lower in (("ml", 0.005), ("minres", 0.0)):
-        fit = fit_stack(S, model="congeneric", estimator=estimator, lower=lower)
+        fit = reliability.fit_stack(S, model="congeneric", estimator=estimator, lower=lower)
         assert fit.converged.mean() > 0.99
 
 
@@ -97,7 +90,7 @@ def test_unusable_matrices_of_a_stack_are_nan_and_do_not_spoil_the_rest():
     good = np.cov(sample(1), rowvar=False)
     zero = good.copy()
     zero[0] = zero[:, 0] = 0.0
-    fit = fit_stack(
+    fit = reliability.fit_stack(
         np.stack([good, zero, good * np.nan]), model="congeneric", estimator="ml", lower=0.005
     )
     assert fit.converged.tolist() == [True, False, False]
@@ -109,21 +102,24 @@ def test_unusable_matrices_of_a_stack_are_nan_and_do_not_spoil_the_rest():
 def test_ml_is_free_of_scale(seed, factor):
     S = np.cov(sample(seed), rowvar=False)
     d = np.array([factor, 1, 1, 1, 2.0])
-    one, two = ml_one_factor(S[None]), ml_one_factor((S * np.outer(d, d))[None])
+    one, two = (
+        reliability.ml_one_factor(S[None]),
+        reliability.ml_one_factor((S * np.outer(d, d))[None]),
+    )
     assert two.loadings[0] == pytest.approx(one.loadings[0] * d, rel=1e-5, abs=1e-7 * factor)
 
 
 def test_singular_reason_names_the_cause():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 4))
-    assert singular_reason(np.cov(X.T), 40) == ""
-    assert "do not exceed" in singular_reason(np.cov(rng.normal(size=(4, 6)).T), 4)
+    assert reliability.singular_reason(np.cov(X.T), 40) == ""
+    assert "do not exceed" in reliability.singular_reason(np.cov(rng.normal(size=(4, 6)).T), 4)
     twice = np.column_stack([X, 3 * X[:, 1]])
-    assert "columns 2 and 5 are the same" in singular_reason(np.cov(twice.T), 40)
+    assert "columns 2 and 5 are the same" in reliability.singular_reason(np.cov(twice.T), 40)
     total = np.column_stack([X, X.sum(1)])
-    assert "linear combination" in singular_reason(np.cov(total.T), 40)
+    assert "linear combination" in reliability.singular_reason(np.cov(total.T), 40)
     constant = np.column_stack([X, np.ones(40)])
-    assert "column 5 hold the same score" in singular_reason(np.cov(constant.T), 40)
+    assert "column 5 hold the same score" in reliability.singular_reason(np.cov(constant.T), 40)
 
 
 def test_wide_data_are_fast():
@@ -134,7 +130,7 @@ def test_wide_data_are_fast():
     with one_blas_thread():
         for _ in range(3):
             begin = time.perf_counter()
-            assert ml_one_factor(R[None]).converged[0]
+            assert reliability.ml_one_factor(R[None]).converged[0]
             seconds.append(time.perf_counter() - begin)
     assert min(seconds) < 0.5
 
@@ -145,7 +141,7 @@ def test_a_bound_next_to_zero_is_reached_without_loss_of_digits(lower: float) ->
     loadings = np.array([1.02, 0.5, 0.4, 0.45])
     S = np.outer(loadings, loadings)
     np.fill_diagonal(S, 1.0)
-    found = ml_one_factor(S[None], lower=lower)
+    found = reliability.ml_one_factor(S[None], lower=lower)
     assert found.converged.all()
     assert found.at_bound.tolist() == [[True, False, False, False]]
     assert found.loadings[0, 0] ** 2 + found.uniquenesses[0, 0] == pytest.approx(1, abs=1e-9)

@@ -7,13 +7,7 @@ import pandas as pd
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats import published_omega_2412_12509
-from judgestats.stats.reliability import (
-    factor_analysis,
-    minres_factors,
-    oblimin,
-    published_verdict_codes,
-)
+from judgestats.stats import published_omega_2412_12509, reliability
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "schroeder2024"
 BENCHMARKS = ("BBH", "SQuAD", "MT-Bench")
@@ -121,15 +115,15 @@ def test_bad_input():
     with pytest.raises(InputError, match="at least two replications"):
         published_omega_2412_12509([[1], [2]])
     with pytest.raises(InputError, match="codes 1 to 7"):
-        published_verdict_codes([[1.5, 2.0]])
+        reliability.published_verdict_codes([[1.5, 2.0]])
 
 
 def test_the_fast_null_agrees_with_factor_analyzer():
     rng = np.random.default_rng(2)
     for p in (8, 20):
         R = np.abs(np.corrcoef(rng.integers(1, 6, size=(p, 100))))
-        theirs, _, _ = factor_analysis(R, n_factors=3, rotation="oblimin")
-        ours = oblimin(minres_factors(R, n_factors=3).loadings).loadings
+        theirs, _, _ = reliability.factor_analysis(R, n_factors=3, rotation="oblimin")
+        ours = reliability.oblimin(reliability.minres_factors(R, n_factors=3).loadings).loadings
         assert (ours**2).sum() == pytest.approx((theirs**2).sum(), abs=2e-4)
 
 

@@ -1,0 +1,241 @@
+"""Errors of repeats of each condition: intervals under its design, tail bounds, refusals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.coefficients import described
+from judgestats.analysis.conversion import Ends
+from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.summary_rows import declared_row
+from judgestats.arrays import Floats, Ints
+from judgestats.data.matrices import score_array
+from judgestats.errors import InputError
+from judgestats.results import quantity_of
+from judgestats.stats.inference.bootstrap import cluster_note, is_too_wide, not_estimable
+from judgestats.stats.inference.estimate import Estimate, Limits, Note
+from judgestats.stats.reliability.coefficient_intervals import MeanSquareRatio
+from judgestats.stats.reliability.repeat_error import ONE_SIDED, REFUSED, RepeatPairs, repeat_pairs
+
+SEM = "condition.sem."
+_LOST = ("not_estimable", "no_interval", "few_clusters")
+_TAIL = "upper limit that allows for far replies not seen"
+
+
+def two_way_squares(scores: Floats, codes: Ints) -> MeanSquareRatio | None:
+    """Two-way mean squares of the items that every run has; None where these are too few.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (N, R)
+    codes : ndarray of int, shape (N,)
+    """
+    whole = ~np.isnan(scores).any(axis=1)
+    if int(whole.sum()) < 3 or scores.shape[1] < 2:
+        return None
+    own = np.unique(codes[whole], return_inverse=True)[1]
+    return MeanSquareRatio.from_scores(scores[whole], own, residual=True)
+
+
+def sem_by_design(value: Estimate, ratio: MeanSquareRatio | None, level: float) -> Estimate:
+    """The SEM of repeats in any run, or the plain one with the note that it holds in these.
+
+    Parameters
+    ----------
+    value : Estimate
+        The plain SEM.
+    ratio : MeanSquareRatio or None
+        Of items x runs, where runs are random.
+    level : float
+    """
+    if ratio is None:
+        return value
+    if ratio.k < 3:
+        message = "Two runs do not measure between-run noise: the SEM holds in these runs."
+        note = Note(code="runs", message=message)
+        details = {**value.details, "target": "these runs"}
+        return value.replace(notes=(*value.notes, note), details=details)
+    both = ratio.sem_limits(level)
+    if is_too_wide(both.estimate, both.low, both.high, degree=1, compared=False):
+        why = "An end would be over 5 times the estimate. Judge more items"
+        both = replace(both, reason=f"{cluster_note(ratio.inside)} {why}")
+    found = _limited(value, both, "Graybill-Wang of runs and residual")
+    return found.replace(estimate=both.estimate)
+
+
+def icc_by_design(
+    value: Estimate,
+    ratio: MeanSquareRatio | None,
+    values: Sequence[float] | Floats,
+    counts: Ints,
+    level: float,
+) -> Estimate:
+    """The ICC with the limits that its runs and the mode of its scores allow.
+
+    Parameters
+    ----------
+    value : Estimate
+        ICC(1,1).
+    ratio : MeanSquareRatio or None
+        Of items x runs, where runs are random: they are its columns then.
+    values, counts : sequence of float, ndarray of int
+        The scores that occur, and how often.
+    level : float
+    """
+    if ratio is not None and ratio.k >= 3 and not math.isnan(value.estimate):
+        interval, notes = ratio.judges_interval(fixed=False, single=True, level=level)
+        kept = tuple(n for n in value.notes if n.code not in _LOST)
+        value = value.replace(
+            estimate=ratio.random_judges(level).estimate, interval=interval, notes=(*kept, *notes)
+        )
+    if value.interval is None or not counts.sum():
+        return value
+    most, share = int(np.argmax(counts)), float(counts.max() / counts.sum())
+    text = f"{100 * share:.0f}% of scores are {values[most]:g}"
+    if share >= REFUSED:
+        why = f"{text}: an ICC interval does not cover; see flip rate and far share."
+        return value.replace(interval=None, notes=(*value.notes, not_estimable(why)))
+    if share >= ONE_SIDED:
+        note = Note(
+            code="lower_limit_only", message=f"{text}: only the lower limit of the ICC covers."
+        )
+        interval = replace(value.interval, high=1.0)
+        return value.replace(interval=interval, notes=(*value.notes, note))
+    return value
+
+
+def frame_errors(
+    analysis: Analysis, frame: pd.DataFrame, scales: Mapping[str, Ends | None], level: float
+) -> Analysis:
+    """An analysis with the tail bounds and far shares of the scores in memory.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    frame : DataFrame
+        Its judgments.
+    scales : mapping of condition to (float, float) or None
+    level : float
+
+    Returns
+    -------
+    Analysis
+    """
+    named = [r.id.removeprefix(SEM) for r in analysis.described if r.id.startswith(SEM)]
+    known = tuple(c for c in named if scales.get(c) and "score" in frame)
+    own = frame[frame["condition"].isin(known)]
+    if not len(own) or "stage" not in own:
+        return analysis
+    try:
+        array = score_array(own, conditions=known)
+    except InputError:  # several orders of one item are no repeats
+        return analysis
+    clusters = array.clusters.astype(str)
+    pairs = {
+        name: repeat_pairs(array.condition(name), scale=scales[name] or (1, 10), cluster=clusters)
+        for name in known
+    }
+    return with_repeat_errors(analysis, pairs, level=level)
+
+
+def with_repeat_errors(
+    analysis: Analysis, pairs: Mapping[str, RepeatPairs], *, level: float
+) -> Analysis:
+    """An analysis with the mean difference of repeats, tail bounds, and far shares.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    pairs : mapping of condition to RepeatPairs
+    level : float
+
+    Returns
+    -------
+    Analysis
+    """
+    added: list[NamedResult] = []
+    by_id = {r.id: r for r in analysis.described}
+    for name, own in pairs.items():
+        sem = by_id.get(f"{SEM}{name}")
+        if sem is None or not isinstance(sem.result, Estimate) or not own.n.size:
+            continue
+        variance = by_id[f"condition.pooled_within_variance.{name}"].result
+        plain = own.sem(level).estimate ** 2
+        if not math.isclose(getattr(variance, "estimate", math.nan), plain, rel_tol=1e-6):
+            continue  # described in points of another scale
+        added += [described(v, sem.about) for v in _beside(sem.result, own, level)]
+    if not added:
+        return analysis
+    return replace(
+        analysis,
+        described=(*analysis.described, *added),
+        rows=tuple(_with_tail_rows(analysis, added)),
+        condition_metrics=_with_far_shares(analysis, added),
+    )
+
+
+def _limited(value: Estimate, limits: Limits, method: str) -> Estimate:
+    """An estimate with these limits, or the note that says why there are none."""
+    notes = tuple(n for n in value.notes if n.code not in _LOST)
+    if not limits.reason:
+        details = {**value.details, "df": limits.df}
+        return value.replace(interval=limits.interval(method), notes=notes, details=details)
+    return value.replace(interval=None, notes=(*notes, not_estimable(f"{limits.reason}.")))
+
+
+def _beside(sem: Estimate, own: RepeatPairs, level: float) -> Iterator[Estimate]:
+    """Mean difference of repeats, tail bound, core SEM, far share, and tail bound of the ICC."""
+    tail, far = own.sem_tail(level), own.far_share(level)
+    base = sem.replace(notes=(), details={}, interval=None, reason="")
+    for key, limits, method in (
+        ("gmd", own.gmd(level), "t over clusters"),
+        ("sem_tail", tail, _TAIL),
+        ("sem_core", own.core_sem(level), "jackknife over clusters of the log variance"),
+        ("far_share", far, "Clopper-Pearson on the effective number of pairs"),
+        ("icc_tail", own.icc(level, tail=True), _TAIL),
+    ):
+        made = _limited(base.replace(name=key, label=quantity_of(key).heading), limits, method)
+        estimate = limits.estimate
+        if key == "icc_tail" and own.icc_refusal:
+            made = made.replace(interval=None, notes=(not_estimable(f"{own.icc_refusal}."),))
+        if key == "sem_tail":
+            high = max(limits.high, sem.interval.high if sem.interval else limits.high)
+            estimate = high
+            if made.interval is not None:
+                made = made.replace(interval=replace(made.interval, high=high))
+        reason = limits.reason if math.isnan(estimate) else ""
+        yield made.replace(estimate=estimate, reason=reason, notes=() if reason else made.notes)
+
+
+def _with_tail_rows(analysis: Analysis, added: list[NamedResult]) -> Iterator[Any]:
+    """The rows, that of the tail bound right behind that of the SEM."""
+    names = {
+        key: [r.about.conditions[0] for r in added if r.id.startswith(f"condition.{key}.")]
+        for key in ("sem_tail", "far_share")
+    }
+    for row in analysis.rows:
+        yield row
+        if row.key == "sem":
+            yield from (declared_row(key, own) for key, own in names.items() if own)
+
+
+def _with_far_shares(analysis: Analysis, added: list[NamedResult]) -> dict[str, dict[str, float]]:
+    """The metrics of conditions with their far shares."""
+    metrics = {name: dict(values) for name, values in analysis.condition_metrics.items()}
+    metric = quantity_of("far_share").metric
+    for one in added:
+        share, name = one.result, one.about.conditions[0]
+        if isinstance(share, Estimate) and share.name == "far_share" and name in metrics:
+            interval = share.interval
+            metrics[name] |= {
+                metric: share.estimate,
+                f"ci/{metric}.lo": interval.low if interval else math.nan,
+                f"ci/{metric}.hi": interval.high if interval else math.nan,
+            }
+    return metrics

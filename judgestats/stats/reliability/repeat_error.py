@@ -1,0 +1,424 @@
+"""Error of repeats: SEM, its core, the share of far pairs, and what unseen replies could add."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.arrays import Floats, Ints
+from judgestats.errors import InputError
+from judgestats.stats.designs.cells import distinct_rows
+from judgestats.stats.designs.score_matrix import score_matrix
+from judgestats.stats.inference import distributions
+from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference.estimate import Limits
+from judgestats.stats.inference.jackknife import (
+    LogRatio,
+    cluster_sums,
+    effective_clusters,
+    jackknife_error,
+    log_jackknife,
+    mean_over_clusters,
+)
+from judgestats.stats.inference.keywords import Clustered, with_keywords
+from judgestats.stats.reliability.coefficient_intervals import MeanSquareRatio
+
+ONE_SIDED, REFUSED = 0.5, 0.8
+"""Shares of one score from which an ICC has a lower limit only, and from which it has none."""
+
+
+def far_distance(scale: tuple[float, float]) -> float:
+    """Distance from which two repeats of one item are far apart: 30% of the scale, in points.
+
+    Parameters
+    ----------
+    scale : (float, float)
+
+    Examples
+    --------
+    >>> far_distance((1, 10)), far_distance((1, 5)), far_distance((0, 100))
+    (3.0, 2.0, 30.0)
+    """
+    return float(max(1, math.ceil(0.3 * (scale[1] - scale[0]) - 1e-9)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepeatPairs:
+    r"""Differences of the repeats of each item, and the errors that follow from them.
+
+    Attributes
+    ----------
+    n : ndarray of int, shape (N,)
+        Repeats of each item, at least two.
+    mean, within : ndarray, shape (N,)
+        Mean of the repeats, and their sum of squares about it.
+    difference : ndarray, shape (N,)
+        Mean absolute difference of two repeats.
+    core, n_core : ndarray, shape (N,)
+        Sum of squared differences of the pairs less than `far_distance` apart, and their number.
+    far : ndarray, shape (N,)
+        Sum of squared differences of the other pairs.
+    jump : ndarray, shape (N,)
+        Mean squared distance of the item's median from the scale's levels that are far from it.
+    codes : ndarray of int, shape (N,)
+        Cluster of each item.
+    scale : (float, float)
+    mode : float
+        The most frequent score.
+    mode_share : float
+        Its share of all scores.
+
+    Notes
+    -----
+    SEM: root of the mean within-item variance W; jackknife of log W with
+    :math:`(\sum a)^2 / \sum a^2 - 1` degrees of freedom over the clusters' sums of squares a.
+    The core SEM leaves far pairs out. The far share is the mean over items of the share of far
+    pairs, with Clopper and Pearson's limits on an effective number of pairs (Korn & Graubard,
+    1998). No interval made from replies that were not seen covers them: the tail bound adds the
+    upper limit of the far share times the squared distance that a far reply has or would have.
+
+    References
+    ----------
+    Korn & Graubard (1998), Confidence intervals for proportions with small expected number of
+    positive counts estimated from survey data. Survey Methodology 24, 193-201.
+    """
+
+    n: Ints
+    mean: Floats
+    within: Floats
+    difference: Floats
+    core: Floats
+    n_core: Floats
+    far: Floats
+    jump: Floats
+    codes: Ints
+    scale: tuple[float, float]
+    mode: float
+    mode_share: float
+
+    @cached_property
+    def _sizes(self) -> Floats:
+        return self._sums(np.ones(self.n.size))
+
+    @cached_property
+    def _log_variance(self) -> LogRatio:
+        return log_jackknife(self._sums(self.within), self._sums(self.n - 1.0), self._sizes)
+
+    @cached_property
+    def _log_core(self) -> LogRatio:
+        return log_jackknife(self._sums(self.core), self._sums(2 * self.n_core), self._sizes)
+
+    @cached_property
+    def _ratio(self) -> MeanSquareRatio:
+        return MeanSquareRatio.one_way(
+            n=self.n.astype(float), mean=self.mean, within=self.within, codes=self.codes
+        )
+
+    def _sums(self, values: NDArray[np.floating[Any]]) -> Floats:
+        return cluster_sums(np.asarray(values, dtype=float), self.codes)
+
+    @property
+    def _half(self) -> float:
+        """The largest SEM that the scale allows."""
+        return (self.scale[1] - self.scale[0]) / 2
+
+    @property
+    def lacks_clusters(self) -> str:
+        """Why clusters are too few for any interval; empty where they are enough."""
+        if not self.n.size:
+            return "no item has two scores"
+        g, effective = self._sizes.size, effective_clusters(self._sizes)
+        if effective >= 2 - 1e-9:
+            return ""
+        clustered = g < self.n.size
+        noun = "question" if clustered else "item"
+        return f"{g} {noun}{'' if g == 1 else 's'}, effectively {effective:.1f}: no interval"
+
+    def _root(self, ratio: LogRatio, level: float, *, most: float) -> Limits:
+        estimate = math.exp(ratio.log / 2) if not math.isnan(ratio.log) else math.nan
+        reason = self.lacks_clusters or ratio.reason
+        interval = None if reason else ratio.interval(level)
+        if interval is None:
+            return Limits(estimate=estimate, level=level, reason=reason)
+        return Limits(
+            estimate=estimate,
+            low=math.sqrt(interval.low),
+            high=min(math.sqrt(interval.high), most),
+            level=level,
+            df=ratio.df,
+        )
+
+    def sem(self, level: float = 0.95) -> Limits:
+        """Standard error of measurement, in points, with its plain interval.
+
+        Parameters
+        ----------
+        level : float
+        """
+        return self._root(self._log_variance, level, most=self._half)
+
+    def gmd(self, level: float = 0.95) -> Limits:
+        """Mean absolute difference of two repeats of an item, in points.
+
+        Parameters
+        ----------
+        level : float
+        """
+        if self.lacks_clusters:
+            return Limits(estimate=math.nan, level=level, reason=self.lacks_clusters)
+        mean = mean_over_clusters(self.difference, self.codes)
+        found = mean.interval(level)
+        if found is None:
+            return Limits(estimate=mean.mean, level=level, reason=mean.reason)
+        low, high = max(found.low, 0.0), found.high
+        return Limits(estimate=mean.mean, low=low, high=high, level=level, df=mean.df)
+
+    def core_sem(self, level: float = 0.95) -> Limits:
+        """SEM of the pairs that are not far apart, in points.
+
+        Parameters
+        ----------
+        level : float
+        """
+        return self._root(self._log_core, level, most=math.inf)
+
+    def far_share(self, level: float = 0.95) -> Limits:
+        """Share of pairs of repeats that are far apart.
+
+        Parameters
+        ----------
+        level : float
+        """
+        if self.lacks_clusters:
+            return Limits(estimate=math.nan, level=level, reason=self.lacks_clusters)
+        pairs = self.n * (self.n - 1) / 2
+        share = 1 - self.n_core / pairs
+        p, sizes, items = float(share.mean()), self._sizes, self.n.size
+        clustered = sizes.size < items
+        n = float(sizes.size if clustered else items)
+        if p == 0:
+            effective = effective_clusters(sizes) if clustered else n
+        else:
+            left = (share.sum() - self._sums(share)) / (items - sizes)
+            error = jackknife_error(left, sizes)[0]
+            most = float(np.maximum(self.n // 2, 1).sum())
+            effective = min(max(p * (1 - p) / error**2, 1.0), most) if error > 0 else most
+            upper = (1 + level) / 2
+            t = [float(distributions.t.ppf(upper, max(d - 1, 1))) for d in (most, n)]
+            effective *= (t[0] / t[1]) ** 2
+        low, high = distributions.proportion_limits(
+            effective * p, effective, level=level, method="clopper-pearson"
+        )
+        return Limits(estimate=p, low=low, high=high, level=level, df=effective)
+
+    @property
+    def jump2(self) -> float:
+        """Mean squared distance of a far reply: as seen, or as a canned reply would be."""
+        n_far = float(np.sum(self.n * (self.n - 1) / 2 - self.n_core))
+        seen = float(self.far.sum()) / n_far if n_far else 0.0
+        return max(seen, float(self.jump.mean()))
+
+    def sem_tail(self, level: float = 0.95) -> Limits:
+        """SEM with an upper limit that allows for far replies not seen, in points.
+
+        Parameters
+        ----------
+        level : float
+
+        Returns
+        -------
+        Limits
+            ``high`` is the tail bound; ``low`` that of `sem`.
+        """
+        plain, core, far = self.sem(level), self.core_sem(level), self.far_share(level)
+        if reason := plain.reason or core.reason or far.reason:
+            return Limits(estimate=plain.estimate, level=level, reason=reason)
+        unseen = core.high**2 * (1 - far.high) + far.high * self.jump2 / 2
+        high = min(max(plain.high, math.sqrt(unseen)), self._half)
+        return Limits(estimate=plain.estimate, low=plain.low, high=high, level=level, df=plain.df)
+
+    @property
+    def icc_refusal(self) -> str:
+        """Why an interval of the ICC would not cover; empty where it does."""
+        if self.mode_share < REFUSED:
+            return ""
+        share = f"{100 * self.mode_share:.0f}% of scores are {self.mode:g}"
+        return f"{share}: an ICC interval does not cover"
+
+    def icc(self, level: float = 0.95, *, tail: bool = False) -> Limits:
+        """ICC(1,1), plain or with a lower limit that allows for far replies not seen.
+
+        Parameters
+        ----------
+        level : float
+        tail : bool
+            Whether the lower limit allows for them.
+
+        Returns
+        -------
+        Limits
+            Also where `icc_refusal` says that the limits do not cover.
+        """
+        if self.lacks_clusters:
+            return Limits(estimate=math.nan, level=level, reason=self.lacks_clusters)
+        inflation = 1.0
+        if tail:
+            plain, bound = self.sem(level), self.sem_tail(level)
+            if bound.reason:
+                return replace(self.icc(level), low=math.nan, high=math.nan, reason=bound.reason)
+            inflation = max(1.0, (bound.high / plain.high) ** 2)
+        return self._ratio.limits(level, inflation=inflation)
+
+
+@with_keywords()
+def repeat_pairs(
+    scores: ArrayLike, *, scale: tuple[float, float], **inference: Unpack[Clustered]
+) -> RepeatPairs:
+    """Compare the repeats of each item: SEM, core SEM, far share, and bounds for unseen replies.
+
+    Parameters
+    ----------
+    scores : array-like, shape (n_items, n_repeats)
+        Scores of one judge in points; NaN where missing. Items with one score are left out.
+    scale : (float, float)
+        Ends of the scale.
+    level : float
+        Not used here: each statistic of the result takes its own.
+
+    Returns
+    -------
+    RepeatPairs
+
+    Raises
+    ------
+    InputError
+        If the scores are no finite matrix, or the scale is not ascending.
+
+    Examples
+    --------
+    >>> x = [[9, 9, 8], [4, 5, 4], [7, 7, 6], [2, 2, 3], [5, 5, 5], [8, 9, 9]]
+    >>> pairs = repeat_pairs(x, scale=(1, 10))
+    >>> round(pairs.sem().estimate, 2), round(pairs.sem().high, 2), round(pairs.sem_tail().high, 2)
+    (0.53, 0.68, 2.47)
+    """
+    where = "repeat_pairs"
+    x = score_matrix(scores, where=where)
+    codes = cluster_codes(inference["cluster"], x.shape[0], where=where)
+    values, places = np.unique(x[~np.isnan(x)], return_counts=True)
+    parts = _pair_sums(np.sort(x, axis=1), _checked(scale, where=where))
+    return _pairs_of(parts, codes, scale, values, places)
+
+
+def repeat_pairs_of_counts(
+    counts: ArrayLike, values: ArrayLike, *, scale: tuple[float, float], cluster: ArrayLike | None
+) -> RepeatPairs:
+    """`repeat_pairs` from how often each score was given.
+
+    Parameters
+    ----------
+    counts : array-like of int, shape (N, V)
+    values : array-like, shape (V,)
+        The scores, ascending.
+    scale : (float, float)
+    cluster : array-like, shape (N,), optional
+
+    Returns
+    -------
+    RepeatPairs
+
+    Raises
+    ------
+    InputError
+        If the scale is not ascending.
+
+    Examples
+    --------
+    >>> pairs = repeat_pairs_of_counts([[2, 1], [0, 3], [1, 2]], [7, 8], scale=(1, 10),
+    ...                                cluster=None)
+    >>> pairs.sem().estimate == repeat_pairs([[7, 7, 8], [8, 8, 8], [7, 8, 8]],
+    ...                                      scale=(1, 10)).sem().estimate
+    True
+    """
+    where = "repeat_pairs_of_counts"
+    table, scores = np.asarray(counts), np.asarray(values, dtype=float)
+    codes = cluster_codes(cluster, table.shape[0], where=where)
+    first, which = distinct_rows(table)
+    patterns = table[first].astype(np.int64)
+    widest = max(int(patterns.sum(axis=1).max(initial=1)), 1)
+    padded = np.column_stack([patterns, widest - patterns.sum(axis=1)])
+    spelled = np.tile(np.append(scores, np.nan), len(patterns))
+    ordered = np.repeat(spelled, padded.ravel()).reshape(len(patterns), widest)
+    parts = _pair_sums(ordered, _checked(scale, where=where))
+    return _pairs_of(
+        {k: v[which] for k, v in parts.items()}, codes, scale, scores, table.sum(axis=0)
+    )
+
+
+def _checked(scale: tuple[float, float], *, where: str) -> tuple[float, float]:
+    if not (math.isfinite(scale[0]) and math.isfinite(scale[1]) and scale[0] < scale[1]):
+        raise InputError(f"{where}: scale must be two ascending ends, got {scale}. Use (1, 10).")
+    return scale
+
+
+def _pair_sums(ordered: Floats, scale: tuple[float, float]) -> dict[str, Floats]:
+    """Per item, from ascending scores with NaN last."""
+    far_from = far_distance(scale) - 1e-9
+    n = (~np.isnan(ordered)).sum(axis=1)
+    size = np.maximum(n, 1)
+    mean = np.where(np.isnan(ordered), 0.0, ordered).sum(axis=1) / size
+    deviations = np.where(np.isnan(ordered), 0.0, ordered - mean[:, None])
+    within = np.sum(deviations**2, axis=1)
+    rounding = 1e-26 * np.nansum(ordered**2, axis=1)
+    core, n_core, far, total = np.zeros((4, len(ordered)))
+    for lag in range(1, ordered.shape[1]):
+        apart = ordered[:, lag:] - ordered[:, :-lag]
+        total += np.nansum(apart, axis=1)
+        near = apart < far_from  # NaN is neither near nor far
+        core += np.sum(np.where(near, apart, 0.0) ** 2, axis=1)
+        n_core += near.sum(axis=1)
+        far += np.sum(np.where(apart >= far_from, apart, 0.0) ** 2, axis=1)
+    rows = np.arange(len(ordered))
+    median = (
+        (ordered[rows, (size - 1) // 2] + ordered[rows, size // 2]) / 2 if ordered.size else mean
+    )
+    levels = np.arange(scale[0], scale[1] + 1)
+    away = np.abs(levels[None, :] - median[:, None])
+    is_far = away >= far_from
+    jump = np.sum(np.where(is_far, away, 0.0) ** 2, axis=1)
+    return {
+        "n": n.astype(float),
+        "mean": mean,
+        "within": np.where(within > rounding, within, 0.0),
+        "core": core,
+        "n_core": n_core,
+        "far": far,
+        "difference": total / np.maximum(n * (n - 1) / 2, 1),
+        "jump": jump / np.maximum(is_far.sum(axis=1), 1),
+    }
+
+
+def _pairs_of(
+    parts: dict[str, Floats],
+    codes: Ints,
+    scale: tuple[float, float],
+    values: Floats,
+    counts: Floats | Ints,
+) -> RepeatPairs:
+    used = parts["n"] >= 2
+    own = {name: column[used] for name, column in parts.items()}
+    n = own.pop("n").astype(np.int64)
+    total = float(np.sum(counts))
+    most = int(np.argmax(counts)) if total else 0
+    return RepeatPairs(
+        n=n,
+        codes=np.unique(codes[used], return_inverse=True)[1],
+        scale=scale,
+        mode=float(values[most]) if total else math.nan,
+        mode_share=float(counts[most]) / total if total else math.nan,
+        **own,
+    )
