@@ -17,6 +17,7 @@ _SHIFTS = frozenset({"probe_shift", "preference_shift", "attack_success", "rank_
 """Estimands of what a perturbation changes."""
 _MARGIN = 0.05
 """Of the scale's range, of shares, and of the success of attacks (a convention of this project)."""
+_LEVEL = 0.05
 _LESS_IS_BETTER = frozenset({"variance_ratio", "gmd_ratio", "distance_ratio_mean"})
 """Ratios of which the smaller one is the more consistent."""
 _MORE_IS_BETTER = frozenset({"rate_difference", "accuracy_gain", "alignment_difference"})
@@ -98,6 +99,8 @@ def _outcome(headline: Headline, size: Estimate | Comparison | None) -> Outcome:
     if headline.claim != "differs":
         return "CANNOT_TELL"
     if isinstance(size, Comparison) and size.estimand in _LESS_IS_BETTER:
+        if not _excludes(size, 1.0):
+            return "CANNOT_TELL"
         # The first condition is the reference, as numerator or as denominator.
         reference = headline.about.conditions[0] if headline.about.conditions else size.b
         smaller = size.estimate < 1
@@ -107,6 +110,14 @@ def _outcome(headline: Headline, size: Estimate | Comparison | None) -> Outcome:
     if better in {"higher", "lower"} and headline.direction:
         return "USE" if headline.direction == better else "DO_NOT_USE"
     return "DO_NOT_USE" if better in {"nothing", "lower"} else "CANNOT_TELL"
+
+
+def _excludes(size: Comparison, nothing: float) -> bool:
+    """Whether the interval of a pair and its adjusted p show that it is not `nothing`."""
+    ends = size.interval
+    apart = ends is not None and (ends.low > nothing or ends.high < nothing)
+    adjusted = size.p_adjusted
+    return apart and not (math.isfinite(adjusted) and adjusted > _LEVEL)
 
 
 def claim_sentence(headline: Headline, results: Results) -> str:

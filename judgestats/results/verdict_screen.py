@@ -182,7 +182,8 @@ def _table(results: Results, brief: Summary, width: int, room: int, more: str) -
     """Requirements, then further rows: of one subject, of several, or a row per subject."""
     verdicts = [v for v in results.verdicts if v.purpose != "panel"]
     if any(v.purpose == "contrast" for v in verdicts):
-        return condition_table(brief, width, room, more)
+        rows = condition_table(brief, width + 1, room, more)
+        return [[first._replace(text=first.text[1:]), *rest] for first, *rest in rows]
     keys = list(dict.fromkeys(r.key for v in verdicts for r in v.requirements))
     if len(verdicts) == 1:
         rows = _rows_of_one(verdicts[0], brief)
@@ -487,7 +488,14 @@ def _care_lines(results: Results, width: int) -> Lines:
     listed = care_of(results)
     major = [text for severity, text in listed if severity != "minor"]
     minor = [text for severity, text in listed if severity == "minor"]
-    texts = [*major, *([" · ".join(t.rstrip(".") for t in minor[:3])] if minor else [])]
+    joint = " · "
+    room = 2 * (width - 6) - 12  # two lines, wherever words break
+    texts = [*major]
+    short: list[str] = []
+    for text in (_clean(t).rstrip(".") for t in minor):
+        if len(short) < 3 and len(joint.join([*short, text])) <= room:
+            short.append(text)
+    texts += [joint.join(short)] if short else []
     lines: Lines = []
     for text in texts[:_MOST_CARE]:
         for i, line in enumerate(textwrap.wrap(_clean(text), width - 6)[:2]):

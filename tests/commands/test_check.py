@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import json
 from pathlib import Path
 
@@ -232,3 +233,34 @@ def test_the_record_is_the_same_from_every_door(gate_files, capsys):
     tpr, tnr = verdict.requirements[:2]
     assert (tpr.estimate, tnr.estimate) == pytest.approx((205 / 216, 59 / 84))
     assert (tnr.low, tnr.high) == pytest.approx((0.5927, 0.7973), abs=1e-4)
+
+
+def test_a_run_and_the_action_have_that_record_too(gate_files):
+    words = ["analyze", "verdicts.csv", "--labels", "labels.csv", "--report", "md"]
+    assert main([*words, "--track", "none", "--resamples", "99"]) == 0
+    [written] = gate_files.glob("judgestats-reports/*/results.json")
+    of_file = js.check("verdicts.csv", labels="labels.csv", n_resamples=99)
+    assert plain(js.check(str(written.parent)).verdicts) == plain(of_file.verdicts)
+
+    gate = Path(__file__).parents[2] / ".ci" / "gate.py"
+    spec = importlib.util.spec_from_file_location("gate", gate)
+    action = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(action)
+    for given in ({"FILE": "verdicts.csv", "LABELS": "labels.csv"}, {"RUN": str(written.parent)}):
+        code, text, outputs = action.run({f"JUDGESTATS_{k}": v for k, v in given.items()})
+        [verdict] = of_file.verdicts
+        assert (code, outputs["verdict"], outputs["deciding"]) == (
+            1, verdict.outcome, verdict.deciding
+        )  # fmt: skip
+        assert "| my-judge | TNR | .70 [.59, .80] | ≥ .80 | fails |" in text
+
+
+def test_an_internal_error_is_no_verdict(gate_files, monkeypatch, capsys):
+    def broken(*_, **__):
+        raise RuntimeError("no such thing")
+
+    monkeypatch.setattr("judgestats.commands.check.check", broken)
+    assert main(list(LABELLED)) == 4
+    printed = capsys.readouterr()
+    assert "internal error" in printed.err
+    assert printed.out == ""

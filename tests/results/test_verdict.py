@@ -1,4 +1,4 @@
-"""Requirements as users write them, and the sentences that verdicts are told in."""
+"""Sentences of verdicts, and requirements as users write them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,19 @@ import pytest
 
 from judgestats.results import read_requirements
 from judgestats.results.purposes import QUANTITIES, reason_of
-from judgestats.results.verdict import Requirement
+from judgestats.results.verdict import CODES, ORDER, Requirement
+
+VERB = re.compile(
+    r"\b(is|are|was|has|have|pass|passes|fails?|flips|repeats?|changes?|follow|agrees?|do|explains?|"
+    r"detect|differ|must|equal)\b"
+)
+PLAIN_REASONS = {"no human labels.", "one judge.", "no pass / fail verdicts."}
+"""Reasons that name what is missing, after "subject, purpose: "."""
+
+
+def test_outcomes_have_a_number_in_their_order():
+    assert [CODES[outcome] for outcome in ORDER] == [-1.0, 0.0, 0.5, 1.0]
+
 
 STATES = ("holds", "fails", "open", "not_measured")
 
@@ -17,7 +29,7 @@ STATES = ("holds", "fails", "open", "not_measured")
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("key", sorted(QUANTITIES))
 def test_every_reason_is_a_short_sentence(key, state, several):
-    """At most 25 words, no placeholder left, one full stop at its end."""
+    """A verb, at most 25 words, no placeholder left, one full stop at its end."""
     quantity = QUANTITIES[key]
     if key == "half_width" and state == "fails":
         pytest.skip("a precision never fails")
@@ -30,6 +42,7 @@ def test_every_reason_is_a_short_sentence(key, state, several):
     assert text.endswith(".")
     assert 1 < len(text.split()) <= 25
     assert not re.search(r"[{}]|nan", text)
+    assert text in PLAIN_REASONS or VERB.search(text)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,171 @@
+"""First screens keep their rules: an outcome first, few lines, one finding, care, what is next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgestats.cli import main
+
+FIRST = (
+    "USE WITH CARE", "USE", "DO NOT USE", "CANNOT TELL", "CHANGED", "NO CHANGE", "PASS", "FAIL",
+    "READY",
+)  # fmt: skip
+LATER_BEGIN = ("Care", "Next", "exit")
+FORMER = (
+    "moves by", "may be any but", "is told", "can be had", "lets pass", "asked again it",
+    "stands beside", "beyond repetition", "unread", "the scatter of", "farthest apart", "in effect",
+    "MIND", "a judgment",
+)  # fmt: skip
+"""Phrases that no first screen has."""
+P_VALUE = re.compile(r"\bp\s*[=<>≤≥]\s*\.?\d")
+NUMBER = re.compile(r"(?<![\w.])[−+±]?(?:\d[\d,]*(?:\.\d+)?%?|\.\d+)")
+ROW = re.compile(r"\S.*  +\S")
+"""A line of a table: cells that two blanks divide."""
+WORDS, NUMBERS, LINES, WIDTH = 25, 5, 20, 100
+
+
+def finding_of(lines: list[str]) -> str:
+    """The sentence between the table and what follows it, without intervals."""
+    end = next((i for i, li in enumerate(lines) if li.startswith(LATER_BEGIN)), len(lines))
+    found: list[str] = []
+    for line in reversed(lines[:end]):
+        if found and (not line.strip() or ROW.match(line)):
+            break
+        if line.strip() and not ROW.match(line):
+            found.insert(0, line)
+        elif ROW.match(line):
+            break
+    return re.sub(r"\[[^\]]*\]", "", " ".join(found))
+
+
+def faults_of(screen: str) -> Iterator[str]:
+    """What breaks a rule of first screens."""
+    lines = screen.rstrip("\n").split("\n")
+    if not lines[0].startswith(FIRST):
+        yield f"no outcome first: {lines[0][:60]!r}"
+    if len(lines) > LINES:
+        yield f"{len(lines)} lines"
+    for line in lines:
+        if len(line) > WIDTH:
+            yield f"{len(line)} characters: {line!r}"
+        if P_VALUE.search(line):
+            yield f"a p: {line!r}"
+        yield from (f"{phrase!r}: {line!r}" for phrase in FORMER if phrase in line)
+    finding = finding_of(lines)
+    if len(finding.split()) > WORDS:
+        yield f"a finding of {len(finding.split())} words: {finding!r}"
+    if len(NUMBER.findall(finding)) > NUMBERS:
+        yield f"a finding of {len(NUMBER.findall(finding))} numbers: {finding!r}"
+    if not any(line.startswith(("Next", "exit")) for line in lines):
+        yield "nothing is next"
+
+
+def test_the_rules_find_what_breaks_them() -> None:
+    table = "            Estimate  Needed\nICC(1,1)    .90       ≥ .75\n"
+    good = f"USE  j: it repeats.\nx.csv\n\n{table}\nAll hold, p .75.\nNext  judgestats show X\n"
+    assert list(faults_of(good)) == []
+    for broken, said in (
+        (good.replace("USE  j", "j"), "no outcome first"),
+        (good + "more\n" * 15, "lines"),
+        (good.replace("x.csv", "x" * 101), "101 characters"),
+        (good.replace("p .75", "p = .75"), "a p: "),
+        (good.replace("x.csv", "0 unread"), "'unread'"),
+        (good.replace("All hold", "word " * 25), "words"),
+        (good.replace("All hold", "1, 2, 3, .4, 5 and 6"), "7 numbers"),
+        (good.replace("Next", "Then"), "nothing is next"),
+    ):
+        assert any(said in fault for fault in faults_of(broken)), said
+
+
+def write(path: str, head: str, rows: list[str]) -> None:
+    Path(path).write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+
+
+def make_files() -> None:
+    """Judgments of every shape and kind, and labels of the verdicts."""
+    rng = np.random.default_rng(3)
+    level = rng.uniform(2, 9, 40)
+
+    def score(i: int, noise: float) -> int:
+        return int(np.clip(round(level[i] + rng.normal(0, noise)), 1, 10))
+
+    noises = {"steady": 0.4, "average": 0.9, "noisy": 2.0}
+    write("scores.csv", "item,judge,repeat,score", [
+        f"q{i},{j},{r},{score(i, sd)}" for j, sd in noises.items() for i in range(40)
+        for r in range(3)])  # fmt: skip
+    write("once.csv", "item,judge,score", [f"q{i},one,{score(i, 0.5)}" for i in range(40)])
+    write("many.csv", "item,judge,repeat,score", [
+        f"q{i},judge-{j},{r},{score(i, 0.5 + j / 9)}" for j in range(13) for i in range(12)
+        for r in range(2)])  # fmt: skip
+    write("wide.csv", "item,gpt-a,claude-b,llama-c", [
+        f"q{i},{score(i, 0.9)},{score(i, 0.9)},{score(i, 1.5)}" for i in range(40)])  # fmt: skip
+    truth = rng.random(200) < 0.7
+    said = ["pass" if rng.random() < (0.95 if t else 0.3) else "fail" for t in truth]
+    write("verdicts.csv", "item,judge,verdict", [f"q{i},my-judge,{v}" for i, v in enumerate(said)])
+    write("labels.csv", "item,label", [
+        f"q{i},{'pass' if t else 'fail'}" for i, t in enumerate(truth[:150])])  # fmt: skip
+    write("repeats.csv", "item,judge,repeat,verdict", [
+        f"q{i},{j},{r},{'pass' if rng.random() < (0.9 if i % 3 else 0.2) else 'fail'}"
+        for j in ("x", "y") for i in range(60) for r in range(3)])  # fmt: skip
+    winner = ("model_b", "model_a")
+    write("pairs.csv", "item,model_a,model_b,order,judge,repeat,winner", [
+        f"q{i},sys-a,sys-b,{o},j,{r},{winner[(i % 3 > 0) ^ (rng.random() < 0.2)]}"
+        for i in range(40) for o in ("ab", "ba") for r in range(2)])  # fmt: skip
+
+
+QUIET = ("--report", "none", "--track", "none", "--resamples", "99")
+SIMULATED = ("--limit", "12", "--resamples", "99", "--report", "none")
+ANALYZED = {
+    "scores": ("scores.csv",),
+    "a required SEM": ("scores.csv", "--require", "sem=.5"),
+    "scores, judged once": ("once.csv",),
+    "thirteen judges": ("many.csv",),
+    "wide": ("wide.csv", "--wide", "gpt*,claude*,llama*", "--scale", "1-10"),
+    "verdicts": ("verdicts.csv",),
+    "verdicts with labels": ("verdicts.csv", "--labels", "labels.csv"),
+    "a pass rate": ("verdicts.csv", "--labels", "labels.csv", "--for", "estimate"),
+    "repeated verdicts": ("repeats.csv",),
+    "pairs": ("pairs.csv",),
+}
+
+
+def screen_of(capsys, *words: str, code: int = 0) -> str:
+    assert main(list(words)) == code
+    screen: str = capsys.readouterr().out
+    assert list(faults_of(screen)) == [], screen
+    return screen
+
+
+@pytest.mark.parametrize("columns", ["100", "80"])
+@pytest.mark.parametrize("name", ANALYZED)
+def test_the_screen_of_an_audit_keeps_the_rules(name, columns, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", columns)
+    make_files()
+    screen = screen_of(capsys, "analyze", *ANALYZED[name], *QUIET)
+    assert max(map(len, screen.splitlines())) <= int(columns)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "word"), [("scores", 1, "FAIL"), ("verdicts with labels", 3, "CANNOT TELL")]
+)
+def test_the_screen_of_a_gate_keeps_the_rules(name, code, word, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    make_files()
+    assert screen_of(capsys, "check", *ANALYZED[name], code=code).startswith(word)
+
+
+def test_the_screen_of_the_demo_keeps_the_rules(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "RewardBench 2" in screen_of(capsys, "demo")
+
+
+@pytest.mark.parametrize("experiment", ["temperature", "omega", "guidelines", "validity"])
+def test_the_screen_of_an_experiment_keeps_the_rules(experiment, workplace, capsys) -> None:
+    screen = screen_of(capsys, "run", experiment, *SIMULATED)
+    assert "SIMULATED" in screen
