@@ -21,7 +21,7 @@ from judgestats.collection.retry import (
 )
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import EXTRA, FIELDS
-from judgestats.json_text import decode_json
+from judgestats.files.text import decode_json
 from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.replies import message_text, pack_reply
 

@@ -20,11 +20,11 @@ from judgestats.collection.journal import Journal, journal_view
 from judgestats.collection.journal_file import is_laid_out
 from judgestats.commands.arguments import Args, repeated_options, table_options
 from judgestats.commands.audit import read_or_ask
-from judgestats.data.readers.guarded import NoTableError
 from judgestats.data.readers.reading import reading_of
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.table_files import table_of
 from judgestats.errors import InputError, JudgestatsError, printable
+from judgestats.files.guarded import NoTableError
 from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
 from judgestats.version import __version__

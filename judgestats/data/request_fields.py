@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgestats.errors import InputError, nearest
-from judgestats.json_text import decode_json
+from judgestats.files.text import decode_json
 
 EXTRA = "extra_body."
 """What the names of fields begin with that only some servers know."""

@@ -18,7 +18,7 @@ from judgestats.collection.response import read_error, read_reply
 from judgestats.collection.retry import Kind, Outcome, RetryPolicy, one_line
 from judgestats.collection.spec import JudgeSpec, key_hint
 from judgestats.errors import JudgeError
-from judgestats.json_text import decode_json
+from judgestats.files.text import decode_json
 
 _T = TypeVar("_T")
 

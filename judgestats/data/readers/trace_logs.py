@@ -11,10 +11,10 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.readers.frame import failed, grade, unparsed_fields
-from judgestats.data.readers.guarded import json_value, number, text
 from judgestats.data.readers.logs import Log, Reader, Rows, digest, named_text
 from judgestats.errors import InputError
-from judgestats.json_text import decode_json
+from judgestats.files.guarded import json_value
+from judgestats.files.text import decode_json, number, text
 
 _CALL_FAILED = ("invoke judge", "timed out", "timeout", "rate limit", "connection", "api error")
 _META = "mlflow.assessment."

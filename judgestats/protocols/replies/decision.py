@@ -10,7 +10,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Any, NoReturn, Protocol
 
-from judgestats.json_text import clean, clean_json, decode_json
+from judgestats.files.text import clean, clean_json, decode_json
 from judgestats.protocols.base import Status, Verdict
 from judgestats.protocols.replies import prose
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judgestats.json_text import decode_json
+from judgestats.files.text import decode_json
 
 VERDICT_WORDS = ("pass", "fail", "correct", "incorrect")
 """Words whose tokens are kept with a reply's log-probabilities."""
