@@ -191,7 +191,7 @@ def field_of(name: str) -> RequestField:
 def _json_or_text(text: str) -> Any:
     try:
         value = decode_json(text)
-    except (ValueError, RecursionError):
+    except ValueError:
         return text
     return text if isinstance(value, float) and not math.isfinite(value) else value
 

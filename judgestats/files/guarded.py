@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import logging
+import math
 import os
 import re
 import sqlite3
@@ -15,7 +16,6 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -82,12 +82,18 @@ class Limits:
             count, unit, binary = found.groups()
             step: int = (1024 if binary else 1000) ** " KMGT".index(unit.upper() or " ")
             return int(count) * step
-        return min(self.expanded_bytes, max(256 * _MIB, self.ratio * path.stat().st_size))
+        files = (f for f in path.rglob("*") if f.is_file()) if path.is_dir() else [path]
+        own = sum(f.stat().st_size for f in files)
+        return min(self.expanded_bytes, max(256 * _MIB, self.ratio * own))
 
 
 LIMITS = Limits()
 LOGS = Limits(members=200_000, expanded_bytes=20_000 * _MIB)
 """An archive of logs has a member a sample; one is held at a time."""
+ONE_PASS = Limits(
+    rows=2_000_000_000, columns=10_000, cells=1 << 60, expanded_bytes=1 << 60, seconds=math.inf
+)
+"""A table that is counted batch by batch: what counts is how far the whole expands."""
 
 
 def size_text(size: int) -> str:
@@ -210,19 +216,6 @@ def foreign(path: Path | str, form: str) -> Iterator[None]:
         said = shorten_text(str(error).strip().partition("\n")[0], 200)
         why = f"{type(error).__name__}: {said}" if said else type(error).__name__
         raise InputError(f"{path}: not readable as {form} ({why}).") from error
-
-
-def bundled(name: str, package: str = "judgestats") -> Any:
-    """A JSON value that comes with the package.
-
-    Parameters
-    ----------
-    name : str
-        The file.
-    package : str
-        Where it is.
-    """
-    return decode_json(resources.files(package).joinpath(name).read_bytes(), keep_last=True)
 
 
 def json_value(raw: str | bytes, where: str) -> Any:

@@ -161,6 +161,21 @@ def parquet_table(path: Path, limits: Limits = LIMITS) -> pd.DataFrame:
     return frame
 
 
+def parquet_footer(path: Path) -> tuple[Any, pa.Schema]:
+    """What a Parquet file tells of itself: its metadata, and its columns.
+
+    Raises
+    ------
+    InputError
+        It is no Parquet file.
+    """
+    from pyarrow.parquet import ParquetFile
+
+    plain_file(path)
+    with foreign(path, "Parquet"), ParquetFile(path) as file:
+        return file.metadata, file.schema_arrow
+
+
 def parquet_rows(path: Path, limits: Limits = LIMITS) -> pa.Table:
     """A Parquet file as an Arrow table of plain columns.
 
@@ -172,11 +187,9 @@ def parquet_rows(path: Path, limits: Limits = LIMITS) -> pa.Table:
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
-    plain_file(path)
+    about, told = parquet_footer(path)
     with foreign(path, "Parquet"):
-        with ParquetFile(path) as file:
-            about = file.metadata
-            schema = pa.schema([pa.field(f.name, _stored(f.type)) for f in file.schema_arrow])
+        schema = pa.schema([pa.field(f.name, _stored(f.type)) for f in told])
         meter = Meter(path, f"Parquet, {about.num_row_groups} row groups", limits)
         meter.columns(about.num_columns)
         meter.cells(about.num_rows * about.num_columns)
@@ -284,8 +297,7 @@ def separated_table(
     """
     weighed(path, limits)
     with foreign(path, "a table"):
-        separator, header = _header(path, separator)
-    Meter(path, "CSV", limits).columns(len(header))
+        separator, header = _header(path, separator, Meter(path, "CSV", limits))
     kept = names(pd.DataFrame(columns=header))
     gaps = {c: [""] if c in kept else list(_MISSING) for c in header}
     for column in set(verdicts(pd.DataFrame(columns=header))) - set(kept):
@@ -305,7 +317,7 @@ def separated_table(
     return table if separator == "," else table.apply(_with_points)
 
 
-def _header(path: Path, separator: str) -> tuple[str, list[str]]:
+def _header(path: Path, separator: str, meter: Meter) -> tuple[str, list[str]]:
     """The separator, and the columns' names.
 
     Only the beginning is looked at; a character that it cuts in two is no fault.
@@ -322,6 +334,7 @@ def _header(path: Path, separator: str) -> tuple[str, list[str]]:
     for other in (";", "\t", "|", ","):
         if len(header) == 1 and other in header[0]:
             separator, header = other, next(csv.reader(lines, delimiter=other))
+    meter.columns(len(header))
     seen: set[str] = set()
     twice = next((n for n in header if n and (n in seen or seen.add(n))), "")  # type: ignore[func-returns-value]
     if twice:
@@ -335,6 +348,18 @@ def _with_points(column: pd.Series) -> pd.Series:
         return column
     numbers = column.astype(str).str.fullmatch(r"\s*-?\d+,\d+\s*")
     return column.mask(numbers, column.astype(str).str.replace(",", ".", n=1))
+
+
+def read_csv(path: Path) -> pd.DataFrame:
+    """A table that this package wrote, or a study published.
+
+    Raises
+    ------
+    InputError
+        Damaged, too large, or not UTF-8.
+    """
+    with text_lines(path) as text:
+        return pd.read_csv(text)
 
 
 class _Rows(io.RawIOBase):

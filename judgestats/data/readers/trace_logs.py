@@ -134,7 +134,7 @@ def _plain(value: object) -> str:
     if isinstance(value, str):
         try:
             value = decode_json(value)
-        except (ValueError, RecursionError):
+        except ValueError:
             return text(value)
     if isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), str):
         return text(next(iter(value.values())))

@@ -198,7 +198,7 @@ def unpack_reply(kept: str) -> tuple[str, list[WeightedPlace]]:
     try:
         value = decode_json(kept)
         reply, places = value["reply"], [_parse_token(*one) for one in value["logprobs"]]
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         return kept, []  # a reply that only looks like one
     return (reply, places) if isinstance(reply, str) else (kept, [])
 
