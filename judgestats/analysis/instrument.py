@@ -19,7 +19,8 @@ from judgestats.errors import InputError
 from judgestats.results import About, Row
 from judgestats.stats.inference.result import Estimate, Result, TestResult
 from judgestats.stats.models.many_facet import ManyFacet, many_facet
-from judgestats.stats.robustness.levels import BETWEEN, NO_LEVELS, SHORTER, levels_used
+from judgestats.stats.robustness.levels import BETWEEN, NO_LEVELS, levels_used
+from judgestats.stats.robustness.recoding import SHORTER, recoding_loss
 from judgestats.stats.robustness.source_dif import dif_test
 
 SOURCES = ("factor_source", "factor_system", "factor_author", "author")
@@ -77,7 +78,7 @@ def instrument_results(
         if not read.any():
             continue
         used = levels_used(scores[read], cluster=array.clusters[read], level=declared.level)
-        about_levels = tuple(n for n in used.notes if n.code in {BETWEEN, NO_LEVELS, SHORTER})
+        about_levels = tuple(n for n in used.notes if n.code in {BETWEEN, NO_LEVELS})
         for key in _TERMS:
             term = used[key]
             if key == _TERMS[0]:
@@ -85,6 +86,9 @@ def instrument_results(
                 term = term.replace(notes=(*term.notes, *about_levels), details=again)
             if not math.isnan(term.estimate):
                 results.append(_name_result(key, name, term.label, term))
+        loss = recoding_loss(scores[read], cluster=array.clusters[read], level=declared.level)
+        if loss.interval is not None:
+            results.append(_name_result(loss.name, name, f"{loss.label}, pairs of levels", loss))
     severities, _ = _severities(frame, declared)
     if severities is not None:
         results += _facet_results(severities)
@@ -146,20 +150,12 @@ def instrument_limits(
         for n in results
         if n.id.startswith(f"instrument.{_TERMS[0]}.") and isinstance(n.result, Estimate)
     }
-    shorter = dict.fromkeys(
-        note.message for used in levels.values() for note in used.notes if note.code == SHORTER
-    )
-    for message in shorter if len(levels) == 1 else ():
-        out.append(Limit(message, code=SHORTER, short=message.rstrip(".")))
-    if len(levels) > 1 and shorter:
-        out.append(
-            Limit(
-                f"A shorter scale would do for {len(shorter)} of {len(levels)} conditions. "
-                + " ".join(shorter),
-                code=SHORTER,
-                short=f"a shorter scale would do for {len(shorter)} of {len(levels)} conditions",
-            )
-        )
+    for named in results:
+        if named.id.startswith("instrument.recoding_loss.") and isinstance(named.result, Estimate):
+            name = named.id.removeprefix("instrument.recoding_loss.")
+            for note in named.result.notes:
+                text = f"{name}: {note.message}"
+                out.append(Limit(text, code=SHORTER, short=text.rstrip(".")))
     for name, used in levels.items():
         for note in used.notes:
             if note.code == NO_LEVELS:

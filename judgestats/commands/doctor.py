@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from judgestats.analysis.audit_answer import answerable
+from judgestats.analysis.copies import find_copies
 from judgestats.collection.journal import Journal, journal_view
 from judgestats.collection.journal_file import is_laid_out
 from judgestats.commands.arguments import Args, repeated_options, table_options
@@ -207,6 +208,10 @@ def doctor_file(arguments: Args) -> int:
         console.print_result(*_wrapped(line))
     for note in frame.attrs["notes"]:
         console.print_result(*_wrapped(f"Note: {note}"))
+    copies = find_copies(frame)
+    if copies.groups:
+        console.print_result("", f"Copies: {copies.said}.")
+        console.print_result(*(f"  {' = '.join(group)}" for group in copies.groups))
     console.print_result("", "What it can answer:")
     again = " ".join(
         ["judgestats analyze", shlex.quote(arguments.file), *repeated_options(arguments)]

@@ -139,20 +139,26 @@ def test_the_screen_tells_severity_and_favoured_sources():
     assert "fair_source" not in {r.key for r in plain.rows}
 
 
-def test_a_scale_used_as_three_levels_is_told_with_what_a_shorter_one_loses():
+def test_a_shorter_scale_is_claimed_by_the_loss_of_information_alone():
     rng = np.random.default_rng(3)
-    rows = [
-        {"judge": "j", "temperature": 1.0, "item_id": f"i{i}", "cluster": f"i{i}", "replicate": r,
-         "score": score, "status": "ok"}
-        for i, score in enumerate(rng.choice([1.0, 7.0, 8.0, 10.0], size=80, p=[.2, .1, .2, .5]))
-        for r in range(2)
-    ]  # fmt: skip
-    found = audit(parsed_frame(pd.DataFrame(rows)), n_resamples=19)
-    [told] = [str(t) for t in found.limitations if "in place of" in str(t)]
-    assert told == (
-        "3 levels (1, 7-8, 10) in place of the 10 from 1 to 10 keep 99 % of the scores' "
-        "variance: 1 % is lost."
-    )
+
+    def shorter(levels, noise):
+        true = rng.choice(levels, size=120)
+        rows = [
+            {"judge": "j", "temperature": 1.0, "item_id": f"i{i}", "cluster": f"i{i}",
+             "replicate": r, "score": score + rng.choice(noise), "status": "ok"}
+            for i, score in enumerate(true) for r in range(4)
+        ]  # fmt: skip
+        found = audit(parsed_frame(pd.DataFrame(rows)), n_resamples=19)
+        told = [str(t) for t in found.limitations if "-level scale would do" in str(t)]
+        return found["instrument.recoding_loss.j, T=1"], told
+
+    loss, told = shorter([1.0, 3.0, 5.0, 7.0, 9.0], [0.0, 1.0])
+    assert loss.interval.high <= 0.05
+    assert told[0].startswith("j, T=1: A 5-level scale would do")
+    loss, told = shorter([1.0, 4.0, 5.0, 8.0], [-1.0, 0.0, 1.0, 2.0])
+    assert loss.interval.high > 0.05
+    assert not told
 
 
 def test_leniency_against_people_is_told_from_that_beside_other_judges():
