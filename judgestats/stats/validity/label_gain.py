@@ -69,7 +69,7 @@ def labels_gained(
     >>> judge = people + rng.normal(size=300)
     >>> out = labels_gained(judge, np.where(np.arange(300) < 60, people, np.nan))
     >>> round(out.estimate), round(out.interval.low), round(out.interval.high)
-    (54, 28, 99)
+    (51, 24, 88)
     """
     items = labelled_items(
         judge, human, kind="score", cluster=inference["cluster"], stratum=stratum,

@@ -101,10 +101,10 @@ def panel_gain(
     )  # fmt: skip
     if effective_clusters(sizes) < 2:
         return estimate.replace(notes=(few_questions(sizes.size, sizes),))
-    if losses and np.abs(differences).max() <= 1e-12 * max(1.0, np.abs(own).max()):
-        message = "No interval: the panel errs as much as each member on every item."
-        return estimate.replace(notes=(Note(code="no_interval", message=message),))
     low, high, needed = _limits(differences, codes, sizes, inference["level"], losses=losses)
+    if not high > low:
+        message = "No interval: the panel differs from a member by the same amount on every item."
+        return estimate.replace(notes=(Note(code="no_interval", message=message),))
     value = float(np.clip(gain.mean(), low, high))
     ends = (-high, -low) if losses else (low, high)
     notes: tuple[Note, ...] = ()
