@@ -114,6 +114,9 @@ from judgestats.stats.comparison.groups import (
 from judgestats.stats.comparison.groups import (
     pairwise_mann_whitney as pairwise_mann_whitney,
 )
+from judgestats.stats.comparison.leniency import (
+    leniency as leniency,
+)
 from judgestats.stats.comparison.paired import (
     wilcoxon_signed_rank as wilcoxon_signed_rank,
 )

@@ -298,6 +298,7 @@ CALLS["panel_of_scores"] = lambda x: call(
     names=[f"j{k}" for k in range(x.shape[1])],
 )
 CALLS["panel_gain"] = lambda x: call("panel_gain", column(binary(x), 0), binary(x)[:, 1:])
+CALLS["leniency"] = lambda x: call("leniency", x)
 CALLS["copied_items"] = lambda x: call(
     "copied_items",
     x.ravel(),
