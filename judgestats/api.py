@@ -14,6 +14,7 @@ import pandas as pd
 
 from judgestats.analysis.audit import audit as audit_frame
 from judgestats.analysis.audit import audit_read
+from judgestats.analysis.copies import join_copies
 from judgestats.analysis.drift import drift as drift_frames
 from judgestats.analysis.drift_tests import with_parameters
 from judgestats.analysis.measures import with_measures
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _AUDIT_OPTIONS = (
+    "duplicates",
     "n_resamples",
     "seed",
     "level",
@@ -116,7 +118,9 @@ def audit(data: Any, **options: Any) -> Findings:
         corrected rates are for (``chat=.8,code=.2``); ``omega_model``, whose omega stands
         beside the parallel one (``tau-equivalent``, ``congeneric``); ``sensitivity`` and
         ``specificity``, the judge's rates in another study (``137/149``), which correct the pass
-        rate where there are no labels; all others as `read_judgments` takes them.
+        rate where there are no labels; ``duplicates``, what becomes of items that repeat another
+        one (``cluster``, ``drop``, ``keep``, ``refuse``); all others as `read_judgments` takes
+        them.
 
     Returns
     -------
@@ -142,7 +146,8 @@ def audit(data: Any, **options: Any) -> Findings:
         frame, analysis = data, audit_frame(data, **chosen)
     else:
         frame = read_judgments(data, **options)
-        analysis = audit_read(frame, notes=frame.attrs["notes"], **chosen)
+        frame, copies = join_copies(frame, chosen.pop("duplicates", "cluster"))
+        analysis = audit_read(frame, notes=frame.attrs["notes"], limits=copies.limits, **chosen)
     understood = frame.attrs.get("understood", [])
     analysis = replace(analysis, question=" ".join([*understood, analysis.question]))
     level = float(chosen.get("level", 0.95))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.copies import join_copies
 from judgestats.analysis.design import Design
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, with_omega_model
 from judgestats.analysis.judged_systems import with_systems
@@ -482,6 +483,7 @@ def audit(
     omega_model: str = "parallel",
     sensitivity: str = "",
     specificity: str = "",
+    duplicates: str = "cluster",
 ) -> Analysis:
     """Audit a frame of judgments: reliability and spread per condition, and paired comparisons.
 
@@ -504,6 +506,8 @@ def audit(
     sensitivity, specificity : str
         The judge's rates in another study with their numbers of labels, ``137/149`` or ``.92/149``:
         where these judgments have no labels, the pass rate is corrected by them.
+    duplicates : {"cluster", "drop", "keep", "refuse"}
+        What becomes of items that repeat another item's text or replies: `join_copies`.
 
     Returns
     -------
@@ -526,9 +530,11 @@ def audit(
     >>> found.conditions["n_items"].tolist()
     [12]
     """
+    frame, copies = join_copies(validate_parsed(judgments), duplicates)
     return audit_read(
-        validate_parsed(judgments),
+        frame,
         notes=judgments.attrs.get("notes", ()),
+        limits=copies.limits,
         n_resamples=n_resamples,
         seed=seed,
         level=level,
@@ -553,7 +559,13 @@ def _with_criteria(audits: Analysis, frame: pd.DataFrame) -> Analysis:
     return replace(audits, condition_records=named)
 
 
-def audit_read(frame: pd.DataFrame, *, notes: Iterable[object] = (), **options: Any) -> Analysis:
+def audit_read(
+    frame: pd.DataFrame,
+    *,
+    notes: Iterable[object] = (),
+    limits: Iterable[Limit] = (),
+    **options: Any,
+) -> Analysis:
     """Audit a frame that has just been read, and was validated there.
 
     Parameters
@@ -562,6 +574,8 @@ def audit_read(frame: pd.DataFrame, *, notes: Iterable[object] = (), **options: 
         As `judgestats.read_judgments` returned it.
     notes : iterable of str
         What the data leave open.
+    limits : iterable of Limit
+        What `join_copies` found.
     **options
         As `audit` takes them.
 
@@ -593,5 +607,5 @@ def audit_read(frame: pd.DataFrame, *, notes: Iterable[object] = (), **options: 
         )
     audits = with_systems(_with_criteria(audits, frame), frame)
     warned = label_warnings(audits.results)
-    audits = replace(audits, limitations=(*warned, *audits.limitations))
+    audits = replace(audits, limitations=(*warned, *audits.limitations, *limits))
     return marked_as_tuned(with_read_notes(audits, read_notes), [frame])

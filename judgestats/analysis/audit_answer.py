@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from judgestats.analysis.conversion import effect_number
+from judgestats.analysis.design import THESE_RUNS
 from judgestats.analysis.families import LEVEL, claim_of, restrict_pairs
 from judgestats.analysis.records import NamedResult
 from judgestats.analysis.single_shot import format_human_correlation
@@ -18,7 +19,13 @@ from judgestats.data.readers.columns import folded
 from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.results import Claim, Headline, adjusted_p, hangs_on
 from judgestats.stats.inference.multiplicity import p_adjust, p_bounds
-from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
+from judgestats.stats.inference.result import (
+    Comparison,
+    Comparisons,
+    Estimate,
+    Result,
+    TestResult,
+)
 from judgestats.stats.robustness.source_dif import NOISY, farthest_source
 
 _COMPARED = {
@@ -121,7 +128,8 @@ def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> t
                 p_bound=bounds.get(named.id, False),
                 reason=reason,
                 says=_SAYS.get((_kind(named.id), said), "")
-                + (f" ({far.label})" if far else _source_phrase(named.id, result, claim)),
+                + (f" ({far.label})" if far else _source_phrase(named.id, result, claim))
+                + (in_these_runs(result) if claim == "differs" else ""),
                 size=size,
             )
         )
@@ -290,9 +298,29 @@ def _shift(headlines: Sequence[Headline], results: Sequence[NamedResult]) -> str
     row = max(shown, key=lambda r: abs(r.estimate))
     pairs = f", the largest of {len(shown)} such differences" if len(shown) > 1 else ""
     return (
-        f"; mean scores differ: {row.a} minus {row.b} {row.with_bounds()} points{pairs} "
+        f"; mean scores differ{in_these_runs(row)}: {row.a} minus {row.b} {row.with_bounds()} "
+        f"points{pairs} "
         f"(paired by item, adjusted p {adjusted_p(headline)})"
     )
+
+
+def in_these_runs(result: Result | Comparison) -> str:
+    """Words behind a difference of means whose runs are not identified; empty where they are.
+
+    Parameters
+    ----------
+    result : Result or Comparison
+        A difference, or a set of them.
+
+    Examples
+    --------
+    >>> row = Comparison(a="x", b="y", estimate=0.3, details={"target": "these runs"})
+    >>> in_these_runs(row), in_these_runs(Comparison(a="x", b="y", estimate=0.3))
+    (' in these runs', '')
+    """
+    rows = result.rows if isinstance(result, Comparisons) else (result,)
+    targets = {getattr(row, "details", {}).get("target", "") for row in rows}
+    return f" in {THESE_RUNS}" if THESE_RUNS in targets else ""
 
 
 def _widest(results: Sequence[NamedResult]) -> str:

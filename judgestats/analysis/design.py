@@ -31,6 +31,8 @@ class Design:
     request_order : str
         ``interleaved`` where repeats cannot share a shift of their run; empty where not known.
     n_items, n_clusters, n_judges, n_criteria, n_orders : int
+    n_copies : int
+        Items that repeat another one, counted in its cluster.
     runs : tuple of int
         Smallest and largest number of runs of a judge.
 
@@ -55,6 +57,7 @@ class Design:
     n_judges: int
     n_criteria: int = 1
     n_orders: int = 1
+    n_copies: int = 0
     runs: tuple[int, int]
 
     @classmethod
@@ -147,7 +150,8 @@ class Design:
         items = count_noun(self.n_items, "item", "items")
         if self.cluster == "random":
             items += f" in {count_noun(self.n_clusters, 'question', 'questions')}"
-        parts = [f"{items} ({self.item})"]
+        copies = f", {count_noun(self.n_copies, 'copy', 'copies')} joined" if self.n_copies else ""
+        parts = [f"{items} ({self.item}{copies})"]
         for facet, n, one, many in (
             (self.judge, self.n_judges, "judge", "judges"),
             (self.criterion, self.n_criteria, "criterion", "criteria"),

@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.families import AnalysisPlan, Hypothesis
+from judgestats.analysis.design import request_order
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, shared_clusters
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import NamedResult, condition_result
 from judgestats.analysis.summary_rows import declared_row, results_row
@@ -17,9 +18,12 @@ from judgestats.data.matrices import ScoreArray
 from judgestats.data.readers.frame import condition_labels
 from judgestats.errors import InputError
 from judgestats.results import About, Row
+from judgestats.stats.comparison.leniency import leniency
 from judgestats.stats.inference.result import Estimate, Result, TestResult
+from judgestats.stats.inference.runs import run_component
 from judgestats.stats.models.many_facet import ManyFacet, many_facet
-from judgestats.stats.robustness.levels import BETWEEN, NO_LEVELS, SHORTER, levels_used
+from judgestats.stats.robustness.levels import BETWEEN, NO_LEVELS, levels_used
+from judgestats.stats.robustness.recoding import SHORTER, recoding_loss
 from judgestats.stats.robustness.source_dif import dif_test
 
 SOURCES = ("factor_source", "factor_system", "factor_author", "author")
@@ -77,7 +81,7 @@ def instrument_results(
         if not read.any():
             continue
         used = levels_used(scores[read], cluster=array.clusters[read], level=declared.level)
-        about_levels = tuple(n for n in used.notes if n.code in {BETWEEN, NO_LEVELS, SHORTER})
+        about_levels = tuple(n for n in used.notes if n.code in {BETWEEN, NO_LEVELS})
         for key in _TERMS:
             term = used[key]
             if key == _TERMS[0]:
@@ -85,6 +89,10 @@ def instrument_results(
                 term = term.replace(notes=(*term.notes, *about_levels), details=again)
             if not math.isnan(term.estimate):
                 results.append(_name_result(key, name, term.label, term))
+        loss = recoding_loss(scores[read], cluster=array.clusters[read], level=declared.level)
+        if loss.interval is not None:
+            results.append(_name_result(loss.name, name, f"{loss.label}, pairs of levels", loss))
+    results += _leniencies(frame, declared)
     severities, _ = _severities(frame, declared)
     if severities is not None:
         results += _facet_results(severities)
@@ -146,20 +154,12 @@ def instrument_limits(
         for n in results
         if n.id.startswith(f"instrument.{_TERMS[0]}.") and isinstance(n.result, Estimate)
     }
-    shorter = dict.fromkeys(
-        note.message for used in levels.values() for note in used.notes if note.code == SHORTER
-    )
-    for message in shorter if len(levels) == 1 else ():
-        out.append(Limit(message, code=SHORTER, short=message.rstrip(".")))
-    if len(levels) > 1 and shorter:
-        out.append(
-            Limit(
-                f"A shorter scale would do for {len(shorter)} of {len(levels)} conditions. "
-                + " ".join(shorter),
-                code=SHORTER,
-                short=f"a shorter scale would do for {len(shorter)} of {len(levels)} conditions",
-            )
-        )
+    for named in results:
+        if named.id.startswith("instrument.recoding_loss.") and isinstance(named.result, Estimate):
+            name = named.id.removeprefix("instrument.recoding_loss.")
+            for note in named.result.notes:
+                text = f"{name}: {note.message}"
+                out.append(Limit(text, code=SHORTER, short=text.rstrip(".")))
     for name, used in levels.items():
         for note in used.notes:
             if note.code == NO_LEVELS:
@@ -228,7 +228,7 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
         Judges that were asked of several sources have one result for all their conditions.
     """
     by_id = {n.id: n.result for n in results if n.id.startswith("instrument.")}
-    if not any(i.split(".")[1] in {"leniency_points", "dif_test"} for i in by_id):
+    if not any(i.split(".")[1] in {"leniency", "dif_test"} for i in by_id):
         return ()
     source = _source(frame)
     of = pd.DataFrame({
@@ -236,17 +236,8 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
         "source": frame[source].astype(str) if source.startswith("factor_") else "",
     }).drop_duplicates("condition").set_index("condition")  # fmt: skip
     raters, sources_of = (dict(zip(map(str, of.index), of[c], strict=True)) for c in of)
-    again = frame.duplicated(["condition", "item_id"]).any()
     rows = [
-        results_row(
-            "fair_severity",
-            "Leniency vs. panel",
-            "Leniency",
-            "leniency_points",
-            "instrument.leniency_points.{}",
-            raters,
-            note="(first scores)" if again else "(same answers)",
-        )
+        declared_row("leniency", raters, ids="instrument.leniency.{}"),
     ]
     sources = {
         tuple(r.details["sources"])
@@ -293,8 +284,8 @@ def _raters(frame: pd.DataFrame) -> pd.Series:
     return condition_labels(frame, others)
 
 
-def _first(frame: pd.DataFrame) -> pd.DataFrame:
-    """The first read score of each answer by each rater: repeats are no further raters."""
+def _rated(frame: pd.DataFrame) -> pd.DataFrame:
+    """The read scores with rater and answer, in the order of repeats."""
     source = _source(frame)
     columns = ("item_id", "cluster", "score", "label", "replicate", source)
     used = [c for c in columns if c and c in frame]
@@ -305,9 +296,12 @@ def _first(frame: pd.DataFrame) -> pd.DataFrame:
         read, answer = read[present], answer[present]
         answer = answer + " / " + read[source].astype(str)
     rated = read.assign(_rater=_raters(frame).loc[read.index], _answer=answer)
-    # the first by its number, in whatever order the rows stand
-    ordered = rated.sort_values("replicate", kind="stable") if "replicate" in rated else rated
-    return ordered.drop_duplicates(["_rater", "_answer"]).sort_index()
+    return rated.sort_values("replicate", kind="stable") if "replicate" in rated else rated
+
+
+def _first(frame: pd.DataFrame) -> pd.DataFrame:
+    """The first read score of each answer by each rater: repeats are no further raters."""
+    return _rated(frame).drop_duplicates(["_rater", "_answer"]).sort_index()
 
 
 def _severities(frame: pd.DataFrame, declared: AnalysisPlan) -> tuple[ManyFacet | None, str]:
@@ -347,10 +341,37 @@ def _severities(frame: pd.DataFrame, declared: AnalysisPlan) -> tuple[ManyFacet 
         return None, str(refusal)
 
 
+def _leniencies(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
+    """Each judge's leniency against all of them, from all repeats of the items they share."""
+    rated = _rated(frame)
+    if rated["_rater"].nunique() < 2:
+        return []
+    cells = ["_answer", "_rater", "_run"]
+    runs = rated.groupby(cells[:2], sort=False).cumcount()
+    wide = rated.assign(_run=runs).set_index(cells)["score"].unstack(cells[1:])
+    names = list(dict.fromkeys(rated["_rater"]))
+    columns = pd.MultiIndex.from_product([names, range(int(runs.max()) + 1)])
+    scores = wide.reindex(columns=columns).to_numpy(float).reshape(len(wide), len(names), -1)
+    cluster = rated.drop_duplicates("_answer").set_index("_answer")["cluster"].loc[wide.index]
+    try:
+        found = leniency(
+            scores, judges=names, cluster=shared_clusters(cluster.to_numpy(object)),
+            runs=run_component(
+                scores, cluster=cluster.to_numpy(object), interleaved=request_order(frame) != ""
+            ),
+            level=declared.level,
+        )  # fmt: skip
+    except InputError:  # no item in common: severities say so
+        return []
+    return [
+        _name_result("leniency", name, "Leniency vs. panel", term)
+        for name, term in zip(names, found.terms, strict=True)
+    ]
+
+
 def _facet_results(model: ManyFacet) -> Iterator[NamedResult]:
     for judge in model.facets["judge"]:
         yield _name_result("severity", judge.level, "Severity, logits", judge.severity)
-        yield _name_result("leniency_points", judge.level, "Leniency, points", judge.points)
         for key in ("infit", "outfit"):
             yield _name_result(
                 key,

@@ -270,7 +270,7 @@ def true_rows(
             note=note,
             beside=alone,
         ),
-        declared_row("labels_worth", names, ids="people.worth.{}"),
+        declared_row("labels_extra", names, ids="people.labels_extra.{}"),
     )
 
 

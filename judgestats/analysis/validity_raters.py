@@ -147,8 +147,8 @@ def _judge(asked: pd.DataFrame, *, scores: bool) -> pd.Series:
 PANEL = Hypothesis(
     id="panel",
     question="Is a panel of these conditions better than its best member?",
-    test="majority (scores: mean, median) and weights learnt from labels against the best member, "
-    "weights and best member chosen on four fifths of the questions and judged on the fifth; near "
+    test="majority (scores: mean, median) and weights learnt from labels against each member, the "
+    "interval of the best one; weights learnt on four fifths of the questions; near "
     "copies and the effective number of judges beside it",
     family="none: differences with intervals",
 )

@@ -17,8 +17,9 @@ from judgestats.analysis.records import NamedResult, Recommendation
 from judgestats.data.matrices import ScoreArray
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_number
-from judgestats.stats.inference.estimate import Estimate, Result, Sample
+from judgestats.stats.inference.estimate import Result, Sample
 from judgestats.stats.validity.corrected import CorrectedScore
+from judgestats.stats.validity.label_gain import gain_phrase
 from judgestats.stats.validity.poststratified import corrected_by_rates, effective_passes
 from judgestats.stats.validity.scores import AccuracyByK, choice_accuracy_by_k
 
@@ -50,7 +51,7 @@ def corrected_results(
             **score.corrected.details,
             **({"judge_only": score.judge_only.estimate} if beside_judge else {}),
             "people_only": score.people_only.estimate,
-            "labels_worth": score.labels_worth,
+            "labels_extra": score.labels_extra.estimate,
         },
     )
     beside = [
@@ -58,8 +59,8 @@ def corrected_results(
         for name, e in (("judge alone", score.judge_only), ("labels alone", score.people_only))
         if not math.isnan(e.estimate) and (beside_judge or e is not score.judge_only)
     ]
-    if score.labels_worth >= 1:
-        beside.append(f"the judge is worth {score.labels_worth:.0f} labels")
+    if score.labels_extra.interval is not None:
+        beside.append(gain_phrase(score.labels_extra))
     if not score.labels_drawn:
         beside.append("assumes that the labelled items were drawn at random")
     if shares:
@@ -70,12 +71,9 @@ def corrected_results(
     if not math.isnan(alone.estimate):
         name = "people_only_rate" if what == "pass rate" else "people_only"
         results.append(("people.labels_alone", alone.label, alone.replace(name=name)))
-    if not math.isnan(score.labels_worth):
-        worth = Estimate(
-            name="labels_worth", label="Labels that the judge is worth", sample=corrected.sample,
-            estimate=float(max(round(score.labels_worth), 0)),
-        )  # fmt: skip
-        results.append(("people.worth", worth.label, worth))
+    extra = score.labels_extra
+    if extra.interval is not None:
+        results.append(("people.labels_extra", extra.label, extra))
     return results
 
 

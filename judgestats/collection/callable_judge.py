@@ -26,6 +26,7 @@ from judgestats.collection.response import MAX_TEXT_CHARS
 from judgestats.collection.retry import Choice, Kind, Outcome, Parameter, one_line, storable
 from judgestats.data.columns import Task
 from judgestats.errors import InputError, nearest
+from judgestats.files.text import decode_json
 from judgestats.protocols.base import ReplyMode
 
 _MOST_FILES = 500
@@ -463,8 +464,8 @@ class FunctionClient(AbstractAsyncContextManager["FunctionClient"]):
     ) -> Outcome:
         """Call the function once for each choice that is asked for."""
         del request_id
-        request = json.loads(body)
-        judged = json.loads((headers or {}).get(JUDGED_HEADER, "{}"))
+        request = decode_json(body)
+        judged = decode_json((headers or {}).get(JUDGED_HEADER, "{}"))
         words = judged.pop("words", ("yes", "no"))
         offered = _offered(request, judged)
         started = time.perf_counter()

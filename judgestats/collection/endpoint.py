@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -30,6 +29,7 @@ from judgestats.collection.retry import (
 from judgestats.collection.spec import JudgeSpec, key_hint
 from judgestats.data.columns import Condition, Task
 from judgestats.data.request_fields import label
+from judgestats.files.text import decode_json
 from judgestats.protocols.base import ReplyMode
 
 if TYPE_CHECKING:
@@ -315,8 +315,8 @@ def mode_ignored(endpoint: Endpoint, sent: SentRequest, outcome: Outcome) -> boo
 
 def _is_object(text: str) -> bool:
     try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
+        return isinstance(decode_json(text, keep_last=True), dict)
+    except ValueError:
         return False
 
 

@@ -23,6 +23,7 @@ from judgestats.collection.retry import Kind, Outcome, one_line
 from judgestats.collection.spec import JudgeSpec
 from judgestats.data.request_fields import placed
 from judgestats.errors import InputError, JudgeError
+from judgestats.files.text import decode_json
 from judgestats.protocols.replies import log_probability
 
 _PROMPT = (
@@ -167,7 +168,7 @@ class _Calls:
             for name, value in headers.items()
             if "ratelimit" in name
         }
-        value = json.loads(raw) if outcome.kind is Kind.ANSWERED else {}
+        value = decode_json(raw, keep_last=True) if outcome.kind is Kind.ANSWERED else {}
         return outcome, value
 
 
@@ -326,8 +327,8 @@ def _uncertain(content: list[Any]) -> dict[str, float]:
 
 def _is_verdict(text: str) -> bool:
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = decode_json(text, keep_last=True)
+    except ValueError:
         return False
     return isinstance(value, dict) and isinstance(value.get("score"), int)
 

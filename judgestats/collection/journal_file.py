@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from judgestats.errors import StoreError
-from judgestats.json_text import clean
+from judgestats.files.text import clean
 
 APPLICATION_ID = 0x4A535431  # "JST1"
 VERSION = 6

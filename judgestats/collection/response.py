@@ -21,7 +21,7 @@ from judgestats.collection.retry import (
 )
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import EXTRA, FIELDS
-from judgestats.json_text import decode_json
+from judgestats.files.text import decode_json
 from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.replies import message_text, pack_reply
 
@@ -225,8 +225,8 @@ def _words(body: bytes) -> tuple[str, str, str]:
 
 def _json(text: str) -> Any:
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = decode_json(text, keep_last=True)
+    except ValueError:
         return None
     return value if isinstance(value, dict | list) else None
 
@@ -257,7 +257,7 @@ def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Out
     """Read the body of a 200 reply; anything but a chat completion is malformed, never a guess."""
     try:
         reply = decode_json(body, keep_last=True)
-    except (ValueError, RecursionError):
+    except ValueError:
         if body[:200].lstrip()[:9].lower().startswith((b"<!doctype", b"<html")):
             return read_error(200, body, headers, latency_s)
         kind = headers.get("content-type", "no content type")[:60]
@@ -429,7 +429,7 @@ class SentRequest:
     @classmethod
     def from_json(cls, text: str) -> SentRequest:
         """From the journal's text."""
-        value = json.loads(text)
+        value = decode_json(text)
         own = {"mode": ReplyMode(value["mode"]), "varied": frozenset(value["varied"])}
         return cls(**{**value, **own})
 
@@ -535,7 +535,7 @@ class Abilities:
     @classmethod
     def from_json(cls, text: str) -> Abilities:
         """From the journal's text, that of 0.1.0 too."""
-        value = json.loads(text)
+        value = decode_json(text)
         earlier = [["temperature", t, w] for t, w in value.get("refused_temperatures", ())]
         left_out = [] if value.get("top_k", True) else ["top_k"]
         return cls(

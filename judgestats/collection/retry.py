@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from judgestats.json_text import clean
+from judgestats.files.text import clean
 from judgestats.protocols.base import ReplyMode
 from judgestats.redaction import scrubbed
 

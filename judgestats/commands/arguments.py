@@ -6,7 +6,6 @@ The commands themselves are declared in `judgestats.commands.declarations`, word
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any, Literal, NamedTuple
 
 from judgestats.errors import InputError
+from judgestats.files.text import decode_json
 
 Kind = Literal["text", "whole", "number", "switch", "file", "folder"]
 
@@ -182,7 +182,7 @@ def word_values(given: list[str]) -> dict[str, str]:
     out: dict[str, str] = {}
     for text in given:
         try:
-            own = json.loads(text) if text.lstrip().startswith("{") else _pairs("--values", [text])
+            own = decode_json(text) if text.lstrip().startswith("{") else _pairs("--values", [text])
         except ValueError as error:
             raise InputError(f"--values: {text[:60]!r} is not JSON ({error}).") from None
         twice = next((w for w in own if w in out), "")

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -319,6 +319,7 @@ def _streams(arguments: Args, path: Path) -> bool:
 
 def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput:
     from judgestats.analysis.audit import audit_read, plan_for
+    from judgestats.analysis.copies import join_copies
     from judgestats.analysis.leaderboard import add_scores
     from judgestats.analysis.measures import with_measures
     from judgestats.analysis.supplements import supplemented
@@ -341,8 +342,12 @@ def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditIn
         "specificity": arguments.specificity,
         "omega_model": arguments.omega_model,
     }
+    frame, copies = join_copies(frame, arguments.duplicates)
     declared = plan_for(frame, **choices)
-    analysis = audit_read(frame, notes=frame.attrs["notes"], **choices)
+    if declared.design is not None and arguments.duplicates == "cluster":
+        design = replace(declared.design, n_copies=copies.n_copies)
+        declared = replace(declared, design=design)
+    analysis = audit_read(frame, notes=frame.attrs["notes"], limits=copies.limits, **choices)
     analysis = supplemented(analysis, frame, level=declared.level, scale=frame.attrs.get("scale"))
     analysis = with_disagreements(analysis, frame, texts_in(frame), texts=arguments.texts == "on")
     analysis = with_measures(analysis, frame, decision_options(arguments))
@@ -549,6 +554,8 @@ def _command(arguments: Args) -> str:
         words.append(f"--beside {shlex.quote(Path(arguments.beside).name)}")
     if arguments.omega_model != "parallel":
         words.append(f"--omega-model {arguments.omega_model}")
+    if arguments.duplicates != "cluster":
+        words.append(f"--duplicates {arguments.duplicates}")
     if arguments.texts != "on":
         words.append(f"--texts {arguments.texts}")
     if arguments.crosscheck != "auto":

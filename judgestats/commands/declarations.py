@@ -49,6 +49,12 @@ _RESAMPLING = (
         default="parallel", choices=("parallel", "tau-equivalent", "congeneric")),
 )
 
+_DUPLICATES = Option(
+    "--duplicates", "Statistics", "Handling of items that repeat another item's text or replies: "
+    "one cluster, first item only, no change, or an error", default="cluster",
+    choices=("cluster", "drop", "keep", "refuse"),
+)
+
 _VALUES = Option(
     "--values", "Labels", "Meaning of words, e.g. 'P=pass,F=fail,U=unparsed'; meanings are pass, "
     "fail, a, b, tie, skip, unparsed, error, missing, or a number; label:P and verdict:P are words "
@@ -122,6 +128,7 @@ _ANALYZE = Command(
             metavar="RIGHT/LABELS"),
         Option("--beside", "Statistics", "Scores of the same systems, to compare their "
             "ranking with that by pairwise preferences, e.g. scores.csv", kind="file"),
+        _DUPLICATES,
         *_RESAMPLING,
         *DECISION,
         *RESULTS,

@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from judgestats.analysis.audit_answer import answerable
+from judgestats.analysis.copies import find_copies
 from judgestats.collection.journal import Journal, journal_view
 from judgestats.collection.journal_file import is_laid_out
 from judgestats.commands.arguments import Args, repeated_options, table_options
 from judgestats.commands.audit import read_or_ask
-from judgestats.data.readers.guarded import NoTableError
 from judgestats.data.readers.reading import reading_of
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.table_files import table_of
 from judgestats.errors import InputError, JudgestatsError, printable
+from judgestats.files.guarded import NoTableError
 from judgestats.results.numbers import count_noun
 from judgestats.results.screen import plain_text
 from judgestats.results.verdict_screen import grid_lines
@@ -159,7 +160,7 @@ def _test_call(spec: JudgeSpec, timeout_s: float) -> tuple[str, bool]:
         return str(error), True
 
 
-_SHOWN = 60
+_SHOWN, _MOST_COPIES = 60, 4
 
 
 def doctor_file(arguments: Args) -> int:
@@ -213,6 +214,10 @@ def doctor_file(arguments: Args) -> int:
         lines += _wrapped(line)
     for note in frame.attrs["notes"]:
         lines += _wrapped(f"Care  {note}")
+    copies = find_copies(frame)
+    if copies.groups:
+        lines += _wrapped(f"Care  {copies.said}.")
+        lines += [f"      {' = '.join(group)}" for group in copies.groups[:_MOST_COPIES]]
     file = shlex.quote(arguments.file)
     rows = [["Can answer", "", "Missing"]]
     for q in asked:

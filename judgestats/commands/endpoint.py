@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.api import endpoint
 from judgestats.commands.arguments import Args
 from judgestats.errors import InputError, guard_output
+from judgestats.files.text import decode_json
 from judgestats.runner import display as console
 from judgestats.terminal import emit
 
@@ -86,8 +86,8 @@ def _earlier(against: str, card: EndpointCard, store: Store | None) -> dict[str,
 
         return card_of_run(store or open_store(existing=True), against)
     try:
-        earlier: dict[str, Any] = json.loads(Path(against).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        earlier: dict[str, Any] = decode_json(Path(against).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise InputError(f"endpoint: {against} is no card ({error}).") from None
     whole = isinstance(earlier, dict) and isinstance(earlier.get("features"), dict)
     if not whole or not isinstance(earlier.get("asked_at"), str):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from judgestats.commands.arguments import Args
 from judgestats.data.schema import read_frame
 from judgestats.errors import InputError, guard_output
+from judgestats.files.text import decode_json
 from judgestats.items.readers import read_items
 from judgestats.runner import display as console
 from judgestats.tracking.fetch import run_data
@@ -100,7 +100,7 @@ def run_source(run: str) -> tuple[Source, dict[str, str]]:
         ``name``, ``judges``, ``items`` and ``simulated``.
     """
     with run_data(run) as (folder, data):
-        results = json.loads((folder / "results.json").read_text("utf-8"))
+        results = decode_json((folder / "results.json").read_text("utf-8"))
         own_facts = results.get("facts", results)  # 0.1.0 wrote them beside its results
         try:
             frame = read_frame(data / "judgments.parquet")

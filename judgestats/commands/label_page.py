@@ -19,6 +19,7 @@ from judgestats.commands.file_lock import lock_file, replace_file
 from judgestats.data.readers.labels import LABEL_ENDINGS
 from judgestats.data.readers.table_files import table_of
 from judgestats.errors import InputError
+from judgestats.files.text import decode_json
 from judgestats.runner import display as console
 
 OWN_COLUMNS = ("item_id", "chance", "annotator", "label")
@@ -290,9 +291,9 @@ def label_server(file: LabelFile, *, port: int) -> tuple[ThreadingHTTPServer, st
                 self._refuse()
                 return
             try:
-                asked = json.loads(self.rfile.read(int(length)))
+                asked = decode_json(self.rfile.read(int(length)))
                 file.save(str(asked["item"]), str(asked["label"]))
-            except (ValueError, KeyError, TypeError, RecursionError) as error:
+            except (ValueError, KeyError, TypeError) as error:
                 # an InputError is a ValueError
                 message = str(error) if isinstance(error, InputError) else "no such request"
                 self._send(400, message, "text/plain")

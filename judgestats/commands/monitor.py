@@ -16,8 +16,9 @@ import pandas as pd
 from judgestats.commands.arguments import Args
 from judgestats.commands.file_lock import lock_file, replace_file
 from judgestats.commands.label_page import read_table
-from judgestats.data.readers.guarded import json_document, short
 from judgestats.errors import InputError
+from judgestats.files.guarded import json_document
+from judgestats.files.text import short
 from judgestats.results.thresholds import Side, as_option, named_bounds
 from judgestats.runner import display as console
 from judgestats.stats.validity.sequential import FIRST_LOOK, RunningAverage

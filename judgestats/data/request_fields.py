@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgestats.errors import InputError, nearest
-from judgestats.json_text import decode_json
+from judgestats.files.text import decode_json
 
 EXTRA = "extra_body."
 """What the names of fields begin with that only some servers know."""
@@ -191,7 +191,7 @@ def field_of(name: str) -> RequestField:
 def _json_or_text(text: str) -> Any:
     try:
         value = decode_json(text)
-    except (ValueError, RecursionError):
+    except ValueError:
         return text
     return text if isinstance(value, float) and not math.isfinite(value) else value
 

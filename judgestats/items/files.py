@@ -8,16 +8,14 @@ and the line.
 from __future__ import annotations
 
 import csv
-import gzip
-import io
-import json
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from judgestats.errors import InputError
+from judgestats.files.guarded import Limits, base_name, json_document, records
+from judgestats.files.tables import parquet_rows, text_lines
 from judgestats.items.records import short_repr
 
 MAX_BYTES = 1_000_000_000
@@ -104,33 +102,34 @@ def read_source(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Source:
             f"read_source: {path} is a folder. Give a file, or a folder in FastChat's MT-Bench "
             "layout (question.jsonl and model_answer/*.jsonl) to read_items."
         )
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    zipped = suffixes[-1:] == [".gz"]
-    ending = (suffixes[:-1] if zipped else suffixes)[-1:]
-    kind = _FORMATS.get(ending[0]) if ending else None
+    if not _is_there(path):
+        raise InputError(_no_file(path))
+    name = base_name(path)
+    kind = next((kind for ending, kind in _FORMATS.items() if name.endswith(ending)), None)
     if kind is None:
-        if not _is_there(path):  # a name that is no file's has no ending to be complained of
-            raise InputError(_no_file(path))
         raise InputError(
             f"read_source: the format of {path.name!r} is not known by its ending. Give one of "
-            f"{', '.join(_FORMATS)} (each also with .gz)."
+            f"{', '.join(_FORMATS)} (each also with .gz or .zst)."
         )
-    data = _read_bytes(path, zipped=zipped, max_bytes=max_bytes)
-    if not data.strip():
-        raise InputError(f"read_source: {path.name} is empty. Give a file with at least one row.")
+    limits = Limits(expanded_bytes=max_bytes, document_bytes=max_bytes)
     if kind == "parquet":
-        return Source(path=path, rows=_parquet_rows(path, data, max_bytes))
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"read_source: {path.name} is not UTF-8 (byte {error.start}). Save it as UTF-8."
-        ) from error
-    if kind == "jsonl":
-        return Source(path=path, rows=_jsonl_rows(path, text))
-    if kind == "json":
-        return _json_source(path, text)
-    return Source(path=path, rows=_csv_rows(path, text, "\t" if kind == "tsv" else ","))
+        table = parquet_rows(path, limits)
+        found = enumerate(table.to_pylist(), start=1)
+        source = Source(
+            path=path, rows=tuple(Row(where=f"{path.name}, row {n}", values=v) for n, v in found)
+        )
+    elif kind == "jsonl":
+        told = records(path, limits)
+        source = Source(
+            path=path, rows=tuple(Row(where=f"{path.name}, {w}", values=v) for w, v in told)
+        )
+    elif kind == "json":
+        source = _json_source(path, json_document(path, limits=limits))
+    else:
+        source = Source(path=path, rows=_csv_rows(path, "\t" if kind == "tsv" else ",", limits))
+    if not source.rows and source.document is None:
+        raise InputError(f"read_source: {path.name} has no row. Give at least one.")
+    return source
 
 
 def _is_there(path: Path) -> bool:
@@ -144,66 +143,7 @@ def _no_file(path: Path) -> str:
     return f"read_source: there is no file {str(path)!r}. Check the name, and where you are."
 
 
-def _read_bytes(path: Path, *, zipped: bool, max_bytes: int) -> bytes:
-    try:
-        with gzip.open(path) if zipped else path.open("rb") as stream:
-            data = stream.read(max_bytes + 1)
-    except FileNotFoundError as error:
-        raise InputError(_no_file(path)) from error
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(
-            f"read_source: {path.name} is no complete gzip file ({error}). Download it again."
-        ) from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"read_source: {str(path)!r} cannot be read ({error}).") from error
-    _refuse_large(path, len(data), max_bytes)
-    return data
-
-
-def _refuse_large(path: Path, size: int, max_bytes: int) -> None:
-    if size > max_bytes:
-        raise InputError(
-            f"read_source: {path.name} holds more than {max_bytes:,} bytes (after decompression). "
-            "Give a smaller file, or raise max_bytes."
-        )
-
-
-def _parse_json(text: str, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        place = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}"
-        raise InputError(
-            f"read_source: {where} is no valid JSON ({error.msg}, {place}). Correct it; in a "
-            ".jsonl file every line is one object, a whole list belongs in a .json file."
-        ) from error
-    except (RecursionError, ValueError) as error:
-        raise InputError(
-            f"read_source: {where} cannot be read as JSON: too deeply nested, or a number with too "
-            "many digits."
-        ) from error
-
-
-def _jsonl_rows(path: Path, text: str) -> tuple[Row, ...]:
-    rows = []
-    # Only "\n" ends a line: str.splitlines would also cut at characters that JSON allows in texts.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        where = f"{path.name}, line {number}"
-        value = _parse_json(line, where)
-        if not isinstance(value, Mapping):
-            raise InputError(
-                f"read_source: {where} holds {short_repr(value)}, not an object. Every line of a "
-                ".jsonl "
-                'file is one object, as in {"question": "...", "response": "..."}.'
-            )
-        rows.append(Row(where=where, values=value))
-    return tuple(rows)
-
-
-def _json_source(path: Path, text: str) -> Source:
-    value = _parse_json(text, path.name)
+def _json_source(path: Path, value: Any) -> Source:
     if isinstance(value, Mapping):
         return Source(path=path, document=value)
     if not isinstance(value, list) or not value:
@@ -220,14 +160,14 @@ def _json_source(path: Path, text: str) -> Source:
     return Source(path=path, rows=tuple(rows))
 
 
-def _csv_rows(path: Path, text: str, delimiter: str) -> tuple[Row, ...]:
+def _csv_rows(path: Path, delimiter: str, limits: Limits) -> tuple[Row, ...]:
     # The csv module refuses fields beyond 128 kB unless told otherwise; texts are bounded later,
     # with a message that says which one.
-    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    csv.field_size_limit(max(csv.field_size_limit(), limits.line_bytes))
     rows = []
     header: list[str] | None = None
-    try:
+    with text_lines(path, limits) as stream:
+        reader = csv.reader(stream, delimiter=delimiter, strict=True)
         for cells in reader:
             if not cells:
                 continue
@@ -243,13 +183,6 @@ def _csv_rows(path: Path, text: str, delimiter: str) -> tuple[Row, ...]:
             # An empty cell is a missing value: CSV cannot tell the two apart.
             values = {name: cell or None for name, cell in zip(header, cells, strict=True)}
             rows.append(Row(where=where, values=values))
-    except csv.Error as error:
-        raise InputError(
-            f"read_source: {path.name}, line {reader.line_num} is no valid CSV ({error}). Quote "
-            "texts that contain the separator, a quote or a line break."
-        ) from error
-    if not rows:
-        raise InputError(f"read_source: {path.name} has a header but no row. Give at least one.")
     return tuple(rows)
 
 
@@ -261,29 +194,3 @@ def _checked_header(path: Path, cells: list[str]) -> list[str]:
             f"read_source: {path.name} has the column(s) {short_repr(twice)} twice. Rename them."
         )
     return header
-
-
-def _parquet_rows(path: Path, data: bytes, max_bytes: int) -> tuple[Row, ...]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(io.BytesIO(data))
-        about = file.metadata
-        size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
-        _refuse_large(path, size, max_bytes)
-        records = file.read().to_pylist()
-    except InputError:
-        raise
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        first_line = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(
-            f"read_source: {path.name} is no readable Parquet file ({short_repr(first_line)}). "
-            "Write it again."
-        ) from error
-    if not records:
-        raise InputError(f"read_source: {path.name} has no row. Give at least one.")
-    return tuple(
-        Row(where=f"{path.name}, row {number}", values=record)
-        for number, record in enumerate(records, start=1)
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from judgestats.errors import InputError
+from judgestats.files.text import decode_json
 from judgestats.items.files import Row, Source
 from judgestats.items.records import (
     MAX_CHARS,
@@ -299,8 +299,8 @@ def _turns_in_cell(text: str) -> str | list[str]:
     if not text.lstrip().startswith("["):
         return text
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = decode_json(text)
+    except ValueError:
         return text  # a text that merely begins with a bracket
     if isinstance(value, list) and len(value) > 1 and all(isinstance(t, str) for t in value):
         return value
@@ -423,8 +423,8 @@ def _listed_responses(cells: _Cells) -> tuple[Response, ...]:
     value = cells.get("responses")
     if isinstance(value, str):
         try:
-            value = json.loads(value)
-        except (ValueError, RecursionError) as error:
+            value = decode_json(value)
+        except ValueError as error:
             raise InputError(
                 f"{what} must be a JSON list of texts, not {short_repr(value)}. For one response a "
                 "row map it as response=..."

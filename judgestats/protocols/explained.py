@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from judgestats.errors import InputError
+from judgestats.files.text import decode_json
 from judgestats.items.records import Item
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Scale, Status, Unit, Verdict
 from judgestats.protocols.replies import (
@@ -138,9 +138,9 @@ def load_examples(path: str | Path) -> tuple[Example, ...]:
         if not line.strip():
             continue
         try:
-            values = json.loads(line)
+            values = decode_json(line)
             example = Example(**{k: str(v) for k, v in values.items()})
-        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        except (ValueError, TypeError, AttributeError) as error:
             raise InputError(
                 f"examples: {path.name}, line {number}: expected an object with question, "
                 f"response_a, response_b, choice and perhaps explanation ({error})."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import json
 import math
 import os
 import shutil
@@ -19,6 +18,7 @@ import pandas as pd
 
 from judgestats.data.schema import read_frame
 from judgestats.errors import InputError
+from judgestats.files.text import decode_json
 from judgestats.results import CONDITIONS, Record, Results, read_results
 from judgestats.results.numbers import short_names
 from judgestats.results.records import rows_of_table
@@ -59,8 +59,8 @@ class Run:
         if not path.is_file():
             return {}
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (ValueError, RecursionError) as error:
+            content = decode_json(path.read_text(encoding="utf-8"))
+        except ValueError as error:
             raise InputError(f"{path}: not readable as JSON ({error}).") from error
         return content if isinstance(content, dict) else {}
 
@@ -93,7 +93,7 @@ class Run:
         if not path.is_file():
             return ()
         lines = path.read_text(encoding="utf-8").split("\n")
-        return tuple(json.loads(line) for line in lines if line.strip())
+        return tuple(decode_json(line) for line in lines if line.strip())
 
     @cached_property
     def prompts(self) -> dict[str, str]:
@@ -110,7 +110,7 @@ class Run:
     def asked(self) -> tuple[dict[str, Any], ...]:
         """One prompt of every kind as it was sent; none of a run made before there were any."""
         path = self.folder / "prompts" / "rendered.json"
-        return tuple(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else ()
+        return tuple(decode_json(path.read_text(encoding="utf-8"))) if path.is_file() else ()
 
     @cached_property
     def conditions(self) -> pd.DataFrame:

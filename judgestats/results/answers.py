@@ -83,7 +83,7 @@ def format_record(record: Estimate | Comparison, *, decimals: int | None = None)
     low, high = (interval.low, interval.high) if interval else (math.nan, math.nan)
     if entry.unit == "count":
         return _count(record.estimate), _safe(record.estimate, high)
-    if entry.unit == "place":
+    if entry.unit in {"place", "labels"}:
         return f"{record.estimate:.0f}", f"[{low:.0f}, {high:.0f}]" if interval else ""
     if entry.unit == "USD":
         return f"${record.estimate:.4f}", ""

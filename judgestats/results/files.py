@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.errors import InputError, guard_output
+from judgestats.files.text import decode_json
 from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Comparison, Estimate, Interval, Test, plain, spreadsheet_cell
 from judgestats.results.results import VERSION, Results, inconsistency
@@ -124,10 +125,6 @@ def _judgments(where: str) -> Path:
     return Path(where).parent / "data" / "judgments.parquet"
 
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
-
-
 def read_results(path: Path) -> Results:
     """Read ``results.json``.
 
@@ -165,13 +162,13 @@ def read_values(path: Path) -> Any:
     for old, new in _RENAMED.items():
         text = re.sub(rf'(?<=["./]){old}(?=["./])', new, text)
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return decode_json(text, nan=False)
     except json.JSONDecodeError as error:
         cut = error.msg if text.rstrip().endswith("}") else "the file is cut short"
         raise InputError(
             f"{path}: line {error.lineno}, column {error.colno}: not JSON, {cut}. {_again(path)}"
         ) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"{path}: not JSON ({error}). {_again(path)}") from error
 
 

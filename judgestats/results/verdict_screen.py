@@ -182,8 +182,8 @@ def _table(results: Results, brief: Summary, width: int, room: int, more: str) -
     """Requirements, then further rows: of one subject, of several, or a row per subject."""
     verdicts = [v for v in results.verdicts if v.purpose != "panel"]
     if any(v.purpose == "contrast" for v in verdicts):
-        rows = condition_table(brief, width + 1, room, more)
-        return [[first._replace(text=first.text[1:]), *rest] for first, *rest in rows]
+        drawn = condition_table(brief, width + 1, room, more)
+        return [[first._replace(text=first.text[1:]), *rest] for first, *rest in drawn]
     keys = list(dict.fromkeys(r.key for v in verdicts for r in v.requirements))
     if len(verdicts) == 1:
         rows = _rows_of_one(verdicts[0], brief)

@@ -31,6 +31,8 @@ from judgestats.collection.account import Collected
 from judgestats.collection.spec import JudgeSpec
 from judgestats.data.columns import PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.data.request_fields import as_text
+from judgestats.files.tables import read_csv
+from judgestats.files.text import decode_json
 from judgestats.items.item_sets import item_set_sha
 from judgestats.items.readers import write_items
 from judgestats.protocols.probes import ORIGINAL
@@ -108,7 +110,7 @@ def _versions() -> Iterator[tuple[str, str]]:
 def write_run_id(folder: Path, run_id: str) -> None:
     """Add the MLflow run that keeps the files, and MLflow's version, to session.json."""
     path = folder / "session.json"
-    kept = json.loads(path.read_text(encoding="utf-8"))
+    kept = decode_json(path.read_text(encoding="utf-8"))
     packages = {p: v for p, v in _versions() if p in kept["packages"] or p == "mlflow"}
     write_json(path, {**kept, "packages": packages, "run_id": run_id})
 
@@ -149,7 +151,7 @@ def write_results(folder: Path, analysis: Analysis, about: Mapping[str, Any]) ->
     write_tables(folder / "tables", tables)
     kept = folder / "session.json"
     if kept.is_file():  # written before the first judgment, when no analysis was imported yet
-        before = json.loads(kept.read_text(encoding="utf-8"))
+        before = decode_json(kept.read_text(encoding="utf-8"))
         write_json(kept, before | session())
     for name, text in analysis.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -204,7 +206,7 @@ def record_crosscheck(folder: Path, frame: pd.DataFrame, results: Results) -> Re
     standings = folder / "chosen" / "standings.csv"
     with announce_progress("Cross-checking the results"):
         rows = crosscheck(
-            frame, results, standings=pd.read_csv(standings) if standings.is_file() else None
+            frame, results, standings=read_csv(standings) if standings.is_file() else None
         )
     if not rows:
         return results
@@ -215,7 +217,7 @@ def record_crosscheck(folder: Path, frame: pd.DataFrame, results: Results) -> Re
         write_csv(made / "results.csv", results)
         write_tables(made / "tables", {CROSSCHECK: crosscheck_table(rows)})
         if kept.is_file():
-            before = json.loads(kept.read_text(encoding="utf-8"))
+            before = decode_json(kept.read_text(encoding="utf-8"))
             write_json(made / "session.json", before | session(run_id=before.get("run_id", "")))
         shutil.copytree(made, folder, dirs_exist_ok=True)
     for note in results.limitations:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 import time
@@ -11,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from judgestats.analysis.records import Analysis
 from judgestats.errors import InputError
+from judgestats.files.tables import read_csv
+from judgestats.files.text import decode_json
 from judgestats.items.item_sets import STUDY_DATA
 from judgestats.results import read_results
 from judgestats.results import write_results as write_records
@@ -67,13 +66,13 @@ def run_replication(design: ReplicationDesign, given: Mapping[str, str]) -> Outc
 
 def _as_shipped(folder: Path) -> Analysis:
     """The analysis behind shipped records, as far as a summary and a notebook need it."""
-    plan = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
-    about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+    plan = decode_json((folder / "plan.json").read_text(encoding="utf-8"))
+    about = decode_json((folder / ABOUT).read_text(encoding="utf-8"))
     return Analysis(
         experiment=plan["experiment"],
         question=plan["question"],
         sentence=about["sentence"],
-        conditions=pd.read_csv(folder / "tables" / "conditions.csv"),
+        conditions=read_csv(folder / "tables" / "conditions.csv"),
         results=(),
         metrics=about["metrics"],
     )

@@ -18,6 +18,7 @@ from typing import Any
 import uvicorn
 
 from judgestats.errors import InputError, JudgeError
+from judgestats.files.text import decode_json
 from judgestats.simulated import replies
 from judgestats.simulated.faults import (
     Faults,
@@ -338,8 +339,8 @@ class SimulatedServer:
         if not _key_accepted(faults, headers):
             raise RefusedError(401, "Incorrect API key provided.", code="invalid_api_key")
         try:
-            request = json.loads(body)
-        except (ValueError, RecursionError):
+            request = decode_json(body)
+        except ValueError:
             raise RefusedError(400, "the body is not JSON") from None
         if not isinstance(request, dict):
             raise RefusedError(400, "the body is no JSON object")

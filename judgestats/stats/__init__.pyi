@@ -114,6 +114,9 @@ from judgestats.stats.comparison.groups import (
 from judgestats.stats.comparison.groups import (
     pairwise_mann_whitney as pairwise_mann_whitney,
 )
+from judgestats.stats.comparison.leniency import (
+    leniency as leniency,
+)
 from judgestats.stats.comparison.paired import (
     wilcoxon_signed_rank as wilcoxon_signed_rank,
 )
@@ -128,6 +131,9 @@ from judgestats.stats.comparison.rank_correlation import (
 )
 from judgestats.stats.comparison.trend import (
     page_trend_test as page_trend_test,
+)
+from judgestats.stats.designs.copies import (
+    copied_items as copied_items,
 )
 from judgestats.stats.dispersion.condition_summary import (
     condition_summary as condition_summary,
@@ -246,6 +252,9 @@ from judgestats.stats.robustness.probes import (
 from judgestats.stats.robustness.probes import (
     probe_shift as probe_shift,
 )
+from judgestats.stats.robustness.recoding import (
+    recoding_loss as recoding_loss,
+)
 from judgestats.stats.robustness.source_dif import (
     dif_test as dif_test,
 )
@@ -282,6 +291,9 @@ from judgestats.stats.validity.error_rates import (
 from judgestats.stats.validity.error_rates import (
     error_rates_by_slice as error_rates_by_slice,
 )
+from judgestats.stats.validity.label_gain import (
+    labels_gained as labels_gained,
+)
 from judgestats.stats.validity.label_plan import (
     allocate_labels as allocate_labels,
 )
@@ -293,6 +305,9 @@ from judgestats.stats.validity.label_plan import (
 )
 from judgestats.stats.validity.label_plan import (
     split_labels as split_labels,
+)
+from judgestats.stats.validity.panel_gain import (
+    panel_gain as panel_gain,
 )
 from judgestats.stats.validity.panels import (
     panel_of_choices as panel_of_choices,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.summary_rows import ranked
 from judgestats.errors import InputError
+from judgestats.files.text import decode_json
 from judgestats.stats.agreement.kappa import krippendorff_alpha
 from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.validity.annotators import (
@@ -125,13 +125,13 @@ def _from_tables(key: str, path: Path, folder: Path) -> LabelledSet:
 
 def _from_authors(key: str, path: Path) -> LabelledSet:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = decode_json(path.read_text(encoding="utf-8"))
         rows = [
             {"item": str(item), "annotator": str(who), "label": str(label)}
             for who, labels in document.items()
             for item, label in labels.items()
         ]
-    except (ValueError, AttributeError, RecursionError) as error:
+    except (ValueError, AttributeError) as error:
         raise InputError(f"replicate: {path}: expected {{annotator: {{item: label}}}}.") from error
     human = pd.DataFrame(rows, columns=["item", "annotator", "label"])
     return _set(key, human, pd.Series(human["item"].unique()), None)

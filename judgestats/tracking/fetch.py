@@ -14,6 +14,7 @@ import pandas as pd
 from judgestats.data.schema import read_frame, validate_parsed
 from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError, nearest
+from judgestats.files.tables import read_csv
 from judgestats.results import Results, read_results
 from judgestats.results.files import read_values
 from judgestats.tracking.store import Store, open_store, store_faults
@@ -135,7 +136,7 @@ def run_standings(run: str) -> pd.DataFrame | None:
     """
     with run_data(run) as (folder, _):
         file = folder / "chosen" / "standings.csv"
-        return pd.read_csv(file) if file.is_file() else None
+        return read_csv(file) if file.is_file() else None
 
 
 def whole_run(run: str) -> str:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.terminal import emit
+from judgestats.yaml_text import read_yaml_file
 
 EXPERIMENT_NAME = "judgestats"
 """The MLflow experiment that takes the runs where the user names none."""
@@ -45,9 +46,7 @@ def environment_name(project: Path) -> str:
     str
         ``mlflow-`` and the SHA-1 of the environment's description and requirements.
     """
-    import yaml
-
-    described: dict[str, Any] = yaml.safe_load((project / "python_env.yaml").read_text("utf-8"))
+    described: dict[str, Any] = read_yaml_file(project / "python_env.yaml")
     environment: dict[str, Any] = {
         "python": described.get("python"),
         "build_dependencies": described.get("build_dependencies") or [],

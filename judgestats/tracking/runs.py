@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import os
 import re
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.errors import InputError, StoreError, printable
+from judgestats.files.text import decode_json
 from judgestats.results import Results
 from judgestats.results.purposes import PURPOSES, threshold_text
 from judgestats.results.verdict import CODES, summary_of
@@ -429,7 +429,7 @@ def run_files() -> Iterator[Path]:
         raise
     except KeyboardInterrupt as stop:
         session = folder / "session.json"
-        keep = session.is_file() and "run_id" not in json.loads(session.read_text("utf-8"))
+        keep = session.is_file() and "run_id" not in decode_json(session.read_text("utf-8"))
         if keep:
             stop.add_note(f"The plan is kept in {folder}.")
         raise
@@ -524,8 +524,8 @@ def card_of_run(store: Store, run: str) -> dict[str, Any]:
     ):
         try:
             file = Path(store.client.download_artifacts(run, FILE, scratch))
-            card = json.loads(file.read_text(encoding="utf-8"))
-        except (MlflowException, OSError, ValueError, RecursionError) as error:
+            card = decode_json(file.read_text(encoding="utf-8"))
+        except (MlflowException, OSError, ValueError) as error:
             raise InputError(
                 f"endpoint: {run} is neither a file nor a run that holds a card. Give the run id "
                 "that `judgestats endpoint` printed, or the file of its --out."

@@ -42,7 +42,7 @@ def test_an_audit_puts_judges_on_one_scale_and_counts_levels():
     said = instrument(found)
     strict = said["severity.strict, T=1"]
     assert strict.interval.low > 0
-    assert said["leniency_points.strict, T=1"].interval.high < 0
+    assert said["leniency.strict, T=1"].interval.high < 0
     assert said["infit.strict, T=1"].estimate == pytest.approx(1, abs=0.25)
     metrics = found.condition_metrics["strict, T=1"]
     assert metrics["instrument/severity"] == strict.estimate
@@ -135,24 +135,30 @@ def test_the_screen_tells_severity_and_favoured_sources():
     )
     assert mild.p_adjusted > found["instrument.dif_test.mild, T=1"].p_value
     plain = audit(frame(favour=1.2, factor=False), n_resamples=19)
-    assert "instrument/leniency_points" in plain.condition_metrics["mild, T=1"]
+    assert "instrument/leniency" in plain.condition_metrics["mild, T=1"]
     assert "fair_source" not in {r.key for r in plain.rows}
 
 
-def test_a_scale_used_as_three_levels_is_told_with_what_a_shorter_one_loses():
+def test_a_shorter_scale_is_claimed_by_the_loss_of_information_alone():
     rng = np.random.default_rng(3)
-    rows = [
-        {"judge": "j", "temperature": 1.0, "item_id": f"i{i}", "cluster": f"i{i}", "replicate": r,
-         "score": score, "status": "ok"}
-        for i, score in enumerate(rng.choice([1.0, 7.0, 8.0, 10.0], size=80, p=[.2, .1, .2, .5]))
-        for r in range(2)
-    ]  # fmt: skip
-    found = audit(parsed_frame(pd.DataFrame(rows)), n_resamples=19)
-    [told] = [str(t) for t in found.limitations if "in place of" in str(t)]
-    assert told == (
-        "3 levels (1, 7-8, 10) in place of the 10 from 1 to 10 keep 99 % of the scores' "
-        "variance: 1 % is lost."
-    )
+
+    def shorter(levels, noise):
+        true = rng.choice(levels, size=120)
+        rows = [
+            {"judge": "j", "temperature": 1.0, "item_id": f"i{i}", "cluster": f"i{i}",
+             "replicate": r, "score": score + rng.choice(noise), "status": "ok"}
+            for i, score in enumerate(true) for r in range(4)
+        ]  # fmt: skip
+        found = audit(parsed_frame(pd.DataFrame(rows)), n_resamples=19)
+        told = [str(t) for t in found.limitations if "-level scale would do" in str(t)]
+        return found["instrument.recoding_loss.j, T=1"], told
+
+    loss, told = shorter([1.0, 3.0, 5.0, 7.0, 9.0], [0.0, 1.0])
+    assert loss.interval.high <= 0.05
+    assert told[0].startswith("j, T=1: A 5-level scale would do")
+    loss, told = shorter([1.0, 4.0, 5.0, 8.0], [-1.0, 0.0, 1.0, 2.0])
+    assert loss.interval.high > 0.05
+    assert not told
 
 
 def test_leniency_against_people_is_told_from_that_beside_other_judges():
@@ -165,13 +171,30 @@ def test_leniency_against_people_is_told_from_that_beside_other_judges():
     ]  # fmt: skip
     analysis = audit(read_judgments(rows), n_resamples=99)
     asked = {row.key: row.ask for row in analysis.records({}).rows}
-    assert (asked["bias"], asked["fair_severity"]) == ("lenient by", "lenient beside others")
+    assert (asked["bias"], asked["fair_severity"]) == ("lenient by", "Leniency vs. panel")
     told = [
         limit.short for limit in analysis.limitations if getattr(limit, "code", "") == "leniency"
     ]
     assert told == ["mind the leniency of lenient"]
     without = audit(read_judgments([r | {"human_score": None} for r in rows]), n_resamples=99)
     assert not [limit for limit in without.limitations if "people did" in limit]
+
+
+def test_leniency_vs_panel_rests_on_all_repeats_and_agrees_with_the_means():
+    rng = np.random.default_rng(6)
+    rows = [
+        {"judge": j, "item": f"q{i}", "trial": k, "score": int(rng.integers(3, 8) + d)}
+        for j, d in (("a", 0), ("b", 1), ("c", -1)) for i in range(30) for k in range(3)
+    ]  # fmt: skip
+    found = audit(read_judgments(rows), n_resamples=99)
+    by_id = {n.id: n.result for n in found.results}
+    means = pd.DataFrame(rows).groupby("judge")["score"].mean()
+    values = {j: by_id[f"instrument.leniency.{j}"].estimate for j in "abc"}
+    for j in "abc":
+        assert values[j] == pytest.approx(means[j] - means.mean(), abs=1e-12)
+    assert values["b"] - values["a"] == pytest.approx(means["b"] - means["a"], abs=1e-12)
+    assert {r.key for r in found.rows} >= {"fair_severity"}
+    assert not [r for r in found.rows if "first scores" in r.note]
 
 
 def test_the_first_score_is_the_first_by_its_number_in_any_order_of_rows():
@@ -187,7 +210,7 @@ def test_the_first_score_is_the_first_by_its_number_in_any_order_of_rows():
         return {
             n.id: round(n.result.estimate, 6)
             for n in found.results
-            if n.id.startswith("instrument.leniency_points.")
+            if n.id.startswith("instrument.severity.")
         }
 
     shuffled = [rows[i] for i in rng.permutation(len(rows))]

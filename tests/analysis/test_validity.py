@@ -34,14 +34,15 @@ def test_few_labels_correct_the_pass_rate_of_all(passes):
     corrected = named(found, "people.corrected")
     assert corrected.interval.low < truth.mean() < corrected.interval.high
     assert corrected.details["judge_only"] == pytest.approx(judge.mean())
-    assert corrected.details["labels_worth"] > 0
+    gain = named(found, "people.labels_extra")
+    assert 0 < gain.interval.low < gain.estimate == corrected.details["labels_extra"]
     assert "assumes_random" in {n.code for n in corrected.notes}
     assert "labels taken as drawn at random" in " ".join(brief_of(found.analysis.records()).mind)
     [row, worth] = [
-        r for r in brief_of(found.analysis.records()).lines if r.key in {"truth", "worth"}
+        r for r in brief_of(found.analysis.records()).lines if r.key in {"truth", "extra"}
     ]
     assert [b.words for b in row.beside] == ["labels alone"]
-    assert worth.cells[0].number == f"{corrected.details['labels_worth']:.0f}"
+    assert worth.cells[0].number == f"{gain.estimate:.0f}"
     metrics = next(iter(found.analysis.condition_metrics.values()))
     assert metrics["validity/corrected"] == corrected.estimate
     assert metrics["ci/validity/sensitivity.lo"] < metrics["validity/sensitivity"]

@@ -81,10 +81,10 @@ def test_factors_tell_conditions_apart(tmp_path):
         ("item,score\na,1\n", {"reader": "nonsense"}, "unknown reader"),
         ("item,score,temperature\na,1,hot\n", {}, "no number"),
         ("item,score,status\na,1,fine\n", {}, "holds the status 'fine'"),
-        ('item,score\n"a,1\n', {}, "not a readable table|no judgments|no entry"),
+        ('item,score\n"a,1\n', {}, "not readable as a table|no judgments|no entry"),
         ("item,score,score\na,1,2\n", {}, "has the column 'score' twice"),
-        ("item,score\na,1,2\nb,1,2\n", {}, "not a readable table"),
-        ("item,score\na,1\nb,1,2\n", {}, "not a readable table"),
+        ("item,score\na,1,2\nb,1,2\n", {}, "not readable as a table"),
+        ("item,score\na,1\nb,1,2\n", {}, "not readable as a table"),
     ],
 )
 def test_bad_files_get_one_clear_sentence(tmp_path, text, options, said):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from judgestats.collection import read_line, read_reply
 from judgestats.data import read_judgment
+from judgestats.files.text import clean, clean_json, decode_json
 from judgestats.items import Item, Response
-from judgestats.json_text import clean, clean_json, decode_json
 from judgestats.protocols import Pairwise, PassFail, Pointwise, ReplyMode, calls_in, message_text
 from judgestats.protocols.replies import unpack_reply
 

@@ -297,6 +297,17 @@ CALLS["panel_of_scores"] = lambda x: call(
     np.repeat(column(x, 0), 2),
     names=[f"j{k}" for k in range(x.shape[1])],
 )
+CALLS["panel_gain"] = lambda x: call("panel_gain", column(binary(x), 0), binary(x)[:, 1:])
+CALLS["leniency"] = lambda x: call("leniency", x)
+CALLS["copied_items"] = lambda x: call(
+    "copied_items",
+    x.ravel(),
+    np.repeat(np.arange(len(x)), x.shape[1]),
+    np.tile(np.arange(x.shape[1]), len(x)),
+)
+CALLS["labels_gained"] = lambda x: call(
+    "labels_gained", np.repeat(column(x, 0), 2), np.repeat(column(x, 1), 2)
+)
 CALLS["paired_share_difference"] = lambda x: call(
     "paired_share_difference", column(binary(x), 0), column(binary(x), 1)
 )

@@ -18,7 +18,7 @@ from judgestats.collection.response import read_error, read_reply
 from judgestats.collection.retry import Kind, Outcome, RetryPolicy, one_line
 from judgestats.collection.spec import JudgeSpec, key_hint
 from judgestats.errors import JudgeError
-from judgestats.json_text import decode_json
+from judgestats.files.text import decode_json
 
 _T = TypeVar("_T")
 
@@ -271,8 +271,8 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
 
 def _object(body: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
+        value = decode_json(body, keep_last=True)
+    except ValueError:
         raise _MalformedError(f"the reply is not JSON ({len(body)} bytes)") from None
     if not isinstance(value, dict):
         raise _MalformedError("the reply is no object")
@@ -453,7 +453,7 @@ def read_line(line: bytes) -> tuple[str, Outcome] | None:
         if not isinstance(custom_id, str) or len(custom_id) > _FILES_MAX_ID:
             return None
         return custom_id, _outcome(value.get("response"), value.get("error"))
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
 
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from judgestats.arrays import LARGEST
-from judgestats.data.large.dataset import Codes, ParquetJudgments, damaged, open_parquet
+from judgestats.data.large.dataset import Codes, ParquetJudgments, open_parquet
 from judgestats.data.matrices import several_orders
 from judgestats.data.readers.checks import FEW_REPEATED
 from judgestats.data.readers.frame import reading_key
@@ -28,6 +28,7 @@ from judgestats.data.readers.tables import read_frame, tried, unused_columns
 from judgestats.data.readers.verdicts import coded, kind_line, kind_of_column
 from judgestats.data.schema import validate_parsed
 from judgestats.errors import InputError
+from judgestats.files.guarded import foreign
 from judgestats.protocols.base import Status
 
 MAX_VALUES = 254
@@ -81,8 +82,7 @@ def read_kind(
         The column is no verdict, holds too many different ones, or a score outside the scale.
     """
     column = opened.names[role]
-    with damaged(opened.path):
-        cells, rows = _different(opened, column, batch_rows)
+    cells, rows = _different(opened, column, batch_rows)
     large = [c for c in cells if isinstance(c, int | float) and abs(c) > LARGEST]
     if large:
         what = "an infinite score" if math.isinf(large[0]) else f"the score {large[0]:g}"
@@ -124,7 +124,7 @@ def _different(
     """A column's different cells in order of appearance, and how many rows hold each."""
     codes = Codes(lambda v: None if isinstance(v, float) and math.isnan(v) else v)
     rows = np.zeros(0, dtype=np.int64)
-    for batch in opened.dataset.to_batches(columns=[column], batch_size=batch_rows):
+    for batch in opened.batches([column], batch_size=batch_rows):
         if not batch.num_rows:
             continue
         counts = np.bincount(codes.encode(batch.column(column)), minlength=len(codes))
@@ -164,7 +164,7 @@ def understood_columns(opened: ParquetJudgments, options: TableOptions) -> list[
     InputError
         Rows that differ in some column would be pooled as repetitions, or people gave some.
     """
-    with damaged(opened.path):
+    with foreign(opened.path, "Parquet"):
         sample = opened.dataset.head(_SAMPLE).to_pandas()
     for name in sample.select_dtypes("category"):
         sample[name] = sample[name].astype(object)
@@ -591,26 +591,25 @@ def _labelled_rows(opened: ParquetJudgments, ids: Any, further: Sequence[str]) -
     wanted = list(dict.fromkeys([*names.values(), *opened.factors, *further]))
     parts: list[pd.DataFrame] = []
     n = 0
-    with damaged(opened.path):
-        for batch in opened.dataset.scanner(columns=wanted, batch_readahead=2).to_batches():
-            column = batch.column(batch.schema.get_field_index(by))
-            if pa.types.is_dictionary(column.type):
-                column = column.dictionary_decode()
-            text = pc.cast(column, pa.string())
-            if ids is not None:
-                mask = pc.is_in(text, value_set=ids)
-            else:
-                present = pc.invert(pc.is_in(pc.utf8_trim_whitespace(text), pa.array(["", "nan"])))
-                mask = pc.and_(pc.is_valid(text), present)
-            part = batch.filter(mask)
-            n += part.num_rows
-            if n > MOST_ROWS:
-                raise InputError(
-                    f"{opened.path}: more than {MOST_ROWS:,} judgments have a label. Give the "
-                    "labels of a sample of the items in a second file: --labels FILE."
-                )
-            if part.num_rows:
-                parts.append(part.to_pandas())
+    for batch in opened.batches(wanted, batch_readahead=2):
+        column = batch.column(batch.schema.get_field_index(by))
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        text = pc.cast(column, pa.string())
+        if ids is not None:
+            mask = pc.is_in(text, value_set=ids)
+        else:
+            present = pc.invert(pc.is_in(pc.utf8_trim_whitespace(text), pa.array(["", "nan"])))
+            mask = pc.and_(pc.is_valid(text), present)
+        part = batch.filter(mask)
+        n += part.num_rows
+        if n > MOST_ROWS:
+            raise InputError(
+                f"{opened.path}: more than {MOST_ROWS:,} judgments have a label. Give the "
+                "labels of a sample of the items in a second file: --labels FILE."
+            )
+        if part.num_rows:
+            parts.append(part.to_pandas())
     if not parts:
         return pd.DataFrame(columns=wanted)
     table: pd.DataFrame = pd.concat(parts, ignore_index=True)

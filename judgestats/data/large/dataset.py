@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from judgestats.arrays import Ints
 from judgestats.data.readers.columns import column_named, no_column, resolve_columns
 from judgestats.data.verdict_kinds import normalize_value
 from judgestats.errors import InputError
+from judgestats.files.guarded import ONE_PASS, Meter, foreign
+from judgestats.files.tables import metered, parquet_footer
 
 MAX_FILES = 100_000
 MAX_ROW_GROUP = 2 << 30
@@ -60,13 +60,30 @@ class ParquetJudgments:
         self.n_files = len(dataset.files)
         self.n_rows = 0
 
+    def batches(self, columns: Sequence[str], **options: Any) -> Iterator[Any]:
+        """The rows batch by batch, each counted against what the files may expand to.
+
+        Parameters
+        ----------
+        columns : sequence of str
+        **options
+            Of pyarrow's scanner.
+
+        Raises
+        ------
+        InputError
+            A file is damaged, or expands to far more than its size.
+        """
+        scanner = self.dataset.scanner(columns=list(columns), **options)
+        meter = Meter(self.path, "Parquet", ONE_PASS)
+        return metered(scanner.to_batches(), meter)
+
     def levels(self, column: str) -> dict[str, int]:
         """The different texts of a column with their rows."""
         counts: Counter[str] = Counter()
-        with damaged(self.path):
-            for batch in self.dataset.to_batches(columns=[column]):
-                found = pc.value_counts(pc.cast(batch.column(column), pa.string())).to_pylist()
-                counts.update({v["values"] or "": v["counts"] for v in found})
+        for batch in self.batches([column]):
+            found = pc.value_counts(pc.cast(batch.column(column), pa.string())).to_pylist()
+            counts.update({v["values"] or "": v["counts"] for v in found})
         return dict(counts)
 
     def holding(self, stated: str) -> Any:
@@ -95,18 +112,6 @@ class ParquetJudgments:
         return cells.isin(kept)
 
 
-@contextmanager
-def damaged(path: Path) -> Iterator[None]:
-    """Files that cannot be read through, as a refusal in a sentence."""
-    try:
-        yield
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(
-            f"{path}: the files cannot be read through ({_first(error)}). Check that none is "
-            "damaged or being written."
-        ) from error
-
-
 def parquet_files(path: Path) -> list[Path]:
     """The Parquet files of a folder and its partitions, or the file itself."""
     if not path.is_dir():
@@ -133,10 +138,7 @@ def rows_of(path: Path) -> int:
     InputError
         The file is not Parquet.
     """
-    try:
-        return int(pq.read_metadata(path).num_rows)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{path}: this is not readable as Parquet ({_first(error)}).") from error
+    return int(parquet_footer(path)[0].num_rows)
 
 
 def open_parquet(
@@ -177,7 +179,7 @@ def open_parquet(
             f"{path}: {len(files)} Parquet files; at most {MAX_FILES} are read. Write fewer, "
             "larger files."
         )
-    try:
+    with foreign(path, "Parquet"):
         kept = ds.dataset(
             [str(f) for f in files],
             format="parquet",
@@ -185,8 +187,6 @@ def open_parquet(
             partition_base_dir=str(path) if path.is_dir() else None,
         )
         plain = {field.name: field.type for field in kept.schema}
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{path}: this is not readable as Parquet ({_first(error)}).") from error
     names = resolve_columns(path, pd.DataFrame(columns=list(plain)), mapping or {})
     if lost := [role for role in _MEMORY if role in names]:
         raise InputError(
@@ -222,11 +222,6 @@ def open_parquet(
         held = opened.holding(stated)
         opened.dataset = opened.dataset.filter(held if kept else ~held)
     return opened
-
-
-def _first(error: Exception) -> str:
-    """The first line of a library's message, bounded."""
-    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
 
 
 def _is_text(kind: Any) -> bool:
@@ -265,36 +260,31 @@ def _check_type(path: Path, ours: str, theirs: str, kind: Any) -> None:
 
 def _check_file(file: Path, wanted: set[str], plain: Mapping[str, Any]) -> int:
     """Rows of one file, or a refusal of what its footer says."""
-    try:
-        parquet = pq.ParquetFile(file)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{file}: this is not readable as Parquet ({_first(error)}).") from error
-    with parquet:
-        own = {field.name: field.type for field in parquet.schema_arrow}
-        for column in sorted(wanted):
-            if column not in own:
-                if f"{column}=" in str(file):  # told by the partition
-                    continue
-                raise InputError(
-                    f"{file}: the file lacks the column {column!r}, which the first file of "
-                    "the folder has. Write all files with the same columns."
-                )
-            same = _is_text(own[column]) == _is_text(plain[column])
-            if not same:
-                raise InputError(
-                    f"{file}: column {column!r} is {own[column]}, but {plain[column]} in the "
-                    "first file. Write all files with the same types."
-                )
-        metadata = parquet.metadata
-        for group in range(metadata.num_row_groups):
-            size = metadata.row_group(group).total_byte_size
-            if size > MAX_ROW_GROUP:
-                raise InputError(
-                    f"{file}: row group {group} holds {size / 2**30:.1f} GiB uncompressed, more "
-                    f"than the {MAX_ROW_GROUP >> 30} GiB read at once. Write smaller row groups "
-                    "(row_group_size=1_000_000)."
-                )
-        return int(metadata.num_rows)
+    metadata, schema = parquet_footer(file)
+    own = {field.name: field.type for field in schema}
+    for column in sorted(wanted):
+        if column not in own:
+            if f"{column}=" in str(file):  # told by the partition
+                continue
+            raise InputError(
+                f"{file}: the file lacks the column {column!r}, which the first file of "
+                "the folder has. Write all files with the same columns."
+            )
+        same = _is_text(own[column]) == _is_text(plain[column])
+        if not same:
+            raise InputError(
+                f"{file}: column {column!r} is {own[column]}, but {plain[column]} in the "
+                "first file. Write all files with the same types."
+            )
+    for group in range(metadata.num_row_groups):
+        size = metadata.row_group(group).total_byte_size
+        if size > MAX_ROW_GROUP:
+            raise InputError(
+                f"{file}: row group {group} holds {size / 2**30:.1f} GiB uncompressed, more "
+                f"than the {MAX_ROW_GROUP >> 30} GiB read at once. Write smaller row groups "
+                "(row_group_size=1_000_000)."
+            )
+    return int(metadata.num_rows)
 
 
 def text_of(value: Any) -> str:

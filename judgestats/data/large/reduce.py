@@ -27,7 +27,6 @@ from judgestats.data.large.dataset import (
     Codes,
     ParquetJudgments,
     column_codes,
-    damaged,
     grown,
     open_parquet,
     text_of,
@@ -329,16 +328,11 @@ class _Pass:
 
     def run(self, batch_rows: int) -> None:
         wanted = dict.fromkeys([*self.names.values(), *self.opened.factors])
-        scanner = self.opened.dataset.scanner(
-            columns=list(wanted),
-            batch_size=batch_rows,
-            batch_readahead=2,
-            fragment_readahead=1,
-        )
-        with damaged(self.opened.path):
-            for batch in scanner.to_batches():
-                if batch.num_rows:
-                    self.take(batch)
+        for batch in self.opened.batches(
+            list(wanted), batch_size=batch_rows, batch_readahead=2, fragment_readahead=1
+        ):
+            if batch.num_rows:
+                self.take(batch)
         self.check_end()
         if "replicate" not in self.names:
             self.leave_out_repeated()

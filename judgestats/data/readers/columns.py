@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.data.readers.guarded import NoTableError
 from judgestats.data.readers.hints import item_hint, verdicts_hint
 from judgestats.errors import InputError
-from judgestats.json_text import clean_json
+from judgestats.files.guarded import NoTableError
+from judgestats.files.text import clean_json
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "item_id": ("item", "item_id", "question_id", "prompt_id", "example_id", "sample_id", "qid",

@@ -13,12 +13,12 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.readers.columns import names_text
-from judgestats.data.readers.guarded import shorten_text, text
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import kind_of_rater
 from judgestats.data.readers.row_checks import open_question
 from judgestats.data.readers.tables import MAX_COLUMNS, read_frame
 from judgestats.errors import InputError
+from judgestats.files.text import shorten_text, text
 from judgestats.results.numbers import count_noun
 
 SEEN = 200

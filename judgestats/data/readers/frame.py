@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from judgestats.data.columns import PARSED_COLUMNS
-from judgestats.data.readers.guarded import number, short, shorten_text, text
 from judgestats.data.schema import kinds_by_value
 from judgestats.errors import printable
+from judgestats.files.text import number, short, shorten_text, text
 from judgestats.protocols.base import Status
 from judgestats.protocols.replies import no_verdict
 

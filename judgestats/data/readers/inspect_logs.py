@@ -9,9 +9,10 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.readers.frame import failed, grade
-from judgestats.data.readers.guarded import archive, number, short, text
 from judgestats.data.readers.logs import Log, Reader, Rows, digest
 from judgestats.errors import InputError
+from judgestats.files.guarded import archive
+from judgestats.files.text import number, short, text
 from judgestats.protocols.base import Status
 
 _STOPPED = {

@@ -10,9 +10,10 @@ from typing import Any
 from pandas import DataFrame, concat
 
 from judgestats.data.readers.columns import ALIASES, folded
-from judgestats.data.readers.guarded import json_value, short, text
 from judgestats.data.readers.options import TableOptions
 from judgestats.errors import InputError, printable
+from judgestats.files.guarded import json_value
+from judgestats.files.text import short, text
 
 _MOST_PATHS = 40
 _SEEN = 200

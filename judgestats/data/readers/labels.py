@@ -42,7 +42,7 @@ from judgestats.data.vocabulary import (
     values_option,
 )
 from judgestats.errors import InputError
-from judgestats.json_text import clean_json
+from judgestats.files.text import clean_json
 from judgestats.results.numbers import count_noun
 from judgestats.results.records import CRITERIA
 

@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.readers.columns import column_named, folded
-from judgestats.data.readers.guarded import json_value, short
 from judgestats.data.readers.hints import (
     ORDERS,
     SYSTEM_CRITERION,
@@ -20,6 +19,8 @@ from judgestats.data.readers.hints import (
 )
 from judgestats.data.readers.json_paths import PLACE, json_list, leaves_of, with_leaves
 from judgestats.errors import InputError
+from judgestats.files.guarded import json_value
+from judgestats.files.text import short
 
 ROLES = ("judge", "replicate", "criterion", "system", SYSTEM_CRITERION, "order", "label")
 """What each of several columns may hold the verdicts of; ``label``: of one person."""

@@ -8,23 +8,24 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from judgestats.data.readers.frame import condition_labels, parsed_frame
-from judgestats.data.readers.guarded import (
-    MAX_LINE,
+from judgestats.errors import InputError
+from judgestats.files.guarded import (
+    LIMITS,
     Records,
     head,
     json_document,
     json_value,
-    opened,
+    lines,
     records,
-    shorten_text,
 )
-from judgestats.errors import InputError
+from judgestats.files.text import shorten_text
 from judgestats.results.numbers import count_noun
 
 _COLUMNS: dict[str, Any] = {
@@ -57,7 +58,6 @@ _COLUMNS: dict[str, Any] = {
     "task": "",
     "trace_id": "",
 }
-MAX_ROWS = 20_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,20 +178,18 @@ def open_log(path: Path, *, judge: str = "") -> Log:
 
 def _first_line(path: Path) -> dict[str, Any] | None:
     """The first line as an object, where more lines follow or the name says JSON lines."""
-    with opened(path) as stream:
-        raw = b""
-        while not raw.strip():
-            raw = stream.readline(MAX_LINE + 1)
-            if not raw:
-                return None
-        if len(raw) > MAX_LINE:
-            return None
-        more = stream.readline(64).strip()
-    if not more and ".jsonl" not in path.name.lower():
+    told = ".jsonl" in path.name.lower()
+    try:
+        first = [raw for _, raw in islice(lines(path), 2)]
+    except InputError:
+        if told:
+            raise
+        return None  # one line of a whole document, which is read next
+    if len(first) < 2 and not (told and first):
         return None
     try:
-        value = json_value(raw.decode("utf-8-sig"), str(path))
-    except (InputError, UnicodeDecodeError):
+        value = json_value(first[0], str(path))
+    except InputError:
         return None  # not a record a line: a document over several lines, which is read next
     return value if isinstance(value, dict) else None
 
@@ -212,8 +210,10 @@ class Rows:
     def add(self, **values: Any) -> None:
         """Add a judgment; what is not given is missing."""
         n, columns, shared = self._n, self._columns, self._shared
-        if n >= MAX_ROWS:
-            raise InputError(f"{self.path} holds more than {MAX_ROWS:,} judgments. Split the file.")
+        if n >= LIMITS.rows:
+            raise InputError(
+                f"{self.path} holds more than {LIMITS.rows:,} judgments. Split the file."
+            )
         for name, given in values.items():
             column = columns.get(name)
             if column is None:

@@ -10,9 +10,10 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.readers.frame import failed, grade, parsed_frame, unparsed_fields
-from judgestats.data.readers.guarded import number, records, text
 from judgestats.data.readers.logs import Log, Reader, Rows, moment, named_text
 from judgestats.errors import InputError
+from judgestats.files.guarded import records
+from judgestats.files.text import number, text
 from judgestats.protocols.base import Status
 
 _CHOICE = {0.0: "tie", 1.0: "a", 1.5: "tie", 2.0: "b"}

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from typing import Any
-from urllib.parse import quote
 
 import pandas as pd
 
 from judgestats.data.readers.frame import failed, grade, unparsed_fields
-from judgestats.data.readers.guarded import json_value, number, short, text
 from judgestats.data.readers.logs import Log, Reader, Rows, digest, moment, named_text
 from judgestats.errors import InputError
+from judgestats.files.guarded import database, json_value
+from judgestats.files.text import number, short, text
 
 _GRADED = re.compile(
     r"^(not-)?(llm-rubric|agent-rubric|search-rubric|g-eval|model-graded-.*|factuality|"
@@ -230,43 +228,16 @@ def _add(
 
 
 def _tables(log: Log) -> set[str]:
-    with closing(_connect(log)) as connection:
-        return {
-            name
-            for (name,) in _rows(
-                log, connection, "SELECT name FROM sqlite_master WHERE type='table'"
-            )
-        }
-
-
-def _connect(log: Log) -> sqlite3.Connection:
-    uri = f"file:{quote(str(log.path.resolve()))}?mode=ro&immutable=1"
-    try:
-        connection = sqlite3.connect(uri, uri=True)
-        connection.execute("PRAGMA query_only=ON")
-    except sqlite3.Error as error:
-        raise InputError(f"{log.path} cannot be opened as a database ({error}).") from None
-    return connection
-
-
-def _rows(
-    log: Log, connection: sqlite3.Connection, query: str, values: tuple[Any, ...] = ()
-) -> Iterator[Any]:
-    try:
-        for i, row in enumerate(connection.execute(query, values)):
-            if i >= _MOST_ROWS:
-                raise InputError(f"{log.path}: more than {_MOST_ROWS:,} results in one evaluation.")
-            yield row
-    except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise InputError(f"{log.path} is damaged or no database of promptfoo ({error}).") from None
+    with database(log.path) as link:
+        return {n for (n,) in link.execute("SELECT name FROM sqlite_master WHERE type='table'")}
 
 
 def _database(log: Log, rows: Rows) -> tuple[list[dict[str, Any]], Mapping[str, Any]]:
     """The latest evaluation in promptfoo's own database."""
-    with closing(_connect(log)) as connection:
-        evals = list(
-            _rows(log, connection, "SELECT id, created_at, config FROM evals ORDER BY created_at")
-        )
+    with database(log.path) as link:
+        evals = link.execute(
+            "SELECT id, created_at, config FROM evals ORDER BY created_at"
+        ).fetchall()
         if not evals:
             raise InputError(f"{log.path} holds no evaluation.")
         identity, created, config = evals[-1]
@@ -276,13 +247,10 @@ def _database(log: Log, rows: Rows) -> tuple[list[dict[str, Any]], Mapping[str, 
                 f"{short(identity)} of {moment(number(created) / 1000) or 'unknown time'} "
                 "(promptfoo export writes another)."
             )
-        listed = []
-        for row in _rows(
-            log,
-            connection,
-            _RESULTS,
-            (identity,),
-        ):
+        listed: list[dict[str, Any]] = []
+        for row in link.execute(_RESULTS, (identity,)):
+            if len(listed) >= _MOST_ROWS:
+                raise InputError(f"{log.path}: more than {_MOST_ROWS:,} results in one evaluation.")
             fields = dict(zip(("test_idx", "prompt_idx", *_JSON_COLUMNS), row, strict=True))
             for name in _JSON_COLUMNS:
                 fields[name] = _json(log, fields[name], name)

@@ -15,7 +15,6 @@ import pandas as pd
 from judgestats.data.readers.columns import clean_cells
 from judgestats.data.readers.exports import SEEN, Layout, find_layout, read_export
 from judgestats.data.readers.frame import bare, passes_and_failures
-from judgestats.data.readers.guarded import NoTableError, shorten_text
 from judgestats.data.readers.json_paths import suggested_columns, suggested_options, tree_of
 from judgestats.data.readers.labels import with_labels, with_stated_words
 from judgestats.data.readers.layouts import LAYOUTS, layout_columns
@@ -26,7 +25,8 @@ from judgestats.data.readers.table_files import table_of
 from judgestats.data.readers.tables import load_table, read_frame, read_table
 from judgestats.data.schema import validate_parsed
 from judgestats.errors import InputError
-from judgestats.json_text import clean_json
+from judgestats.files.guarded import NoTableError
+from judgestats.files.text import clean_json, shorten_text
 
 
 def _declared() -> dict[str, Reader]:

@@ -13,11 +13,12 @@ import pandas as pd
 
 from judgestats.data.readers.columns import folded
 from judgestats.data.readers.frame import failed, grade, unparsed_fields
-from judgestats.data.readers.guarded import json_document, number, records, text
 from judgestats.data.readers.logs import Log, Reader, Rows, digest, named_text
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.verdict_kinds import numbers_of
 from judgestats.errors import InputError
+from judgestats.files.guarded import Limits, json_document, records
+from judgestats.files.text import number, text
 
 
 def _cases(document: object) -> list[dict[str, Any]]:
@@ -333,7 +334,7 @@ def _results(path: Path) -> dict[str, Any]:
     if not beside.is_file() or beside.is_symlink():
         return {}
     try:
-        document = json_document(beside, most=_RESULTS)
+        document = json_document(beside, limits=Limits(document_bytes=_RESULTS))
     except InputError:
         return {}  # the samples stand by themselves; without it the judge is named by the folder
     return document if isinstance(document, dict) else {}

@@ -11,10 +11,10 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.readers.frame import failed, grade, unparsed_fields
-from judgestats.data.readers.guarded import json_value, number, text
 from judgestats.data.readers.logs import Log, Reader, Rows, digest, named_text
 from judgestats.errors import InputError
-from judgestats.json_text import decode_json
+from judgestats.files.guarded import json_value
+from judgestats.files.text import decode_json, number, text
 
 _CALL_FAILED = ("invoke judge", "timed out", "timeout", "rate limit", "connection", "api error")
 _META = "mlflow.assessment."
@@ -134,7 +134,7 @@ def _plain(value: object) -> str:
     if isinstance(value, str):
         try:
             value = decode_json(value)
-        except (ValueError, RecursionError):
+        except ValueError:
             return text(value)
     if isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), str):
         return text(next(iter(value.values())))

@@ -441,7 +441,8 @@ def _lone(kept: pd.Series, rows: pd.Series) -> pd.Series:
 
 
 def _far_values(values: pd.Series, low: float, high: float, gap: float) -> pd.Series:
-    return values[(values > high + gap) | (values < low - gap)]
+    vanishing = (values.abs() < 1 / LARGEST) & (values != 0)
+    return values[(values > high + gap) | (values < low - gap) | vanishing]
 
 
 def _uses(kept: pd.Series, scale: tuple[float, float]) -> bool:

@@ -7,12 +7,12 @@ preferences of three annotator personas. The personas are *designed*, not people
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from judgestats.files.text import decode_json
 from judgestats.items.records import HumanLabel, Item, check_items, item_from_record
 
 __all__ = ["load_bank"]
@@ -38,11 +38,13 @@ def load_bank() -> tuple[Item, ...]:
     folder = Path(__file__).parent
     labels: defaultdict[str, list[HumanLabel]] = defaultdict(list)
     text = folder.joinpath("labels.jsonl").read_text(encoding="utf-8")
-    for record in json.loads("[" + text.strip().replace("\n", ",") + "]"):  # one call: it is fast
+    for record in decode_json(
+        "[" + text.strip().replace("\n", ",") + "]", keep_last=True
+    ):  # one call: it is fast
         labels[record.pop("item")].append(HumanLabel(**record))
     lines = folder.joinpath("items.jsonl").read_text(encoding="utf-8").split("\n")
     items = (
-        item_from_record(json.loads(line), where=f"bank/items.jsonl, line {number}")
+        item_from_record(decode_json(line), where=f"bank/items.jsonl, line {number}")
         for number, line in enumerate(lines, start=1)
         if line
     )

@@ -10,7 +10,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Any, NoReturn, Protocol
 
-from judgestats.json_text import clean, clean_json, decode_json
+from judgestats.files.text import clean, clean_json, decode_json
 from judgestats.protocols.base import Status, Verdict
 from judgestats.protocols.replies import prose
 
@@ -323,7 +323,7 @@ def calls_in(text: str) -> list[str] | None:
         return None
     try:
         calls = decode_json(text)
-    except (ValueError, RecursionError):  # prose that begins with a bracket
+    except ValueError:  # prose that begins with a bracket
         return None
     return calls if all(isinstance(c, str) for c in calls) else None
 
@@ -355,7 +355,7 @@ def _call_text(arguments: Any) -> str:
     if isinstance(arguments, str) and arguments.lstrip().startswith('"'):
         try:
             inner = decode_json(arguments)  # encoded once more
-        except (ValueError, RecursionError):
+        except ValueError:
             return arguments
         return inner if isinstance(inner, str) else arguments
     return "" if arguments is _ABSENT or arguments is None else _as_text(arguments)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judgestats.json_text import decode_json
+from judgestats.files.text import decode_json
 
 VERDICT_WORDS = ("pass", "fail", "correct", "incorrect")
 """Words whose tokens are kept with a reply's log-probabilities."""
@@ -198,7 +198,7 @@ def unpack_reply(kept: str) -> tuple[str, list[WeightedPlace]]:
     try:
         value = decode_json(kept)
         reply, places = value["reply"], [_parse_token(*one) for one in value["logprobs"]]
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         return kept, []  # a reply that only looks like one
     return (reply, places) if isinstance(reply, str) else (kept, [])
 

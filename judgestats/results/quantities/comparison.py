@@ -102,6 +102,7 @@ ENTRIES: tuple[Quantity, ...] = (
 
 
 TESTS_ENTRIES: tuple[TestKind, ...] = (
+    TestKind("copied_items", "Poisson count of copied items", "copied_items", "copies"),
     TestKind("blocked_f_test", "blocked F test", "blocked_f_test"),
     TestKind("spread_blocked_f", "blocked F test on the spread", "spread_test"),
     TestKind("credit_blocked_f", "blocked F test on the credit", "blocked_f_test"),

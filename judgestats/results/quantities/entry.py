@@ -19,6 +19,7 @@ UNITS = {
     "standard deviations": "standard deviations",
     "bits": "bits",
     "count": "count",
+    "labels": "labels",
     "place": "place in an order, 1 is the best",
     "tokens": "tokens",
     "USD": "US dollars",

@@ -51,6 +51,18 @@ def effective_clusters(sizes: NDArray[np.number[Any]]) -> float:
     return float(n.sum() ** 2 / np.sum(n**2))
 
 
+def few_questions(n: int, sizes: NDArray[np.number[Any]]) -> Note:
+    """The note that fewer than two effective clusters bear no interval.
+
+    Examples
+    --------
+    >>> few_questions(3, np.array([38, 1, 1])).message
+    '3 questions, effectively 1.1: no interval.'
+    """
+    text = f"{n} questions, effectively {effective_clusters(sizes):.1f}: no interval."
+    return Note(code="no_interval", message=text)
+
+
 def jackknife_error(left_out: Floats, sizes: NDArray[np.number[Any]]) -> tuple[float, float]:
     r"""Standard error and degrees of freedom of a statistic from its values without each cluster.
 

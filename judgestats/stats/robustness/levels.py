@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -18,16 +17,10 @@ from judgestats.stats.inference.result import Estimates
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.validity.inputs import score_values
 
-KEPT = 0.95
-"""Share of the scores' variance that a shorter scale must keep."""
-SHORTER = "fewer_levels_do"
-"""Of the note that says so."""
 BETWEEN = "between_whole_numbers"
 """Of the note on half and quarter points."""
 MANY = 20
 """Levels from which a scale is read as a number line, on which scores heap at multiples of 5."""
-MOST = 200
-"""Distinct scores beyond which they are no levels."""
 NO_LEVELS = "no_levels"
 """Of the note that the scores lie too far apart for levels of a scale."""
 _SPAN = 1_000
@@ -60,10 +53,9 @@ def levels_used(
         and ``floor_share``; ``heaping``, the share of scores on round values (whole numbers where
         the step is less than 1, else multiples of 5 on 20 levels or more) less the share of the
         scale's levels that are round. ``details``: ``levels`` and ``shares``, ``n_levels`` of the
-        scale, ``merged`` (lowest score of each level of the shortest scale that keeps 95 % of the
-        variance) and ``kept``, the share that it keeps. A note says what half and quarter points
-        mean: how often they are given, and how often two scores of an item differ by one
-        (``differ_again``).
+        scale. A note says what half and quarter points mean: how often they are given, and how
+        often two scores of an item differ by one (``differ_again``). What a shorter scale would
+        lose: `recoding_loss`.
 
     Raises
     ------
@@ -74,19 +66,17 @@ def levels_used(
     -----
     :math:`\exp(-\sum p_k \log p_k)` is the number of equally used levels with the same entropy. The
     plug-in entropy is too small by about (K - 1) / (2 n) for n scores on K levels. Intervals:
-    jackknife over clusters. Levels are merged by exact least squares (Fisher 1958).
+    jackknife over clusters.
 
     References
     ----------
-    Jost (2006), Oikos 113, 363-375; Fisher (1958), JASA 53, 789-798.
+    Jost (2006), Oikos 113, 363-375.
 
     Examples
     --------
     >>> out = levels_used([7, 7, 8, 7, 8, 9, 7, 8, 7, 7] * 4, scale=(1, 10))
     >>> round(out["effective_levels"].estimate, 2), out["mode_share"].estimate
     (2.45, 0.6)
-    >>> out.details["merged"], round(out.details["kept"], 2)
-    ([7.0, 8.0, 9.0], 1.0)
     """
     where = "levels_used"
     x = score_values(scores, where=where, name="scores")
@@ -120,11 +110,6 @@ def levels_used(
         "shares": (counts.sum(axis=0) / counts.sum()).tolist(),
         "n_levels": whole or None,
     }
-    if levels.size <= MOST and not far:
-        starts, kept = merged_levels(levels, counts.sum(axis=0))
-        details |= {"merged": starts, "kept": kept}
-        if whole and 1 < len(starts) <= whole / 2:
-            notes.append(_shorter(levels, starts, kept, f"{whole} from {low:g} to {high:g}"))
     if whole and apart in _FINE:
         details["differ_again"] = _differ(counts)
         notes.append(_half_point_note(levels, counts, apart, low, details["differ_again"], whole))
@@ -149,56 +134,6 @@ def levels_used(
         name=where, label="Levels used", terms=tuple(terms), sample=terms[0].sample,
         notes=tuple(notes), details=details,
     )  # fmt: skip
-
-
-def merged_levels(
-    levels: Sequence[float] | Floats,
-    counts: Sequence[float] | Floats,
-) -> tuple[list[float], float]:
-    """The fewest neighbouring groups of levels that keep `KEPT` of the scores' variance.
-
-    Parameters
-    ----------
-    levels : array-like
-        Distinct scores in order.
-    counts : array-like
-        How often each was given.
-
-    Returns
-    -------
-    starts : list of float
-        The lowest score of each group.
-    share : float
-        Of the variance that lies between the groups; 1 where all scores are equal.
-
-    Examples
-    --------
-    >>> merged_levels([1, 2, 8, 9], [5, 5, 5, 5])
-    ([1.0, 8.0], 0.98)
-    """
-    v, w = np.asarray(levels, dtype=float), np.asarray(counts, dtype=float)
-    s0, s1, s2 = (np.concatenate([[0.0], np.cumsum(w * v**k)]) for k in range(3))
-    first, last = np.meshgrid(np.arange(v.size + 1), np.arange(v.size + 1), indexing="ij")
-    n = s0[last] - s0[first]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        within = s2[last] - s2[first] - (s1[last] - s1[first]) ** 2 / n
-    within = np.where(last > first, np.maximum(within, 0.0), np.inf)
-    total = float(within[0, v.size])
-    if total <= 1e-12 * max(float(s2[-1]), 1.0):
-        return [float(v[0])], 1.0
-    best, cuts = within[0], []
-    for k in range(1, v.size + 1):
-        share = 1 - float(best[v.size]) / total
-        if share >= KEPT or k == v.size:
-            break
-        joined = best[:, None] + within
-        cuts.append(np.argmin(joined, axis=0))
-        best = np.min(joined, axis=0)
-    starts, end = [], v.size
-    for cut in reversed(cuts):
-        end = int(cut[end])
-        starts.append(float(v[end]))
-    return [float(v[0]), *reversed(starts)], round(share, 12)
 
 
 def _entropy(sums: NDArray[Any]) -> NDArray[Any]:
@@ -292,7 +227,7 @@ def _no_levels(levels: Floats) -> Note:
     return Note(
         code=NO_LEVELS,
         message=f"The scores run from {levels[0]:.15g} to {levels[-1]:.15g}, too far apart for "
-        "levels of a scale, so heaping and a shorter scale are not computed.",
+        "levels of a scale, so heaping is not computed.",
     )
 
 
@@ -301,16 +236,4 @@ def _unknown_scale(low: float, high: float) -> Note:
         code="scale_unknown",
         message=f"The scale is not given: ceiling and floor are the highest and lowest score "
         f"seen, {high:g} and {low:g}.",
-    )
-
-
-def _shorter(levels: Floats, starts: list[float], kept: float, whole: str) -> Note:
-    ends = [*(levels[levels < s].max() for s in starts[1:]), levels[-1]]
-    groups = ", ".join(
-        f"{a:g}" if a == b else f"{a:g}-{b:g}" for a, b in zip(starts, ends, strict=True)
-    )
-    return Note(
-        code=SHORTER,
-        message=f"{len(starts)} levels ({groups}) in place of the {whole} keep {100 * kept:.0f} % "
-        f"of the scores' variance: {100 * (1 - kept):.0f} % is lost.",
     )

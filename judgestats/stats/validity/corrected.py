@@ -27,6 +27,7 @@ from judgestats.stats.validity.inputs import (
     two_group_test,
 )
 from judgestats.stats.validity.label_draws import LabelsDrawn
+from judgestats.stats.validity.label_gain import gain_phrase, labels_gained
 from judgestats.stats.validity.poststratified import (
     poststratified_rate,
     stratum_shares,
@@ -99,8 +100,8 @@ class CorrectedScore(Report):
         The labelled items alone.
     others : mapping of str to Estimate
         Further estimators by name.
-    labels_worth : float
-        Labels that people alone would need more for an interval as narrow: what the judge saved.
+    labels_extra : Estimate
+        Labels that people alone would need beyond those given for the same error.
     representative : TestResult
         Labelled items against the rest, in the judge's eyes.
     labels_drawn : str
@@ -114,7 +115,7 @@ class CorrectedScore(Report):
     judge_only: Estimate
     people_only: Estimate
     others: Mapping[str, Estimate]
-    labels_worth: float
+    labels_extra: Estimate
     representative: TestResult
     labels_drawn: str
     unread: int
@@ -124,7 +125,9 @@ class CorrectedScore(Report):
         """One row per estimator, the reported one first."""
         rows = [self.corrected, self.judge_only, self.people_only, *self.others.values()]
         frame = pd.DataFrame([e.row() for e in rows])
-        return frame.assign(labels_worth=[self.labels_worth] + [math.nan] * (len(rows) - 1))
+        return frame.assign(
+            labels_extra=[self.labels_extra.estimate, *[math.nan] * (len(rows) - 1)]
+        )
 
     def sentence(self) -> str:
         """The corrected number beside the raw one, and what the judge saved."""
@@ -138,18 +141,19 @@ class CorrectedScore(Report):
             text += f"; the judge alone says {self.judge_only.estimate:.2f}"
         if not math.isnan(self.people_only.estimate):
             text += f", the labels alone {self.people_only.short()}"
-        if self.labels_worth >= 1:
-            text += f". The judge is worth {self.labels_worth:.0f} labels"
-        elif not math.isnan(self.labels_worth):
-            text += ". The judge saves no label"
-        return text + f" ({c.sample})."
+        text += f" ({c.sample})."
+        return (
+            text
+            if self.labels_extra.interval is None
+            else f"{text} {gain_phrase(self.labels_extra)}."
+        )
 
     def lines(self) -> list[str]:
         """The estimators, and what the judge is worth."""
         every = (self.corrected, self.judge_only, self.people_only, *self.others.values())
         lines = [f"{e.label}: {e.reason if math.isnan(e.estimate) else e.short()}" for e in every]
-        if self.labels_worth >= 1:
-            lines.append(f"the judge is worth {self.labels_worth:.0f} labels")
+        if self.labels_extra.interval is not None:
+            lines.append(gain_phrase(self.labels_extra))
         return [*lines, f"({self.corrected.sample})"]
 
 
@@ -275,7 +279,7 @@ def corrected_rate(
         judge_only=_judge_rate(items, verdict, inference["level"]),
         people_only=people,
         others=others,
-        labels_worth=_worth(corrected, people),
+        labels_extra=_gain(items, labels_drawn, inference["level"], unequal=chance is not None),
         representative=test,
         labels_drawn=labels_drawn or "",
         unread=unread,
@@ -331,7 +335,7 @@ def corrected_mean(
     >>> judge = 2 + 0.8 * people + rng.normal(0, 0.5, 600)
     >>> labels = np.where(np.arange(600) < 60, people, np.nan)
     >>> out = corrected_mean(judge, labels, labels_drawn="random")
-    >>> out.corrected.name, out.labels_worth > 30
+    >>> out.corrected.name, out.labels_extra.interval.low > 30
     ('greg', True)
     """
     where = "corrected_mean"
@@ -382,7 +386,7 @@ def corrected_mean(
         judge_only=_judge_mean(items, inference["level"]),
         people_only=people,
         others=others,
-        labels_worth=_worth(corrected, people),
+        labels_extra=_gain(items, labels_drawn, inference["level"]),
         representative=test,
         labels_drawn=labels_drawn or "",
         unread=unread,
@@ -422,12 +426,19 @@ def _undefined_estimate(estimate: Estimate, reason: str) -> Estimate:
     return estimate.replace(estimate=math.nan, interval=None, std_error=math.nan, reason=reason)
 
 
-def _worth(corrected: Estimate, people: Estimate) -> float:
-    """Labels that people alone would need more for the same width."""
-    a, b = corrected.interval, people.interval
-    if a is None or b is None or corrected.name == people.name or not a.high > a.low:
-        return math.nan
-    return max(people.sample.n_items * (((b.high - b.low) / (a.high - a.low)) ** 2 - 1), 0.0)
+def _gain(
+    items: LabelledItems, labels_drawn: str | None, level: float, *, unequal: bool = False
+) -> Estimate:
+    """`labels_gained`, refused where the labels are no random draw."""
+    gain = labels_gained(
+        items.judge, items.human, stratum=items.stratum, level=level,
+        cluster=items.codes if items.clustered else None,
+    )  # fmt: skip
+    if labels_drawn == "convenience":
+        return _undefined_estimate(gain, PICKED_BY_HAND)
+    if labels_drawn == "by-verdict" or unequal:
+        return _undefined_estimate(gain, "labels of unequal chances misstate the correlation")
+    return gain
 
 
 def _judge_rate(items: LabelledItems, verdict: NDArray[np.int64], level: float) -> Estimate:

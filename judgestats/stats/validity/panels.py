@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Unpack
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Bools, Floats, Ints
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.numbers import bounds_of, with_bounds
 from judgestats.stats.inference.bootstrap import cluster_codes
@@ -23,10 +23,10 @@ from judgestats.stats.validity.inputs import (
     score_values,
     verdict_values,
 )
+from judgestats.stats.validity.panel_gain import FOLDS, folds, panel_gain
 
 COPY = 0.9
 """Correlation of two judges' errors from which one is named a near copy of the other."""
-FOLDS = 5
 LEAST_LABELS = 20
 
 
@@ -67,8 +67,7 @@ class Panel(Report):
     accuracy : mapping of str to Estimate
         Of every judge, and of the panel ``majority`` and ``weighted`` (cross-fitted).
     against_best : mapping of str to Estimate
-        Accuracy of each panel minus that of its best member, member and weights chosen on the other
-        folds.
+        Accuracy of each panel minus that of its best member: see `panel_gain`.
     effective_judges : float
         Independent judges of the same accuracy whose average would err as variably.
     copies : tuple of tuple
@@ -113,7 +112,8 @@ class Panel(Report):
             verdict = (
                 "better than" if low > 0 else "worse than" if high < 0 else "not told apart from"
             )
-            parts.append(f"the {name} is {verdict} its best member ({shown})")
+            more = "".join(f"; {note.message.rstrip('.')}" for note in gain.notes)
+            parts.append(f"the {name} is {verdict} its best member ({shown}{more})")
         text = (
             f"{'; '.join(parts)} in {self.measure}, at {self.calls} times the calls; "
             f"{self.calls} judges err like {self.effective_judges:.1f} independent ones"
@@ -158,8 +158,8 @@ def panel_of_judges(
 
     Notes
     -----
-    Best member and weights are chosen on four fifths of the clusters and judged on the fifth: the
-    best of five equal judges looks .045 too good on the 100 labels it was chosen by. Weights are
+    The gain over the best member and its interval are those of `panel_gain`. Weights are learnt on
+    four fifths of the clusters and judged on the fifth: they are
     the log likelihood ratios of each judge's verdicts, as if judges erred independently. The
     effective number of judges: mean variance of the errors divided by the variance of their mean.
     Accuracy is never estimated without labels: Dawid and Skene's model calls the best judge the
@@ -182,16 +182,15 @@ def panel_of_judges(
     )
     right = (f == y[:, None]).astype(float)
     weighted = np.empty(y.size)
-    for out in _folds(codes, inference["seed"]):
+    for out in folds(codes, inference["seed"]):
         weighted[out] = _credit(_voted(f[out], vote_weights(f[~out], y[~out])), y[out])
     majority = _credit(_voted(f, np.array([[1.0, -1.0]] * f.shape[1])), y)
     return _panel_of(
         dict(zip(names, right.T, strict=True)),
         {"majority": majority, "weighted": weighted},
-        _best_member(right, codes, inference["seed"]),
         codes,
         sample,
-        inference["level"],
+        inference,
         errors=1 - right,
         unread=int(np.isnan(f).sum()),
         what="verdicts",
@@ -201,10 +200,9 @@ def panel_of_judges(
 def _panel_of(
     members: Mapping[str, Floats],
     panels: Mapping[str, Floats],
-    best: Floats,
     codes: Ints,
     sample: Sample,
-    level: float,
+    inference: Seeded,
     *,
     errors: Floats,
     unread: int = 0,
@@ -212,20 +210,26 @@ def _panel_of(
     squared: bool = False,
 ) -> Panel:
     """The members' and panels' credits (or squared errors) and what panels gain over the best."""
-    each, gain = _SQUARED if squared else _ACCURACY
+    name, label, most = _SQUARED if squared else _ACCURACY
+    each = np.column_stack(list(members.values()))
 
-    def part(values: Floats, words: tuple[str, str, str], member: str, most: float) -> Estimate:
-        name, label, estimator = words
+    def part(values: Floats, member: str) -> Estimate:
         return mean_estimate(
-            values, codes, name=name, label=label.format(member), estimator=estimator,
-            sample=sample, level=level, least=0.0 if most == 1 else -math.inf, most=most,
+            values, codes, name=name, label=label.format(member), sample=sample,
+            level=inference["level"], least=0.0, most=most,
         )  # fmt: skip
 
-    top = math.inf if squared else 1.0
+    def gain(values: Floats, panel: str) -> Estimate:
+        found = panel_gain(
+            values, each, losses=squared, cluster=None if sample.n_clusters is None else codes,
+            level=inference["level"], seed=inference["seed"],
+        )  # fmt: skip
+        return found.replace(label=f"{panel} minus its best member", sample=sample)
+
     message = f"{unread} unread {what} count as wrong, and have no vote."
     return Panel(
-        accuracy={n: part(v, each, n, top) for n, v in {**members, **panels}.items()},
-        against_best={n: part(v - best, gain, n, math.inf) for n, v in panels.items()},
+        accuracy={n: part(v, n) for n, v in {**members, **panels}.items()},
+        against_best={n: gain(v, n) for n, v in panels.items()},
         effective_judges=effective_judges(errors),
         copies=near_copies(errors, list(members)),
         calls=len(members),
@@ -235,15 +239,9 @@ def _panel_of(
     )
 
 
-_ACCURACY = (
-    ("accuracy", "Accuracy of {}", "share of the labels"),
-    ("accuracy_gain", "Accuracy over the best member ({})", "difference, chosen out of fold"),
-)
-_SQUARED = (
-    ("mean_squared_error", "Squared error of {}", ""),
-    ("squared_error_gain", "Squared error over the best ({})", ""),
-)
-"""Name, label and estimator of what a member or panel reaches, and of what a panel gains."""
+_ACCURACY = ("accuracy", "Accuracy of {}", 1.0)
+_SQUARED = ("mean_squared_error", "Squared error of {}", math.inf)
+"""Name and label of what a member or panel reaches, and the most that it can be."""
 
 
 def labelled_panel(
@@ -289,23 +287,6 @@ def labelled_panel(
         repeated="judge",
     )
     return judged[used], y[used], codes[used], sample
-
-
-def _folds(codes: Ints, seed: int | None) -> Iterator[Bools]:
-    """Which items a fold holds; those of a cluster stay together."""
-    kinds = np.unique(codes)
-    fold = np.random.default_rng(seed).permutation(np.arange(kinds.size) % FOLDS)
-    of = fold[np.searchsorted(kinds, codes)]
-    for k in range(FOLDS):
-        yield of == k
-
-
-def _best_member(credit: Floats, codes: Ints, seed: int | None) -> Floats:
-    """Of each item, the credit of the judge that was best on the other folds."""
-    best = np.empty(codes.size)
-    for out in _folds(codes, seed):
-        best[out] = credit[out, int(np.argmax(credit[~out].mean(axis=0)))]
-    return best
 
 
 def _credit(verdict: Floats, y: Floats) -> Floats:
@@ -367,8 +348,8 @@ def panel_of_choices(
     -----
     Answers with equally many votes share the credit. A vote weighs
     :math:`\log\{a (K - 1) / (1 - a)\}`, a the judge's accuracy and K the answers that an item was
-    given on average, at least 2; weights and the best member are learnt on four fifths of the
-    clusters and judged on the fifth.
+    given on average, at least 2; weights are learnt on four fifths of the clusters and judged on
+    the fifth. The gain over the best member: `panel_gain`.
 
     Examples
     --------
@@ -399,7 +380,7 @@ def panel_of_choices(
     options = max(2.0, float(np.mean([len(set(r[~np.isnan(r)])) for r in np.c_[x, y]])))
     plurality = _choice_panel_credit(x, y, np.ones(x.shape[1]))
     weighted = np.empty(y.size)
-    for out in _folds(codes, inference["seed"]):
+    for out in folds(codes, inference["seed"]):
         shares = (right[~out].sum(axis=0) + 0.5) / (np.sum(~out) + 1)
         weighted[out] = _choice_panel_credit(
             x[out], y[out], np.log(shares * (options - 1) / (1 - shares))
@@ -407,10 +388,9 @@ def panel_of_choices(
     return _panel_of(
         dict(zip(names, right.T, strict=True)),
         {"plurality": plurality, "weighted": weighted},
-        _best_member(right, codes, inference["seed"]),
         codes,
         sample,
-        inference["level"],
+        inference,
         errors=1 - right,
         unread=int(np.isnan(x).sum()),
         what="choices",
@@ -463,9 +443,9 @@ def panel_of_scores(
     Notes
     -----
     ``weighted``: least squares of people's score on the judges' with intercept, shrunk towards the
-    plain mean by one label's worth a judge; it and the best member are learnt on four fifths of the
-    clusters and judged on the fifth. Mean and median keep the judges' common bias, weights take it
-    out. Near copies are judges whose errors correlate above .9.
+    plain mean by one label's worth a judge, learnt on four fifths of the clusters and judged on the
+    fifth. The gain over the best member: `panel_gain`. Mean and median keep the judges' common
+    bias, weights take it out. Near copies are judges whose errors correlate above .9.
 
     Examples
     --------
@@ -485,7 +465,7 @@ def panel_of_scores(
     )  # fmt: skip
     errors = x - y[:, None]
     weighted = np.empty(y.size)
-    for out in _folds(codes, inference["seed"]):
+    for out in folds(codes, inference["seed"]):
         weighted[out] = _weighted(x[~out], y[~out], x[out]) - y[out]
     panels = {
         "mean": np.mean(x, axis=1) - y,
@@ -495,10 +475,9 @@ def panel_of_scores(
     return _panel_of(
         dict(zip(names, (errors**2).T, strict=True)),
         {n: e**2 for n, e in panels.items()},
-        -_best_member(-(errors**2), codes, inference["seed"]),
         codes,
         sample,
-        inference["level"],
+        inference,
         errors=errors,
         squared=True,
     )

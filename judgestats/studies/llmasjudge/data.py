@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,8 @@ import pandas as pd
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
+from judgestats.files.tables import read_csv
+from judgestats.files.text import decode_json
 from judgestats.results.numbers import apa_number, format_p
 from judgestats.results.quantities import name_of
 from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
@@ -149,7 +150,7 @@ def _csv(folder: Path, name: str, columns: tuple[str, ...]) -> pd.DataFrame | No
     if not files:
         return None
     try:
-        frame = pd.read_csv(files[0])
+        frame = read_csv(files[0])
     except (OSError, ValueError) as error:
         raise InputError(f"replicate: {files[0].name} cannot be read ({error}).") from error
     missing = [c for c in columns if c not in frame]
@@ -207,8 +208,8 @@ def _json(folder: Path) -> dict[str, Any] | None:
     if files[0].stat().st_size > _MAX_BYTES:
         raise InputError(f"replicate: {folder.name}/{files[0].name} is too large.")
     try:
-        content = json.loads(files[0].read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
+        content = decode_json(files[0].read_text(encoding="utf-8"))
+    except ValueError as error:
         raise InputError(
             f"replicate: {folder.name}/{files[0].name} is no JSON ({error})."
         ) from error

@@ -8,6 +8,7 @@ from importlib import resources
 
 import pandas as pd
 
+from judgestats.files.tables import read_csv
 from judgestats.stats.agreement.grade_score import exceeds_grade_score_bound
 from judgestats.stats.inference.estimate import Result
 
@@ -64,8 +65,8 @@ class PaperTable(Result):
 def read_printed(name: str) -> pd.DataFrame:
     """A table of this folder, as it was copied from print."""
     file = resources.files("judgestats.studies.paper_tables").joinpath(name)
-    with file.open(encoding="utf-8") as stream:
-        return pd.read_csv(stream)
+    with resources.as_file(file) as path:
+        return read_csv(path)
 
 
 def omega_tables() -> pd.DataFrame:

@@ -6,16 +6,15 @@ which digests, under which version. ``docs/build_study_records.py`` writes them.
 
 from __future__ import annotations
 
-import json
 import tempfile
-import zipfile
-import zlib
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from judgestats.errors import InputError
+from judgestats.files.guarded import Limits, archive
+from judgestats.files.text import decode_json
 from judgestats.studies.claims import Options, Replication, Study
 
 __all__ = ["ABOUT", "examined", "shipped_records"]
@@ -45,21 +44,21 @@ def shipped_records(name: str, folder: Path) -> dict[str, Any]:
     InputError
         If this installation holds none, or they are damaged.
     """
-    archive = resources.files("judgestats.studies.records").joinpath(f"{name}.zip")
-    if not archive.is_file():
+    kept = resources.files("judgestats.studies.records").joinpath(f"{name}.zip")
+    if not kept.is_file():
         raise InputError(
             f"replicate: this installation holds no records of {name}. Give the study's data: "
             "data=FOLDER or data=ARCHIVE.zip."
         )
     try:
-        with resources.as_file(archive) as path, zipfile.ZipFile(path) as packed:
-            packed.extractall(folder)
-        about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        with resources.as_file(kept) as path:
+            _unpack(path, folder, ("",))
+        about: dict[str, Any] = decode_json((folder / ABOUT).read_text(encoding="utf-8"))
         missing = sorted(_TOLD - set(about))
         damage = f"no {missing[0]} in {ABOUT}" if missing else ""
         for name_of_file in ("results.json", "plan.json"):
-            json.loads((folder / name_of_file).read_text(encoding="utf-8"))
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as error:
+            decode_json((folder / name_of_file).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         damage = str(error) or type(error).__name__
     if damage:
         raise InputError(
@@ -93,8 +92,8 @@ def examined(study: Study, data: Path, options: Options) -> Replication:
         return study.examine(data, options)
     with tempfile.TemporaryDirectory(prefix="judgestats-data-") as scratch:
         place = Path(scratch)
-        for archive in archives:
-            _unpack(archive, place)
+        for packed in archives:
+            _unpack(packed, place, (".json", ".csv", ".gz", ".jsonl"))
         if data.is_dir():
             for path in data.iterdir():
                 if path.is_file() and path not in archives:
@@ -108,24 +107,14 @@ def examined(study: Study, data: Path, options: Options) -> Replication:
         raise InputError(f"replicate: nothing in {data} can be read: {reasons[0]}")
 
 
-def _unpack(archive: Path, place: Path) -> None:
-    """Tables and JSON of a zip file; its size is bounded, and no name leads out of the folder."""
-    if not zipfile.is_zipfile(archive):
-        raise InputError(f"replicate: {archive} is neither a folder nor a zip file.")
-    with zipfile.ZipFile(archive) as packed:
-        wanted = [
-            info
-            for info in packed.infolist()
-            if info.filename.endswith((".json", ".csv", ".gz", ".jsonl"))
-            and not Path(info.filename).name.startswith(".")
-        ]
-        if sum(info.file_size for info in wanted) > _MOST_BYTES or len(wanted) > _MOST_FILES:
-            raise InputError(
-                f"replicate: {archive} unpacks to more than {_MOST_BYTES:,} bytes or "
-                f"{_MOST_FILES:,} files. Unpack what is needed and give the folder."
-            )
-        for info in wanted:
-            packed.extract(info, place)  # zipfile drops absolute names and ..
+def _unpack(packed: Path, place: Path, endings: tuple[str, ...]) -> None:
+    """Files of a zip archive; its size is bounded, and no name leads out of the folder."""
+    limits = Limits(members=_MOST_FILES, expanded_bytes=_MOST_BYTES, member_bytes=_MOST_BYTES)
+    with archive(packed, limits) as members:
+        for name in members.names:
+            if name.endswith(endings) and not Path(name).name.startswith("."):
+                (place / name).parent.mkdir(parents=True, exist_ok=True)
+                (place / name).write_bytes(members.read(name))
 
 
 def _folders(place: Path) -> Iterator[Path]:

@@ -1,14 +1,13 @@
 """Levels in use: against R's shares, and what merging levels loses."""
 
-import itertools
 import math
 
 import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats import levels_used
-from judgestats.stats.robustness import BETWEEN, merged_levels
+from judgestats.stats import levels_used, recoding_loss
+from judgestats.stats.robustness import BETWEEN
 
 
 def test_shares_are_those_of_r_for_every_judge_and_temperature(reference):
@@ -48,38 +47,54 @@ def test_interval_of_effective_levels_covers():
     assert 88 <= hits <= 100
 
 
-def test_merging_is_the_best_of_all_partitions():
-    rng = np.random.default_rng(3)
-    for _ in range(20):
-        v = np.sort(rng.choice(40, size=7, replace=False)).astype(float)
-        w = rng.integers(1, 30, size=7).astype(float)
-        starts, share = merged_levels(v, w)
-        mean = np.average(v, weights=w)
-        total = np.sum(w * (v - mean) ** 2)
+@pytest.mark.parametrize(("groups", "name"), [("pairs", "pairs"), ("thirds", "three")])
+def test_the_loss_by_a_shorter_scale_is_that_of_two_codes(declared, groups, name):
+    scores, _ = declared.cube("scale60x4")
+    expected = declared.value("scale60x4", name)
+    out = recoding_loss(scores[:, 0], groups)
+    one_sided = recoding_loss(scores[:, 0], groups, level=0.9).interval.high
+    assert out.details["groups"] == expected["groups"]
+    assert [out.estimate, out.interval.low, out.interval.high, one_sided] == pytest.approx(
+        [expected["loss"], *expected["ci"], expected["upper95"]], rel=1e-8
+    )
+    stated = recoding_loss(scores[::-1, 0, ::-1], expected["groups"])
+    assert stated.interval.high == pytest.approx(out.interval.high)
 
-        def kept(cuts, v=v, w=w, mean=mean, total=total):
-            parts = list(np.split(np.arange(7), cuts))
-            return (
-                sum(w[p].sum() * (np.average(v[p], weights=w[p]) - mean) ** 2 for p in parts)
-                / total
-            )
 
-        best = max(kept(c) for c in itertools.combinations(range(1, 7), len(starts) - 1))
-        assert share == pytest.approx(best, abs=1e-9)
-        assert share >= 0.95
-        if len(starts) > 1:
-            fewer = itertools.combinations(range(1, 7), len(starts) - 2)
-            assert max(kept(c) for c in fewer) < 0.95
+def test_a_shorter_scale_would_do_only_where_its_loss_is_shown_to_be_small():
+    rng = np.random.default_rng(11)
+    true = rng.choice([2.0, 6.0, 9.0], (150, 1))
+    out = recoding_loss(true + (rng.random((150, 4)) < 0.5), [[2, 3], [6, 7], [9, 10]])
+    assert out.interval.high <= 0.05
+    assert out.notes[0].message.startswith("A 3-level scale would do (loses at most ")
+    assert "may differ" in out.notes[0].message
+    lossy = recoding_loss(
+        np.clip(np.round(rng.normal(6, 2, (60, 1)) + rng.normal(0, 1, (60, 3))), 1, 10)
+    )
+    assert not lossy.notes
+
+
+def test_no_loss_is_estimated_where_repeats_share_nothing_or_there_are_none():
+    rng = np.random.default_rng(12)
+    x = rng.integers(1, 11, (40, 3)).astype(float)
+    for scores, reason in (
+        (x[:, :1], "needs repeats"), (x, "share"), (np.full((40, 3), 5.0), "one group"),
+        (rng.normal(size=(100, 3)), "no levels"),
+    ):  # fmt: skip
+        out = recoding_loss(scores)
+        assert out.interval is None
+        assert reason in out.reason
+    with pytest.raises(InputError, match="two groups"):
+        recoding_loss(x, [[1, 2], [2, 3]])
+    with pytest.raises(InputError, match="no group holds the score"):
+        recoding_loss(x, [[1, 2], [3, 4]])
 
 
 def test_a_judge_that_uses_three_of_a_hundred_levels_is_told_so():
     rng = np.random.default_rng(4)
     out = levels_used(rng.choice([70, 80, 90], size=200), scale=(1, 100))
     assert out["heaping"].estimate == pytest.approx(0.8)
-    assert out.notes[0].message == (
-        "3 levels (70, 80, 90) in place of the 100 from 1 to 100 keep 100 % of the scores' "
-        "variance: 0 % is lost."
-    )
+    assert out["effective_levels"].estimate == pytest.approx(3, abs=0.1)
     spread = levels_used(rng.integers(1, 101, size=4000), scale=(1, 100))["heaping"]
     assert spread.interval.low < 0 < spread.interval.high
     halves = levels_used([1, 2, 2.5, 3, 4, 4, 3, 2] * 5, scale=(1, 5))["heaping"]

@@ -1,6 +1,5 @@
 """Corrected rates and means against R's survey, ppi-python and closed forms."""
 
-import dataclasses
 import math
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats import corrected_by_rates, corrected_mean, corrected_rate
+from judgestats.stats import corrected_by_rates, corrected_mean, corrected_rate, labels_gained
 from judgestats.stats.validity import (
     greg_mean,
     labelled_items,
@@ -221,14 +220,59 @@ def test_how_labels_were_drawn_decides(reference):
         corrected_rate([1, 0], [None, None])
 
 
-def test_what_the_judge_saved(reference):
+def test_labels_gained_are_those_of_two_codes(declared):
+    rows = declared.data("labels60of300")
+    out, expected = (
+        labels_gained(rows["score"], rows["label"]),
+        declared.value("labels60of300", "label_gain"),
+    )
+    ours = [out.details["correlation"], out.estimate, out.interval.low, out.interval.high]
+    theirs = [expected["r"], expected["gain"], *expected["ci"]]
+    assert ours == pytest.approx(theirs, rel=1e-8)
+    wider = labels_gained(rows["score"], rows["label"], level=0.99).interval
+    assert wider.low < out.interval.low < out.interval.high < wider.high
+
+
+def test_labels_gained_stand_with_the_corrected_rate(reference):
     d = reference.data("bin1000")
     out = corrected_rate(d.judge, d.human, labels_drawn="random")
-    a, b = bounds(out.corrected), bounds(out.people_only)
-    assert out.labels_worth == pytest.approx(200 * (((b[1] - b[0]) / (a[1] - a[0])) ** 2 - 1))
-    assert f"worth {out.labels_worth:.0f} labels" in out.sentence()
+    assert out.labels_extra.estimate == labels_gained(d.judge, d.human).estimate
+    assert f"Effective extra labels {out.labels_extra.estimate:.0f} [" in out.sentence()
     useless = reference.data("bin_useless")
-    assert corrected_rate(useless.judge, useless.human).labels_worth < 10
+    assert "no gain is shown" in corrected_rate(useless.judge, useless.human).sentence()
+
+
+def test_labels_gained_are_refused_where_they_cannot_be_known():
+    rng = np.random.default_rng(3)
+    people = rng.normal(size=200)
+    judge = people + rng.normal(size=200)
+    for n, given, reason in (
+        (19, judge, "19 labels are too few"), (30, np.ones(200), "do not vary"),
+    ):  # fmt: skip
+        out = labels_gained(given, np.where(np.arange(200) < n, people, np.nan))
+        assert math.isnan(out.estimate)
+        assert reason in out.reason
+    labels = np.where(np.arange(200) < 30, people, np.nan)
+    picked = corrected_mean(judge, labels, labels_drawn="convenience").labels_extra
+    assert "picked by hand" in picked.reason
+    two = labels_gained(judge, labels, cluster=np.r_[np.zeros(28), np.ones(172)])
+    assert two.interval is None
+    assert "effectively 1.1: no interval" in two.notes[0].message
+    same = labels_gained(people, labels)
+    assert (same.estimate, same.interval.high) == pytest.approx((170, 170))
+
+
+def test_labels_gained_pool_the_correlation_within_strata():
+    rng = np.random.default_rng(4)
+    layer = np.repeat([0, 5], 100)
+    judge, people = layer + rng.normal(size=(2, 200))
+    labels = np.where(np.arange(200) % 2 == 0, people, np.nan)
+    whole = labels_gained(judge, labels)
+    within = labels_gained(judge, labels, stratum=layer)
+    assert whole.interval.low > 40
+    assert within.interval.low == 0
+    again = labels_gained(judge[::-1] + 3, labels[::-1], stratum=layer[::-1])
+    assert again.estimate == pytest.approx(within.estimate)
 
 
 def test_no_interval_has_no_width():
@@ -259,7 +303,7 @@ def test_one_label_and_constant_judges_end_in_reasons():
         assert "nan" not in shown
     rate = corrected_rate([1, 1, 0, 0], [1, None, None, None])
     assert rate.corrected.details["people_only"]
-    assert math.isnan(dataclasses.replace(rate).labels_worth) or rate.labels_worth == 0
+    assert rate.labels_extra.reason == "1 label is too few"
 
 
 @pytest.mark.parametrize(("passes", "warned"), [(40, False), (300, True)])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats import accuracy_by_k, error_parts, panel_of_judges
+from judgestats.stats import accuracy_by_k, error_parts, panel_gain, panel_of_judges
 
 
 def test_parts_of_the_error_are_recovered():
@@ -78,6 +78,47 @@ def test_a_panel_with_one_good_judge_is_beaten_by_it():
     out = panel_of_judges(v, y, names=list("abcde"))
     assert out.against_best["majority"].interval.high < 0
     assert out.accuracy["weighted"].estimate > out.accuracy["majority"].estimate
+
+
+def test_the_gain_of_a_panel_is_that_of_two_codes(declared):
+    rows = declared.data("panel60x3")
+    right = (rows[["j1", "j2", "j3"]].to_numpy() == rows[["label"]].to_numpy()).astype(float)
+    majority = (right.sum(axis=1) > 1).astype(float)
+    expected = declared.value("panel60x3", "panel")
+    out = panel_gain(majority, right)
+    assert majority.mean() == pytest.approx(expected["panel"], rel=1e-8)
+    assert out.details["differences"] == pytest.approx(expected["differences"], rel=1e-8)
+    assert [out.interval.low, out.interval.high] == pytest.approx(expected["ci"], rel=1e-8)
+    assert "60 labels cannot show this; about" in out.notes[0].message
+    again = panel_gain(majority[::-1], right[::-1, ::-1])
+    assert again.interval == out.interval
+    loss = panel_gain(1 - majority, 1 - right, losses=True)
+    assert loss.interval.high == pytest.approx(-out.interval.low, rel=1e-12)
+    wide = panel_gain(majority, right, level=0.99).interval
+    assert wide.low < out.interval.low < out.interval.high < wide.high
+
+
+def test_a_gain_over_clusters_is_wider_and_few_clusters_give_none():
+    rng = np.random.default_rng(6)
+    right = np.repeat(rng.random((20, 3)) < 0.7, 5, axis=0).astype(float)
+    majority = (right.sum(axis=1) > 1).astype(float)
+    items, groups = (
+        panel_gain(majority, right),
+        panel_gain(majority, right, cluster=np.arange(100) // 5),
+    )
+    assert np.diff([groups.interval.low, groups.interval.high]) > np.diff(
+        [items.interval.low, items.interval.high]
+    )
+    alone = panel_gain(majority, right, cluster=np.r_[np.zeros(95), np.ones(5)])
+    assert alone.interval is None
+    assert alone.notes[0].message == "2 questions, effectively 1.1: no interval."
+
+
+def test_a_panel_of_equal_copies_gains_nothing_and_has_an_interval():
+    right = np.repeat((np.arange(80) % 4 > 0)[:, None], 3, axis=1).astype(float)
+    out = panel_gain(right[:, 0], right)
+    assert (out.estimate, out.interval.low) == (0, 0)
+    assert out.interval.high > 0
 
 
 def test_few_labels_are_refused():

@@ -1,0 +1,191 @@
+"""Items that repeat another item: found by text or replies, counted once as clusters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.limits import Limit
+from judgestats.data.readers.columns import TEXTS
+from judgestats.errors import InputError, one_of
+from judgestats.results.numbers import count_noun
+from judgestats.stats.designs.copies import copied_items
+
+POLICIES = ("cluster", "drop", "keep", "refuse")
+"""What `join_copies` does with items that repeat another one."""
+DUPLICATES = "duplicate_items"
+"""Of the limit that names them."""
+_UNKNOWN = Limit(
+    "Copies cannot be detected without text or repeats.",
+    code="copies_unknown",
+    short="copies cannot be detected without text or repeats",
+)
+_SHOWN = 3
+_GAPS = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Items that repeat one another.
+
+    Attributes
+    ----------
+    groups : tuple of tuple of str
+        Items of one text, or with the same replies in the same order.
+    by : {"text", "replies", "text or replies"}
+    looked : bool
+        Whether there were texts or repeats by which copies can be found.
+    policy : {"cluster", "drop", "keep", "refuse"}
+        What becomes of them.
+    """
+
+    groups: tuple[tuple[str, ...], ...] = ()
+    by: str = "replies"
+    looked: bool = True
+    policy: str = "cluster"
+
+    @property
+    def n_copies(self) -> int:
+        """Items beyond the first of each group."""
+        return sum(len(group) - 1 for group in self.groups)
+
+    @property
+    def said(self) -> str:
+        """The items in words, the first pairs named."""
+        pairs = [f"{group[0]} = {other}" for group in self.groups for other in group[1:]]
+        more = ", ..." if len(pairs) > _SHOWN else ""
+        repeat = count_noun(self.n_copies, "item repeats", "items repeat")
+        return f"{repeat} another item's {self.by} ({', '.join(pairs[:_SHOWN])}{more})"
+
+    @property
+    def limits(self) -> list[Limit]:
+        """What is to be said of them."""
+        if not self.groups:
+            return [] if self.looked else [_UNKNOWN]
+        done = {
+            "cluster": "counted once as clusters",
+            "drop": "left out",
+            "keep": "counted as items of their own, so intervals are too narrow",
+        }[self.policy]
+        short = f"{self.said.partition(' (')[0]}: {done}"
+        return [Limit(f"{self.said}: {done}.", code=DUPLICATES, short=short)]
+
+
+def find_copies(frame: pd.DataFrame) -> Copies:
+    """The items of a judgments frame that repeat another one.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As `judgestats.read_judgments` returns it.
+
+    Returns
+    -------
+    Copies
+
+    Notes
+    -----
+    Texts are compared in compatibility form (NFKC), without case and repeated white space, where
+    the answer's text is in the file. Replies: `judgestats.stats.copied_items`.
+    """
+    own = frame[frame["stage"].eq("final")] if "stage" in frame else frame
+    by_text = _same_text(own)
+    repeated = own.groupby(["condition", "item_id", "order"], sort=False).size().max() > 1
+    by_reply = _same_replies(own) if repeated else []
+    groups = _joined([*by_text, *by_reply])
+    by = "text or replies" if by_text and by_reply else "text" if by_text else "replies"
+    return Copies(groups, by, looked=bool(repeated or _has_texts(own)))
+
+
+def join_copies(frame: pd.DataFrame, policy: str = "cluster") -> tuple[pd.DataFrame, Copies]:
+    """The judgments with copies handled as declared, and the copies.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As `judgestats.read_judgments` returns it.
+    policy : {"cluster", "drop", "keep", "refuse"}
+        Copies join the cluster of the item that they repeat; only the first item of each is kept;
+        nothing is done; or copies are an error.
+
+    Returns
+    -------
+    frame : DataFrame
+    copies : Copies
+
+    Raises
+    ------
+    InputError
+        The policy is unknown, or it is ``refuse`` and there are copies.
+    """
+    one_of("join_copies", "duplicates", policy, POLICIES)
+    copies = replace(find_copies(frame), policy=policy)
+    if policy == "refuse" and copies.groups:
+        raise InputError(
+            f"{copies.said}. Use --duplicates cluster to count them once, or --duplicates drop."
+        )
+    if policy == "drop":
+        gone = {item for group in copies.groups for item in group[1:]}
+        out = frame[~frame["item_id"].isin(gone)].reset_index(drop=True)
+    elif policy == "cluster" and copies.groups:
+        out = frame.assign(cluster=_clusters(frame, copies.groups))
+    else:
+        out = frame
+    out.attrs.update(frame.attrs)
+    return out, copies
+
+
+def _clusters(frame: pd.DataFrame, groups: Sequence[Sequence[str]]) -> pd.Series:
+    """The declared clusters, those that hold copies of one another made one."""
+    cluster = frame["cluster"].astype(str)
+    of_item = dict(zip(frame["item_id"].astype(str), cluster, strict=True))
+    joined = _joined([[of_item[item] for item in group] for group in groups])
+    first = {name: group[0] for group in joined for name in group}
+    return cluster.map(lambda name: first.get(name, name))
+
+
+def _joined(groups: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Groups with a common member made one, members in the order in which they appear."""
+    of: dict[str, list[str]] = {}
+    for group in groups:
+        whole = list(dict.fromkeys(m for name in group for m in of.get(name, [name])))
+        of.update(dict.fromkeys(whole, whole))
+    distinct = {id(group): group for group in of.values() if len(group) > 1}
+    return tuple(tuple(group) for group in distinct.values())
+
+
+def _has_texts(frame: pd.DataFrame) -> bool:
+    return TEXTS[1] in frame and bool(frame[TEXTS[1]].astype(str).ne("").any())
+
+
+def _same_text(frame: pd.DataFrame) -> list[list[str]]:
+    """Items of the same texts; a text that all items share names none of them."""
+    if not _has_texts(frame):
+        return []
+    first = frame.drop_duplicates("item_id")
+    parts = [first[name].astype(str).map(_normalised) for name in TEXTS if name in first]
+    whole = pd.Series(list(zip(*parts, strict=True)), index=first["item_id"].astype(str))
+    whole = whole[[bool(texts[-1]) for texts in whole]]
+    groups = [list(map(str, g.index)) for _, g in whole.groupby(whole, sort=False) if len(g) > 1]
+    return [group for group in groups if len(group) < len(first)]
+
+
+def _normalised(text: str) -> str:
+    return _GAPS.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+
+
+def _same_replies(frame: pd.DataFrame) -> list[list[str]]:
+    """Items whose replies are shown to be copies of others'."""
+    ordered = frame.sort_values("replicate", kind="stable")
+    names = [name for name in ("condition", "order", "criterion") if name in ordered]
+    cell = ordered.groupby(names, sort=False).ngroup()
+    run = ordered.groupby([cell, ordered["item_id"]], sort=False).cumcount()
+    said = ordered["choice"].where(ordered["choice"].ne(""), ordered["status"]).astype(object)
+    reply = np.where(ordered["score"].notna(), ordered["score"].astype(object), said)
+    found = copied_items(reply, ordered["item_id"].astype(str), run, cell=cell)
+    return [list(map(str, g)) for g in found.details["groups"]] if found.details["shown"] else []

@@ -1,0 +1,79 @@
+"""Copied and repeated items: found, joined as clusters, dropped, kept or refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import judgestats as js
+from judgestats.analysis.copies import find_copies, join_copies
+from judgestats.errors import InputError
+
+
+def rows(n=40, copies=15, judges=2, runs=4, seed=1):
+    """Scores of `n` items, the last `copies` of which repeat the first ones' replies."""
+    rng = np.random.default_rng(seed)
+    true = rng.normal(6, 1.5, (1, n, 1))
+    x = np.clip(np.round(true + rng.normal(0, 1, (judges, n, runs))), 1, 10)
+    x[:, n - copies :] = x[:, :copies]
+    return pd.DataFrame(
+        {"item": f"i{i}", "judge": f"j{j}", "trial": r, "score": x[j, i, r]}
+        for j in range(judges) for i in range(n) for r in range(runs)
+    )  # fmt: skip
+
+
+def test_copied_replies_count_once_as_clusters_and_are_named():
+    found = js.audit(rows(), n_resamples=99)
+    [said] = [t for t in found.analysis.limitations if getattr(t, "code", "") == "duplicate_items"]
+    n = find_copies(js.read_judgments(rows())).n_copies
+    assert n >= 13
+    assert said.startswith(
+        f"{n} items repeat another item's replies (i0 = i25, i1 = i26, i2 = i27, ...)"
+    )
+    assert "counted once as clusters" in said
+    alone = js.audit(rows(), n_resamples=99, duplicates="keep")
+    once = js.audit(rows(), n_resamples=99, duplicates="drop")
+    results = [next(r.result for r in f.analysis.results if r.id.startswith("reliability.icc1"))
+               for f in (found, alone, once)]  # fmt: skip
+    assert results[0].sample.n_clusters == 40 - n
+    assert results[2].sample.n_items == 40 - n
+    assert results[0].estimate == pytest.approx(results[1].estimate)
+
+
+def test_refusing_copies_says_how_to_count_them():
+    with pytest.raises(InputError, match="--duplicates cluster"):
+        js.audit(rows(), duplicates="refuse")
+    js.audit(rows(copies=0), n_resamples=19, duplicates="refuse")
+    with pytest.raises(InputError, match="duplicates"):
+        js.audit(rows(), duplicates="merge")
+
+
+def test_the_same_text_under_another_name_is_one_cluster():
+    frame = rows(n=12, copies=0, runs=1)
+    text = {f"i{k}": f"The long answer number {k}" for k in range(12)} | {
+        "i7": "  THE long\nanswer number\u00a0\u0033 "
+    }
+    read = js.read_judgments(frame.assign(answer=frame["item"].map(text)))
+    copies = find_copies(read)
+    assert (copies.groups, copies.by) == ((("i3", "i7"),), "text")
+    joined, _ = join_copies(read)
+    assert joined["cluster"].nunique() == 11
+    whole = js.read_judgments(frame.assign(question="What is the very same question?"))
+    assert find_copies(whole).groups == ()
+
+
+def test_copies_join_declared_clusters():
+    frame = rows(n=40, copies=1)
+    frame = pd.concat([frame, rows(n=40, copies=1).assign(item=lambda f: "z" + f["item"])])
+    frame["cluster"] = frame["item"].str[:-1]
+    read = js.read_judgments(frame)
+    joined, copies = join_copies(read)
+    assert copies.n_copies >= 35
+    assert joined["cluster"].nunique() < read["cluster"].nunique()
+    by = joined.drop_duplicates("item_id").set_index("item_id")["cluster"]
+    assert by["i3"] == by["zi3"] == by["i5"]
+
+
+def test_without_text_or_repeats_copies_cannot_be_detected():
+    found = js.audit(rows(runs=1, copies=0), n_resamples=19)
+    assert "Copies cannot be detected without text or repeats." in found.analysis.limitations
+    assert not find_copies(js.read_judgments(rows(runs=4, copies=0))).groups
