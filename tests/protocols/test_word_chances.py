@@ -1,32 +1,21 @@
 """The chance of a pass from the probabilities of a verdict's tokens."""
 
-import math
-
 import pytest
 
 from judgestats.data import read_judgment
 from judgestats.items import Item, Response
 from judgestats.protocols import PassFail, ReplyMode, pack_reply, word_chance
 from judgestats.protocols.replies.weighted import unpack_reply
+from tests.protocols.test_weighted import choice
 
 WORDS = ("pass", "fail")
 ITEM = Item(id="q", cluster="q", turns=("?",), responses=(Response(turns=("Because.",)),))
 UNIT = PassFail().units((ITEM,))[0]
 
 
-def told(*tokens):
-    """As an endpoint tells it: a token, or a token with the chances in its stead."""
-    content = []
-    for token in tokens:
-        name, chances = token if isinstance(token, tuple) else (token, {token: 1.0})
-        top = [{"token": t, "logprob": math.log(p)} for t, p in chances.items()]
-        content.append({"token": name, "logprob": math.log(chances[name]), "top_logprobs": top})
-    return {"content": content}
-
-
 def kept(*tokens):
     text = "".join(t[0] if isinstance(t, tuple) else t for t in tokens)
-    return pack_reply(text, told(*tokens))
+    return pack_reply(text, choice(*tokens))
 
 
 def chance(said, *tokens):

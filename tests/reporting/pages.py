@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
@@ -10,12 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from judgestats.reporting import begin_render
 from judgestats.results import HEIGHT, WIDTH, Results, brief_of
 from tests.reporting.record_numbers import faults, said_twice
 
-__all__ = ["blank_pages", "held", "held_screen", "in_order", "render", "stranded_headings"]
+__all__ = [
+    "blank_pages",
+    "held",
+    "held_screen",
+    "in_order",
+    "pdf_text",
+    "render",
+    "stranded_headings",
+]
 
 MOST_PAGES = 8
 _SHOWN = re.compile(
@@ -118,4 +128,11 @@ def _words(pdf: Path, order: str) -> str:
     done = subprocess.run(
         ["pdftotext", order, str(pdf), "-"], capture_output=True, check=True, timeout=30
     )
+    return done.stdout.decode()
+
+
+def pdf_text(path: Path) -> str:
+    if shutil.which("pdftotext") is None:
+        pytest.skip("pdftotext is not installed (apt-get install poppler-utils)")
+    done = subprocess.run(["pdftotext", "-layout", str(path), "-"], capture_output=True, check=True)
     return done.stdout.decode()

@@ -15,7 +15,7 @@ import pytest
 from judgestats.errors import InputError, RenderError
 from judgestats.reporting import pandoc, parse_document
 from judgestats.reporting import pandoc as typst
-from tests.reporting.pages import render
+from tests.reporting.pages import pdf_text, render
 
 HEADER = "---\ntitle: T\nnumber-sections: true\nexecute: {echo: false}\n---\n"
 
@@ -140,13 +140,6 @@ def rich(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     )
 
 
-def text_of_pdf(path: Path) -> str:
-    if shutil.which("pdftotext") is None:
-        pytest.skip("pdftotext is not installed (apt-get install poppler-utils)")
-    done = subprocess.run(["pdftotext", "-layout", str(path), "-"], capture_output=True, check=True)
-    return done.stdout.decode()
-
-
 def test_html_has_what_was_written(rich: dict[str, Path]) -> None:
     page = rich["html"].read_text()
     for part in (
@@ -188,7 +181,7 @@ def test_html_has_no_address_outside_itself(rich: dict[str, Path]) -> None:
 
 @pytest.mark.pdf
 def test_pdf_has_what_was_written(rich: dict[str, Path]) -> None:
-    text = re.sub(r"\s+", " ", text_of_pdf(rich["pdf"])).replace("1 / 2", "1/2")
+    text = re.sub(r"\s+", " ", pdf_text(rich["pdf"])).replace("1 / 2", "1/2")
     for part in (
         "Value 42, run a`b|<c>*",
         "Figure 1, Table 1, Table 2, Equation 1, Section 2, Appendix A",

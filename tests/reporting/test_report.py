@@ -35,6 +35,7 @@ from judgestats.reporting.sections import (
 )
 from judgestats.reporting.sections import checks as missing
 from judgestats.results import Results, Test, read_results
+from tests.reporting.pages import pdf_text
 
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -43,13 +44,6 @@ CHROMIUM = (
 
 def without_pictures(page: str) -> str:
     return re.sub(r"base64,[\w+/=]+", "", page)
-
-
-def pdf_text(path: Path) -> str:
-    if shutil.which("pdftotext") is None:
-        pytest.skip("pdftotext is not installed (apt-get install poppler-utils)")
-    done = subprocess.run(["pdftotext", "-layout", str(path), "-"], capture_output=True, check=True)
-    return done.stdout.decode()
 
 
 # -- what it says --------------------------------------------------------------------------------
