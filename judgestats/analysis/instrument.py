@@ -18,13 +18,13 @@ from judgestats.data.matrices import ScoreArray
 from judgestats.data.readers.frame import condition_labels
 from judgestats.errors import InputError
 from judgestats.results import About, Row
-from judgestats.stats.comparison.leniency import leniency
 from judgestats.stats.inference.result import Estimate, Result, TestResult
 from judgestats.stats.inference.runs import run_component
 from judgestats.stats.models.many_facet import ManyFacet, many_facet
 from judgestats.stats.robustness.levels import BETWEEN, NO_LEVELS, levels_used
 from judgestats.stats.robustness.recoding import SHORTER, recoding_loss
 from judgestats.stats.robustness.source_dif import dif_test
+from judgestats.stats.validity.leniency import leniency
 
 SOURCES = ("factor_source", "factor_system", "factor_author", "author")
 """Columns that say whose answer was judged (``--factor source``, or the author of the answer)."""

@@ -31,6 +31,8 @@ _STYLES: Mapping[Outcome, str] = {
 }  # fmt: skip
 _MOST_LINES, _MOST_VERDICTS, _MOST_CARE, _MOST_NAMES = 20, 3, 3, 3
 _LONGEST_NOTE, _MOST_KEYS = 100, 6
+_BOUNDS = frozenset({"sem_tail"})
+"""Quantities that are limits themselves."""
 _STATES: Mapping[str, str] = {"not_measured": "not measured"}
 _CODES_OF_LIMITS: Mapping[str, frozenset[str]] = {
     "assumes_random": frozenset({"labels_drawn_unknown"}),
@@ -332,8 +334,9 @@ def _further(brief: Summary, seen: set[str]) -> Iterator[tuple[str, Mapping[str,
         if estimand in seen:
             continue
         unit = f" ({line.unit})" if line.unit else ""
+        bare = line.estimand in _BOUNDS
         numbers = {
-            cell.column: " ".join(filter(None, (cell.number, cell.bounds)))
+            cell.column: " ".join(filter(None, (cell.number, "" if bare else cell.bounds)))
             for cell in line.cells if cell.number != NOTHING
         }  # fmt: skip
         if numbers:

@@ -114,9 +114,6 @@ from judgestats.stats.comparison.groups import (
 from judgestats.stats.comparison.groups import (
     pairwise_mann_whitney as pairwise_mann_whitney,
 )
-from judgestats.stats.comparison.leniency import (
-    leniency as leniency,
-)
 from judgestats.stats.comparison.paired import (
     wilcoxon_signed_rank as wilcoxon_signed_rank,
 )
@@ -305,6 +302,9 @@ from judgestats.stats.validity.label_plan import (
 )
 from judgestats.stats.validity.label_plan import (
     split_labels as split_labels,
+)
+from judgestats.stats.validity.leniency import (
+    leniency as leniency,
 )
 from judgestats.stats.validity.panel_gain import (
     panel_gain as panel_gain,
