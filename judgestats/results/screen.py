@@ -111,25 +111,6 @@ def screen_of(
     return [*above, *_filling(brief, _SHARES[k], width, more, height - closing - len(above))]
 
 
-def framed(brief: Summary, body: Lines, *, width: int = WIDTH) -> Lines:
-    """Lines of one's own in the frame of a screen, without the abstract's table and answers.
-
-    Examples
-    --------
-    >>> empty = Summary(title="x.csv", facts=("1 judge",), shared="", columns=(), lines=(),
-    ...               answers=(), use=(), mind=("few items",))
-    >>> print(plain_text(framed(empty, [[Span("All hold.")]])))
-    x.csv · 1 judge
-    <BLANKLINE>
-    All hold.
-    <BLANKLINE>
-    MIND   few items
-    """
-    bare = replace(brief, lines=(), answers=())
-    tail = _tail(bare, _SHARES[0], width, "")
-    return [*_head(bare, width), *body, *([[], *tail] if tail else [])]
-
-
 def plain_text(lines: Lines) -> str:
     """The lines without styles."""
     return "\n".join("".join(span.text for span in line).rstrip() for line in lines)

@@ -26,7 +26,6 @@ from judgestats.results.screen import (
     HEIGHT,
     WIDTH,
     Lines,
-    framed,
     full_text,
     next_line,
     plain_text,
@@ -479,21 +478,6 @@ def show_brief(brief: Summary, *, more: str, closing: int = 2) -> None:
     """Print an abstract as a screen."""
     width, height = _size()
     print_lines(screen_of(brief, width=width, height=height, more=more, closing=closing))
-
-
-def show_framed(brief: Summary, body: Lines, *, following: Sequence[str]) -> None:
-    """Print lines in the frame of a screen: what was judged above, MIND and NEXT below.
-
-    Parameters
-    ----------
-    brief : Summary
-    body : list of list of Span
-        Printed whole.
-    following : sequence of str
-        Commands that come next.
-    """
-    width = _size()[0]
-    print_lines([*framed(brief, body, width=width), *next_line(following, width)])
 
 
 def finish(
