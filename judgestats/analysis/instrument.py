@@ -350,7 +350,7 @@ def _leniencies(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
     runs = rated.groupby(cells[:2], sort=False).cumcount()
     wide = rated.assign(_run=runs).set_index(cells)["score"].unstack(cells[1:])
     names = list(dict.fromkeys(rated["_rater"]))
-    columns = pd.MultiIndex.from_product([names, range(int(runs.max()) + 1)])
+    columns = pd.MultiIndex.from_product([names, range(int(runs.max()) + 1)])  # size: runs
     scores = wide.reindex(columns=columns).to_numpy(float).reshape(len(wide), len(names), -1)
     cluster = rated.drop_duplicates("_answer").set_index("_answer")["cluster"].loc[wide.index]
     try:

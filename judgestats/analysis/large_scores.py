@@ -512,6 +512,7 @@ def _spread_out(counts: NDArray[np.int64], values: NDArray[np.float64]) -> NDArr
     [[7.0, 9.0, 9.0], [9.0, nan, nan]]
     """
     sizes = counts.sum(axis=1)
+    # size: judgments of an item
     out = np.full((len(counts), max(1, int(sizes.max(initial=1)))), np.nan)
     repeated = np.repeat(np.tile(values, len(counts)), counts.ravel())
     out[np.arange(out.shape[1]) < sizes[:, None]] = repeated

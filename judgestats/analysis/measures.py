@@ -290,7 +290,7 @@ def _correlation(sums: Floats) -> Floats:
 def _jackknife(sums: Floats, clusters: pd.Series, statistic: Any) -> tuple[float, float]:
     """Standard error and df of a function of sums over items, by leaving out clusters."""
     codes, _ = pd.factorize(clusters)
-    by_cluster = np.zeros((codes.max() + 1, sums.shape[1]))
+    by_cluster = np.zeros((codes.max() + 1, sums.shape[1]))  # size: clusters
     np.add.at(by_cluster, codes, sums)
     left_out = statistic(by_cluster.sum(axis=0) - by_cluster)
     return jackknife_error(left_out, np.bincount(codes))

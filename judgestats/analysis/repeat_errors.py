@@ -91,9 +91,7 @@ def icc_by_design(
     if ratio is not None and ratio.k >= 3 and not math.isnan(value.estimate):
         interval, notes = ratio.judges_interval(fixed=False, single=True, level=level)
         kept = tuple(n for n in value.notes if n.code not in _LOST)
-        value = value.replace(
-            estimate=ratio.random_judges(level).estimate, interval=interval, notes=(*kept, *notes)
-        )
+        value = value.replace(interval=interval, notes=(*kept, *notes))
     if value.interval is None or not counts.sum():
         return value
     most, share = int(np.argmax(counts)), float(counts.max() / counts.sum())

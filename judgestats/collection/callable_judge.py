@@ -472,7 +472,7 @@ class FunctionClient(AbstractAsyncContextManager["FunctionClient"]):
         try:
             texts = [
                 _as_reply(await self._call_function(offered), words)
-                for _ in range(int(request.get("n") or 1))
+                for _ in range(int(request.get("n") or 1))  # size: our own request
             ]
         except TimeoutError:
             return self._failed(Kind.TIMED_OUT, "too late; --timeout allows more", started)

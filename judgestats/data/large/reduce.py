@@ -136,7 +136,7 @@ class RowCoder:
             within = np.arange(run.size) - np.repeat(starts, lengths)
             out = np.empty(run.size, dtype=np.int64)
             out[order] = within + asked.reshape(-1)[run]
-            for code in range(len(self.replicates), int(out.max()) + 1):
+            for code in range(len(self.replicates), int(out.max()) + 1):  # size: rows of a cell
                 self.replicates.add(code)
         if len(self.replicates) > MAX_REPLICATES:
             raise self.refusal(f"more than {MAX_REPLICATES} different replicates")

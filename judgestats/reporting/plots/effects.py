@@ -306,6 +306,7 @@ def _ratio_ticks(ax: Axes, least: int) -> None:
     ticks: list[float] = []
     every = max(1, math.ceil(math.log10(high / low) / 7))
     for steps in ((1.0,), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 5.0, 7.0), tuple(_FINE)):
+        # size: at most 616 decades
         decades = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
         kept = [d for d in decades if d % every == 0]
         ticks = [s * 10.0**d for d in kept for s in steps if low <= s * 10.0**d <= high]

@@ -85,7 +85,7 @@ class ScoreDistribution(_Tones):
         low, high = self.scale or (float(shown.min()), float(shown.max()))
         whole = bool(np.all(shown == np.round(shown)))
         if whole and high - low < _MAX_LEVELS:
-            levels = np.arange(math.floor(low), math.ceil(high) + 1)
+            levels = np.arange(math.floor(low), math.ceil(high) + 1)  # size: below _MAX_LEVELS
             return np.append(levels - 0.5, levels[-1] + 0.5), [f"{v:g}" for v in levels]
         edges = np.linspace(low, high if high > low else low + 1, 13)
         return edges, []
@@ -351,7 +351,7 @@ class CriticalDifference(Figure):
         ax.set_ylim(-self._lower_margin(k, len(runs)), self._upper_margin)
         ax.hlines(0, low, high, color=INK, lw=1.0)
         step = max(1, math.ceil((high - low) / (12 if wide else 6)))
-        for tick in range(int(low), int(high) + 1):
+        for tick in range(int(low), int(high) + 1):  # size: ranks
             major = (tick - int(low)) % step == 0
             ax.vlines(tick, 0, 0.08 if major else 0.04, color=INK, lw=0.8)
             if major:

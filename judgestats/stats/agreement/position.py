@@ -384,7 +384,7 @@ def first_position_preference(
     with np.errstate(divide="ignore", invalid="ignore"):
         places = (ca / ca.sum(axis=1, keepdims=True) + cb / cb.sum(axis=1, keepdims=True)) / 2
     places = np.where(both[:, None], places, 0.0)
-    lean = np.zeros(int(groups.max()) + 1)
+    lean = np.zeros(int(groups.max()) + 1)  # size: clusters
     np.add.at(lean, groups, places[:, 0] - places[:, 1])
     first = int(np.sum(lean > 1e-12))
     second = int(np.sum(lean < -1e-12))

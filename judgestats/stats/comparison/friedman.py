@@ -243,7 +243,7 @@ def cluster_totals(ranks: Floats, cluster: Ints | None) -> Floats:
     """Rank sums by cluster: blocks of a cluster are exchanged together, so only sums matter."""
     if cluster is None:
         return ranks
-    out = np.zeros((int(cluster.max()) + 1, ranks.shape[1]))
+    out = np.zeros((int(cluster.max()) + 1, ranks.shape[1]))  # size: clusters
     np.add.at(out, cluster, ranks)
     return out
 

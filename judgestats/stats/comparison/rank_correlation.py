@@ -102,7 +102,7 @@ def _tau_b_error(x: Floats, y: Floats, tau: float) -> float:
     """
     n = x.size
     xs, ys = np.unique(x, return_inverse=True)[1], np.unique(y, return_inverse=True)[1]
-    table = np.zeros((xs.max() + 1, ys.max() + 1))
+    table = np.zeros((xs.max() + 1, ys.max() + 1))  # size: distinct values
     np.add.at(table, (xs, ys), 1.0)
     share = table / n
     # Share of cells strictly below-left and above-right (concordant), or crosswise (discordant).

@@ -234,7 +234,7 @@ def _trend_p(
         # Exchanging cells leaves all ranks in place: only the cross product moves. The items of a
         # cluster move together, so that their ranks can be summed first.
         ranks = level_ranks(y.ravel()).reshape(y.shape)
-        sums = np.zeros((int(codes.max()) + 1, y.shape[1]))
+        sums = np.zeros((int(codes.max()) + 1, y.shape[1]))  # size: clusters
         np.add.at(sums, codes, ranks - ranks.mean())
         along = distributions.ranks(places)
         along = (along - along.mean()) / (np.linalg.norm(along - along.mean()) or 1.0)

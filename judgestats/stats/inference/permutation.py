@@ -408,6 +408,7 @@ def permutation_distribution(
     groups = [np.arange(n_items)]
     if strata is not None:
         stratum = cluster_codes(strata, n_items, where=where)
+        # size: as many as there are strata
         groups = [np.flatnonzero(stratum == s) for s in range(int(stratum.max()) + 1)]
     drawing = (scheme, groups, codes)
 

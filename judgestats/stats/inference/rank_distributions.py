@@ -156,7 +156,7 @@ def page_null(ranks2: Ints) -> Floats:
     out = np.array([1.0])
     for row, count in zip(kinds, counts, strict=True):
         single = _row_product_null(row)
-        for _ in range(int(count)):
+        for _ in range(int(count)):  # size: rows
             out = np.convolve(out, single)
     return out
 

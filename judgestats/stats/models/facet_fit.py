@@ -150,7 +150,7 @@ def rated(
 
 
 def _one_each(at: Ints, codes: Ints, name: str, where: str) -> None:
-    lowest = np.full(int(at.max()) + 1, np.iinfo(np.int64).max)
+    lowest = np.full(int(at.max()) + 1, np.iinfo(np.int64).max)  # size: levels of a facet
     np.minimum.at(lowest, at, codes)
     if np.any(codes != lowest[at]):
         raise InputError(f"{where}: an answer belongs to one {name}, but some have several.")

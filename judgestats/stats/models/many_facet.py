@@ -352,7 +352,7 @@ def _notes(terms: _Terms) -> list[Note]:
         between = (
             f"{level + step:g}"
             for level, gap in zip(ratings.levels[:-1], gaps, strict=True)
-            for step in range(1, round(gap))
+            for step in range(1, round(gap))  # size: cut below
         )
         unused = list(islice(between, 6))
         shown = ", ".join(unused[:5]) + (" and more" if len(unused) > 5 else "")

@@ -444,7 +444,7 @@ def _correlation(pairs: list[tuple[Floats, Floats]], codes: Ints) -> Floats:
     """Mean over pairs of columns of sin(pi gamma / 2), whole and without each cluster."""
     correlations = [np.sin(np.pi / 2 * _gamma(a, b, codes)) for a, b in pairs]
     if not correlations:
-        return np.full(int(codes.max(initial=-1)) + 2, math.nan)
+        return np.full(int(codes.max(initial=-1)) + 2, math.nan)  # size: clusters
     values = np.stack(correlations)
     present = ~np.isnan(values)
     total = np.where(present, values, 0.0).sum(axis=0)
