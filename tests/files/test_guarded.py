@@ -12,15 +12,21 @@ import pyarrow as pa
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.files.guarded import Limits, archive, foreign, json_document, lines, records
-from judgestats.files.tables import (
+from judgestats.files import (
+    Limits,
+    NestedError,
+    archive,
+    decode_json,
+    foreign,
+    json_document,
+    lines,
     parquet_table,
+    records,
     separated_table,
     sqlite_table,
     text_lines,
     workbook_table,
 )
-from judgestats.files.text import NestedError, decode_json
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from judgestats.collection import read_line, read_reply
 from judgestats.data import read_judgment
-from judgestats.files.text import clean, clean_json, decode_json
+from judgestats.files import clean, clean_json, decode_json
 from judgestats.items import Item, Response
 from judgestats.protocols import Pairwise, PassFail, Pointwise, ReplyMode, calls_in, message_text
 from judgestats.protocols.replies import unpack_reply

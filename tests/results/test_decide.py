@@ -11,8 +11,17 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from judgestats.results import Caveat, Demand, Measure, decide, share_measure
-from judgestats.results.verdict import ORDER, Levels, Verdict, summary_of
+from judgestats.results import (
+    ORDER,
+    Caveat,
+    Demand,
+    Levels,
+    Measure,
+    Verdict,
+    decide,
+    share_measure,
+    summary_of,
+)
 
 TABLE = Path(__file__).with_name("verdict_cases.txt").read_text("utf-8").splitlines()
 CASES = [line for line in TABLE if line and not line.startswith("#")]

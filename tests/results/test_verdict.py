@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from judgestats.results import read_requirements
+from judgestats.results import CODES, ORDER, Requirement, read_requirements
 from judgestats.results.purposes import QUANTITIES, reason_of
-from judgestats.results.verdict import CODES, ORDER, Requirement
 
 VERB = re.compile(
     r"\b(is|are|was|has|have|pass|passes|fails?|flips|repeats?|changes?|follow|agrees?|do|explains?|"
