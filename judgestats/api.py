@@ -211,8 +211,9 @@ def check(
 
     Examples
     --------
-    >>> rows = [{"item": i, "repeat": r, "score": 2 + i % 7} for i in range(21) for r in "ab"]
-    >>> check(rows, require={"icc_1_1": .9}, n_resamples=99).passed
+    >>> rows = [{"item": i, "repeat": r, "score": 2 + i % 7 + (i % 5 == r)}
+    ...         for i in range(35) for r in (0, 1)]
+    >>> check(rows, require={"icc_1_1": .8}, n_resamples=99).passed
     True
     """
     if isinstance(require, Mapping):

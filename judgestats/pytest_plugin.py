@@ -47,8 +47,9 @@ def held_judge(
 
     Examples
     --------
-    >>> scores = [{"item": i, "repeat": r, "score": 2 + i % 7} for i in range(21) for r in "ab"]
-    >>> held_judge(scores, require={"icc_1_1": 0.9}, n_resamples=99).passed
+    >>> scores = [{"item": i, "repeat": r, "score": 2 + i % 7 + (i % 5 == r)}
+    ...           for i in range(35) for r in (0, 1)]
+    >>> held_judge(scores, require={"icc_1_1": 0.8}, n_resamples=99).passed
     True
     """
     import judgestats as js

@@ -15,6 +15,8 @@ from judgestats.analysis.coefficients import function_of as function_of
 from judgestats.analysis.conversion import possible as possible
 from judgestats.analysis.conversion import records_of as records_of
 from judgestats.analysis.conversion import table_record as table_record
+from judgestats.analysis.copies import find_copies as find_copies
+from judgestats.analysis.copies import join_copies as join_copies
 from judgestats.analysis.crosscheck import CHECKS as CHECKS
 from judgestats.analysis.crosscheck import Recomputed as Recomputed
 from judgestats.analysis.crosscheck import crosscheck_table as crosscheck_table
@@ -33,6 +35,7 @@ from judgestats.analysis.large_scores import column_sums as column_sums
 from judgestats.analysis.large_scores import with_labelled as with_labelled
 from judgestats.analysis.leaderboard import add_scores as add_scores
 from judgestats.analysis.leaderboard import leaderboards as leaderboards
+from judgestats.analysis.measures import measured_results as measured_results
 from judgestats.analysis.pair_methods import credit_by_pair as credit_by_pair
 from judgestats.analysis.pair_methods import fewer_pairs as fewer_pairs
 from judgestats.analysis.pair_methods import method_pairs as method_pairs

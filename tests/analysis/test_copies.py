@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import judgestats as js
-from judgestats.analysis.copies import find_copies, join_copies
+from judgestats.analysis import find_copies, join_copies
 from judgestats.errors import InputError
 
 

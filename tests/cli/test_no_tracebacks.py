@@ -132,7 +132,7 @@ def test_a_workbook_is_read_whatever_size_it_states(folder, capsys, size):
             data = made.read(part)
             out.writestr(part, data.replace(b"<sheetData>", f"{stated}<sheetData>".encode()))
     assert main(["doctor", "size.xlsx"]) == 0
-    assert "12 judgments of 6 items" in capsys.readouterr().out
+    assert "12 judgments = 1 judge × 6 items × 2 repeats" in capsys.readouterr().out
 
 
 def test_ids_that_are_bytes_are_refused_with_their_column_and_row(folder, capsys):

@@ -391,4 +391,4 @@ def test_every_refusal_of_tables_and_options_has_its_row():
 def test_one_item_is_described_and_not_refused(workplace, capsys):
     (workplace / "j.json").write_text(json.dumps([{"id": "a", "score": 3}]))
     assert main(["doctor", "j.json"]) == 0
-    assert "every item was judged once" in capsys.readouterr().out
+    assert "nothing was judged twice" in capsys.readouterr().out

@@ -7,10 +7,9 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis import Analysis
+from judgestats.analysis import Analysis, measured_results
 from judgestats.analysis.audit import audit
 from judgestats.analysis.drift import drift
-from judgestats.analysis.measures import measured_results
 from judgestats.data import Condition
 from judgestats.reporting import HeldRun, pairs
 from judgestats.results import DecisionOptions, verdicts_of

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -182,17 +183,18 @@ def score_outcomes(rng, needed, runs: int, items: int, repeats: int, size: int) 
     found = []
     for k, row in enumerate(condition_summary(x, cluster=cluster).rows):
         reliability = icc(x[:, k], cluster=cluster, n_permutations=1)
-        df = float(reliability.interval.method.rpartition("t with ")[2].split()[0])
-        made = [
-            Measure(
-                key=key, shape=shape, df=df_of, estimate=record.estimate, n=items, parts=repeats,
-                low=record.interval.low, high=record.interval.high, n_clusters=items // size,
-            )
-            for key, shape, record, df_of in (
-                ("icc_1_1", "variance_ratio", reliability, df),
-                ("sem", "log", row.sem, row.sem.details["df"]),
-            )
-        ]  # fmt: skip
+        made = []
+        for key, shape, record in (
+            ("icc_1_1", "variance_ratio", reliability), ("sem", "log", row.sem)
+        ):  # fmt: skip
+            ends = record.interval  # none where one item holds nearly all variance
+            stated = re.search(r"t with ([\d.]+)", ends.method) if ends else None
+            made.append(Measure(
+                key=key, shape=shape, estimate=record.estimate, n=items, n_clusters=items // size,
+                low=ends.low if ends else math.nan, high=ends.high if ends else math.nan,
+                df=float(record.details.get("df") or (stated[1] if stated else math.inf)),
+                parts=repeats,
+            ))  # fmt: skip
         found.append(decide(list(zip(demands, made, strict=True))).outcome)
     return found
 

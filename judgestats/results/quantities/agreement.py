@@ -58,7 +58,7 @@ ENTRIES: tuple[Quantity, ...] = (
     _share("mean_share", "share", function="mean_share", glossary="mean of items' shares"),
     _share("mean_of_groups", "mean of the groups", function="mean_of_groups",
         glossary="mean of the groups' means, each group alike"),
-    _share("proportion", "share", function="proportion", glossary="share with exact interval",
+    _share("proportion", "share", function="", glossary="share with exact interval",
         name="pass_rate", record="verdicts.pass_rate",
         metric="verdicts/pass_rate", aliases=("pass_rate",),
         says="pass rate {}", screen=Screen("passes", "Pass rate", "Pass rate")),
