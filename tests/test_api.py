@@ -101,7 +101,7 @@ def test_compare_holds_each_to_the_first() -> None:
     assert set(found.results["run"]) == {"data 2"}
     shift = found.results[found.results["id"].str.contains("shift.A/")]
     assert shift["estimate"].tolist() == [2.0]
-    assert "The judge has changed: A, mean score: moved by 2.00 points" in found.sentence
+    assert "scores differ: A, mean score: moved by 2.00 points" in found.sentence
     assert "they share no items" in found.sentence
     assert found.conditions["run"].tolist() == [f"data {i}" for i in (1, 1, 2, 2, 3, 3)]
     assert list(found.figures) == []  # two points are no figure

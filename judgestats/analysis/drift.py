@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,8 +12,10 @@ import pandas as pd
 
 from judgestats.analysis.audit import verdict_plan
 from judgestats.analysis.drift_claims import (
+    at_family_level,
     drift_headlines,
     drift_sentence,
+    drift_weights,
     left_out_items,
     with_labelled,
     with_split,
@@ -33,6 +36,7 @@ from judgestats.analysis.verdict_consistency import outcomes
 from judgestats.data.matrices import score_array
 from judgestats.results import Drawing, Row
 from judgestats.stats import adjust_family
+from judgestats.stats.agreement.run_change import Target
 from judgestats.stats.inference.multiplicity import Family
 from judgestats.stats.inference.result import TestResult
 
@@ -58,6 +62,8 @@ def drift(
     level: float = 0.95,
     omega_model: str = "parallel",
     comparisons: int = 1,
+    target: Target = "new items",
+    margin: float = math.nan,
 ) -> Analysis:
     """Compare two runs of a judge on the items they share.
 
@@ -84,13 +90,17 @@ def drift(
         Its omega of each run stands beside the parallel one.
     comparisons : int
         Of so many comparisons of runs this is one: p is adjusted for all.
+    target : {"new items", "these items"}
+        What the estimate, interval, and p of the mean, pass rate or win rate hold for.
+    margin : float
+        Change of it that counts as none; by default .05 of rates, 5% of the range of scores.
 
     Returns
     -------
     Analysis
-        Tests of one family (Holm), paired by item: the mean score, the spread of repeated scores,
-        and verdicts that differ between the runs more often than within them. Beside them the
-        ratios of mean distances and of variances, and the reliability in each run. A headline each.
+        Tests of one family, paired by item: the mean score, pass rate or win rate, the spread of
+        repeated scores, the flip rate, and verdicts that differ between the runs more often than
+        within them. Next to them the reliability in each run. A headline each.
 
     Raises
     ------
@@ -100,10 +110,11 @@ def drift(
     Notes
     -----
     Where items are labelled the changes of agreement with people, sensitivity and specificity on
-    the same answers lead. Means and verdicts: p exchanges replications between the runs within
-    items; spread: whole cells. Intervals are over questions: a change that is shown while its
-    interval holds none is told as one of these items. Runs that judged once show the direction of
-    a shift at most.
+    the same answers lead. Estimate, interval and p of a line have one target (`run_change`);
+    the spread exchanges whole cells. Weighted Holm: the mean, pass rate or win rate weighs .8, all
+    others .2, and intervals are of the same levels. No change is claimed where the 90% interval of
+    the leading quantity lies within the margin. Runs that judged once show the direction of a
+    shift at most.
 
     Examples
     --------
@@ -122,7 +133,7 @@ def drift(
         plain = [f.drop(columns="label", errors="ignore") for f in (before, anchors)]
         analysis = drift(
             *plain, baseline=baseline, n_resamples=n_resamples, seed=seed, level=level,
-            omega_model=omega_model, comparisons=comparisons,
+            omega_model=omega_model, comparisons=comparisons, target=target, margin=margin,
         )  # fmt: skip
         return with_split(analysis, before, anchors, after, matched, level=level)
     chosen = match_conditions(before, after, pairs=pairs)
@@ -144,15 +155,18 @@ def drift(
         rerun = None if again is None else again[again["condition"] == first]
         tests += tests_of_pair(
             first, second, own, rerun, n_resamples, len(chosen) * comparisons, scored=scored,
-            level=level, seed=seed,
+            level=level, seed=seed, target=target, margin=margin,
         )  # fmt: skip
+    tests = at_family_level(tests, 1 - (1 - level) / comparisons)
     primary = {r.id: r.result for r in tests if isinstance(r.result, TestResult)}
-    family = _adjust_comparisons(adjust_family(primary, family=_FAMILY), comparisons)
-    headlines = drift_headlines(tests, family)
+    family = adjust_family(primary, family=_FAMILY, weights=drift_weights(primary))
+    family = _adjust_comparisons(family, comparisons)
+    confirmed = baseline is not None
+    headlines = drift_headlines(tests, family, confirmed=confirmed)
     analysis = Analysis(
         experiment="drift",
         question=_QUESTION,
-        sentence=drift_sentence(headlines, tests, counts),
+        sentence=drift_sentence(headlines, tests, counts, confirmed=confirmed),
         headlines=headlines,
         conditions=table,
         results=(
@@ -197,6 +211,9 @@ def _rows(names: Mapping[str, str]) -> tuple[Row, ...]:
     return (
         declared_row("change_of_scores", names, ids="shift.{}/change_of_scores"),
         declared_row("gmd_ratio", names, ids="gmd.{}/second run:first run"),
+        declared_row("change_of_pass_rate", names, ids="pass_rate.{}/change_of_pass_rate"),
+        declared_row("change_of_win_rate", names, ids="win_rate.{}/change_of_win_rate"),
+        declared_row("change_of_flips", names, ids="flip_rate.{}/change_of_flips"),
         declared_row("change_of_verdicts", names, ids="flips.{}/change_of_verdicts"),
     )
 

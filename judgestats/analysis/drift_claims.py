@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.drift_tests import SAME, pair_label
-from judgestats.analysis.families import claim_headline, claim_of
+from judgestats.analysis.drift_tests import LEAD, PRIMARY, SAME, pair_label
+from judgestats.analysis.families import LEVEL, claim_headline, claim_of
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.summary_rows import results_row
@@ -25,33 +25,145 @@ from judgestats.results.numbers import (
     estimate_parts,
     with_bounds,
 )
-from judgestats.stats.inference.multiplicity import Family
+from judgestats.stats.inference.distributions import t
+from judgestats.stats.inference.multiplicity import Family, weighted_levels
 from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Sample, TestResult
 from judgestats.stats.validity.sequential import anchored_change
 from judgestats.stats.validity.systems import paired_share_difference
 
 _ESTIMANDS = {
     "shift": "change_of_scores",
+    "pass_rate": "change_of_pass_rate",
+    "win_rate": "change_of_win_rate",
+    "flip_rate": "change_of_flips",
     "flips": "change_of_verdicts",
     "spread": "gmd_ratio",
 }
-_ASPECTS = {"shift": "mean score", "spread": "spread of repeated scores", "flips": "verdicts"}
+_ASPECTS = {
+    "shift": "mean score", "pass_rate": "pass rate", "win_rate": "win rate",
+    "flip_rate": "flip rate", "spread": "spread of repeated scores", "flips": "verdicts",
+}  # fmt: skip
 _SAYS: Mapping[Claim, str] = {
-    "differs": "the judge has changed: {}",
-    "open": "no change is shown: {}",
-    "undefined": "not tested: {}",
+    "differs": "{judge}: {aspect}",
+    "equivalent": "no change: {aspect}, within the margin",
+    "open": "no change is shown: {aspect}",
+    "undefined": "not tested: {aspect}",
 }
-_HERE = (
-    "the judge has changed on these items (the interval, over questions, leaves others open): {}"
-)
-"""Where p, of exchanging replications within these items, and the interval answer otherwise."""
-_FEWER = "no change is shown: {}, of which fewer differ than repetition explains"
+_FEWER = "no change is shown: {aspect}, of which fewer differ than repetition explains"
 """Where the interval of a share of changes lies below 0: no number tells a change."""
 UNREAD = "no verdict in one of the runs"
 """The reason under which `run_change` counts the items that it leaves out."""
 
 
-def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headline, ...]:
+def drift_weights(tests: Iterable[str]) -> dict[str, float]:
+    """The weight of each test in the family: .8 for the leading ones, .2 for the others.
+
+    Examples
+    --------
+    >>> drift_weights(["pass_rate.J", "flip_rate.J"])
+    {'pass_rate.J': 0.8, 'flip_rate.J': 0.2}
+    """
+    names = list(tests)
+    leads = {name: name.partition(".")[0] in PRIMARY for name in names}
+    n_lead = sum(leads.values())
+    n_rest = len(names) - n_lead
+    return {n: LEAD / n_lead if leads[n] else round(1 - LEAD, 12) / n_rest for n in names}
+
+
+def at_family_level(tests: Sequence[NamedResult], level: float) -> list[NamedResult]:
+    """The tests with intervals that agree with the adjusted p.
+
+    Parameters
+    ----------
+    tests : sequence of NamedResult
+    level : float
+        Of the family.
+
+    Returns
+    -------
+    list of NamedResult
+    """
+    primary = [r for r in tests if isinstance(r.result, TestResult)]
+    weights = drift_weights(r.id for r in primary)
+    p = [r.result.p_value for r in primary if isinstance(r.result, TestResult)]
+    levels = dict(
+        zip(weights, weighted_levels(p, list(weights.values()), level=level), strict=True)
+    )
+    return [
+        replace(r, result=_at_level(r.result, levels[r.id]))
+        if isinstance(r.result, TestResult) and "df" in r.result.df
+        else r
+        for r in tests
+    ]
+
+
+def _at_level(result: TestResult, level: float) -> TestResult:
+    """A test by Student's t with its interval at another level."""
+    effect = result.effect
+    if effect is None or effect.interval is None:
+        return result
+    half = float(t.ppf((1 + level) / 2, result.df["df"])) * effect.std_error
+    interval = replace(
+        effect.interval, low=effect.estimate - half, high=effect.estimate + half, level=level
+    )
+    ends = (-interval.low, interval.high)
+    above = max(ends) if effect.name != "change_of_verdicts" else interval.high
+    return result.replace(
+        effects=(effect.replace(interval=interval), *result.effects[1:]),
+        details={**result.details, "ruled_out_above": above},
+    )
+
+
+def drift_outcome(headlines: Sequence[Headline]) -> str:
+    """CHANGED, NO CHANGE or CANNOT TELL.
+
+    Parameters
+    ----------
+    headlines : sequence of Headline
+        Of `drift_headlines`.
+
+    Returns
+    -------
+    str
+        NO CHANGE where every leading quantity is shown to lie within its margin, or both runs hold
+        the same judgments, and nothing has changed.
+    """
+    if any(h.claim == "differs" for h in headlines):
+        return "CHANGED"
+    leading = [h for h in headlines if h.hypothesis in PRIMARY or h.reason == SAME]
+    alike = [h.claim == "equivalent" or h.reason == SAME for h in leading]
+    return "NO CHANGE" if alike and all(alike) else "CANNOT TELL"
+
+
+def smallest_change(tests: Sequence[NamedResult]) -> float:
+    """The smallest change of a leading quantity that is found with probability .80.
+
+    Parameters
+    ----------
+    tests : sequence of NamedResult
+
+    Returns
+    -------
+    float
+        In the quantity's unit, the largest over conditions; NaN where none has an error.
+    """
+    primary = [r.id for r in tests if isinstance(r.result, TestResult)]
+    weights, found = drift_weights(primary), []
+    for named in tests:
+        result = named.result
+        if not isinstance(result, TestResult) or named.id.partition(".")[0] not in PRIMARY:
+            continue
+        if result.effect is None or not result.effect.std_error > 0:
+            continue
+        df, alpha = result.df["df"], 0.05 * weights[named.id]
+        quantiles = float(t.ppf(1 - alpha / 2, df)) + float(t.ppf(0.8, df))
+        found.append(quantiles * result.effect.std_error)
+    return max(found, default=math.nan)
+
+
+def drift_headlines(
+    tests: Sequence[NamedResult], family: Family, *, confirmed: bool = False
+) -> tuple[Headline, ...]:
     """One headline a test: something changed, no change is shown, or it could not be tested.
 
     Parameters
@@ -60,12 +172,15 @@ def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headl
         ``shift.*``, ``spread.*`` and ``flips.*`` with the ``gmd.*`` beside them.
     family : Family
         Of all tests.
+    confirmed : bool
+        Whether changes are counted beyond an unchanged re-run, and so are the judge's.
 
     Returns
     -------
     tuple of Headline
-        Not to have found a change is not to have shown that there is none: nothing is claimed to be
-        equivalent. The test's details hold what is ruled out.
+        Not to have found a change is not to have shown that there is none: a leading quantity is
+        the same only where its 90% interval lies within the margin. The test's details hold what
+        is ruled out.
     """
     headlines: list[Headline] = []
     same: set[str] = set()
@@ -82,16 +197,21 @@ def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headl
             same.add(named.about.stratum)
             continue
         fewer = claim == "open" and _fewer(kind, effect)
-        says = (
-            _HERE if _is_item_specific(claim, kind, effect) else _FEWER if fewer else _SAYS[claim]
-        )
+        p_alike = float(named.result.details.get("p_equivalent", math.nan))
+        says = {
+            key: (_FEWER if fewer and key == "open" else text).format(
+                judge=_changed_what(kind, confirmed=confirmed), aspect=_ASPECTS[kind]
+            )
+            for key, text in _SAYS.items()
+        }
         ratios = [r.id for r in tests if kind == "spread" and r.id == f"gmd.{name}"]
         headlines.append(
             claim_headline(
                 named.id,
                 named.about,
-                {claim: says.format(_ASPECTS[kind])},
+                says,
                 p=p,
+                p_alike=p_alike,
                 p_bound=family.p_bound[named.id],
                 estimand="" if fewer else _ESTIMANDS[kind],
                 direction=_direction(kind, effect),
@@ -101,6 +221,13 @@ def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headl
             )
         )
     return tuple(headlines)
+
+
+def _changed_what(kind: str, *, confirmed: bool) -> str:
+    """What has changed: the judge only where changes are counted beyond an unchanged re-run."""
+    if confirmed:
+        return "the judge has changed"
+    return "scores differ" if kind in {"shift", "spread"} else "verdicts differ"
 
 
 def _same(named: NamedResult) -> Headline:
@@ -131,13 +258,6 @@ def _effect(named: NamedResult, tests: Sequence[NamedResult]) -> Estimate | Comp
     return ratio.rows[0] if isinstance(ratio, Comparisons) else None
 
 
-def _is_item_specific(claim: Claim, kind: str, effect: Estimate | Comparison | None) -> bool:
-    """Whether a change is shown of these items alone: the interval over questions holds none."""
-    if claim != "differs" or kind == "spread" or effect is None or effect.interval is None:
-        return False
-    return effect.interval.low <= 0 <= effect.interval.high
-
-
 def _direction(kind: str, effect: Estimate | Comparison | None) -> Literal["", "higher", "lower"]:
     """Of the second run against the first; verdicts have no order."""
     nothing = 1.0 if kind == "spread" else 0.0
@@ -149,7 +269,11 @@ def _direction(kind: str, effect: Estimate | Comparison | None) -> Literal["", "
 
 
 def drift_sentence(
-    headlines: Sequence[Headline], tests: Sequence[NamedResult], counts: Mapping[str, int]
+    headlines: Sequence[Headline],
+    tests: Sequence[NamedResult],
+    counts: Mapping[str, int],
+    *,
+    confirmed: bool = False,
 ) -> str:
     """The answer in one sentence.
 
@@ -160,12 +284,14 @@ def drift_sentence(
         What they rest on.
     counts : mapping
         Items ``matched``, and ``only_first`` and ``only_second`` left out.
+    confirmed : bool
+        See `drift_headlines`.
 
     Returns
     -------
     str
-        What changed, by how much; what did not show a change, and which changes are ruled out;
-        which items it stands on.
+        CHANGED, NO CHANGE or CANNOT TELL; what changed, by how much; what did not show a change,
+        and which changes are ruled out; which items it stands on.
     """
     by_id = {r.id: r for r in tests}
     resting = [by_id[h.rests_on[0]] for h in headlines]
@@ -175,7 +301,11 @@ def drift_sentence(
     parts = []
     if changed:
         what = ", ".join(_changed(h, by_id[h.rests_on[0]], tests) for h in changed)
-        parts.append(f"the judge has changed: {what}")
+        subject = _changed_what(changed[0].hypothesis, confirmed=confirmed)
+        parts.append(f"{subject}: {what}")
+    if alike := [h for h in headlines if h.claim == "equivalent"]:
+        what = ", ".join(_alike(h, by_id[h.rests_on[0]], tests) for h in alike)
+        parts.append(f"no change: {what}")
     if still:
         smallest = adjusted_p(min(still, key=lambda h: h.p_adjusted))
         beside = " beside it" if changed else ""
@@ -193,9 +323,31 @@ def drift_sentence(
         )
     else:
         parts += _untested([h for h in headlines if h.claim == "undefined"])
+    reach = smallest_change(tests)
+    if not math.isnan(reach):
+        parts.append(f"smallest change found with probability .80: {apa_number(reach)}")
     parts.append(_item_counts(counts, resting))
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
+    outcome = drift_outcome(headlines)
+    if outcome == "CHANGED" and all(_is_within_margin(by_id[h.rests_on[0]]) for h in changed):
+        outcome += ", within the margin"
+    return f"{outcome}: {'; '.join(parts)}."
+
+
+def _is_within_margin(named: NamedResult) -> bool:
+    """Whether a change is shown to be smaller than what counts as one."""
+    details = named.result.details if isinstance(named.result, TestResult) else {}
+    return bool(details.get("p_equivalent", math.nan) <= LEVEL)
+
+
+def _alike(headline: Headline, named: NamedResult, tests: Sequence[NamedResult]) -> str:
+    """A leading quantity shown to be the same, with its interval and margin."""
+    effect = _effect(named, tests)
+    details = named.result.details if isinstance(named.result, TestResult) else {}
+    what = f"{headline.about.stratum}, {_ASPECTS[headline.hypothesis]}"
+    if effect is None or effect.interval is None:
+        return what
+    shown = with_bounds(effect.estimate, effect.interval.low, effect.interval.high)
+    return f"{what}: {shown}, margin {apa_number(float(details['margin']))}"
 
 
 def _untested(headlines: Sequence[Headline]) -> Iterator[str]:
@@ -234,10 +386,14 @@ def _changed(headline: Headline, named: NamedResult, tests: Sequence[NamedResult
                 "mean difference of two repeats multiplied by "
                 f"{with_bounds(effect.estimate, low, high)}"
             )
+        elif headline.hypothesis in {"pass_rate", "win_rate", "flip_rate"}:
+            size = f"moved by {with_bounds(effect.estimate, low, high, bounded=True)}"
         else:
             size = f"moved by {with_bounds(effect.estimate, low, high)} points"
-        if _is_item_specific("differs", headline.hypothesis, effect):
-            size += " on these items (the interval, over questions, leaves others open)"
+        details = named.result.details if isinstance(named.result, TestResult) else {}
+        if headline.hypothesis in PRIMARY:
+            here = details.get("target") == "these items"
+            size += f" on these {_sample(named).n_items} items" if here else " on items like these"
     what = _ASPECTS[headline.hypothesis]
     return (
         f"{headline.about.stratum}, {what}{': ' * bool(size)}{size} "
@@ -257,7 +413,11 @@ def _ruled_out(open_tests: Sequence[NamedResult], tests: Sequence[NamedResult]) 
         low, high = min(i.low for i in intervals), max(i.high for i in intervals)
         if not low < high < math.inf:
             continue
-        if kind == "shift":
+        if kind in {"pass_rate", "win_rate", "flip_rate"}:
+            yield (
+                f"changes of the {_ASPECTS[kind]} above {apa_number(max(-low, high), bounded=True)}"
+            )
+        elif kind == "shift":
             yield f"shifts of the mean above {apa_number(max(-low, high))} points"
         elif kind == "flips":
             yield f"changes of more than {apa_number(100 * high, digits=1)} % of verdicts"

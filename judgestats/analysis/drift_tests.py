@@ -22,8 +22,7 @@ from judgestats.results import About
 from judgestats.results.records import Role
 from judgestats.results.screen import describe_changes
 from judgestats.stats import run_change, spread_test
-from judgestats.stats.agreement.run_change import RunKind
-from judgestats.stats.inference.permutation import ENOUGH, permutations_needed
+from judgestats.stats.agreement.run_change import RunKind, Target
 from judgestats.stats.inference.result import Result, TestResult
 
 
@@ -186,9 +185,26 @@ class _Aspect:
     title: str
     column: str
     kind: RunKind
+    estimand: str = ""
 
 
+PRIMARY = ("shift", "pass_rate", "win_rate")
+"""Aspects that lead: their tests weigh .8 of the family, and equivalence is asked of them."""
+LEAD = 0.8
+"""Weight of the leading tests in the family."""
+_RATES = {"pass": 1.0, "fail": 0.0, "a": 1.0, "b": 0.0, "tie": 0.5}
 _MEAN = _Aspect(id="shift", title="Shift of the mean score", column="score", kind="scores")
+_PASS_RATE = _Aspect(
+    id="pass_rate", title="Change of the pass rate", column="rate", kind="scores",
+    estimand="change_of_pass_rate",
+)  # fmt: skip
+_WIN_RATE = _Aspect(
+    id="win_rate", title="Change of the win rate", column="rate", kind="scores",
+    estimand="change_of_win_rate",
+)  # fmt: skip
+_FLIP_RATE = _Aspect(
+    id="flip_rate", title="Change of the flip rate", column="choice", kind="flips",
+)  # fmt: skip
 
 
 _SCORES = _Aspect(
@@ -212,17 +228,27 @@ def tests_of_pair(
     scored: bool,
     level: float,
     seed: int,
+    target: Target,
+    margin: float,
 ) -> list[NamedResult]:
     """The tests of one condition, and the ratio of its variances."""
     name, shown = pair_label(first, second, joint=" "), pair_label(first, second)
     labels = (f"first: {first}", f"second: {second}")
+    words = {str(w).lower() for w in own["choice"]} - {""}
     aspects = [_VERDICTS]
+    if not scored and words <= set(_RATES):
+        is_pass = words <= {"pass", "fail"}
+        aspects = [_PASS_RATE, _FLIP_RATE] if is_pass else [_WIN_RATE, _VERDICTS]
+        own = own.assign(rate=own["choice"].str.lower().map(_RATES))
+        if rerun is not None:
+            rerun = rerun.assign(rate=rerun["choice"].str.lower().map(_RATES))
     if scored:
         aspects = [_MEAN, *([_SCORES] if own["score"].nunique() <= _FEW_VALUES else [])]
-    n_tests = n_pairs * (len(aspects) + scored)
+    # Tests that do not lead share .2 of the family: their p must be as small as among 5 times more.
+    n_tests = math.ceil(n_pairs * (len(aspects) - 1 + scored) / (1 - LEAD) - 1e-9)
     listed: list[tuple[str, str, Role, Result]] = []
     for aspect in aspects:
-        change = _change(own, rerun, labels, aspect, n_resamples, n_tests, level=level, seed=seed)
+        change = _change(own, rerun, labels, aspect, level=level, target=target, margin=margin)
         listed.append((aspect.id, aspect.title, "primary", change))
     if scored:
         array = score_array(own, conditions=labels[::-1])
@@ -285,29 +311,36 @@ def _change(
     rerun: pd.DataFrame | None,
     labels: tuple[str, str],
     aspect: _Aspect,
-    n_resamples: int,
-    n_tests: int,
     *,
     level: float,
-    seed: int,
+    target: Target,
+    margin: float,
 ) -> TestResult:
-    """`run_change` of one aspect, with as many permutations as its family needs."""
+    """`run_change` of one aspect; only the leading ones have a margin and a choice of target."""
     units = own.drop_duplicates(["item_id", "order"])
     rows = pd.MultiIndex.from_frame(units[["item_id", "order"]])
     cluster = units["cluster"].to_numpy(object)
     one, two = (_table(own[own["condition"] == label], rows, aspect.column) for label in labels)
-    drawn = n_resamples
-    while True:
-        change = run_change(
-            one, two, kind=aspect.kind, cluster=shared_clusters(cluster),
-            baseline=None if rerun is None else (one, _table(rerun, rows, aspect.column)),
-            level=level, n_permutations=drawn, seed=seed,
-        )  # fmt: skip
-        # A p-value that many permutations reach is resolved; only small ones need more of them.
-        most = max(drawn, permutations_needed(n_comparisons=n_tests))
-        if rerun is not None or drawn == most or not change.p_value * (drawn + 1) <= ENOUGH:
-            return change
-        drawn = most
+    leads = aspect.id in PRIMARY
+    change = run_change(
+        one, two, kind=aspect.kind, cluster=shared_clusters(cluster),
+        baseline=None if rerun is None else (one, _table(rerun, rows, aspect.column)),
+        target=target if leads and rerun is None else "new items",
+        margin=_margin(own, margin, scores=aspect.column == "score") if leads else math.nan,
+        level=level,
+    )  # fmt: skip
+    if not aspect.estimand:
+        return change
+    named = (e.replace(name=aspect.estimand, label=aspect.title) for e in change.effects)
+    return replace(change, effects=tuple(named))
+
+
+def _margin(own: pd.DataFrame, margin: float, *, scores: bool) -> float:
+    """Change that counts as none: as stated, else .05 of rates and 5% of the range of scores."""
+    if margin > 0 or not scores:
+        return margin if margin > 0 else 0.05
+    low, high = own.attrs.get("scale") or (own["score"].min(), own["score"].max())
+    return 0.05 * float(high - low)
 
 
 def _table(run: pd.DataFrame, rows: pd.MultiIndex, column: str) -> NDArray[np.object_]:

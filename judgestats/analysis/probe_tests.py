@@ -614,7 +614,11 @@ def flip_results(
             if sides is None or sides.before.shape[1] < 2:
                 continue
             test = run_change(
-                sides.before, sides.after, kind="verdicts", cluster=sides.cluster, **declared.drawn
+                sides.before,
+                sides.after,
+                kind="verdicts",
+                cluster=sides.cluster,
+                level=declared.level,
             )
             title = f"Verdicts changed beyond repetition, {probe.name}"
             row = (f"flips.{probe.name}", title, test)

@@ -199,8 +199,15 @@ _DRIFT = Command(
             "the raters have changed", kind="file"),
         *_RESAMPLING,
         *RESULTS,
+        Option("--target", "Statistics", "Items that estimate, interval, and p hold for",
+            default="new-items", choices=("new-items", "these-items")),
+        Option("--margin", "Statistics", "Change of the mean or rate that counts as none, "
+            "e.g. .05 (default: .05 of rates, 5% of the range of scores)", kind="number",
+            default=float("nan")),
         Option("--fail-if-changed", "Output", "Exit code 1 if a change is found, for CI",
             kind="switch", common=True),
+        Option("--fail-unless-same", "Output", "Exit code 1 if a change is found, 3 if "
+            "equality is not shown", kind="switch"),
         Option("--out", "Output", "JSON file for the results, or folder that also gets "
             "the judgments, e.g. drift.json", metavar="FILE|DIR"),
     ),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgestats.analysis.drift_claims import drift_outcome
 from judgestats.analysis.records import Analysis
 from judgestats.commands.arguments import Args, repeated_options, table_options
 from judgestats.data.readers.labels import with_labels, with_stated_words
@@ -20,6 +21,7 @@ from judgestats.tracking.fetch import facts_of_run, run_judgments, simulated_in
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+_CANNOT_TELL = 3
 _LONGEST = 88
 """Letters of a command that a screen of 100 columns shows in one line."""
 
@@ -36,7 +38,8 @@ def drift_command(arguments: Args) -> int:
     Returns
     -------
     int
-        1 where a change is shown and `fail_if_changed` asks for it, else 0.
+        1 where a change is shown and `fail_if_changed` or `fail_unless_same` asks for it; 3 where
+        neither a change nor equality is shown and `fail_unless_same` asks for it; else 0.
 
     Raises
     ------
@@ -52,12 +55,16 @@ def drift_command(arguments: Args) -> int:
         pairs[one.strip()] = two.strip()
     with console.use_output(console.parse_output_options(arguments)):
         analysis = _drift(arguments, pairs)
-    if not arguments.fail_if_changed:
+    if not (arguments.fail_if_changed or arguments.fail_unless_same):
         return 0
     claims = {headline.claim for headline in analysis.headlines}
     if claims == {"undefined"}:
-        raise InputError(f"drift: --fail-if-changed: nothing could be tested. {analysis.sentence}")
-    return int("differs" in claims)
+        flag = "--fail-unless-same" if arguments.fail_unless_same else "--fail-if-changed"
+        raise InputError(f"drift: {flag}: nothing could be tested. {analysis.sentence}")
+    outcome = drift_outcome(analysis.headlines)
+    if outcome == "CANNOT TELL" and arguments.fail_unless_same:
+        return _CANNOT_TELL
+    return int(outcome == "CHANGED")
 
 
 def _drift(arguments: Args, pairs: dict[str, str]) -> Analysis:
@@ -105,6 +112,8 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Analysis:
             n_resamples=arguments.resamples,
             seed=arguments.seed,
             omega_model=arguments.omega_model,
+            target="these items" if arguments.target == "these-items" else "new items",
+            margin=arguments.margin,
         )
     whose = (arguments.first, arguments.second)
     if not any(Path(run).is_file() for run in whose):
@@ -171,6 +180,10 @@ def _command(arguments: Args, *, short: bool = False) -> str:
         words += [f"--{name}", kept(given)] if given else []
     words += [word for pair in arguments.pair for word in ("--pair", pair)]
     words += [word for given in arguments.values for word in ("--values", given)]
+    if arguments.target != "new-items":
+        words += ["--target", arguments.target]
+    if arguments.margin > 0:
+        words += ["--margin", f"{arguments.margin:g}"]
     if not short or arguments.omega_model != "parallel":
         words += ["--omega-model", arguments.omega_model]
     if not short:

@@ -270,8 +270,8 @@ CALLS["repeat_pairs"] = lambda x: [
 ]
 CALLS["comparisons_with_best"] = on("comparisons_with_best", lambda x: x)
 CALLS["run_change"] = lambda x: [
-    call("run_change", x, x[:, ::-1], kind="scores", n_permutations=19),
-    call("run_change", verdicts(x), verdicts(x[:, ::-1]), kind="verdicts", n_permutations=19),
+    call("run_change", x, x[:, ::-1], kind="scores"),
+    call("run_change", verdicts(x), verdicts(x[:, ::-1]), kind="verdicts"),
 ]
 CALLS["correlation_by_level"] = lambda x: call(
     "correlation_by_level",

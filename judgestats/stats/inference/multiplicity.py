@@ -61,6 +61,79 @@ _RULES: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
+def weighted_holm(p_values: ArrayLike, weights: ArrayLike) -> Floats:
+    r"""Adjust p-values by Holm's method with a weight for each hypothesis.
+
+    Parameters
+    ----------
+    p_values : array-like, shape (m,)
+        NaN stays NaN and does not count.
+    weights : array-like, shape (m,)
+        Positive; only their ratios matter.
+
+    Returns
+    -------
+    ndarray, shape (m,)
+
+    Notes
+    -----
+    In the order of :math:`p / w`: :math:`\tilde p = \max_{j \le i} \min\{1, p_j \sum_{k \ge j}
+    w_k / w_j\}`. With equal weights it is Holm's.
+
+    References
+    ----------
+    Holm (1979), Scand. J. Statist. 6, 65-70; Bretz, Maurer, Brannath & Posch (2009), Statistics in
+    Medicine 28, 586-604.
+
+    Examples
+    --------
+    >>> weighted_holm([0.04, 0.03], [0.8, 0.2]).round(3).tolist()
+    [0.05, 0.05]
+    """
+    p, w = np.asarray(p_values, dtype=float), np.asarray(weights, dtype=float)
+    out = np.full(p.size, np.nan)
+    order = [i for i in np.argsort(p / w, kind="stable").tolist() if not math.isnan(p[i])]
+    left, least = float(w[order].sum()), 0.0
+    for place in order:
+        least = max(least, min(1.0, float(p[place]) * left / float(w[place])))
+        out[place] = least
+        left -= float(w[place])
+    return out
+
+
+def weighted_levels(p_values: ArrayLike, weights: ArrayLike, *, level: float = 0.95) -> list[float]:
+    """The level of each interval that agrees with the p of `weighted_holm`.
+
+    Parameters
+    ----------
+    p_values, weights : array-like, shape (m,)
+        Of one family, p not adjusted.
+    level : float
+        Of the family.
+
+    Returns
+    -------
+    list of float
+        1 - (1 - level) w / W with W the weights not yet rejected; from the first hypothesis that
+        is not rejected on, W stays.
+
+    Examples
+    --------
+    >>> [round(v, 4) for v in weighted_levels([0.01, 0.5], [0.8, 0.2])]
+    [0.96, 0.95]
+    """
+    p, w = np.asarray(p_values, dtype=float), np.asarray(weights, dtype=float)
+    out = np.full(p.size, level)
+    order = [i for i in np.argsort(p / w, kind="stable").tolist() if not math.isnan(p[i])]
+    left, is_open = float(w[order].sum()), False
+    for place in order:
+        alpha = (1 - level) * float(w[place]) / left
+        out[place] = 1 - alpha
+        is_open = is_open or float(p[place]) > alpha
+        left -= 0.0 if is_open else float(w[place])
+    return [float(v) for v in out]
+
+
 def p_adjust(p_values: ArrayLike, *, method: Adjustment = "holm") -> Floats:
     r"""Adjust p-values for multiplicity within one family.
 
@@ -268,7 +341,11 @@ class Family(Result):
 
 
 def adjust_family(
-    tests: Mapping[str, TestResult], *, family: str, method: Adjustment = "holm"
+    tests: Mapping[str, TestResult],
+    *,
+    family: str,
+    method: Adjustment = "holm",
+    weights: Mapping[str, float] | None = None,
 ) -> Family:
     """Adjust the p-values of named tests that answer one declared hypothesis.
 
@@ -280,6 +357,8 @@ def adjust_family(
         Name of the hypothesis of the analysis plan that these tests answer together.
     method : str
         See `p_adjust`.
+    weights : mapping of str to float, optional
+        Of each label, by which Holm's adjustment is weighted (`weighted_holm`).
 
     Returns
     -------
@@ -306,6 +385,8 @@ def adjust_family(
         )
     raw = [t.p_value if not math.isnan(t.p_value) else math.nan for t in tests.values()]
     adjusted = p_adjust(raw, method=method)
+    if weights is not None:
+        adjusted = weighted_holm(raw, [weights[label] for label in tests])
     return Family(
         name=family,
         adjust=method,
