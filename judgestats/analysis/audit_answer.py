@@ -18,6 +18,7 @@ from judgestats.analysis.validity_raters import PANEL_GAIN
 from judgestats.data.readers.columns import folded
 from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.results import Claim, Headline, adjusted_p, hangs_on
+from judgestats.results.numbers import count_noun
 from judgestats.stats.inference.multiplicity import p_adjust, p_bounds
 from judgestats.stats.inference.result import (
     Comparison,
@@ -421,11 +422,14 @@ def _described(frame: pd.DataFrame) -> Question:
     n = int(frame["cluster"].nunique())
     read = int(frame["status"].eq("ok").sum())
     ok = read > 0
+    scored = frame["score"].notna().any()
+    few = not scored and n < labels_for(_AIM)
+    precision = "" if scored else f", ±{half_width(n):.0f} points"
     return Question(
-        asked="Mean score" if frame["score"].notna().any() else "Rates",
+        asked="Mean score" if scored else "Rates",
         answered=ok,
-        grounds=f"{n:,} clusters, ±{half_width(n):.0f} points",
-        needs=f"{labels_for(_AIM)} clusters for ±5 points" if n < labels_for(_AIM) else "",
+        grounds=f"{count_noun(n, 'cluster', 'clusters')}{precision}",
+        needs=f"{labels_for(_AIM)} clusters for ±5 points" if few else "",
     )
 
 

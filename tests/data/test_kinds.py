@@ -132,9 +132,8 @@ def test_a_column_that_may_be_part_of_the_key_is_refused_with_the_commands():
     with pytest.raises(InputError) as refused:
         read_judgments(frame.drop(columns="turn"))
     said = str(refused.value)
-    assert "--item question_id,model_a,model_b,language" in said
-    assert "--factor language" in said
-    assert "--ignore language" in said
+    assert "item=('question_id', 'model_a', 'model_b', 'language')" in said
+    assert "factors=('language',)" in said
     as_item = read_judgments(
         frame.drop(columns="turn"), item=("question_id", "model_a", "model_b", "language")
     )
@@ -176,7 +175,7 @@ def test_free_text_times_row_ids_and_measures_are_no_keys():
 
 def test_numbers_of_a_design_are_keys_and_measures_that_repeat_are_not():
     frame = pd.DataFrame({"item": np.repeat(range(10), 4), "score": [3, 4, 5, 6] * 10})
-    with pytest.raises(InputError, match="--map replicate=shot"):
+    with pytest.raises(InputError, match="'replicate': 'shot'"):
         read_judgments(frame.assign(shot=[1, 2, 3, 4] * 10))
     numbered = read_judgments(frame.assign(shot=[1, 2, 3, 4] * 10), mapping={"replicate": "shot"})
     assert set(numbered["replicate"]) == {1, 2, 3, 4}

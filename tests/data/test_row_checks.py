@@ -120,7 +120,7 @@ def test_rows_of_people_are_labels_or_left_out_by_the_printed_commands(
     tmp_path, capsys, form, kinds
 ) -> None:
     path = form(exported(kinds), tmp_path / "scores")
-    labelled, judged = readings(path, capsys)
+    labelled, judged, *_ = readings(path, capsys)
     for frame in (labelled, judged):
         correct, helpful = (
             frame[frame["condition"].str.endswith(f"={c}")] for c in ("correct", "helpful")
@@ -253,7 +253,7 @@ def test_systems_in_a_list_are_no_repeats(tmp_path, capsys) -> None:
                                     for b, g in grades.items()]}
         for i in range(12)
     ])  # fmt: skip
-    by_condition, by_system, by_criterion = readings(path, capsys)
+    by_system, by_condition, by_criterion = readings(path, capsys)
     means = by_condition.groupby("condition")["score"].mean()
     assert means.index.str.extract(r"=(\w+)$")[0].tolist() == ["Alpha", "Beta", "Gamma"]
     assert ((means > [1, 2, 4]) & (means < [2, 3, 5])).all()
@@ -284,7 +284,7 @@ def test_a_condition_next_to_a_list_is_not_pooled(tmp_path, capsys, place) -> No
             votes = [{"winner": w, "run_index": r} for r, w in enumerate(said)]
             rows.append({"sample_id": f"s{i}", "judge_model": "g", **own, "votes": votes})
     path = written(tmp_path / "a.json", rows)
-    conditions, items = readings(path, capsys)
+    conditions, items, *_ = readings(path, capsys)
     assert conditions["condition"].nunique() == 2
     assert set(conditions["replicate"]) == {0, 1, 2, 3}
     changed = conditions.groupby(["condition", "item_id"])["choice"].nunique().gt(1)
@@ -324,7 +324,7 @@ def test_scores_in_a_list_are_repeats_by_the_printed_command(tmp_path, capsys) -
          "llm_score": s, "feedback": ["some text", "more text", "other text"]}
         for i, s in enumerate(scores)
     ])  # fmt: skip
-    (frame,) = readings(path, capsys)
+    frame, *_ = readings(path, capsys)
     wide = frame.pivot(index="item_id", columns="replicate", values="score")
     assert wide.loc[[str(i) for i in range(20)]].to_numpy().tolist() == scores
     exploded = js.read_judgments(path, explode="llm_score")

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from judgestats import read_judgments
+from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.errors import InputError
 
 SCORES = [[7, 8], [4, 4], [9, 10], [2, 3]]
@@ -202,12 +203,9 @@ def test_other_json_is_shown_as_a_tree_and_the_suggested_map_works(tmp_path):
             "\n".join(map(json.dumps, document)) if document in lines.values()
             else json.dumps(document)
         )  # fmt: skip
-        with pytest.raises(InputError) as refused:
+        with pytest.raises(OpenQuestionError) as asked:
             read_judgments(path)
-        (line,) = [x for x in str(refused.value).splitlines() if "judgestats analyze" in x]
-        told, *further = line.partition("--map ")[2].split("    ")[0].split(" --factor ")
-        mapping = dict(p.split("=") for p in told.strip("'").split(","))
-        found = read_judgments(path, mapping=mapping, factors=[f.strip("'") for f in further])
+        found = read_judgments(path, **asked.value.answers[0].options.set_options())
         assert found["item_id"].nunique() == 4, name
         assert found["status"].eq("ok").all(), name
 
@@ -221,8 +219,7 @@ def test_several_nested_criteria_are_suggested_at_once_and_items_are_called_item
     path.write_text(json.dumps(rows))
     with pytest.raises(InputError, match="--wide criterion=") as refused:
         read_judgments(path)
-    wide = str(refused.value).partition("--wide ")[2].split("    ")[0]
-    judged = read_judgments(path, mapping={"item_id": "id"}, wide=(wide,))
+    judged = read_judgments(path, **refused.value.answers[0].options.set_options())
     assert set(judged["condition"]) == {"judge, criterion=tone", "judge, criterion=depth"}
     assert judged["score"].tolist() == [2.0, 3.0, 4.0, 5.0, 6.0, 5.0, 4.0, 3.0]
     path.write_text(json.dumps({"examples": [{"input": "1 + 1 =", "target": "2 of them"}] * 3}))
@@ -297,10 +294,10 @@ def test_a_row_still_to_be_labelled_names_no_person(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "hint"),
     [
-        ([{"id": i, "scores": str([i, 3])} for i in range(5)], "--explode scores"),
+        ([{"id": i, "scores": str([i, 3])} for i in range(5)], "explode=('scores',)"),
         (
-            [{"id": i, "output": f"a long and winding reply, ending so: {i}"} for i in range(9)],
-            "--map raw_text=output --parse pointwise",
+            [{"id": i, "output": f"a long and winding reply. Score: {i}"} for i in range(9)],
+            "parse='pointwise'",
         ),
         ([{"q0": f"q{i}", "gpt": "gpt", "6": i} for i in range(1, 9)], "Is its first row data?"),
         ([{"id": i, "grade": "ABCDF"[i % 5]} for i in range(9)], "--map choice=grade"),

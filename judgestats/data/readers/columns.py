@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.data.readers.hints import item_hint, verdicts_hint
 from judgestats.errors import InputError
 from judgestats.files.guarded import NoTableError
 from judgestats.files.text import clean_json
@@ -193,11 +192,12 @@ def resolve_columns(
         # Without an id the question names the item, with the system that answered where one did.
         names["item_id"] = names.pop("cluster")
     if needs_item and "item_id" not in names:
-        raise no_column(path, "item_id", "item_id", table)
+        raise MissingRoleError(path, "items", table)
     if "cluster" not in names and "item_id" in names and (own := _question(table, names, used)):
         names["cluster"] = own
     if needs_verdict and not any(v in names for v in VERDICTS):
-        raise no_column(path, "score", "score (or choice, or verdict)", table, names=names)
+        said = {"label": names.get("label", ""), "by": names.get("judge", "")}
+        raise MissingRoleError(path, "the verdicts", table, **said)
     return names
 
 
@@ -252,31 +252,39 @@ def _objects(column: pd.Series) -> bool:
     )
 
 
-def no_column(
-    path: Path | str,
-    wanted: str,
-    ours: str,
-    table: pd.DataFrame,
-    names: Mapping[str, str] | None = None,
-) -> NoTableError:
+class MissingRoleError(NoTableError):
+    """No column is known to name items, or to hold the verdicts; `answered` if it is said why."""
+
+    def __init__(
+        self, path: Path | str, role: str, table: pd.DataFrame, *, label: str = "", by: str = ""
+    ) -> None:
+        hint = ""
+        if len(table) and _no_header(table):
+            hint = " Is its first row data? Then put a row with the columns' names above it."
+        elif label and folded(by).startswith(("annotator", "rater")):
+            hint = (
+                f" {label!r} by {by!r} seems to hold people's labels: give this file as --labels "
+                "of the judge's file."
+            )
+        self.answered = bool(hint)
+        does = "names items" if role == "items" else "holds the verdicts"
+        super().__init__(f"{path}: no column {does}. The file has: {_listed(table)}.{hint}")
+
+
+def no_column(path: Path | str, wanted: str, ours: str, table: pd.DataFrame) -> NoTableError:
     """The error for a column that is not there: what there is, and how to name it."""
-    have = ", ".join(str(c)[:40] for c in list(table.columns)[:30])
     key = ours.split(" ", 1)[0]
     near = difflib.get_close_matches(wanted, [str(c) for c in table.columns], n=1)
     hint = f" Did you mean {near[0]!r}?" if near and near[0] != wanted else ""
-    if not hint and key == "item_id":
-        hint = item_hint(table)
-    if wanted == "score" and len(table):
-        hint = verdicts_hint(table, names or {})
-    if wanted in {"score", "item_id"} and len(table) and _no_header(table):
-        hint = " Is its first row data? Then put a row with the columns' names above it."
-    way = f"--map {key}=COLUMN (in Python: mapping={{'{key}': 'COLUMN'}})"
-    if key in _OPTIONS:
-        way = f"--{key} COLUMN"
+    way = f"--{key}" if key in _OPTIONS else f"--map {key}="
     return NoTableError(
-        f"{path}: there is no column {wanted!r} to serve as {ours}. The file has: {have}.{hint} "
-        f"Name the right one with {way}."
+        f"{path}: there is no column {wanted!r} to serve as {ours} ({way}). The file has: "
+        f"{_listed(table)}.{hint}"
     )
+
+
+def _listed(table: pd.DataFrame) -> str:
+    return ", ".join(str(c)[:40] for c in list(table.columns)[:30])
 
 
 def _no_header(table: pd.DataFrame) -> bool:

@@ -1,9 +1,10 @@
-"""Columns that may hold verdicts."""
+"""Columns that may hold verdicts, by their names and shapes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -156,35 +157,12 @@ _OF_PEOPLE = re.compile(
     re.IGNORECASE,
 )
 """Words in names of columns that may hold what people said."""
-_ASKED = frozenset({"prompt", "question", "input", "instruction", "query"})
-_GIVEN = frozenset({"response", "answer", "output", "completion", "candidate"})
 _MOST = 20
 _SHOWN = 8
 
 
-def item_hint(table: pd.DataFrame) -> str:
-    """Which column may name items: by its name, else the one of short words that repeats least."""
-    asked, given = (
-        next((str(c) for c in table.columns if str(c).casefold() in words), "")
-        for words in (_ASKED, _GIVEN)
-    )
-    if asked and given:
-        return f" If {asked!r} and {given!r} tell what was judged: --item {asked},{given}."
-    named = [str(c) for c in table.columns if re.search(r"(id|idx|index|key|nr|no)$", str(c), re.I)]
-    if not named and len(table):
-        distinct = {
-            str(c): table[c].astype(str).nunique()
-            for c in table.columns
-            if not pd.api.types.is_float_dtype(table[c])
-            and table[c].astype(str).str.len().max() <= 2 * _MOST
-        }
-        best = max(distinct, key=lambda c: distinct[c], default="")
-        named = [best] if best and distinct[best] > max(_MOST, len(table) // 10) else []
-    return f" Is it {named[0]!r}?" if named else ""
-
-
-def verdicts_hint(table: pd.DataFrame, names: Mapping[str, str]) -> str:
-    """What the user may have meant to be the verdicts, as a sentence with its option.
+def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Options for verdicts in replies, in lists, or in a column for each run, judge or criterion.
 
     Parameters
     ----------
@@ -192,65 +170,42 @@ def verdicts_hint(table: pd.DataFrame, names: Mapping[str, str]) -> str:
     names : mapping of our column to theirs
         What was recognised.
 
-    Returns
-    -------
-    str
-        Empty where nothing looks like verdicts; else it begins with a space.
+    Yields
+    ------
+    dict
+        Of `TableOptions`.
 
     Examples
     --------
     >>> t = pd.DataFrame({"id": [1, 2], "winner_orig": ["a", "b"], "winner_swap": ["a", "a"]})
-    >>> verdicts_hint(t, {"item_id": "id"})
-    " Does each of winner_orig and winner_swap hold one order's (--wide 'order=winner_orig,winner_swap')?"
-    """  # noqa: E501
+    >>> next(shapes_of_verdicts(t, {"item_id": "id"}))
+    {'wide': ('order=winner_orig,winner_swap',)}
+    """
     if raw := names.get("raw_text"):
-        return f" If {raw!r} holds the replies: --parse {_protocol(table[raw])}."
+        yield {"parse": _protocol(table[raw])}
     label = names.get("label", "")
-    used = set(names.values()) - {label}
-    rest = [str(c) for c in table.columns if c not in used and c != label]
-    examples = {c: [str(v) for v in table[c].dropna().head(_MOST)] for c in rest}
-    lists = [
-        c for c, cells in examples.items()
-        if cells and all(v[:1] == "[" and v[1:].lstrip()[:1] != "{" for v in cells)
-    ]  # fmt: skip
-    if len(lists) != 1:
-        lists = [c for c in rest if letters_in(table[c].head(1_000))]
-    if len(lists) == 1:
-        return f" If {lists[0]!r} lists the verdicts: --explode {lists[0]}."
+    rest = [str(c) for c in table.columns if c not in names.values()]
+    cells = {c: [str(v) for v in table[c].dropna().head(_MOST)] for c in rest}
+    for column, seen in cells.items():
+        listed = seen and all(v[:1] == "[" and v[1:].lstrip()[:1] != "{" for v in seen)
+        if listed or letters_in(table[column].head(1_000)):
+            yield {"explode": (column,)}
     if orders := order_columns(rest):
-        return f" Does each of {' and '.join(orders)} hold one order's ({_wide('order', orders)})?"
-    if len(runs := run_columns(table, rest)) > 1:
-        return f" Does each of {_few(runs)} hold one run's ({_wide('run', runs)})?"
-    if label and str(names.get("judge", "")).casefold().startswith(("annotator", "rater")):
-        return (
-            f" {label!r} by {names['judge']!r} seems to hold people's labels: give this file as "
-            "--labels of the judge's file."
-        )
+        yield {"wide": (f"order={','.join(orders)}",)}
     like = [c for c in rest if _like_verdicts(table[c])]
-    judges = [c for c in like if not _PEOPLE.match(c)]
-    people = [c for c in like if c not in judges]
-    if label and _PEOPLE.match(label):
-        people = [label, *people] if people else []
-    judges = _one_vocabulary(table, judges)
-    if len(judges) > 1 or len(people) > 1:
-        role = "criterion" if criteria_names(judges) else ""
-        ways = [_wide(role, judges)] if judges else []
-        ways += [_wide("person", people)] if people else []
-        named = ", ".join(judges or people)
-        return f" Is it one of {named}, or does each hold one's verdicts ({' '.join(ways)})?"
+    people = [c for c in like if _PEOPLE.match(c)]
+    judges = _one_vocabulary(table, [c for c in like if c not in people])
+    labels = (f"person={','.join(people)}",) if len(people) > 1 and not label else ()
+    if len(judges) > 1 and not orders:
+        roles = ("criterion", "judge") if criteria_names(judges) else ("judge", "criterion")
+        for role in roles:
+            yield {"wide": (f"{role}={','.join(judges)}", *labels)}
     if label and not judges:
-        return f" If {label!r} is the judge's own verdict: --map verdict={label}."
-    if any(v[:2] in {"[{", '{"'} or v[:1] == "[" for cells in examples.values() for v in cells):
-        return f" Is it {judges[0]!r}?" if judges else ""  # the verdicts stand inside
-    texts = [c for c, cells in examples.items() if cells and sum(map(len, cells)) > 30 * len(cells)]
+        yield {"mapping": {"verdict": label}}
+    texts = [c for c, seen in cells.items() if seen and sum(map(len, seen)) > 30 * len(seen)]
     replies = [c for c in rest if re.search(r"(reply|response|output|completion|answer)", c, re.I)]
-    if not judges and len(texts or replies) == 1:
-        [text] = texts or replies
-        return (
-            f" If {text!r} holds the judge's replies: --map raw_text={text} --parse "
-            f"{_protocol(table[text])}."
-        )
-    return f" Is it {judges[0]!r}?" if judges else ""
+    for text in texts if len(texts) == 1 else replies[:1]:
+        yield {"mapping": {"raw_text": text}, "parse": _protocol(table[text])}
 
 
 def _protocol(replies: pd.Series) -> str:
@@ -275,12 +230,3 @@ def _one_vocabulary(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
 
 def _alike(one: set[str], other: set[str]) -> bool:
     return 2 * len(one & other) >= min(len(one), len(other))
-
-
-def _wide(role: str, columns: Sequence[str]) -> str:
-    listed = ",".join(columns)
-    return f"--wide '{role}={listed}'" if role else f"--wide '{listed}'"
-
-
-def _few(columns: Sequence[str]) -> str:
-    return ", ".join(columns) if len(columns) <= 3 else f"{columns[0]} to {columns[-1]}"

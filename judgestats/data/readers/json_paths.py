@@ -9,8 +9,7 @@ from typing import Any
 
 from pandas import DataFrame, concat
 
-from judgestats.data.readers.columns import ALIASES, folded
-from judgestats.data.readers.options import TableOptions
+from judgestats.data.readers.columns import ALIASES, VERDICTS, folded
 from judgestats.errors import InputError, printable
 from judgestats.files.guarded import json_value
 from judgestats.files.text import short, text
@@ -18,17 +17,14 @@ from judgestats.files.text import short, text
 _MOST_PATHS = 40
 _SEEN = 200
 _DEPTH = 12
-_VERDICTS = ("score", "choice", "verdict")
-_IDS = frozenset(
-    {"traceid", "runid", "caseid", "spanid", "key", "input", "question", "prompt", "name"}
-)
-_ABOVE = frozenset({"score", "scores", "feedback", "feedbackstats", "evaluation", "evaluations"})
+_VERDICTS = frozenset(
+    {folded(name).removesuffix("s") for role in VERDICTS for name in ALIASES[role]}
+    | {folded(name) for role in VERDICTS for name in ALIASES[role]} | {"scores", "label"}
+)  # fmt: skip
+"""Last words of paths to verdicts."""
 _ASKED = frozenset(
     {"turns", "question", "prompt", "input", "instruction", "response", "response1", "answer"}
 )
-_COUNTS = frozenset({"n", "count", "latency", "cost", "weight", "id"})
-_VERDICT = re.compile(r"(score|rating|grade|verdict|vote|preference|choice|winner)s?\[\]$", re.I)
-_VALUES = ("value", "stringvalue", "numericvalue")
 
 
 def tree_of(document: Any) -> str:
@@ -50,7 +46,7 @@ def tree_of(document: Any) -> str:
       runs[].id             'a'
       runs[].out.score      7
     """
-    leaves = _leaves(document)
+    leaves = leaf_paths(document)
     if not leaves:
         return ""
     width = min(60, max(map(len, list(leaves)[:_MOST_PATHS])) + 4)
@@ -60,7 +56,8 @@ def tree_of(document: Any) -> str:
         lines.append(f"  {path:<{width}}  {shown}")
     if len(leaves) > _MOST_PATHS:
         lines.append(f"  ... and {len(leaves) - _MOST_PATHS} more")
-    if not suggested_map(leaves) and any(_last(p) in _ASKED for p in leaves):
+    words = {_last(p) for p in leaves}
+    if words & _ASKED and not words & _VERDICTS:
         lines.append(
             "These look like items, not judgments (no verdict is among them): judgestats run "
             "temperature -P items=FILE asks judges for verdicts; analyze reads what judges said."
@@ -68,45 +65,7 @@ def tree_of(document: Any) -> str:
     return "\n".join(lines)
 
 
-def suggested_options(document: Any) -> TableOptions | None:
-    """Options that may read a JSON value by paths; None where no item or verdict is found.
-
-    Examples
-    --------
-    >>> suggested_options({"runs": [{"id": "a", "out": {"score": 7}}]}).words()
-    ['--map', 'item_id=runs[].id,score=runs[].out.score']
-    """
-    leaves = _leaves(document)
-    suggestion = suggested_map(leaves)
-    if not suggestion:
-        return None
-    criteria = _several(leaves) if "criterion" not in suggestion else []
-    if suggestion.get("verdict") in criteria:
-        suggestion.pop("verdict")
-        return TableOptions(mapping=suggestion, wide=(f"criterion={','.join(criteria)}",))
-    return TableOptions(mapping=suggestion)
-
-
-def suggested_columns(table: DataFrame) -> list[TableOptions]:
-    """Options that may read a flat table whose columns are paths."""
-    columns = [str(c) for c in table.columns]
-    leaves = {c: table[c].dropna().unique()[:3].tolist() for c in columns}
-    if any("." in c for c in columns):
-        suggestion = suggested_map(leaves)
-        return [TableOptions(mapping=suggestion)] if suggestion else []
-    return []
-
-
-def _several(leaves: Mapping[str, Sequence[Any]]) -> list[str]:
-    """Numbers side by side under one parent of scores, in no list: a criterion each."""
-    placed = [p for _, p in _score_paths(leaves, most=_MOST_PATHS)]
-    parents = {tuple(p.split(".")[:2]) for p in placed}
-    return placed if len(placed) > 1 and not any("[]" in p for p in placed) and len(
-        {p[:1] for p in parents}
-    ) == 1 else []  # fmt: skip
-
-
-def _leaves(document: Any) -> dict[str, list[Any]]:
+def leaf_paths(document: Any) -> dict[str, list[Any]]:
     """Examples by path, from the first entries of each list."""
     leaves: dict[str, list[Any]] = {}
     if isinstance(document, list):
@@ -134,73 +93,8 @@ def _walk(value: Any, path: str, text: dict[str, list[Any]], depth: int) -> None
             examples.append(value)
 
 
-def suggested_map(text: Mapping[str, Sequence[Any]]) -> dict[str, str]:
-    """A mapping by the last names of the paths; empty where no item or no verdict is found.
-
-    ``criterion`` names the path of what was judged by, where entries have names.
-
-    The verdict is the deepest list's, so that its rows are the judgments.
-    """
-    chosen: dict[str, str] = {}
-    verdicts = [
-        (role, p)
-        for role in _VERDICTS
-        for alias in ALIASES[role]
-        for p, examples in text.items()
-        if _last(p) == folded(alias) and any(_is_verdict(e) for e in examples)
-    ]
-    verdicts += [("verdict", p) for p, e in text.items()
-                 if _last(p) in _VALUES and any(_is_verdict(x) for x in e)]  # fmt: skip
-    verdicts = verdicts or _score_paths(text)
-    verdicts = verdicts or [("verdict", p) for p in text if p.endswith("[]") and _VERDICT.search(p)]
-    inside = [(r, p) for r, p in verdicts if "score" in p.lower() or "feedback" in p.lower()]
-    if not verdicts:
-        return {}
-    role, path = max(inside or verdicts, key=lambda v: v[1].count("[]"))
-    prefix = path.rpartition("[]")[0]
-    reach = [p for p in text if prefix.startswith(p.rpartition("[]")[0]) and p != path]
-    for ours in ("item_id", "judge", "replicate", "label"):
-        for alias in ALIASES[ours]:
-            if alias == "model":
-                continue  # it may be whose answer is judged
-            hits = [p for p in reach if _last(p) == folded(alias) and p not in chosen.values()]
-            if alias == "label" and "." in path:  # the verdict in words stands next to its number
-                hits = [p for p in hits if p.rpartition(".")[0] != path.rpartition(".")[0]]
-            if hits:
-                # The id of what was judged stands above the list of its verdicts.
-                best = min(hits, key=len) if ours == "item_id" else max(hits, key=len)
-                chosen[ours] = best
-                break
-    if "item_id" not in chosen:
-        hits = [p for p in reach if _last(p) in _IDS or _last(p).endswith("id")]
-        if not hits:
-            return {}
-        chosen["item_id"] = min(hits, key=len)
-    beside = [p for p in reach if p.startswith(path.rpartition(".")[0])]
-    names = [p for p in beside if _last(p) in {"name", "key"} and p not in chosen.values()]
-    if names:
-        chosen["criterion"] = names[0]
-    return chosen | {role: path}
-
-
-def _score_paths(text: Mapping[str, Sequence[Any]], most: int = 1) -> list[tuple[str, str]]:
-    """Numbers that stand under something called scores or feedback, whatever their own name."""
-    under = [
-        p
-        for p, examples in text.items()
-        if any(folded(s.removesuffix("[]")) in _ABOVE for s in p.split(".")[:-1])
-        and any(isinstance(e, (bool, int, float)) for e in examples)
-        and _last(p) not in _COUNTS
-    ]
-    return [("verdict", p) for p in under[:most]]
-
-
 def _last(path: str) -> str:
     return folded(path.rpartition(".")[2].removesuffix("[]"))
-
-
-def _is_verdict(value: Any) -> bool:
-    return isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= 40)
 
 
 PLACE = "place"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,18 +15,19 @@ import pandas as pd
 from judgestats.data.readers.columns import clean_cells
 from judgestats.data.readers.exports import SEEN, Layout, find_layout, read_export
 from judgestats.data.readers.frame import bare, passes_and_failures
-from judgestats.data.readers.json_paths import suggested_columns, suggested_options, tree_of
+from judgestats.data.readers.json_paths import tree_of
 from judgestats.data.readers.labels import with_labels, with_stated_words
 from judgestats.data.readers.layouts import LAYOUTS, layout_columns
 from judgestats.data.readers.logs import Log, Reader, open_log, read_folder, understood_log
 from judgestats.data.readers.options import TableOptions, scale_of
-from judgestats.data.readers.row_checks import Answer, OpenQuestionError, preview
-from judgestats.data.readers.table_files import table_of
+from judgestats.data.readers.proposals import proposed, proposed_paths
+from judgestats.data.readers.roles import UndecidedError, holds_trees
+from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.data.readers.tables import load_table, read_frame, read_table
 from judgestats.data.schema import validate_parsed
 from judgestats.errors import InputError
 from judgestats.files.guarded import NoTableError
-from judgestats.files.text import clean_json, shorten_text
+from judgestats.files.text import clean_json
 
 
 def _declared() -> dict[str, Reader]:
@@ -209,13 +210,18 @@ def read_judgments(
 
 
 def _read_table(
-    table: pd.DataFrame, reader: str, options: TableOptions, source: Path | str
+    table: pd.DataFrame,
+    reader: str,
+    options: TableOptions,
+    source: Path | str,
+    *,
+    asks: bool = True,
 ) -> tuple[str, pd.DataFrame]:
     """A table as the export that it is, or as a table of nobody known."""
     if layout := _export_layout(table.head(SEEN).to_dict("records"), reader, options):
         records = table.to_dict("records")
         return layout.name, read_export(records, layout, options, source=source)
-    return "table", read_frame(table, options, source=source)
+    return "table", read_frame(table, options, source=source, asks=asks)
 
 
 def _export_layout(document: Any, reader: str, options: TableOptions) -> Layout | None:
@@ -317,42 +323,29 @@ def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
         if layout := _export_layout(first, reader, options):
             whole = [r for _, r in log.records()] if log.kind == "jsonl" else first
             return layout.name, read_export(whole, layout, options, source=path)
+    table = pd.DataFrame()
     try:
         table = load_table(path, options, further=layout_columns)
-        return _read_table(table, reader, options, path)
-    except NoTableError as error:
+        known = options.has_table_options or log.kind not in {"json", "jsonl"}
+        inside = not known and any(holds_trees(table[c]) for c in table)
+        return _read_table(table, reader, options, path, asks=not inside)
+    except (NoTableError, UndecidedError) as error:
         listed = [r for _, r in islice(log.records(), 50)] if log.kind == "jsonl" else None
-        nested = any(isinstance(v, (dict, list)) for r in listed or [] for v in r.values())
-        document = listed if nested else log.document
-        shown = tree_of(document) if document is not None else ""
-        ways = [] if options.has_table_options else _suggested(path, document)
-        raise NoTableError("\n".join(filter(None, [str(error), shown, *ways]))) from error
-
-
-def _suggested(path: Path, document: Any) -> list[str]:
-    """Why the options that seem to fit the file do not read it.
-
-    Raises
-    ------
-    OpenQuestionError
-        Some do: the question is whether they are meant.
-    """
-    if document is None:
-        options = suggested_columns(table_of(path, lambda _: []))
-    else:
-        options = [o for o in [suggested_options(document)] if o is not None]
-    lines = []
-    for one in options:
-        try:
-            frame = read_table(path, one)
-            validate_parsed(bare(frame), what=str(path), scale=frame.attrs["scale"])
-        except OpenQuestionError:
+        deep = any(isinstance(v, (dict, list)) for r in listed or [] for v in r.values())
+        document = listed if deep else log.document
+        if document is None:
             raise
-        except InputError as error:
-            lines.append(f"Tried {shlex.join(one.words())}: {error}")
-        else:
-            held = ", ".join(f"{ours} = {theirs}" for ours, theirs in one.mapping.items())
-            meaning = shorten_text(held or "so", 80)
-            answer = Answer(meaning=meaning, options=one, preview=preview(frame))
-            raise OpenQuestionError(path, "which column holds what is not certain.", (answer,))
-    return lines or ["It is no log that is recognised (`judgestats analyze --help` lists these)."]
+        if not options.has_table_options:
+            whole = [r for _, r in log.records()] if deep else document
+            found = proposed_paths(path, whole, error, partial(_tried_file, path))
+            if not isinstance(found, OpenQuestionError):
+                found = proposed(path, table, options, error, partial(_tried_file, path))
+            if isinstance(found, OpenQuestionError):
+                raise found from None
+        raise NoTableError("\n".join(filter(None, [str(error), tree_of(document)]))) from error
+
+
+def _tried_file(path: Path, options: TableOptions) -> pd.DataFrame:
+    """The file as some options read it, valid."""
+    frame = read_table(path, options, asks=False)
+    return validate_parsed(bare(frame), what=str(path), scale=frame.attrs["scale"])

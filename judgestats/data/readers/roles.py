@@ -29,17 +29,17 @@ _NAMES_OF_CRITERIA = CRITERIA | {"name", "key", "annotationname", "metricname", 
 """Names (folded) of what may tell criteria apart."""
 UNVARYING = "does not vary within an item"
 """Why a column has no part in a key that tells something of the item as a whole."""
-_TIMES = re.compile(r"(time|date|tstamp|timestamp|created|updated|asked|started|ended)", re.I)
+_TIMES = re.compile(r"\b(\w*time|date|\w*stamp|created|updated|asked|started|ended)\b")
 _MEASURES = re.compile(
-    r"(latency|duration|second|token|cost|price|usd|length|chars|words|prob|logprob|confidence"
-    r"|weight|tokens|elapsed|_ms$|_s$)",
-    re.I,
+    r"\b(latency|duration|seconds|tokens?|cost|price|usd|\w*length|chars|words|prob|probability"
+    r"|logprobs?|confidence|weight|elapsed)\b|\bm?s$"
 )
 _ROWS = re.compile(
-    r"(uuid|guid|hash|sha|digest|row|request_?id|trace_?id|line|seed|fingerprint)", re.I
+    r"\b(uuid|guid|hash|sha\d*|digest|row|rowid|request ?id|trace ?id|line|seed|fingerprint)\b"
 )
 _NOTES = re.compile(
-    r"(finish|error|reason|note|comment|text|prompt_sha|conv|explan|rational)", re.I
+    r"\b(finish\w*|errors?|reason\w*|notes?|comments?|(?!context)\w*text|conv\w*|explan\w*"
+    r"|rational\w*)\b"
 )
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}.*")
 ANSWERS = frozenset(
@@ -124,6 +124,18 @@ def nested(column: pd.Series) -> bool:
     return bool(kinds & {list, dict, np.ndarray})
 
 
+def holds_trees(column: pd.Series) -> bool:
+    """Whether lists or objects stand in a column's cells, as they are or as JSON text.
+
+    Examples
+    --------
+    >>> holds_trees(pd.Series(['[{"score": 3}]'])), holds_trees(pd.Series(["a"]))
+    (True, False)
+    """
+    shown = (v for v in column.dropna().head(50) if isinstance(v, str))
+    return nested(column) or any(v.lstrip()[:2] in {"[{", '{"'} for v in shown)
+
+
 def understand(
     source: Path | str,
     table: pd.DataFrame,
@@ -192,6 +204,9 @@ def understand(
             else:
                 open_.append(column)
             continue
+        if last_word(column) in ANSWERS - SYSTEMS and varies(base, table[column]):
+            open_.append(column)  # other answers are other items
+            continue
         why = _why_unused(table[column], column, base)
         if not why and repeat and numbers_repeats(table, column, repeat):
             why = f"goes with {repeat}"
@@ -204,7 +219,7 @@ def understand(
             open_.append(column)
     unused += [(c, "as you say") for c in ignore if c in table.columns]
     if open_:
-        raise UndecidedError(source, open_, parts_of_key, table, repeats=not repeat)
+        raise UndecidedError(source, open_, parts_of_key, table)
     listed = [*stated, *criteria, *(c for c in factors if folded(c) in CRITERIA), ""]
     return ColumnRoles(
         item=parts_of_key, factors=conditions, unused=tuple(unused), criterion=listed[0]
@@ -231,8 +246,11 @@ def _why_unused(column: pd.Series, name: str, base: NDArray[np.int64]) -> str:
         return UNVARYING
     if nested(column):
         return "nested"
+    name = _spaced(name)
     if pd.api.types.is_datetime64_any_dtype(column) or _TIMES.search(name):
         return "time"
+    if _is_crossed(column, base):
+        return ""
     if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 != 0).any():
         return "measure"
     if _MEASURES.search(name):
@@ -256,6 +274,29 @@ def _why_unused(column: pd.Series, name: str, base: NDArray[np.int64]) -> str:
     return ""
 
 
+def counts_or_measures(column: str) -> bool:
+    """Whether a name is that of a time, a measure or a text.
+
+    Examples
+    --------
+    >>> counts_or_measures("latency_ms"), counts_or_measures("rating")
+    (True, False)
+    """
+    return any(known.search(_spaced(column)) for known in (_TIMES, _MEASURES, _NOTES))
+
+
+def _spaced(name: str) -> str:
+    """The words of a name, with spaces between them."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+", " ", name).strip().lower()
+
+
+def _is_crossed(column: pd.Series, base: NDArray[np.int64]) -> bool:
+    """Whether a few words stand in the rows of every item, equally often, whatever their name."""
+    if pd.api.types.is_numeric_dtype(column) or column.isna().any():
+        return False
+    return 2 <= column.nunique() <= _FEW and _same_levels(column, base)
+
+
 def _could_be_key(column: pd.Series, base: NDArray[np.int64]) -> bool:
     """Whether values of a design stand here, rather than a measure that happens to repeat.
 
@@ -263,6 +304,11 @@ def _could_be_key(column: pd.Series, base: NDArray[np.int64]) -> bool:
     """
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
         return True
+    return _same_levels(column, base)
+
+
+def _same_levels(column: pd.Series, base: NDArray[np.int64]) -> bool:
+    """Whether nearly every item has the same values, equally often."""
     sizes = np.bincount(base)
     several = np.flatnonzero(sizes > 1)[:_GROUPS]
     if not len(several):
@@ -317,35 +363,19 @@ class UndecidedError(InputError):
         columns: Sequence[str],
         item: Sequence[str],
         table: pd.DataFrame,
-        *,
-        repeats: bool,
     ) -> None:
-        self.columns, self.item = tuple(columns), tuple(item)
+        self.columns, self.item, self.table = tuple(columns), tuple(item), table
         self.examples = ", ".join(
             f"{c!r} ({', '.join(str(v)[:20] for v in pd.unique(_hashable(table[c].dropna()))[:3])}"
             " ...)"
             for c in columns[:4]
         )
         several = len(columns) > 1
-        are, tell = ("they are", "they tell") if several else ("it is", "it tells")
-        listed = ",".join(columns)
-        key = ",".join([*item, *columns])
-        numbered = (
-            f" if it numbers the repetitions: --map replicate={_quoted(listed)};"
-            if repeats and not several and pd.api.types.is_numeric_dtype(table[columns[0]])
-            else ""
-        )
         super().__init__(
             f"{source}: the column{'s' * several} {self.examples} "
             f"var{'y' if several else 'ies'} among the rows of one {' + '.join(item)}, so that "
-            f"these rows may be no repetitions of one judgment. If {are} part of what is judged: "
-            f"--item {_quoted(key)}; if {tell} ways of judging apart: --factor {_quoted(listed)};"
-            f"{numbered} if neither, and the rows are repetitions: --ignore {_quoted(listed)}."
+            f"these rows may be no repetitions of one judgment."
         )
-
-
-def _quoted(words: str) -> str:
-    return words if re.fullmatch(r"[\w,.\-]+", words) else f"'{words}'"
 
 
 _JUDGE = frozenset(

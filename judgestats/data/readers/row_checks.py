@@ -15,16 +15,13 @@ from judgestats.data.readers.json_paths import PLACE
 from judgestats.data.readers.layout import with_paths
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import (
-    ANSWERS,
     RaterKinds,
-    UndecidedError,
     group_codes,
     kind_of_rater,
     kinds_of_raters,
     last_word,
     names_criteria,
     nested,
-    numbers_repeats,
     rater_kinds,
     rows_of_raters,
     varies,
@@ -380,7 +377,8 @@ def check_row_ids(rows: Rows) -> None:
         return
     column, criterion = keys[0]
     question = f"{item!r} differs in every row, and {column!r} with {criterion!r} names each row."
-    answers = [(f"{column} names items", o) for o in _keyed(rows, rows.table)]
+    further = (o for o in _keyed(rows, rows.table) if o != rows.options)
+    answers = [(f"{column} names items", o) for o in further]
     raise open_question(rows.source, f"{question} What is an item?", answers, rows.read)
 
 
@@ -468,27 +466,3 @@ def of_criteria(rows: Rows, column: str) -> InputError:
         [("criteria", replace(options, factors=factors, mapping=mapping))],
         rows.read,
     )
-
-
-def unexplained(rows: Rows, error: UndecidedError) -> InputError:
-    """The refusal of columns of list entries, or of their records, that vary within an item."""
-    options = rows.options
-    columns, several = error.columns, len(error.columns) > 1
-    question = (
-        f"{error.examples} var{'y' if several else 'ies'} within one {' + '.join(error.item)}, "
-        f"so these rows are not repeats. What {'are they' if several else 'is it'}?"
-    )
-    factors = replace(options, factors=(*options.factors, *columns))
-    key = replace(options, item=(*error.item, *columns))
-    answers = [("ways of judging" if several else "a condition of judging", factors)]
-    answers += [("parts of the item" if several else "part of the item", key)]
-    places = list_positions(rows.table, options)
-    if not several and any(numbers_repeats(rows.table, columns[0], p) for p in places):
-        named = {r: {**options.mapping, r: columns[0]} for r in ("system", "criterion")}
-        answers[1:] = [(f"a {r}", replace(options, mapping=own)) for r, own in named.items()]
-    if not several and last_word(columns[0]) in ANSWERS and PLACE in rows.table:
-        answers = [("what is judged, an item each", replace(key, item=(*error.item, PLACE)))]
-    if not several and _JUDGES.search(last_word(columns[0])) and "judge" not in rows.names:
-        judge = replace(options, mapping={**options.mapping, "judge": columns[0]})
-        answers.insert(0, ("the judge", judge))
-    return open_question(rows.source, question, answers, rows.read)

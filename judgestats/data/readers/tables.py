@@ -19,6 +19,7 @@ from judgestats.data.readers.columns import (
     SYSTEMS,
     TRIALS,
     VERDICTS,
+    MissingRoleError,
     column_named,
     folded,
     item_texts,
@@ -40,6 +41,7 @@ from judgestats.data.readers.json_paths import PLACE, with_leaves
 from judgestats.data.readers.labels import joined_labels, with_labelled_rows, with_labels_of
 from judgestats.data.readers.layout import exploded, long_of, wide_columns, wide_paths, with_paths
 from judgestats.data.readers.options import TableOptions
+from judgestats.data.readers.proposals import proposed
 from judgestats.data.readers.reading import meanings_of, roles_of
 from judgestats.data.readers.roles import (
     UNVARYING,
@@ -54,7 +56,6 @@ from judgestats.data.readers.row_checks import (
     list_positions,
     of_criteria,
     stated_rows,
-    unexplained,
     with_rater_kinds,
 )
 from judgestats.data.readers.table_files import table_of
@@ -212,13 +213,17 @@ def load_table(
     )
 
 
-def read_table(path: Path, options: TableOptions | None = None) -> pd.DataFrame:
+def read_table(
+    path: Path, options: TableOptions | None = None, *, asks: bool = True
+) -> pd.DataFrame:
     """Read a table's file into the parsed frame.
 
     Parameters
     ----------
     path : Path
     options : TableOptions, optional
+    asks : bool
+        As `read_frame` takes it.
 
     Returns
     -------
@@ -231,7 +236,7 @@ def read_table(path: Path, options: TableOptions | None = None) -> pd.DataFrame:
         A missing column, no verdict, a column whose part is not clear, or an empty file.
     """
     options = options or TableOptions()
-    return read_frame(load_table(path, options), options, source=path)
+    return read_frame(load_table(path, options), options, source=path, asks=asks)
 
 
 def _verdict_columns(header: pd.DataFrame, options: TableOptions) -> set[str]:
@@ -247,7 +252,11 @@ def _verdict_columns(header: pd.DataFrame, options: TableOptions) -> set[str]:
 
 
 def read_frame(
-    table: pd.DataFrame, options: TableOptions | None = None, *, source: Path | str = "the frame"
+    table: pd.DataFrame,
+    options: TableOptions | None = None,
+    *,
+    source: Path | str = "the frame",
+    asks: bool = True,
 ) -> pd.DataFrame:
     """Read a frame into the parsed frame.
 
@@ -257,13 +266,30 @@ def read_frame(
     options : TableOptions, optional
     source : Path or str
         What it is, for messages.
+    asks : bool
+        Whether ways that read the table are looked for where its columns do not say it.
 
     Returns
     -------
     DataFrame
         With ``attrs["understood"]``: what the columns were taken for.
+
+    Raises
+    ------
+    InputError
+        The table cannot be read, or in several ways (an `OpenQuestionError` then).
     """
     options = options or TableOptions()
+    try:
+        return _frame_of(table, options, source)
+    except (MissingRoleError, UndecidedError) as error:
+        if not asks or (isinstance(error, MissingRoleError) and error.answered):
+            raise
+        read = partial(tried, source, table)
+        raise proposed(source, table.rename(columns=str), options, error, read) from None
+
+
+def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) -> pd.DataFrame:
     if table.empty:
         raise InputError(f"{source}: the file holds no judgments." if isinstance(source, Path)
                          else f"{source} holds no judgments.")  # fmt: skip
@@ -319,20 +345,15 @@ def read_frame(
     labelled = table[humans]
     table = table[~humans].reset_index(drop=True)
     places = list_positions(table, options)
-    try:
-        understanding = understand(
-            source,
-            table.drop(columns=[*people]),
-            names,
-            item=tuple(_column(source, table, c, "item_id") for c in options.item),
-            factors=tuple(_column(source, table, c, "factor") for c in options.factors),
-            ignore=tuple(_column(source, table, c, "ignore") for c in options.ignore),
-            places=places,
-        )
-    except UndecidedError as error:
-        if not places:
-            raise
-        raise unexplained(rows, error) from None
+    understanding = understand(
+        source,
+        table.drop(columns=[*people]),
+        names,
+        item=tuple(_column(source, table, c, "item_id") for c in options.item),
+        factors=tuple(_column(source, table, c, "factor") for c in options.factors),
+        ignore=tuple(_column(source, table, c, "ignore") for c in options.ignore),
+        places=places,
+    )
     out = _columns(source, table, names, understanding, options)
     read = read_verdicts(source, table, names, understanding, options)
     out = _with_status(source, out.assign(score=read.score, choice=read.choice), read, names)
@@ -465,7 +486,7 @@ def tried(source: Path | str, table: pd.DataFrame, options: TableOptions) -> pd.
     InputError
         They do not read it.
     """
-    frame = read_frame(table, options, source=source)
+    frame = read_frame(table, options, source=source, asks=False)
     scale = options.scale or frame.attrs["scale"]
     return validate_parsed(bare(frame), what=str(source), scale=scale)
 

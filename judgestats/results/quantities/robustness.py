@@ -29,7 +29,7 @@ ENTRIES: tuple[Quantity, ...] = (
     Quantity("leniency", "leniency vs. panel", unit="points", nothing=0.0, better="nothing",
         function="leniency",
         glossary="judge's mean score minus the mean of all judges on the same items",
-        screen=Screen("fair_severity", "Leniency vs. panel", "leniency")),
+        screen=Screen("fair_severity", "Leniency vs. panel", "Leniency")),
     Quantity("recoding_loss", "loss by a shorter scale", unit="coefficient", high=1.0, nothing=0.0,
         better="lower", function="recoding_loss",
         glossary="share of a score's information about its item that coarser levels lose"),
