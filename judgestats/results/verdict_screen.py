@@ -77,7 +77,7 @@ def verdict_screen(
     said = finding or finding_of(results)
     found: Lines = [[Span(line)] for line in textwrap.wrap(said, width)] if said else []
     found = [[], *found] if found else found
-    care = _care_lines(results, width)
+    care = care_lines(results, width)
     found = found or ([[]] if care else [])
     room = min(_MOST_LINES, HEIGHT) - closing - len(head)
     while care and room - len(found) - len(care) < 5:
@@ -487,7 +487,8 @@ def step_text(step: object, label: str) -> str:
     return f"No practical number of {unit} decides: {label} is at the threshold."
 
 
-def _care_lines(results: Results, width: int) -> Lines:
+def care_lines(results: Results, width: int) -> Lines:
+    """What limits the answer, the gravest first, in a few lines."""
     listed = care_of(results)
     major = [text for severity, text in listed if severity != "minor"]
     minor = [text for severity, text in listed if severity == "minor"]

@@ -21,6 +21,7 @@ from judgestats.collection.account import token_parts
 from judgestats.errors import printable
 from judgestats.results import Results, plain, to_plain
 from judgestats.results.decisions import DecisionOptions, verdicts_of
+from judgestats.results.drift_screen import drift_screen
 from judgestats.results.purposes import read_requirements
 from judgestats.results.screen import (
     HEIGHT,
@@ -460,6 +461,8 @@ def show(
         width = _size()[0]
         closing = max(len(next_line(following, width)), 2)
         print_lines(verdict_screen(results, width=width, closing=closing, more=more))
+    elif chosen.form == "screen" and results.kind == "drift":
+        print_lines(drift_screen(results, width=_size()[0], more=more))
     elif chosen.form == "screen":
         closing = len(next_line(following, _size()[0])) if following else 2
         brief = brief_of(results)
