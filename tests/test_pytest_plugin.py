@@ -10,20 +10,22 @@ import pytest
 
 pytest_plugins = ["pytester"]
 SUITE = """
+    import numpy as np
     import pandas as pd
 
     def scores(noise):
+        rng = np.random.default_rng(1)
         return pd.DataFrame(
-            [{"item": i, "repeat": r, "score": 1 + (i + r * noise + (i % 5 == r)) % 9}
+            [{"item": i, "repeat": r, "score": float(1 + i % 9 + rng.normal(0, noise))}
              for i in range(45) for r in range(2)]
         )
 
     def test_steady(assert_judge):
-        gate = assert_judge(scores(0), require={"reliability": 0.9}, n_resamples=99)
+        gate = assert_judge(scores(0.3), require={"reliability": 0.9}, n_resamples=99)
         assert gate.exit_code == 0
 
     def test_noisy(assert_judge):
-        assert_judge(scores(4), require={"reliability": 0.9}, n_resamples=99)
+        assert_judge(scores(9), require={"reliability": 0.9}, n_resamples=99)
 """
 
 

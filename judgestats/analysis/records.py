@@ -37,6 +37,7 @@ from judgestats.results.records import Role, plain
 from judgestats.results.screen import full_text
 from judgestats.results.thresholds import not_estimable
 from judgestats.results.verdict import Measure
+from judgestats.results.verdict_screen import care_of, finding_of
 from judgestats.stats.inference import multiplicity as adjusting
 from judgestats.stats.inference.estimate import Result
 
@@ -238,7 +239,10 @@ class Analysis:
         own = dict(facts or {})
         kind, title = own.pop("kind", self._records.kind), str(own.pop("title", ""))
         held = replace(self._records, kind=kind, title=title, facts=plain(own))
-        return replace(held, verdicts=verdicts_of(held, self.decision))
+        held = replace(held, verdicts=verdicts_of(held, self.decision))
+        care = tuple(text for _, text in care_of(held)) if held.verdicts else ()
+        finding = finding_of(held) if held.verdicts else ""
+        return replace(held, finding=finding, care=care)
 
     def __str__(self) -> str:
         return full_text(self._records)

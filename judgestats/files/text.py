@@ -8,8 +8,6 @@ import re
 from functools import cache
 from typing import Any, NewType
 
-from judgestats.arrays import LARGEST
-
 Text = NewType("Text", str)
 """A text without NUL and lone surrogates; `clean` alone makes it."""
 MAX_TEXT = 200_000
@@ -189,4 +187,6 @@ def number(value: object) -> float:
         value_read = float(value)
     except (ValueError, OverflowError):
         return math.nan
+    from judgestats.arrays import LARGEST  # numpy, which help does not need
+
     return value_read if abs(value_read) <= LARGEST else math.nan

@@ -15,7 +15,6 @@ from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.files.guarded import Limits, base_name, json_document, records
-from judgestats.files.tables import parquet_rows, text_lines
 from judgestats.items.records import short_repr
 
 MAX_BYTES = 1_000_000_000
@@ -113,6 +112,8 @@ def read_source(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Source:
         )
     limits = Limits(expanded_bytes=max_bytes, document_bytes=max_bytes)
     if kind == "parquet":
+        from judgestats.files.tables import parquet_rows  # pandas, which help does not need
+
         table = parquet_rows(path, limits)
         found = enumerate(table.to_pylist(), start=1)
         source = Source(
@@ -166,6 +167,8 @@ def _csv_rows(path: Path, delimiter: str, limits: Limits) -> tuple[Row, ...]:
     csv.field_size_limit(max(csv.field_size_limit(), limits.line_bytes))
     rows = []
     header: list[str] | None = None
+    from judgestats.files.tables import text_lines
+
     with text_lines(path, limits) as stream:
         reader = csv.reader(stream, delimiter=delimiter, strict=True)
         for cells in reader:

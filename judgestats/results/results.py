@@ -63,6 +63,10 @@ class Results(Part):
         What verdicts rest on, with what their limits at any level follow from.
     verdicts : tuple of Verdict
         One per judge, condition and criterion.
+    finding : str
+        The first claim in one sentence, without p.
+    care : tuple of str
+        What limits the verdicts, the gravest first.
     metrics : mapping of name to number
         Of the whole run, under the names that MLflow and ``judgestats check`` know.
     condition_metrics : mapping of condition to mapping
@@ -90,6 +94,8 @@ class Results(Part):
     limitations: tuple[Note, ...] = ()
     measures: tuple[Measure, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
+    finding: str = ""
+    care: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     drawing: Drawing | None = None
     metrics: Mapping[str, Number] = field(default_factory=dict)

@@ -44,10 +44,10 @@ def pages(pdf: Path) -> list[str]:
 def test_it_is_brief_and_page_one_answers(briefed: dict[str, Path], run_folder: Path) -> None:
     told = pages(briefed["pdf"])
     assert 4 <= len(told) <= 8
-    answer = load_run(run_folder).records.answer
+    [*verdicts] = load_run(run_folder).records.verdicts
     first = " ".join(told[0].split())
-    assert answer.split()[0] in first
-    for part in ("Figure 1", "Steady?", "Use."):
+    assert verdicts
+    for part in ("Figure 1", "Needed", "Care.", verdicts[0].outcome.replace("_", " ")):
         assert part in first
     assert "Contents" not in first
     assert not re.search(r"(Table|Figure) \d+ shows?", " ".join(told))
@@ -434,25 +434,12 @@ def test_people_who_are_nobody_are_told_on_page_one(run_folder: Path) -> None:
     assert said not in note(rows=(asking,), facts={**run.facts, "design": design})
 
 
-def test_use_is_said_as_on_the_screen_with_the_names_of_the_table(run_folder: Path) -> None:
-    from dataclasses import replace
-
-    from judgestats.reporting import Run
-    from judgestats.results import Recommendation, brief_of
-
+def test_a_page_says_care_as_the_screen_does(run_folder: Path) -> None:
     run = load_run(run_folder)
-    chosen, other = (c.label for c in run.records.conditions[1:3])
-    advice = Recommendation(
-        text="x", chosen=chosen, tied=(chosen, other), replicates=3, reason="the cheapest",
-        sentences=(f"{run.called(chosen)} is the cheapest.", "Reliability is not validity."),
-    )  # fmt: skip
-    advised = Run(folder=run.folder, records=replace(run.records, recommendation=advice))
-    shown = str(page_one.page_one(advised)[3]).replace("\\", "")
-    text = re.sub(r"\[(.*?)\]\{[^}]*\}", r"\1", shown)
-    for part in brief_of(advised.records).use:
-        assert part.replace("not told", "Not told") in text
-    assert "Reliability is not validity." in text
-    assert "is the cheapest." not in text
+    shown = " ".join(str(part) for part in page_one.page_one(run)).replace("\\", "")
+    assert run.records.care
+    for text in run.records.care[:4]:
+        assert text in shown.replace("\u00a0", " ")
 
 
 def test_a_condition_of_which_nothing_is_told_has_no_row(run_folder: Path) -> None:

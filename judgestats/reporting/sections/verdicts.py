@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from judgestats.reporting.display import Captioned, Markdown, Showable
-from judgestats.reporting.document import escape_markdown
-from judgestats.reporting.numbers import DASH, Shown, address
+from judgestats.reporting.numbers import DASH, Shown, address, name_reliability, words
 from judgestats.reporting.runs import Run
 from judgestats.reporting.tables import Column, Table
 from judgestats.results.purposes import threshold_text
 from judgestats.results.summary import brief_of
 from judgestats.results.verdict import Requirement
 from judgestats.results.verdict_screen import (
-    care_of,
     facts_of,
-    finding_of,
     number_text,
     status_text,
     subject_names,
@@ -37,18 +34,28 @@ def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
     list
     """
     records = run.records
-    lines = [f"**{word}** {escape_markdown(text)}" for word, text, _ in verdict_groups(records)]
-    finding = finding_of(records)
+    lines = []
+    for word, text, outcome in verdict_groups(records):
+        ends = [
+            (i, v.sentence) for i, v in enumerate(records.verdicts)
+            if v.outcome == outcome and v.sentence and text.endswith(v.sentence)
+        ]  # fmt: skip
+        if ends:  # the sentence of one verdict is a field of the record
+            i, sentence = ends[0]
+            told = words(records, address("", f"verdicts.{i}.sentence"))
+            lines.append(f"**{word}** {name_reliability(text.removesuffix(sentence))}{told}")
+        else:
+            lines.append(f"**{word}** {name_reliability(text)}")
     parts: list[Showable] = [Markdown("::: {.answer}\n\n" + "\n\n".join(lines) + "\n\n:::")]
-    parts.append(Markdown(escape_markdown(" · ".join(facts_of(records, brief_of(records))))))
-    if finding:
-        parts.append(Markdown(escape_markdown(finding)))
+    parts.append(Markdown(name_reliability(" · ".join(facts_of(records, brief_of(records))))))
+    if records.finding:
+        parts.append(Markdown(words(records, address("", "finding"))))
     parts.append(requirement_table(run))
     if figure is not None:
         parts.append(figure)
-    care = [escape_markdown(text) for _, text in care_of(records)[:_MOST_CARE]]
-    if care:
-        listed = "\n".join(f"- {text}" for text in care)
+    count = len(records.care[:_MOST_CARE])
+    if count:
+        listed = "\n".join(f"- {words(records, address('', f'care.{i}'))}" for i in range(count))
         parts.append(Markdown(f"::: {{.advice}}\n\n**Care.**\n\n{listed}\n\n:::"))
     return parts
 
