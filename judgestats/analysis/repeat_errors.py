@@ -163,9 +163,11 @@ def with_repeat_errors(
         sem = by_id.get(f"{SEM}{name}")
         if sem is None or not isinstance(sem.result, Estimate) or not own.n.size:
             continue
-        variance = by_id[f"condition.pooled_within_variance.{name}"].result
-        plain = own.sem(level).estimate ** 2
-        if not math.isclose(getattr(variance, "estimate", math.nan), plain, rel_tol=1e-6):
+        variance = by_id.get(f"condition.pooled_within_variance.{name}")
+        told = sem.result.estimate**2
+        if variance is not None:
+            told = getattr(variance.result, "estimate", math.nan)
+        if not math.isclose(told, own.sem(level).estimate ** 2, rel_tol=1e-6):
             continue  # described in points of another scale
         added += [described(v, sem.about) for v in _beside(sem.result, own, level)]
     if not added:

@@ -141,7 +141,7 @@ def share_rows(words: Mapping[str, Iterable[str]]) -> tuple[ResultsRow, ...]:
     Examples
     --------
     >>> [r.ask for r in share_rows({"a": ["good", "bad"], "b": ["bad"]})]
-    ["says 'bad'", "says 'good'"]
+    ["Share of 'bad'", "Share of 'good'"]
     """
     by_condition = {name: tuple(own) for name, own in words.items()}
     return tuple(

@@ -123,7 +123,7 @@ def test_the_screen_tells_severity_and_favoured_sources():
     lifted = records[rows["fair_source"].cells["mild, T=1, source=own"]]
     assert lifted.estimand == "dif_log_odds"
     assert lifted.interval.low > 0
-    assert rows["fair_source"].ask == "favours own over other by"
+    assert rows["fair_source"].ask == "DIF, own over other"
     strict = records[rows["fair_severity"].cells["strict, T=1, source=other"]]
     assert strict.interval.high < 0
     system = records[rows["fair_quality"].cells["mild, T=1, source=own"]]
@@ -171,7 +171,7 @@ def test_leniency_against_people_is_told_from_that_beside_other_judges():
     ]  # fmt: skip
     analysis = audit(read_judgments(rows), n_resamples=99)
     asked = {row.key: row.ask for row in analysis.records({}).rows}
-    assert (asked["bias"], asked["fair_severity"]) == ("lenient by", "Leniency vs. panel")
+    assert (asked["bias"], asked["fair_severity"]) == ("Bias vs. humans", "Leniency vs. panel")
     told = [
         limit.short for limit in analysis.limitations if getattr(limit, "code", "") == "leniency"
     ]

@@ -47,7 +47,7 @@ def test_the_pass_rate_is_corrected_by_them():
     assert one.details["judge_only"] == pytest.approx(passes / 800)
     [row] = [r for r in found.records().rows if r.key == "truth"]
     assert row.estimand == "rogan_gladen"
-    assert "people would give all" in repr(found) or row.ask == "people would give all"
+    assert row.ask == "Corrected rate"
     metrics = next(iter(found.analysis.condition_metrics.values()))
     assert metrics["validity/corrected"] == one.estimate
 

@@ -45,7 +45,7 @@ def test_the_win_rate_is_corrected_and_shown(orders):
     assert abs(rate.details["judge"] - (1 - TRUE)) > 0.1  # the judge alone says otherwise
     assert rate.sample.n_items == 200
     [row] = [r for r in found.records().rows if r.key == "wins"]
-    assert "people would prefer new" in row.ask
+    assert row.ask == "Corrected win rate of new"
     [claim] = [h for h in found.analysis.headlines if h.rests_on[0].startswith("systems.")]
     assert claim.claim == "differs"
     pairs = next(r for i, r in results.items() if i.startswith("systems."))
