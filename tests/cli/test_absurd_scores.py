@@ -93,8 +93,8 @@ def test_a_score_too_large_to_compute_with_is_unread_and_named(value, workplace,
     assert f"1 score ({float(value)} in row 61) is far from all others" in told
     without = rows()
     (workplace / "g.csv").write_text(without)
-    assert "2.14 [1.30, 3.54]" in text
-    assert "2.14 [1.30, 3.54]" in said(capsys, "analyze", "g.csv")
+    assert "2.14 [0.53, 8.74]" in text
+    assert "2.14 [0.53, 8.74]" in said(capsys, "analyze", "g.csv")
 
 
 def test_a_score_next_to_zero_is_a_score(workplace, capsys):

@@ -68,7 +68,7 @@ def test_a_file_without_the_mapped_column(workplace, capsys):
         ("item,trial,score\na,1,7\na,2,12\n", ["--scale", "1-10"], "outside the scale 1-10"),
         ("item,trial,score\na,1,7\na,1,8\n", [], "more than one row"),
         ("item,score\na,\nb,\n", [], "none of the 2 judgments could be read"),
-        ("item,grade_text\na,good\n", [], "no column 'score'"),
+        ("item,grade_text\na,good\n", [], "no column holds the verdicts. The file has: item"),
         ("item,trial,score\na,1,7\na,2,8\n", ["--resamples", "5"], "at least 99"),
     ],
 )

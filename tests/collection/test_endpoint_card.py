@@ -125,7 +125,7 @@ WEIGHED = {
     "a text": "8",
     "content of another form": {"content": {"token": "8"}},
     "numbers past any float": {
-        "content": [{"token": "8", "top_logprobs": [{"token": "8", "logprob": -(10**400)}]}]
+        "content": [{"token": "8", "top_logprobs": [{"token": "8", "logprob": -(10**350)}]}]
     },
     "entries of another form": {"content": [None, {"token": 8, "top_logprobs": ["8", 7]}]},
 }

@@ -270,7 +270,7 @@ def test_every_role_is_mapped_by_its_name(workplace, capsys):
     assert code == 0
     reading = found["reading"]
     held = ("items", "clusters", "systems", "criteria", "repeats", "human_raters", "judgments")
-    assert [reading["counts"][k] for k in held] == [30, 15, 2, 2, 4, 2, 240]
+    assert [reading["counts"][k] for k in held] == [30, 5, 2, 2, 4, 2, 240]
     assert reading["counts"]["labels"] == 120
     assert reading["counts"]["rows_filtered"] == 5
     roles = {"item": ["q"], "system": ["bot"], "criterion": ["asked"], "run": ["session"],

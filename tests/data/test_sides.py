@@ -103,9 +103,9 @@ def test_the_screen_of_verdicts_asked_once_shows_the_share_of_each() -> None:
     rows = pd.DataFrame({"id": range(40), "verdict": ["mild", "severe", "odd", "mild"] * 10})
     found = js.audit(rows, n_resamples=99)
     shown = {r.ask: r.cells["judge"] for r in found.analysis.rows if r.cells}
-    assert shown["says 'mild'"] == "verdicts.share of 'mild'.judge"
+    assert shown["Share of 'mild'"] == "verdicts.share of 'mild'.judge"
     values = {r.id: r.result for r in found.analysis.results}
-    assert values[shown["says 'mild'"]].estimate == 0.5
+    assert values[shown["Share of 'mild'"]].estimate == 0.5
 
 
 def test_models_left_and_right_are_sides_too():

@@ -49,7 +49,7 @@ def test_permutations_are_as_many_as_their_use_needs() -> None:
         for name in stats.__all__
         if "n_permutations" in parameters(name)
     }
-    tests = {name for name in used if name.endswith("_test")} | {"run_change", "accuracy_by_slot"}
+    tests = {name for name in used if name.endswith("_test")} | {"accuracy_by_slot"}
     assert {used[name] for name in tests} == {P_VALUE}
     home = {name: getattr(stats, name).__module__.split(".")[2] for name in used}
     coefficients = {n for n, room in home.items() if room == "agreement" and n not in tests}
