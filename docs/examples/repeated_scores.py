@@ -69,16 +69,14 @@ def repeated_section(data: Path) -> str:
             }
         )
         for a, b in ((names[1], names[0]), (names[2], names[0])):
-            variance, distance = pair(out.ratios, a, b), pair(out.distance_ratios, a, b)
+            variance, gmd = pair(out.ratios, a, b), pair(out.gmd_ratios, a, b)
             ratios.append(
                 {
                     "judge": judge,
                     "compared": f"{a} / {b}",
                     "ratio of variances": between(variance.estimate, variance.interval, digits=2),
                     "largest item's share": largest_share(x),
-                    "ratio of mean distances": between(
-                        distance.estimate, distance.interval, digits=2
-                    ),
+                    "GMD ratio": between(gmd.estimate, gmd.interval, digits=2),
                 }
             )
     return f"""## Three judges, 30 items, 100 scores each at three temperatures
@@ -95,8 +93,9 @@ The unit is the item's cell of 100 scores, the block is the item:
 
 {markdown(tests)}
 
-A ratio of pooled variances weighs each item by its variance, a ratio of mean distances does not
-square. Where one item holds most of the variance, the first says little, and has no interval:
+A ratio of pooled variances weighs each item by its variance, a ratio of mean differences of two
+repeats (GMD) does not square. Where one item holds most of the variance, the first says little,
+and has no interval:
 
 {markdown(ratios)}
 

@@ -171,7 +171,7 @@ def accuracy_table(frame: pd.DataFrame) -> list[dict[str, object]]:
 
 def spread_cells(out: SpreadResult, a: str, b: str) -> dict[str, object]:
     """The blocked F test, both ratios and the mean shift of one pair of conditions."""
-    variance, distance = pair(out.ratios, a, b), pair(out.distance_ratios, a, b)
+    variance, gmd = pair(out.ratios, a, b), pair(out.gmd_ratios, a, b)
     shift = pair(out.shifts, a, b)
     return {
         "compared": f"{a} / {b}",
@@ -179,7 +179,7 @@ def spread_cells(out: SpreadResult, a: str, b: str) -> dict[str, object]:
         "blocked F": f"{out.blocked_f.statistic:.1f}",
         "p": p_text(out.p_value),
         "ratio of variances": between(variance.estimate, variance.interval, digits=2),
-        "ratio of mean distances": between(distance.estimate, distance.interval, digits=2),
+        "GMD ratio": between(gmd.estimate, gmd.interval, digits=2),
         "mean shift": between(shift.estimate, shift.interval, digits=2),
     }
 

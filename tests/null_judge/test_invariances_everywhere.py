@@ -15,6 +15,7 @@ from judgestats import analysis
 from judgestats.errors import InputError
 from judgestats.items import Item
 from judgestats.protocols import pair_name, response_names
+from judgestats.stats.inference import runs
 from tests.null_judge import doors
 from tests.null_judge.designs import NULL, seeded
 from tests.null_judge.test_invariances import SWAP, alike, estimates
@@ -154,13 +155,40 @@ _JOINT = (
 """Results of all judges together, by how their ids begin: another judge changes them."""
 
 
+_LENIENCY = "instrument.leniency."
+"""Against all judges: a doubled one moves the origin, the same for all."""
+_SEM = "condition.sem."
+
+
+def held_beside_a_double(given: dict[str, float], more: dict[str, float], left: str = "-") -> None:
+    """Estimates of single judges are the same beside a doubled judge; `left` is looked at apart."""
+    own = {i: v for i, v in given.items() if not i.startswith(_JOINT) and "panel" not in i}
+    assert len(own) >= 8
+    moved = [more[i] - own.pop(i) for i in [*own] if i.startswith(_LENIENCY)]
+    assert moved == pytest.approx([moved[0]] * len(moved) if moved else [], abs=1e-12)
+    own = {i: v for i, v in own.items() if not i.startswith(left)}
+    assert {i: more[i] for i in own} == pytest.approx(own, rel=1e-9, abs=1e-12)
+    assert len(more) > len(given)
+
+
 @pytest.mark.parametrize("name", [name for name in DOORS if not name.startswith("drift")])
 def test_a_doubled_judge_leaves_the_others_as_they_are(name, monkeypatch):
     given, more = estimates(plain(name)), estimates(made(name, doubled, monkeypatch))
-    own = {i: v for i, v in given.items() if not i.startswith(_JOINT) and "panel" not in i}
-    assert len(own) >= 8
-    assert {i: more[i] for i in own} == pytest.approx(own, rel=1e-9, abs=1e-12)
-    assert len(more) > len(given)
+    held_beside_a_double(given, more, left=_SEM)
+    # Of all judges together it is decided whether runs are random: then the SEM holds in any run.
+    for i in [i for i in given if i.startswith(_SEM)]:
+        within = more.get(f"condition.pooled_within_variance.{i.removeprefix(_SEM)}", float("nan"))
+        assert any(more[i] == pytest.approx(v, rel=1e-9) for v in (given[i], within**0.5)), i
+
+
+@pytest.mark.parametrize(
+    "name", ["temperature", "temperature with T = 0", "guidelines", "reasoning", "audit, scores"]
+)
+def test_a_doubled_judge_leaves_the_sem_as_it_is_where_runs_stay_random(name, monkeypatch):
+    monkeypatch.setattr(runs, "MANY", float("inf"))
+    given = estimates(NULL[name](seeded(3), SMALL, resamples=19))
+    assert any(i.startswith(_SEM) for i in given)
+    held_beside_a_double(given, estimates(made(name, doubled, monkeypatch)))
 
 
 @pytest.mark.parametrize(
@@ -173,6 +201,10 @@ def test_names_of_options_change_nothing(name, monkeypatch):
     if name == "omega":  # ids hold the names of the options
         assert sorted(two.values()) == pytest.approx(sorted(one.values()), rel=1e-9, abs=1e-9)
         return
+    if name == "drift, verdicts":  # wins of the answer called the first: the other one's now
+        sided = [i for i in one if i.endswith("/change_of_win_rate")]
+        assert len(sided) == 1
+        one |= {i: -one[i] for i in sided}
     assert len(one) >= 12
     assert two == pytest.approx(one, rel=1e-9, abs=1e-9)
     assert {h.id: h.claim for h in given.headlines} == {h.id: h.claim for h in other.headlines}

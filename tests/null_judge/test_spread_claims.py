@@ -102,5 +102,5 @@ def test_what_a_ratio_hangs_on_is_named_in_the_answer_and_the_record():
     found = judges.analyse(frame, judges.plan(GIVEN, TWO))
     [row] = [r for r in found.records().results if r.id.startswith("ratio.") and ":" in r.id][:1]
     assert row.details["largest_item"] == "i4"
-    assert "mean distance from the item's mean of b" in found.sentence
+    assert "mean difference of two repeats of b" in found.sentence
     assert "i4 alone holds" in found.sentence

@@ -115,8 +115,8 @@ def test_paired_rows_are_adjusted_over_conditions(two: list[Run]) -> None:
     assert [r["condition"] for r in table.rows] == [
         "sim-typical, T=0", "sim-typical, T=0.5", "sim-typical, T=1",
     ]  # fmt: skip
-    assert [c.label for c in table.columns if c.key == "spread"] == ["Distance ratio"]
-    assert "from their item's mean in Run 2 over that in Run 1" in table.caption
+    assert [c.label for c in table.columns if c.key == "spread"] == ["GMD ratio"]
+    assert "two repeats of an item in Run 2 over that in Run 1" in table.caption
     assert str(table.rows[0]["spread"]) == "–"  # no spread at T = 0: undefined, not 0
     found = held[0].comparison
     assert found is not None

@@ -131,7 +131,7 @@ def _numbers(answer: Answer, results: Results) -> Iterator[tuple[int, int, Shown
 
 _TESTS = {"shift": "shift", "spread": "spread", "verdicts": "flips"}
 """A row of drift's screen, and the test of it, by the beginning of its id."""
-_HEADS = {"shift": "Mean moved", "spread": "Distance ratio", "verdicts": "Changed"}
+_HEADS = {"shift": "Mean moved", "spread": "GMD ratio", "verdicts": "Changed"}
 
 
 def changes(results: Results, *, first: str, second: str, file: str = "") -> Table:
