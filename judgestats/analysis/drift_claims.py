@@ -733,7 +733,8 @@ def _item_means(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
 def _change_phrase(name: str, parts: Mapping[str, Estimate]) -> str:
     shown = {k: apa_estimate(e.estimate, e.interval) for k, e in parts.items()}
     beside = ("accuracy", "distance", "people", "sensitivity", "specificity")
-    asked = {k: _PARTS[k][1].removesuffix(" changed by") for k in beside if k in shown}
+    called = {k: _PARTS[k][1].removesuffix(" changed by") for k in beside if k in shown}
+    asked = called | ({"people": "people's labels"} if "people" in shown else {})
     sentences = [f"{what} by {shown[k]}" for k, what in asked.items()]
     if "total" not in parts:
         return f"{name}: on the same answers changed: {', '.join(sentences)}."

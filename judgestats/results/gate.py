@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from judgestats.errors import printable
 from judgestats.results.numbers import apa_number
 from judgestats.results.purposes import threshold_text
+from judgestats.results.quantities import quantity_of
 from judgestats.results.results import Results
 from judgestats.results.screen import WIDTH, Lines, Span
 from judgestats.results.summary import brief_of
@@ -78,6 +79,10 @@ class Gate:
             out.append([Span(f"{len(ordered) - _MOST_LINES} more: --all")])
         out += [*facts_lines(self.results, brief_of(self.results), width), []]
         out += [*self._table(ordered, width), []]
+        unanswered = textwrap.wrap(self._unanswered(), width - 6)
+        for i, line in enumerate(unanswered):
+            out.append([Span("Care  " if i == 0 else "      ", "bold"), Span(line)])
+        out += [[]] if unanswered else []
         allowed = " (--allow cannot-tell)" if self.passed and self._is_open else ""
         out.append([Span(f"exit {self.exit_code}{allowed} ({EXITS})")])
         return out
@@ -85,6 +90,23 @@ class Gate:
     @property
     def _is_open(self) -> bool:
         return any(v.outcome == "CANNOT_TELL" for v in self.verdicts)
+
+    def _unanswered(self) -> str:
+        """That judgments are in no number, where nothing was required of how many."""
+        quantity = quantity_of("unanswered_share")
+        metric = quantity.metric
+        called = {quantity.key, metric, *quantity.aliases}
+        if any(r.key in called for v in self.verdicts for r in v.requirements):
+            return ""
+        names = {v.subject.label for v in self.verdicts}
+        metrics = self.results.condition_metrics
+        worst = max((metrics[n].get(metric, 0.0) for n in names if n in metrics), default=0.0)
+        if not worst > 0:
+            return ""
+        return (
+            f"Not required: up to {100 * worst:.3g} % of the judgments of a condition were not "
+            "answered, and are in no number. Add --require 'quality/unanswered_share<=.05'."
+        )
 
     def _table(self, ordered: Sequence[Verdict], width: int) -> Lines:
         many = len(ordered) > 1

@@ -46,7 +46,7 @@ def test_both_shares_stand_in_tables_metrics_limits_and_lines(table, workplace, 
     (out,) = {file.parent for file in workplace.rglob("results.json")}
     told = capsys.readouterr().out
     assert "8 unparseable; 40 not answered" in told
-    assert "8 of 160 unread, 40 not answered" in told
+    assert "8 of 160 unparsed, 40 not answered" in told
     found = read(out)
     (conditions,) = [r for r in found["results"] if r.get("id") == "conditions"]
     keys = [column["key"] for column in conditions["columns"]]
@@ -62,6 +62,8 @@ def test_both_shares_stand_in_tables_metrics_limits_and_lines(table, workplace, 
     codes = {note["code"] for note in found["limitations"]}
     assert {"unread", "unanswered"} <= codes
     assert main(["check", str(out), "--require", "quality/unread_share<=.5"]) == 0
-    assert "not demanded: up to 25 %" in " ".join(capsys.readouterr().out.split())
+    assert "Not required: up to 25 % of the judgments of a condition were not answered" in " ".join(
+        capsys.readouterr().out.split()
+    )
     assert main(["check", str(out), "--require", "quality/unanswered_share<=.1"]) == 1
-    assert "not demanded" not in capsys.readouterr().out
+    assert "Not required" not in capsys.readouterr().out

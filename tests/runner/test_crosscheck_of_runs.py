@@ -47,13 +47,16 @@ def test_the_outcome_comes_after_the_screen_and_a_difference_is_told_and_kept(
     words = ["run", "judges", "--limit", "6", "--temperatures", "1"]
     assert main([*words, *(w for k, v in SMALL.items() for w in (f"--{k}", v))]) == 0
     said = capsys.readouterr().out
-    assert said.index("MIND") < said.index("WARNING: ICC(1,1) of sim-typical, T=1 is ")
+    places = [
+        said.index(p) for p in ("Care  ", "WARNING: ICC(1,1) of sim-typical, T=1 is ", "Next  ")
+    ]
+    assert places == sorted(places)
     [folder] = workplace.glob("mlruns/*/*/artifacts")
     stored = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     assert stored["limitations"][0]["code"] == "crosscheck"
     assert "pingouin" in json.loads((folder / "session.json").read_text())["packages"]
     assert main(["show", folder.parent.name]) == 0
-    assert "another package finds other values for 2 of 2 numbers" in " ".join(
+    assert "Another package finds other values for 2 of 2 numbers" in " ".join(
         capsys.readouterr().out.split()
     )
 

@@ -113,7 +113,11 @@ def test_runs_that_differ_in_a_seed_of_the_judges_are_told_apart(workplace, caps
     assert [own["parameter/request_seed"] for own in logged] == ["7", "8"]
     whole = store.client.get_run(ids[1]).data.metrics
     assert not [name for name in whole if name.startswith("answer/")]
-    assert not [name for name in whole if "sem" in name.lower()]  # the SEM at T = 0 was one
+    [file] = Path().glob(f"mlruns/*/{ids[1]}/artifacts/results.json")
+    [sem] = [m for m in read_results(file).measures if m.key == "sem"]
+    assert sem.subject.label == "sim-typical, T=1"  # the SEM at T = 0 is none of a run
+    assert whole["sem"] == pytest.approx(sem.estimate)
+    assert {n for n in whole if "sem" in n.lower()} <= {"sem", "sem.lo", "sem.hi"}
 
     short = "the runs differ in request_seed (7 and 8), omega_model (parallel and congeneric)"
     assert main(["report", *ids, "--to", "md", "--out", "page"]) == 0
@@ -123,7 +127,7 @@ def test_runs_that_differ_in_a_seed_of_the_judges_are_told_apart(workplace, caps
     assert "All other parameters were the same." in table
     assert "request\\_seed | 7" in table or "request_seed" in table
     assert main(["drift", *ids, "--resamples", "99"]) == 0
-    assert short in " ".join(capsys.readouterr().out.split())
+    assert f"Care {short[0].upper()}{short[1:]}" in " ".join(capsys.readouterr().out.split())
     found = js.drift(*ids, n_resamples=99).run.records
     assert any("request_seed (7 and 8)" in note.message for note in found.limitations)
 

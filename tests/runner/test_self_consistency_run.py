@@ -63,8 +63,8 @@ def test_a_noisy_judge_gains_and_a_steady_one_does_not(workplace):
     ]  # fmt: skip
     unread = int((asked["status"] != "ok").sum())
     [judges, lost] = brief_of(records).facts
-    assert judges.startswith("2 judges x ")
-    assert lost == f"{unread} of {len(asked):,} unread"
+    assert judges.startswith("2 judges × ")
+    assert lost == f"{unread} of {len(asked):,} unparsed"
     assert 0.5 < found["alignment.people"].estimate < 1
     # sim-noisy fails now and then: both policies stand beside each other.
     assert (

@@ -137,10 +137,9 @@ def test_the_summary_comes_in_the_promised_order(workplace, capsys):
     said = capsys.readouterr().out
     assert len(said.splitlines()) <= 24
     assert max(map(len, said.splitlines())) <= 100
-    places = [
-        said.index(p)
-        for p in ("SEM (SD of repeated scores)", "SIMULATED", "judgestats show", "mlflow ui")
-    ]
+    assert said.startswith("CANNOT TELL  T=0.5, T=1, to score single answers: ")
+    parts = ["SIMULATED", "SEM (points)", "Care  ", "judgestats show", "mlflow ui"]
+    places = [said.index(p) for p in parts]
     assert places == sorted(places)
     assert main([*words, "--all"]) == 0
     said = capsys.readouterr().out
