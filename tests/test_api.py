@@ -132,9 +132,11 @@ def test_a_run_inside_a_loop_is_compared_and_drawn(workplace) -> None:
 
 
 def test_a_frame_that_lacks_something_says_which() -> None:
-    with pytest.raises(InputError, match=r"to serve as item_id.*mapping=\{.item_id.: .COLUMN.\}"):
+    with pytest.raises(InputError, match=r"no column names items\. The file has: prompt, score"):
         js.audit([{"prompt": "a", "score": 1}])
-    with pytest.raises(InputError, match=r"to serve as score.*Is it .mark_given."):
+    with pytest.raises(InputError, match=r"item = prompt +js\.audit\(data, item=\('prompt',\)\)"):
+        js.audit([{"prompt": "a", "score": 1}, {"prompt": "b", "score": 2}])
+    with pytest.raises(InputError, match=r"js\.audit\(data, mapping=\{'verdict': 'mark_given'\}\)"):
         js.audit([{"item": f"i{i}", "mark_given": i % 4} for i in range(20)])
     with pytest.raises(InputError, match="not int"):
         js.audit(3)

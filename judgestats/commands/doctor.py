@@ -220,10 +220,17 @@ def doctor_file(arguments: Args) -> int:
         lines += [f"      {' = '.join(group)}" for group in copies.groups[:_MOST_COPIES]]
     file = shlex.quote(arguments.file)
     rows = [["Can answer", "", "Missing"]]
-    for q in asked:
+    states = [f"{'yes' if q.answered else 'no'}, {q.grounds}" for q in asked]
+    left = max(len(q.asked) for q in asked) + max(map(len, states)) + 4
+    for q, state in zip(asked, states, strict=True):
         command = f" ({q.command})" if q.command.startswith("--") else ""
-        state = "yes" if q.answered else "no"
-        rows.append([q.asked, f"{state}, {q.grounds}", f"{q.needs}{command}" if q.needs else "-"])
+        whole = command.strip().replace(" ", "\0")  # a command is not broken
+        needed = textwrap.wrap(
+            f"{q.needs} {whole}" if q.needs else "-", max(30, width - left),
+            break_on_hyphens=False, break_long_words=False,
+        )  # fmt: skip
+        first_line, *more = (line.replace("\0", " ") for line in needed)
+        rows += [[q.asked, state, first_line], *(["", "", line] for line in more)]
     gap = [""] if len(lines) + len(rows) < 18 else []
     lines += [*gap, *plain_text(grid_lines(rows, 2 * width) or []).split("\n")]
     again = ["judgestats analyze", file, *repeated_options(arguments)]

@@ -87,8 +87,8 @@ def test_doctor_shows_the_columns_of_a_file_that_it_cannot_read(folder, capsys):
     assert main(["doctor", "wide.csv"]) == 1
     said = capsys.readouterr().out
     assert "claude      numbers    100%" in said
-    assert "--wide 'gpt,claude' --wide 'person=annotator1'" in said
-    suggested = ["--wide", "gpt,claude", "--wide", "person=annotator1"]
+    assert "--wide judge=gpt,claude --wide person=annotator1" in said
+    suggested = ["--wide", "judge=gpt,claude", "--wide", "person=annotator1"]
     assert main(["doctor", "wide.csv", *suggested]) == 0
 
 

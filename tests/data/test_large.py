@@ -127,7 +127,7 @@ def test_dictionary_columns_and_choices(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"score": None}, "to serve as score"),
+        ({"score": None}, "no column holds the verdicts. The file has: item_id, replicate"),
         ({"score": ["7", "8", "x", "9"]}, "must hold numbers"),
         ({"score": [7.0, 8.0, np.inf, 1.0]}, "infinite"),
         ({"score": [np.nan] * 4}, "no judgment could be read"),

@@ -329,7 +329,9 @@ def test_links_in_a_folder_are_not_followed(tmp_path):
 def test_an_unknown_file_is_told_what_is_understood(tmp_path):
     path = tmp_path / "strange.json"
     path.write_text('{"hello": [1, 2]}')
-    with pytest.raises(InputError, match=r"(?s)The file has: hello.*--map item_id=COLUMN"):
+    with pytest.raises(
+        InputError, match=r"(?s)no column names items\. The file has: hello.*hello\[\] +1, 2"
+    ):
         js.read_judgments(path)
     with pytest.raises(InputError, match="does not look like what the reader inspect reads"):
         js.read_judgments(path, reader="inspect")

@@ -72,8 +72,8 @@ def test_factors_tell_conditions_apart(tmp_path):
     [
         ("item,score\n", {}, "holds no judgments"),
         ("", {}, "empty"),
-        ("item,mark\na,1\n", {}, "no column 'score'"),
-        ("thing,score\na,1\n", {}, "no column 'item_id'"),
+        ("item,mark\na,1\n", {}, "no column holds the verdicts. The file has: item, mark"),
+        ("thing,score\na,1\n", {}, "no column names items. The file has: thing, score"),
         ("item,score\na,b\n", {}, "no entry of the column 'score' is a number"),
         ("item,score\na,1\n", {"mapping": {"score": "rating"}}, "no column 'rating'"),
         ("item,score\na,1\n", {"mapping": {"scores": "score"}}, "is no role"),

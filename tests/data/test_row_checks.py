@@ -188,8 +188,9 @@ def test_every_entrance_asks_whose_rows_are_judged(tmp_path, capsys, monkeypatch
         out = capsys.readouterr().out
         assert f"{N + len(PEOPLE)} judgments" not in out
         if name == "stream":
-            assert f"{N} items x 2 repeats" in out
-            assert "agrees with people" in out
+            assert f"1 judge × {N} items × 2 repeats" in out
+            assert f"{len(PEOPLE)} labels" in out
+            assert re.search(r"^Accuracy +\.\d\d \[", out, re.M)
     with pytest.raises(InputError, match=r"js\.audit\(data, human='source=ANNOTATION'\)"):
         js.audit(rows)
     for call in (js.audit, lambda data, **o: js.drift(data, data, **o)):

@@ -195,7 +195,7 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
     like = [c for c in rest if _like_verdicts(table[c])]
     people = [c for c in like if _PEOPLE.match(c)]
     judges = _one_vocabulary(table, [c for c in like if c not in people])
-    labels = (f"person={','.join(people)}",) if len(people) > 1 and not label else ()
+    labels = (f"person={','.join(people)}",) if people and not label else ()
     if len(judges) > 1 and not orders:
         roles = ("criterion", "judge") if criteria_names(judges) else ("judge", "criterion")
         for role in roles:
