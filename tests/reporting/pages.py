@@ -71,7 +71,11 @@ def held(page: Path, found: Results | Mapping[str, Results], said: str) -> None:
     assert blank_pages(page.with_suffix(".pdf")) == {}
     assert stranded_headings(text, pages) == []
     assert any(label in pages[0] for label in ("Figure 1", "Table 1"))
-    if isinstance(found, Results):  # the screen's first answer heads page one
+    if isinstance(found, Results) and found.verdicts:  # the screen's verdict heads page one
+        word = found.verdicts[0].outcome.replace("_", " ")
+        assert word in said
+        assert word in pages[0]
+    elif isinstance(found, Results) and found.kind != "drift":  # as does its first answer
         for answer in brief_of(found).answers[:1]:
             first = " ".join(answer.text.split()[:4])
             assert first in " ".join(said.split())
