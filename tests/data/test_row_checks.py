@@ -190,7 +190,7 @@ def test_every_entrance_asks_whose_rows_are_judged(tmp_path, capsys, monkeypatch
         if name == "stream":
             assert f"1 judge × {N} items × 2 repeats" in out
             assert f"{len(PEOPLE)} labels" in out
-            assert re.search(r"^Accuracy +\.\d\d \[", out, re.M)
+            assert re.search(r"^Pass rate +\.\d\d", out, re.M)
     with pytest.raises(InputError, match=r"js\.audit\(data, human='source=ANNOTATION'\)"):
         js.audit(rows)
     for call in (js.audit, lambda data, **o: js.drift(data, data, **o)):
