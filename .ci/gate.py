@@ -15,6 +15,7 @@ import judgestats as js
 from judgestats.errors import JudgestatsError
 from judgestats.results.gate import Gate, gate_reason
 from judgestats.results.purposes import threshold_text
+from judgestats.results.verdict import ORDER
 from judgestats.results.verdict_screen import number_text, status_text
 
 
@@ -71,10 +72,11 @@ def run(environ: Mapping[str, str]) -> tuple[int, str, dict[str, str]]:
     if gate is not None:
         lines += summary(gate)
         code = gate.exit_code
-        worst = gate.verdicts[0] if gate.verdicts else None
+        worst = min(gate.verdicts, key=lambda v: ORDER.index(v.outcome), default=None)
         outputs = {
-            "verdict": worst.outcome if worst else "", "deciding": worst.deciding if worst else ""
-        }  # fmt: skip
+            "verdict": worst.outcome if worst else "",
+            "deciding": " ".join(worst.deciding.split()) if worst else "",
+        }
     if before := given(environ, "BEFORE"):
         change = js.drift(before, file)
         shown = any(h.claim == "differs" for h in change.headlines)

@@ -23,11 +23,13 @@ from judgestats.results.decisions import (
     PANEL,
     REPEATED,
     DecisionOptions,
+    degrees_of_freedom,
     measure_of,
     subject_of,
 )
 from judgestats.results.verdict import Measure, Shape, Subject, share_measure
 from judgestats.stats.inference.jackknife import jackknife_error
+from judgestats.stats.reliability.intraclass import icc
 
 _RECORDS: Mapping[str, tuple[str, Shape]] = {
     "icc_1_1": ("icc_1_1", "variance_ratio"),
@@ -88,6 +90,8 @@ def _measures(results: Results, frame: pd.DataFrame | None) -> Iterator[Measure]
         found = {m.key: m for m in _recorded(results, subject)}
         if own is not None:
             found |= {m.key: m for m in _counted(own, subject, kind, results)}
+            if kind == "scores" and "icc_1_1" not in found:
+                found |= {m.key: m for m in _repeated_scores(own, subject)}
         for measure in found.values():
             if not (still and measure.key in REPEATED):
                 yield measure
@@ -144,13 +148,10 @@ def _estimates_of(results: Results, label: str) -> dict[str, Estimate]:
 def _counted(own: pd.DataFrame, subject: Subject, kind: str, results: Results) -> Iterator[Measure]:
     """What is measured from the judgments of one condition."""
     answered = own[~own["status"].isin(_NOT_PARSED)]
-    lost = answered["status"].ne("ok").groupby(answered["item_id"], sort=False).mean()
-    if len(lost):
-        places = answered.groupby("item_id", sort=False)["cluster"].first()
-        most = int(answered.groupby("item_id").size().max())
-        yield share_measure(
-            "unparsed_share", lost.tolist(), places.tolist(), subject=subject, most=most
-        )
+    if len(answered):
+        lost = answered["status"].ne("ok").astype(float)
+        places = answered["cluster"].tolist()
+        yield share_measure("unparsed_share", lost.tolist(), places, subject=subject)
     if kind == "scores":
         yield from _of_scores(own, subject)
         return
@@ -305,6 +306,23 @@ def _jackknife(sums: Floats, clusters: pd.Series, statistic: Any) -> tuple[float
     np.add.at(by_cluster, codes, sums)
     left_out = statistic(by_cluster.sum(axis=0) - by_cluster)
     return jackknife_error(left_out, np.bincount(codes))
+
+
+def _repeated_scores(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
+    """ICC(1,1) of repeated scores, where the analysis has no record of it."""
+    read = own[own["score"].notna()]
+    wide = read.pivot_table(index="item_id", columns="replicate", values="score", sort=False)
+    if min(wide.shape) < 2:
+        return
+    clusters = read.groupby("item_id", sort=False)["cluster"].first().loc[wide.index]
+    found = icc(wide.to_numpy(float), cluster=clusters.to_numpy(object), n_permutations=0)
+    ends, sizes = found.interval, clusters.nunique()
+    yield Measure(
+        key="icc_1_1", subject=subject, estimate=found.estimate, reason=found.reason,
+        low=ends.low if ends else math.nan, high=ends.high if ends else math.nan,
+        shape="variance_ratio", df=degrees_of_freedom(ends.method if ends else ""),
+        parts=wide.shape[1], n=len(wide), n_clusters=int(sizes),
+    )  # fmt: skip
 
 
 def _of_scores(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:

@@ -204,6 +204,18 @@ def _measured(
 _DF = re.compile(r"t with ([\d.,]+) (?:effective )?df")
 
 
+def degrees_of_freedom(method: str) -> float:
+    """Degrees of freedom that an interval's method names; infinite where it names none.
+
+    Examples
+    --------
+    >>> degrees_of_freedom("jackknife over items, t with 23.4 effective df")
+    23.4
+    """
+    stated = _DF.search(method)
+    return float(stated[1].replace(",", "")) if stated else math.inf
+
+
 def measure_of(key: str, record: Estimate | Comparison, subject: Subject, shape: Shape) -> Measure:
     """A number as a measure, with the degrees of freedom that its interval names.
 
@@ -216,8 +228,7 @@ def measure_of(key: str, record: Estimate | Comparison, subject: Subject, shape:
         See `Measure`.
     """
     interval, sample = record.interval, record.sample
-    stated = _DF.search(interval.method) if interval else None
-    df = record.details.get("df", float(stated[1].replace(",", "")) if stated else math.inf)
+    df = record.details.get("df", degrees_of_freedom(interval.method if interval else ""))
     return Measure(
         key=key, subject=subject, estimate=record.estimate, shape=shape,
         low=interval.low if interval else math.nan, high=interval.high if interval else math.nan,

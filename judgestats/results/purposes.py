@@ -509,7 +509,7 @@ def reason_of(
         estimate=apa_number(estimate, bounded=quantity.bounded),
         limit=_limit(limit, quantity),
         limit_rest=f"{math.ceil(100 * (1 - limit))}%" if math.isfinite(limit) else "",
-        rest=f"{100 * (1 - estimate):.0f}%",
+        rest=f"{min(100 * (1 - estimate), 100):.0f}%",
         percent=percent,
         percentage_points=f"{100 * estimate:.0f}",
         needed=threshold_text(requirement).removeprefix("within ").lstrip("≥≤ "),

@@ -54,10 +54,10 @@ class Measure(Part):
     estimate, low, high : float
         With the ends of the 95% interval; NaN where it has none.
     shape : {"share", "log", "variance_ratio", "correlation", "plain"}
-        Scale on which limits of other levels are taken. Of a share they are Clopper and Pearson's
-        at the effective sample size; of the others the distance to the estimate is proportional to
-        the quantile of t with `df`, on the logarithm, on log F of `parts` repeats (an ICC), on
-        Fisher's z, or as it is.
+        Scale on which limits of other levels are taken. A share has Clopper and Pearson's limits
+        at the effective sample size. For others the distance to the estimate is proportional to
+        the quantile of t with `df`. The scale is the logarithm, log F of `parts` repeats (an ICC),
+        Fisher's z, or the number itself.
     df : float
     variance : float
         Of a share, over clusters.
