@@ -155,6 +155,25 @@ def _of_experiment(results: Results, options: DecisionOptions) -> tuple[Verdict,
     )
 
 
+_KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("sem", "sdc", "icc_2_1", "kappa_weighted"), ("scores", ("scores",))),
+    **dict.fromkeys(
+        ("tpr", "tnr", "half_width", "labels_saved", "pass_rate"),
+        ("pass / fail verdicts", ("pass_fail",)),
+    ),
+    "order_consistency": ("pairs in both orders", ("pairs",)),
+    "position_bias": ("pairs or options in several orders", ("pairs", "options")),
+}
+"""What a quantity needs: in words, and the kinds of verdicts that have it."""
+
+
+def _missing(key: str, own: Mapping[str, Measure], otherwise: str) -> str:
+    """Why a quantity is not measured: verdicts of this kind cannot have it, or data are missing."""
+    needs, kinds = _KINDS.get(key, ("", ()))
+    kind = own[KIND].reason if KIND in own else ""
+    return f"it needs {needs}" if needs and kind and kind not in kinds else otherwise
+
+
 def _required_labels(results: Results, options: DecisionOptions) -> list[str]:
     """Conditions above T = 0, and whatever else rows answer for; T = 0 where nothing else is."""
     conditions = [c for c in results.conditions if not c.derived]
@@ -372,6 +391,12 @@ def _decided(
     verdict = decide(
         pairs, caveats, judges=judges, looks=options.looks, subject=subject, purpose=purpose
     )
+    named = replace(
+        verdict,
+        requirements=tuple(
+            _named(r, decided_of(r.key, results), own) for r in verdict.requirements
+        ),
+    )
     flips = own["flip_rate"].estimate if "flip_rate" in own else math.nan
     measured = {demand.key: made for demand, made in pairs if made is not None}
     steps = [
@@ -382,29 +407,28 @@ def _decided(
     return replace(
         verdict,
         purpose_from=origin,
-        requirements=tuple(_named(r, decided_of(r.key, results)) for r in verdict.requirements),
-        sentence=_sentence(results, verdict, flips),
+        requirements=named.requirements,
+        sentence=_sentence(named, results, flips),
         next=tuple(step for step in steps if step is not None),
         simulated=subject.judge in results.simulated_judges,
     )
 
 
-def _named(requirement: Requirement, quantity: Decided) -> Requirement:
+def _named(requirement: Requirement, quantity: Decided, own: Mapping[str, Measure]) -> Requirement:
     """The requirement with its label, and why it is not measured."""
-    missing = quantity.missing if requirement.status == "not_measured" else ""
-    reason = requirement.reason or missing
-    return replace(
-        requirement, label=quantity.label, bounded=quantity.bounded, reason=reason
-    )  # fmt: skip
+    reason = requirement.reason
+    if requirement.status == "not_measured":
+        reason = reason or _missing(requirement.key, own, quantity.missing)
+    return replace(requirement, label=quantity.label, bounded=quantity.bounded, reason=reason)
 
 
-def _sentence(results: Results, verdict: Verdict, flips: float) -> str:
+def _sentence(verdict: Verdict, results: Results, flips: float) -> str:
     """The reason; where requirements are not measured, all of what is missing."""
     decisive = verdict.decisive
     if decisive is None or decisive.status != "not_measured":
         return reason_of(decisive, results, flips=flips)
     missing = [r for r in verdict.requirements if r.status == "not_measured"]
-    reasons = dict.fromkeys(r.reason or decided_of(r.key, results).missing for r in missing)
+    reasons = dict.fromkeys(r.reason for r in missing)
     return f"{', and '.join(reasons)}."
 
 

@@ -49,6 +49,8 @@ def drift_screen(results: Results, *, width: int = WIDTH, more: str = "") -> Lin
     care = care_lines(results, width)
     head += [*facts_lines(results, brief, width), []]
     room = 18 - len(head) - len(care)
+    if not brief.lines:
+        return [*head, *care]
     table = condition_table(brief, width + 1, room, more)
     bare = [[first._replace(text=first.text[1:]), *rest] for first, *rest in table]
     return [*head, *bare, [], *care]

@@ -78,7 +78,7 @@ def verdict_screen(
     found: Lines = [[Span(line)] for line in textwrap.wrap(said, width)] if said else []
     found = [[], *found] if found else found
     care = care_lines(results, width)
-    found = found or ([[]] if care else [])
+    found = found or [[]]
     room = min(_MOST_LINES, HEIGHT) - closing - len(head)
     while care and room - len(found) - len(care) < 5:
         care = care[:-1]
