@@ -415,7 +415,9 @@ def finding_of(results: Results) -> str:
     for headline in claimed:
         sentence = claim_sentence(headline, results)
         if sentence and sentence not in told:
-            return _clean(sentence)
+            subject = headline.about.stratum or headline.about.judge
+            who = f"{subject}: " if subject and subject not in sentence else ""
+            return _clean(f"{who}{sentence}")
     return _finding_on_rate(results)
 
 
