@@ -468,7 +468,7 @@ _MONITOR = Command(
     "Track rates of a stream with anytime-valid limits", "monitor:monitor_command",
     (
         Argument("file", "Table of new judgments", kind="file"),
-        Option("--state", "Input", "File that keeps the totals, e.g. state.json", kind="file",
+        Option("--state", "Input", "File that keeps the judgments, e.g. monitor.db", kind="file",
             required=True),
         Option("--rate", "Input", "Rate to track: share of a word, e.g. pass=verdict:pass; "
             "NAME=COLUMN: is the unparsed rate, NAME=COLUMN:=OTHER the agreement of two columns",
@@ -480,7 +480,7 @@ _MONITOR = Command(
             default=0.95),
     ),
     examples=(
-        "judgestats monitor today.csv --state state.json --rate pass=verdict:pass",
+        "judgestats monitor today.csv --state monitor.db --rate pass=verdict:pass",
     ),
 )
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +11,19 @@ import numpy as np
 import pandas as pd
 
 from judgestats.commands.arguments import Args
-from judgestats.commands.file_lock import lock_file, replace_file
 from judgestats.commands.label_page import read_table
 from judgestats.errors import InputError
-from judgestats.files.guarded import json_document
-from judgestats.files.text import short
+from judgestats.files.monitor_state import (
+    Look,
+    MonitorState,
+    Observation,
+    Terms,
+    changed_state,
+    file_sha256,
+)
 from judgestats.results.thresholds import Side, as_option, named_bounds
 from judgestats.runner import display as console
 from judgestats.stats.validity.sequential import FIRST_LOOK, RunningAverage
-
-_VERSION = 1
 
 
 def monitor_command(arguments: Args) -> int:
@@ -56,8 +56,9 @@ def monitor_command(arguments: Args) -> int:
     if not 0 < arguments.level < 1:
         raise InputError(f"monitor: --level must lie inside 0-1, got {arguments.level}.")
     frame = read_table(Path(arguments.file))
-    with lock_file(Path(arguments.state)):  # of two at once the later one adds to the earlier
-        sentences, beyond = _look(arguments, frame, rates, bounds)
+    if frame.empty:
+        raise InputError(f"{arguments.file} holds no judgment. Nothing was added.")
+    sentences, beyond = _look(arguments, frame, rates, bounds)
     console.print_result(*sentences)
     if beyond:
         console.print_result(f"Beyond its bound at every look's level: {', '.join(beyond)}.")
@@ -71,46 +72,69 @@ def _look(
     bounds: Mapping[Side, Mapping[str, float]],
 ) -> tuple[list[str], list[str]]:
     """Add the file to the state; what there is to say, and the rates beyond their bounds."""
-    path = Path(arguments.state)
-    state = _read_state(path, [name for name, _ in rates])
-    cluster = np.arange(len(frame)).astype(str)
-    if arguments.cluster:
-        cluster = _values(frame, arguments.cluster).to_numpy(str)
-    groups = list(dict.fromkeys(cluster.tolist()))
-    seen = set(state["clusters"])
-    if arguments.cluster and seen & set(groups):
+    cluster = _values(frame, arguments.cluster).tolist() if arguments.cluster else []
+    if "" in cluster:
         raise InputError(
-            f"monitor: {len(seen & set(groups))} clusters were added before (such as "
-            f"{sorted(seen & set(groups))[0]!r}). Clusters enter whole: give each once."
-        )
-    digest = hashlib.sha256(Path(arguments.file).read_bytes()).hexdigest()
-    if digest in state["files"]:
-        raise InputError(
-            f"monitor: {arguments.file} was added to {path} before. Give each judgment once."
+            f"{arguments.file}, row {cluster.index('') + 1}: {arguments.cluster} is empty. Name "
+            "the cluster of each judgment."
         )
     read = {name: _rate(arguments.file, frame, rule) for name, rule in rates}
-    sentences = [
-        sentence
-        for name, rule in rates
-        if not state["rates"].get(name, {}).get("total")
-        for sentence in _absent(frame, name, rule)
-    ]
-    beyond = []
-    for name, values in read.items():
-        average = RunningAverage(**state["rates"].get(name, {}))
-        for rows in pd.Series(np.arange(len(frame))).groupby(cluster, sort=False):
-            average = average.add(values[rows[1].to_numpy()])
-        state["rates"][name] = dict(average.to_dict())
-        low, high = average.limits(level=arguments.level, n_quantities=len(rates))
-        fixed = average.fixed_limits(level=arguments.level)
-        sentences.append(_line(name, average, (low, high), fixed))
-        if high < bounds["min"].get(name, -math.inf) or low > bounds["max"].get(name, math.inf):
-            beyond.append(name)
-    state["clusters"] = sorted({*seen, *groups}) if arguments.cluster else []
-    state["files"] = [*state["files"], digest]
-    text = json.dumps(state, indent=1)
-    replace_file(path, lambda beside: beside.write_text(text, encoding="utf-8"))
+    digest = file_sha256(Path(arguments.file))
+    sentences, beyond = [], []
+    with changed_state(Path(arguments.state)) as state:
+        new = not state.periods()
+        state.open(Terms(alpha=round(1 - arguments.level, 12)))
+        if not new:
+            _check_rates(state, read)
+        _check_clusters(state, cluster)
+        period = state.add_period(digest)
+        for (name, rule), values in zip(rates, read.values(), strict=True):
+            held = state.rows("SELECT total(value) FROM observation WHERE kind = ?", _kind(name))
+            if not held[0][0]:
+                sentences += _absent(frame, name, rule)
+            cells = [None if math.isnan(v) else v for v in values.tolist()]
+            items = cluster or [""] * len(cells)
+            state.add_observations(
+                Observation(period, _kind(name), item, row, cell)
+                for row, (item, cell) in enumerate(zip(items, cells, strict=True))
+            )
+            sums = state.rows(_CLUSTERS, _kind(name))
+            average = RunningAverage.from_clusters(*zip(*sums, strict=True))
+            low, high = average.limits(level=arguments.level, n_quantities=len(rates))
+            fixed = average.fixed_limits(level=arguments.level)
+            sentences.append(_line(name, average, (low, high), fixed))
+            if high < bounds["min"].get(name, -math.inf) or low > bounds["max"].get(name, math.inf):
+                beyond.append(name)
+        state.add_look(Look(period, None, None, f"beyond: {', '.join(beyond)}" if beyond else ""))
     return sentences, beyond
+
+
+_CLUSTERS = """SELECT count(value), total(value) FROM observation WHERE kind = ?
+GROUP BY period, item, CASE item WHEN '' THEN repeat END"""
+"""Values read of each cluster, and their sum; a row without a cluster is one of its own."""
+
+
+def _kind(rate: str) -> str:
+    return f"rate:{rate}"
+
+
+def _check_rates(state: MonitorState, names: Iterable[str]) -> None:
+    held = [kind for (kind,) in state.rows("SELECT DISTINCT kind FROM observation")]
+    if set(held) != set(map(_kind, names)):
+        shown = ", ".join(kind.removeprefix("rate:") for kind in held)
+        raise InputError(
+            f"{state.path}: the state is of other rates ({shown}). The level is shared over the "
+            "rates, so they stay the same: give these, or another --state."
+        )
+
+
+def _check_clusters(state: MonitorState, cluster: Sequence[str]) -> None:
+    held = {item for (item,) in state.rows("SELECT DISTINCT item FROM observation")}
+    if again := sorted(held & set(cluster)):
+        raise InputError(
+            f"monitor: {len(again)} clusters were added before (such as {again[0]!r}). Clusters "
+            "enter whole: give each once."
+        )
 
 
 def _line(
@@ -182,63 +206,3 @@ def _absent(frame: pd.DataFrame, name: str, rule: str) -> list[str]:
         "state away and look again."
     )
     return [sentence]
-
-
-def _read_state(path: Path, names: Sequence[str]) -> dict[str, Any]:
-    if not path.exists():
-        return {"version": _VERSION, "rates": {}, "clusters": [], "files": []}
-    try:
-        state = json_document(path)
-        fault = _state_fault(state)
-    except InputError as error:
-        raise InputError(f"{path} is no state of judgestats monitor: {error}") from error
-    if fault:
-        raise InputError(
-            f"{path} is no state of judgestats monitor ({fault}). Name another --state, or restore "
-            "the file."
-        )
-    if set(state["rates"]) != set(names):
-        raise InputError(
-            f"{path}: the state is of other rates ({', '.join(state['rates'])}). The level is "
-            "shared over the rates, so they stay the same: give these, or another --state."
-        )
-    return {"files": [], **state}
-
-
-def _state_fault(state: Any) -> str:
-    """What a state cannot hold: a damaged one must not raise an alarm, or none."""
-    if not isinstance(state, dict):
-        return "no JSON object"
-    if state.get("version") != _VERSION:
-        return f"field version: {short(state.get('version'))}"
-    for name in ("clusters", "files"):
-        listed = state.get(name, [] if name == "files" else None)
-        if not isinstance(listed, list) or not all(isinstance(v, str) for v in listed):
-            return f"field {name}: {short(listed)}"
-    rates = state.get("rates")
-    if not isinstance(rates, dict):
-        return f"field rates: {short(rates)}"
-    return next(filter(None, (_rate_fault(name, rate) for name, rate in rates.items())), "")
-
-
-def _rate_fault(name: str, rate: Any) -> str:
-    """What the sums of values in 0-1 cannot be."""
-    fields = [field.name for field in dataclasses.fields(RunningAverage)]
-    if not isinstance(rate, dict) or set(rate) != set(fields):
-        return f"rate {short(name)}: expected {', '.join(fields)}"
-    for field, value in rate.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e30:
-            return f"rate {short(name)}, field {field}: {short(value)}"
-    largest = {
-        "t": rate["n"],
-        "total": rate["n"],
-        "size_squared": rate["n"] ** 2,
-        "total_by_size": rate["size_squared"],
-        "total_squared": rate["total_by_size"],
-    }
-    if any(rate[field] != int(rate[field]) for field in ("t", "n", "size_squared")):
-        return f"rate {short(name)}: t, n and size_squared must be whole numbers"
-    for field, most in largest.items():
-        if rate[field] > most * (1 + 1e-9):
-            return f"rate {short(name)}, field {field}: {short(rate[field])} exceeds {most:g}"
-    return ""

@@ -6,6 +6,7 @@ import json
 import socket
 import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
@@ -14,10 +15,6 @@ import pytest
 from judgestats.cli import main
 
 MONITOR = ["monitor", "good.csv", "--rate", "five=score:5", "--state"]
-SUMS = {
-    "t": 18, "n": 18.0, "total": 2.0, "total_squared": 2.0, "total_by_size": 2.0,
-    "size_squared": 18.0,
-}  # fmt: skip
 
 
 @pytest.fixture
@@ -46,37 +43,56 @@ def test_labels_collect_names_a_port_that_cannot_be_had(folder, capsys, port):
         refused(capsys, [*words, "--choices", "x,y"], "labels collect: --port", port)
 
 
-def state(**changed: object) -> str:
-    whole = {"version": 1, "rates": {"five": SUMS}, "clusters": [], "files": []}
-    return json.dumps({**whole, **changed})
+@pytest.mark.parametrize("text", ["{not", "null", '{"rates": {}}', "[" * 100_000, "a,b\n1,2\n"])
+@pytest.mark.parametrize("name", ["s.json", "s.db"])
+def test_a_file_that_is_no_state_of_monitor_is_refused(folder, capsys, name, text):
+    (folder / name).write_text(text)
+    refused(capsys, [*MONITOR, name], f"{name} is no state of judgestats monitor")
+    assert (folder / name).read_text() == text
 
 
-def sums(**changed: object) -> str:
-    return state(rates={"five": {**SUMS, **changed}})
+def test_the_refusal_of_a_json_state_shows_how_to_build_a_new_one(folder, capsys):
+    (folder / "s.json").write_text('{"version": 1, "rates": {}, "clusters": [], "files": []}')
+    refused(capsys, [*MONITOR, "s.json"], "judgestats monitor FILE --state s.db --rate")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{not", "null", "[" * 100_000, state(files=5), state(clusters=[1]), state(rates=[]),
-        state(version=2), sums(n=float("nan")), sums(n=-5), sums(total="x"), sums(total=1e308),
-        sums(total=19.0), sums(t=10.5), sums(n=True), sums(more=1), sums(n=10**400),
-    ],
-    ids=lambda text: text[:12] + text[-30:],
-)  # fmt: skip
-def test_a_damaged_state_of_monitor_raises_no_alarm_and_none_is_missed(folder, capsys, text):
-    (folder / "s.json").write_text(text)
-    refused(capsys, [*MONITOR, "s.json"], "s.json is no state of judgestats monitor")
-    assert (folder / "s.json").read_text() == text
+CHANGES = {
+    "total": "UPDATE observation SET value = 'x'",
+    "infinite": "UPDATE observation SET value = 9e999",
+    "negative": "UPDATE observation SET value = -1.0",
+    "schema": "UPDATE meta SET schema = 'other'",
+    "level": "UPDATE meta SET alpha = 9e999",
+    "range": "UPDATE meta SET range = '[1, 0]'",
+    "orphan": "DELETE FROM period",
+    "view": "CREATE VIEW v AS SELECT 1",
+    "trigger": "CREATE TRIGGER t AFTER INSERT ON look BEGIN DELETE FROM look; END",
+    "no table": "DROP TABLE look",
+}
 
 
-def test_a_whole_state_of_monitor_is_read(folder, capsys):
-    (folder / "s.json").write_text(state())
-    assert main([*MONITOR, "s.json"]) == 0
-    assert "36 judgments" in capsys.readouterr().out
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_damaged_state_of_monitor_raises_no_alarm_and_none_is_missed(folder, capsys, change):
+    assert main([*MONITOR, "s.db"]) == 0
+    capsys.readouterr()
+    with closing(sqlite3.connect(folder / "s.db")) as db, db:
+        db.execute("PRAGMA ignore_check_constraints=ON")
+        db.execute(change)
+    before = (folder / "s.db").read_bytes()
+    (folder / "good.csv").write_text((folder / "good.csv").read_text() + "q9,j,0,5\n")
+    refused(capsys, [*MONITOR, "s.db"], "s.db is no state of judgestats monitor")
+    assert (folder / "s.db").read_bytes() == before
 
 
-@pytest.mark.parametrize("place", ["nowhere/s.json", "folder.json", "good.csv/s.json"])
+def test_a_state_of_monitor_with_flipped_bytes_is_refused(folder, capsys):
+    assert main([*MONITOR, "s.db"]) == 0
+    capsys.readouterr()
+    raw = bytearray((folder / "s.db").read_bytes())
+    raw[4096:8192] = b"\xff" * 4096
+    (folder / "s.db").write_bytes(raw)
+    refused(capsys, [*MONITOR, "s.db"], "s.db is no state of judgestats monitor")
+
+
+@pytest.mark.parametrize("place", ["nowhere/s.db", "folder.json", "good.csv/s.db"])
 def test_monitor_prints_no_look_that_it_cannot_keep(folder, capsys, place):
     assert main([*MONITOR, place]) == 2
     said, error = capsys.readouterr()

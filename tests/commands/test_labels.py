@@ -21,6 +21,7 @@ from judgestats.commands import LabelFile, label_server, lock_file, read_table, 
 from judgestats.commands import label_page as labels_page
 from judgestats.data.readers.registry import read_judgments
 from judgestats.errors import InputError
+from judgestats.files import changed_state
 
 HOSTILE = "</pre><script>document.title='owned'</script><img src=x onerror=alert(1)>"
 
@@ -227,7 +228,7 @@ from judgestats.cli import main
 from judgestats.commands import label_page as labels_page
 for line in iter(sys.stdin.readline, "\\n"):
     if line.strip() != "begin":
-        main(["monitor", line.strip(), "--state", "s.json", "--rate", "pass=verdict:pass"])
+        main(["monitor", line.strip(), "--state", "s.db", "--rate", "pass=verdict:pass"])
     print("ready", flush=True)
 """
 
@@ -315,9 +316,9 @@ def test_two_looks_at_once_are_both_kept(tmp_path):
     for process in both:
         process.communicate("\n", timeout=60)
         assert process.returncode == 0
-    state = json.loads((tmp_path / "s.json").read_text())
-    assert len(state["files"]) == 8
-    assert state["rates"]["pass"]["n"] == 8 * 400
+    with changed_state(tmp_path / "s.db", create=False) as state:
+        assert state.rows("SELECT count(*) FROM observation") == [(8 * 400,)]
+        assert state.periods() == [look.period for look in state.looks()] == [*range(1, 9)]
 
 
 def test_a_lock_that_is_not_given_back_is_waited_for_only_so_long(tmp_path):
@@ -427,7 +428,7 @@ def stream(path, rate, n, seed, first=0):
 
 def test_a_rate_that_falls_ends_with_one(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    words = ["--state", "s.json", "--rate", "pass=verdict:pass", "--rate", "agree=verdict:=label",
+    words = ["--state", "s.db", "--rate", "pass=verdict:pass", "--rate", "agree=verdict:=label",
              "--cluster", "q", "--require", "pass>=.8"]  # fmt: skip
     stream("one.csv", 0.9, 150, 1)
     assert main(["monitor", "one.csv", *words]) == 0
@@ -439,26 +440,26 @@ def test_a_rate_that_falls_ends_with_one(tmp_path, monkeypatch, capsys):
     said = capsys.readouterr().out
     assert "550 judgments" in said
     assert "Beyond its bound" in said
-    assert main(["monitor", "two.csv", "--state", "s.json", "--rate", "x=verdict:pass"]) == 2
+    assert main(["monitor", "two.csv", "--state", "s.db", "--rate", "x=verdict:pass"]) == 2
     assert "other rates" in capsys.readouterr().err
-    before = (tmp_path / "s.json").read_text()
+    before = (tmp_path / "s.db").read_bytes()
     pd.read_csv("two.csv").drop(columns="label").assign(q="new").to_csv("three.csv", index=False)
     assert main(["monitor", "three.csv", *words]) == 2
     told = capsys.readouterr()
     assert "no column 'label'" in told.err
     assert not told.out  # no rate of a file that is refused
-    assert (tmp_path / "s.json").read_text() == before
+    assert (tmp_path / "s.db").read_bytes() == before
 
 
 @pytest.mark.parametrize("cell", ["7", "inf", "good"])
 def test_a_number_that_is_no_share_is_named_with_its_row(cell, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "one.csv").write_text(f"id,passed\na,1\nb,0\nc,{cell}\n")
-    assert main(["monitor", "one.csv", "--state", "s.json", "--rate", "pass=passed"]) == 2
+    assert main(["monitor", "one.csv", "--state", "s.db", "--rate", "pass=passed"]) == 2
     told = " ".join(capsys.readouterr().err.split())
     assert "one.csv, row 3: passed is" in told
     assert "a rate is of numbers from 0 to 1" in told
-    assert not (tmp_path / "s.json").exists()
+    assert not (tmp_path / "s.db").exists()
 
 
 def test_a_file_of_labels_keeps_its_mode(tmp_path):
@@ -472,10 +473,10 @@ def test_a_file_of_labels_keeps_its_mode(tmp_path):
 def test_a_stream_tells_slips_of_words_bounds_and_files(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     stream("one.csv", 0.9, 60, 1)
-    words = ["monitor", "one.csv", "--state", "s.json", "--rate"]
+    words = ["monitor", "one.csv", "--state", "s.db", "--rate"]
     assert main([*words, "pass=verdict:pass", "--require", "pass>=80"]) == 2
     assert "a share is between 0 and 1" in capsys.readouterr().err
     assert main([*words, "pass=verdict:PASS"]) == 0
     assert "no row's verdict is 'PASS'" in capsys.readouterr().out
     assert main([*words, "pass=verdict:PASS"]) == 2
-    assert "was added to s.json before" in capsys.readouterr().err
+    assert "was added to s.db before" in capsys.readouterr().err

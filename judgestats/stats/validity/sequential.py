@@ -91,6 +91,34 @@ class RunningAverage:
             size_squared=self.size_squared + m * m,
         )
 
+    @classmethod
+    def from_clusters(cls, sizes: ArrayLike, totals: ArrayLike) -> RunningAverage:
+        """The state after whole clusters of values in 0-1, by their numbers and sums of values.
+
+        Parameters
+        ----------
+        sizes : array_like
+            Values read per cluster; a cluster with none is left out.
+        totals : array_like
+            Their sums.
+
+        Examples
+        --------
+        >>> sums = RunningAverage.from_clusters([2, 1], [1.0, 1.0])
+        >>> sums == RunningAverage().add([1.0, 0.0]).add([1.0])
+        True
+        """
+        m, s = np.asarray(sizes, dtype=float), np.asarray(totals, dtype=float)
+        m, s = m[m > 0], s[m > 0]
+        return cls(
+            t=m.size,
+            n=float(m.sum()),
+            total=float(s.sum()),
+            total_squared=float((s * s).sum()),
+            total_by_size=float((s * m).sum()),
+            size_squared=float((m * m).sum()),
+        )
+
     @property
     def average(self) -> float:
         """Running average, NaN before the first value."""
