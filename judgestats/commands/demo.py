@@ -161,7 +161,9 @@ def _files_of(name: str) -> list[str]:
         lines += [f"  {file.name}", f"    from    {file.url}"]
         lines += [f"    sha256  {file.sha256 or 'not known; the server announces it, or not'}"]
     if name in STUDY_DATA:
-        return [*lines, "", f"Put by hand: replicate -P study={name} -P data=PATH."]
+        use = f"replicate -P study={name} -P data=PATH"
+        use = "study_files=PATH" if STUDY_DATA[name].use else use
+        return [*lines, "", f"Put by hand: {use}."]
     return [*lines, "", f"Put by hand, they are read as items={published.layout}:PATH."]
 
 
@@ -190,7 +192,7 @@ def _fetch(arguments: Args) -> list[str]:
     how = sorted(set(got.verified_by.values()) - {"nothing"})
     by = [f"Verified by: {', '.join(how)}."] if how else []
     if name in STUDY_DATA:
-        use = f"judgestats run replicate --study {name} --data {got.path}"
+        use = STUDY_DATA[name].use or f"judgestats run replicate --study {name} --data {got.path}"
         return [str(got), *by, "", f"Use it:  {use}"]
     usual = fetch_path(name)
     word = name if got.path == usual else f"{PUBLISHED[name].layout}:{got.path}"

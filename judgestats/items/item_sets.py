@@ -42,7 +42,8 @@ class PublishedSet:
     """A set's files, the layout that reads them, its licence as the publisher states it.
 
     `page` is where a reader finds the files, and their licence, with a browser; `kilobytes` is what
-    they take in all, where that is known.
+    they take in all, where that is known; `items` the file that holds them, where others come with
+    it; `use` the command that reads a study's texts.
     """
 
     layout: str
@@ -50,6 +51,8 @@ class PublishedSet:
     files: tuple[PublishedFile, ...]
     page: str = ""
     kilobytes: int | None = None
+    items: str = ""
+    use: str = ""
 
     def about(self) -> str:
         """Licence, and size as far as it is known.
@@ -74,6 +77,8 @@ def _declared(group: str) -> Mapping[str, PublishedSet]:
                 files=tuple(PublishedFile(*cells) for cells in entry["files"]),
                 page=entry.get("page", ""),
                 kilobytes=entry.get("kilobytes"),
+                items=entry.get("items", ""),
+                use=entry.get("use", ""),
             )
             for name, entry in sets.items()
         }
@@ -84,7 +89,7 @@ PUBLISHED: Mapping[str, PublishedSet] = _declared("sets")
 """The sets that `judgestats.items.fetch` knows, by name."""
 
 STUDY_DATA: Mapping[str, PublishedSet] = _declared("studies")
-"""What the authors of re-examined studies published, for ``replicate -P data=``: no item sets."""
+"""What the authors of studies published: data for ``replicate -P data=``, and prompts; no items."""
 
 GIVEN: Mapping[str, str] = MappingProxyType(
     {
@@ -117,8 +122,9 @@ def fetch_path(name: str) -> Path:
     ('data/evalbias/biasbench.json', 'data/bbh')
     """
     folder = Path("data") / name
-    files = PUBLISHED[name].files
-    return folder / files[0].name if len(files) == 1 else folder
+    published = PUBLISHED[name]
+    alone = published.files[0].name if len(published.files) == 1 else ""
+    return folder / (published.items or alone)
 
 
 _MAX_BYTES = 500_000_000
@@ -203,8 +209,8 @@ def fetch(
             name, published, file, folder / file.name, timeout
         )
         _note(folder, noted | digests)
-    alone = len(published.files) == 1 and name in PUBLISHED
-    path = folder / published.files[0].name if alone else folder
+    inside = fetch_path(name).relative_to(Path("data") / name) if name in PUBLISHED else ""
+    path = folder / inside
     return Fetched(
         path=path,
         sha256=MappingProxyType(digests),
@@ -285,7 +291,12 @@ def _fetch_file(
                 if several
                 else ""
             )
-            + f"and use it as items={published.layout}:{place}."
+            + "and use it as "
+            + (
+                f"items={published.layout}:{place}."
+                if published.layout
+                else f"study_files={place}."
+            )
         ) from error
     finally:
         Path(temporary).unlink(missing_ok=True)

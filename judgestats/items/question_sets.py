@@ -265,6 +265,7 @@ def head_to_tail_items(
                     responses=(),
                     reference=("; ".join(as_name(t, f"{where}: 'ground_truth'") for t in truths),),
                     category=item_id.partition("-")[0],
+                    published={"ground_truth": truth},
                 ),
             )
             if item.turns != (question,):
@@ -337,6 +338,7 @@ def reliability_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[It
                     for model, text in answers.items()
                 ),
                 category=BENCHMARK_OF[entry["type"]],
+                published={"type": entry["type"], "prompt": prompt},
             )
         )
     return check_items(items, where=source.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from judgestats.errors import InputError
@@ -79,6 +79,8 @@ class Item:
     responses : tuple of Response
     category : str
     labels : tuple of HumanLabel
+    published : mapping
+        Fields of a study's own file that its prompts show as they are; no part of the records.
     """
 
     id: str
@@ -89,6 +91,7 @@ class Item:
     reference: tuple[str, ...] = ()
     category: str = ""
     labels: tuple[HumanLabel, ...] = ()
+    published: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def question(self) -> str:
