@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -162,7 +163,7 @@ class Scale:
             )
         return scale
 
-    def holds(self, score: float) -> bool:
+    def holds(self, score: float | Decimal) -> bool:
         """Whether a score lies on the scale (range only: averages need not be whole)."""
         return self.low <= score <= self.high
 

@@ -47,6 +47,7 @@ _SEVERAL = 3
 _ABSURD = 100
 """Times their range and size that a score lies beyond others if it is none of their scale."""
 _WIDE = Scale(-(10**6), 10**6)
+_LONGEST_READ = 200_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,7 +217,7 @@ def kind_line(
 
 @cache
 def _score_in(text: str) -> float | None:
-    return read_reply(text, ScoreForm(_WIDE)).score
+    return read_reply(text, ScoreForm(_WIDE, stored=True)).score
 
 
 def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Series, pd.Series]:
@@ -470,8 +471,8 @@ def read_texts(
     column = next((names[n] for n in ("raw_text", *VERDICTS) if n in names), "")
     if not column:
         raise no_column(source, "raw_text", "raw_text (the replies)", table)
-    reader = _reader(options)
     codes, distinct = pd.factorize(table[column], use_na_sentinel=False)
+    reader = _reader(options, [v for v in distinct if isinstance(v, str)])
     readings: list[Any] = [reader(str(v)) if isinstance(v, str) else None for v in distinct]
     read = pd.Series(readings, dtype=object).to_numpy()[codes]
     if readings and all(v is None for v in readings):
@@ -484,13 +485,19 @@ def read_texts(
     return table, {**kept, "raw_text": column, "verdict": f"{column} (read)"}
 
 
-def _reader(options: TableOptions) -> Callable[[str], Any]:
+_FRACTION = re.compile(
+    r"(?:\A|(?:score|rating|grade)\b[^\n\d]{0,12})\d{1,4}(?:[.,]\d{1,4})?\s?/\s?(\d{1,6})\b", re.I
+)
+
+
+def _reader(options: TableOptions, replies: Sequence[str]) -> Callable[[str], Any]:
     if options.parse == "pointwise":
-        low, high = options.scale or (float(_WIDE.low), float(_WIDE.high))
+        ends = {int(high) for text in replies for high in _FRACTION.findall(text[:_LONGEST_READ])}
+        low, high = options.scale or (_WIDE.low, ends.pop() if len(ends) == 1 else _WIDE.high)
         scale = Scale(int(low), int(high))
-        return lambda text: read_reply(text, ScoreForm(scale)).score
+        return lambda text: read_reply(text, ScoreForm(scale, stored=True)).score
     if options.parse == "pairwise":
-        return lambda text: read_reply(text, PairForm()).choice
+        return lambda text: read_reply(text, PairForm(stored=True)).choice
     try:
         pattern = re.compile(options.parse)
     except re.error as error:
@@ -505,7 +512,7 @@ def _reader(options: TableOptions) -> Callable[[str], Any]:
         )
 
     def read(text: str) -> Any:
-        hits = set(pattern.findall(text[:200_000]))
+        hits = set(pattern.findall(text[:_LONGEST_READ]))
         return hits.pop() if len(hits) == 1 else None
 
     return read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import lru_cache
@@ -43,17 +43,17 @@ class Object:
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         self.pairs = pairs
 
-    def values(self, key: str) -> list[Any]:
-        """All values of a key, compared without case and outer space."""
-        return [v for k, v in self.pairs if k.strip().lower() == key]
+    def values(self, *keys: str) -> list[Any]:
+        """All values of some keys, compared without case and outer space."""
+        return [v for k, v in self.pairs if k.strip().lower() in keys]
 
     def text(self, key: str) -> str:
         """The first value of a key if it is a text, else nothing."""
         return next((v for v in self.values(key) if type(v) is str), "")
 
-    def unwrapped(self, field: str, tool: str) -> Object:
-        """The object with the field: this one, or the one that a tool call wraps."""
-        if self.values(field):
+    def unwrapped(self, keys: Sequence[str], tool: str) -> Object:
+        """The object with one of the keys: this one, or the one that a tool call wraps."""
+        if self.values(*keys):
             return self
         names = (*_WRAPPINGS, *([tool.lower()] if tool else []))
         inside = [v for name in names for v in self.values(name)]
@@ -114,8 +114,8 @@ def whole_object(text: str) -> Object | None:
     return placed.value if placed is not None and placed.end == len(text) else None
 
 
-def objects_with(text: str, field: str, tool: str) -> Iterator[PlacedObject]:
-    """All objects of a text, not those inside of others, that have the field asked for.
+def objects_with(text: str, keys: Sequence[str], tool: str) -> Iterator[PlacedObject]:
+    """All objects of a text, not those inside of others, that have a key asked for.
 
     Raises
     ------
@@ -135,8 +135,8 @@ def objects_with(text: str, field: str, tool: str) -> Iterator[PlacedObject]:
             start = beginning.start() + 1
             continue
         start = placed.end
-        inner = placed.value.unwrapped(field, tool)
-        if inner.values(field):
+        inner = placed.value.unwrapped(keys, tool)
+        if inner.values(*keys):
             yield PlacedObject(inner, placed.start, placed.end)
 
 
@@ -201,8 +201,8 @@ class Form(Protocol):
     """What is asked for: a score, a letter, an option, a word."""
 
     @property
-    def field(self) -> str:
-        """The key of the JSON object asked for."""
+    def keys(self) -> tuple[str, ...]:
+        """The key of the JSON object asked for, and others that may stand in its place."""
 
     def value(self, value: Any) -> Match:
         """The reading of a JSON value."""
@@ -370,7 +370,7 @@ def _as_text(value: Any) -> str:
         return ""
 
 
-READER_VERSION = "5"
+READER_VERSION = "6"
 """Changes with the rules; verdicts read under another version may differ."""
 
 MAX_REPLY_CHARS = 200_000
@@ -378,6 +378,7 @@ MAX_REPLY_CHARS = 200_000
 
 _MARK = re.compile(r"\[\[([^\[\]\n]{1,60})\]\]")
 _BOX = re.compile(r"\\boxed\s?\{\s?(?:\\text\s?\{|\\mathbf\s?\{)?\s?([^{}\n]{1,40}?)\s?\}")
+_FINAL_LABEL = re.compile(prose.FINAL_BEFORE, re.IGNORECASE)
 _REPEATED = 1024
 _SOON = 60
 """How far after a verdict words that take it back are looked for."""
@@ -482,11 +483,11 @@ def reply_object(text: str, field: str, *, tool: str = "") -> Object | None:
     if whole is None:
         rest = prose.unfenced(prose.strip_reasoning(text.strip()))
         try:
-            places = [o.value for o in objects_with(rest, field, tool)]
+            places = [o.value for o in objects_with(rest, (field,), tool)]
         except TangledError:
             return None
         return places[0] if len(places) == 1 else None
-    inner = whole.unwrapped(field, tool)
+    inner = whole.unwrapped((field,), tool)
     return inner if inner.values(field) else None
 
 
@@ -496,7 +497,7 @@ def _several_calls(calls: list[str], form: Form, tool: str, finish_reason: str) 
     readings = [
         Match(status=Status.UNPARSEABLE)
         if o is None
-        else _field(o.unwrapped(form.field, tool), form)
+        else _field(o.unwrapped(form.keys, tool), form)
         for o in objects
     ]
     if all(r.status is Status.UNPARSEABLE for r in readings):
@@ -515,30 +516,33 @@ def _object_reply(text: str, form: Form, tool: str, finish_reason: str) -> Verdi
         return no_verdict("", finish_reason if cut else "", "the reply's JSON is broken")
     if placed.end < len(text):
         return None
-    inner = placed.value.unwrapped(form.field, tool)
+    inner = placed.value.unwrapped(form.keys, tool)
     explanation = inner.text("explanation")
     return _verdict(_field(inner, form), form, explanation, explanation=explanation)
 
 
 def _field(whole: Object, form: Form) -> Match:
     """The reading of the field asked for; a key that stands twice settles nothing."""
-    values = whole.values(form.field)
-    if len(values) > 1:
-        return Match(status=Status.AMBIGUOUS, shown=f"the key {form.field!r} twice")
-    if not values:
-        return Match(status=Status.UNPARSEABLE)
+    values = {key: whole.values(key) for key in form.keys}
+    if twice := next((key for key, held in values.items() if len(held) > 1), ""):
+        return Match(status=Status.AMBIGUOUS, shown=f"the key {twice!r} twice")
+    asked = "|".join(form.keys)
     final = re.compile(
-        rf"(?:final|overall|total|adjusted|corrected|revised)[ _-]?{form.field}"
-        rf"|{form.field}[ _-](?:after|final)\w{{0,20}}",
+        rf"(?:final|overall|total|adjusted|corrected|revised)[ _-]?(?:{asked})"
+        rf"|(?:{asked})[ _-](?:after|final)\w{{0,20}}",
         re.IGNORECASE,
     )
+    held = [form.value(v) for found in values.values() for v in found]
+    held = [m for m in held if m.status is not Status.UNPARSEABLE] or held[:1]
+    if not held and len(form.keys) == 1:
+        return Match(status=Status.UNPARSEABLE)
     others = [form.value(v) for k, v in whole.pairs if final.match(k.strip())]
-    return _agreed([form.value(values[0]), *others])
+    return _agreed([*held, *others]) if held or others else Match(status=Status.UNPARSEABLE)
 
 
 def _placed_objects(text: str, form: Form, tool: str) -> list[PlacedObject]:
     """All objects with the field, if one of them begins or ends the text or fills a fence."""
-    objects = list(objects_with(text, form.field, tool))
+    objects = list(objects_with(text, form.keys, tool))
     inside = [text[start:end].strip() for start, end in prose.fenced_parts(text)] if objects else []
     placed = any(
         o.start == 0 or o.end == len(text) or text[o.start : o.end] in inside for o in objects
@@ -603,7 +607,7 @@ def _marks(text: str, form: Form) -> Iterator[Match]:
 
 def _decided(readings: list[Match], plain: prose.Plain, *, cut: bool) -> Match | None:
     """The reading that the final ones agree on, else all others; None if nothing counts."""
-    finals = [r for r in readings if r.rank >= Rank.STATED]
+    finals = _without_marks_before(plain.text, [r for r in readings if r.rank >= Rank.STATED])
     if cut:
         whole = len(plain.text.rstrip(_TOUCHING))
         finals = [r for r in finals if r.rank is Rank.MARK or r.end < whole]
@@ -628,6 +632,17 @@ def _decided(readings: list[Match], plain: prose.Plain, *, cut: bool) -> Match |
     return _agreed(asides) if asides else None
 
 
+def _without_marks_before(text: str, finals: list[Match]) -> list[Match]:
+    """Final readings without the marks that stand before a last one labelled final."""
+    labelled = [r for r in finals if r.label and _FINAL_LABEL.match(text, r.start)]
+    if not labelled:
+        return finals
+    last = max(labelled, key=lambda r: r.start)
+    if any(r.start > last.end for r in finals if r.rank is Rank.MARK):
+        return finals
+    return [r for r in finals if r.rank is not Rank.MARK or r.start >= last.start]
+
+
 def _agreed(readings: Iterable[Match]) -> Match:
     """What readings say if all of them say the same."""
     says = {r.says: r for r in readings}
@@ -649,7 +664,7 @@ def _verdict(
     if reading is None:
         return no_verdict(text, finish_reason, "no verdict was found in the reply")
     if reading.status is Status.OK:
-        if form.field == "score":
+        if form.keys[0] == "score":
             return Verdict(status=Status.OK, score=float(reading.value), explanation=explanation)
         return Verdict(status=Status.OK, choice=reading.value, explanation=explanation)
     if reading.status is Status.UNPARSEABLE:

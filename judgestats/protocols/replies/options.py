@@ -60,6 +60,17 @@ _LABELLED = re.compile(
     rf"{_CLOSING}(?<![\s]){_END}",
     re.IGNORECASE,
 )
+_LABELLED_GRADE = re.compile(
+    rf"\b(?:final|overall)\s(?:grade|rating|score){prose.SEPARATOR}{_OPENING}(?:{_WHO}\s{_OPENING})?"
+    rf"(?P<name>[AB])\b{_CLOSING}(?<![\s]){_END}",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(
+    rf"(?P<who>\b{_WHO}[\s_-]{{1,2}}[#(\[\"'*]{{0,3}})(?P<number>[12])(?![\w.,/]?\d|\w)",
+    re.IGNORECASE,
+)
+_OTHER_KEYS = ("winner", "verdict", "preference", "preferred", "better", "best", "selected",
+               "selection", "decision", "judgment", "judgement", "answer")  # fmt: skip
 _STATED = re.compile(
     rf"(?:\b(?i:{_WHO})\s?{_OPENING}(?P<who>[A-Za-z])\b[\"'\u201d\u2019)\]*_`]{{0,3}}"
     rf"|\b(?P<name>[A-Z]))\s(?i:is)\s(?i:{_VERY})(?i:better|superior|winner|preferable)\b"
@@ -114,9 +125,9 @@ class _ChoiceForm(abc.ABC):
     """What letters, options and words have in common: each is read as a text."""
 
     @property
-    def field(self) -> str:
-        """The key of the JSON object asked for."""
-        return "choice"
+    def keys(self) -> tuple[str, ...]:
+        """The key of the JSON object asked for, and others that may stand in its place."""
+        return ("choice",)
 
     def value(self, value: Any) -> Match:
         """The reading of a JSON value: a text that is nothing but the verdict."""
@@ -153,6 +164,12 @@ def _build_match(
 class PairForm(_ChoiceForm):
     """One of two responses, or a tie where one is on offer.
 
+    Attributes
+    ----------
+    ties : bool
+    stored : bool
+        The prompt is not known: responses may be called 1 and 2, and other usual keys are read.
+
     Examples
     --------
     >>> form = PairForm(ties=True)
@@ -161,9 +178,22 @@ class PairForm(_ChoiceForm):
     """
 
     ties: bool = True
+    stored: bool = False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The key of the JSON object asked for, and others that may stand in its place."""
+        return ("choice", *_OTHER_KEYS) if self.stored else ("choice",)
+
+    def _lettered(self, text: str) -> str:
+        """A text with letters for the numbers of responses, as long as it was."""
+        if not self.stored:
+            return text
+        return _NUMBERED.sub(lambda m: f"{m['who']}{'AB'[int(m['number']) - 1]}", text)
 
     def bare(self, text: str) -> Match | None:
         """The reading of a text that is nothing but the verdict."""
+        text = self._lettered(text)
         relation = _RELATION.fullmatch(text)
         if relation:
             return self._related(relation)
@@ -172,7 +202,9 @@ class PairForm(_ChoiceForm):
 
     def readings(self, plain: prose.Plain) -> Iterator[Match]:
         """Labels, statements that one is better, preferences, relations alone in a line, ties."""
-        text = plain.text
+        text = self._lettered(plain.text)
+        for match in _LABELLED_GRADE.finditer(text) if self.stored else ():
+            yield self._name_match(match["name"], match, rank=Rank.FINAL, label=True)
         for match in _LABELLED.finditer(text):
             yield (
                 self._related(match, rank=Rank.FINAL)
@@ -201,7 +233,7 @@ class PairForm(_ChoiceForm):
         """A letter that takes the place of the one before ("no, B"); none where that is worse."""
         if _WORSE.match(text, start):
             return Match(status=Status.AMBIGUOUS)
-        match = _REVISED_PAIR.search(text, start, end)
+        match = _REVISED_PAIR.search(self._lettered(text), start, end)
         return self._name_match(match["name"], match) if match else None
 
     def _name_match(

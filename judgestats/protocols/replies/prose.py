@@ -64,6 +64,8 @@ NO_LABEL = re.compile(
 EXAMPLE = re.compile(
     r"\b(?:for\s(?:example|instance)|e\.g\."
     r"|(?:example|(?<![^\n])(?:draft|template))(?:\s\w{1,12}){0,3}"
+    r"|(?:guide(?:line)?|rubric|instruction|criteri(?:on|a)|prompt|scheme|scale)s?\s(?:says?|said"
+    r"|gives?|states?|awards?|assigns?|allows?|reserves?|requires?|asks?\sfor)(?:\san?|\sthe)?"
     r"|(?:not|never|reject)(?=\s)|loser\sis|loser(?=:))"
     r"[ ,:]{0,3}\s{0,3}(?:(?:```|~~~)\w{0,10}\s{0,3})?\Z",
     re.IGNORECASE,

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -119,7 +120,10 @@ _CHANGED = re.compile(
 """Right after a score: something is still to be taken from it, or another one stands beside it."""
 _COUNTED = re.compile(
     r"(?:\b(?:step|date|on|page|part|question|problem|item|chapter|level|himself|herself|themselves"
-    r"|itself)[ :]{1,2}|\b(?:max(?:imum)?|highest|perfect|typical|average|usual)\b[^.\n]{0,20})\Z",
+    r"|itself)[ :]{1,2}"
+    r"|\b(?:earlier|previous|prior|former|original|older|first|last|other|another|reference|draft|version)"
+    r"\b(?:\s(?!score|rating|grade)\w{1,12}){0,3}(?:\s(?:a|an|the|its|at|of|only|just|about))?\s?"
+    r"|\b(?:max(?:imum)?|highest|perfect|typical|average|usual)\b[^.\n]{0,20})\Z",
     re.IGNORECASE,
 )
 """Right before a fraction: it counts something else, or is somebody else's score."""
@@ -143,6 +147,12 @@ _MOST_DIGITS = 18
 class ScoreForm:
     """A whole number of a scale.
 
+    Attributes
+    ----------
+    scale : Scale
+    stored : bool
+        The prompt is not known: decimals and other usual keys are read, too.
+
     Examples
     --------
     >>> form = ScoreForm(Scale(1, 10))
@@ -153,11 +163,12 @@ class ScoreForm:
     """
 
     scale: Scale
+    stored: bool = False
 
     @property
-    def field(self) -> str:
-        """The key of the JSON object asked for."""
-        return "score"
+    def keys(self) -> tuple[str, ...]:
+        """The key of the JSON object asked for, and others that may stand in its place."""
+        return ("score", "rating", "grade") if self.stored else ("score",)
 
     def value(self, value: Any) -> Match:
         """The reading of a JSON value: a number, or a text that is nothing but a score."""
@@ -277,11 +288,11 @@ class ScoreForm:
 
     def _exact(self, written: str) -> Match:
         """A decimal number as it is written, on the scale or not; nothing is rounded."""
-        return _on_scale(self.scale, written)
+        return _on_scale(self.scale, written, self.stored)
 
 
 @lru_cache(1024)
-def _on_scale(scale: Scale, written: str) -> Match:
+def _on_scale(scale: Scale, written: str, decimal: bool) -> Match:
     off = Match(status=Status.OUT_OF_SCALE, shown=written[:40])
     parts = _WRITTEN.fullmatch(written)
     if parts is None:
@@ -295,6 +306,9 @@ def _on_scale(scale: Scale, written: str) -> Match:
     else:
         significant = digits.rstrip("0")
         power = int(exponent or 0) - len(decimals) + len(digits) - len(significant)
+        if decimal and power < 0 and -power <= _MOST_DIGITS and len(significant) <= _MOST_DIGITS:
+            fraction = Decimal(f"{minus}{significant}e{power}")
+            return Match(status=Status.OK, value=f"{fraction:f}") if scale.holds(fraction) else off
         if power < 0 or len(significant) + power > _MOST_DIGITS:
             return off
         number = int(minus + significant) * 10**power

@@ -1,0 +1,133 @@
+"""Files whose meaning is easy to misread: read right, or asked about with working commands."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from judgestats.cli import main
+
+FOLDER = Path(__file__).parent / "fixtures" / "misread"
+QUIET = ("--track", "none", "--report", "none", "--json")
+READ = {
+    "04_games.jsonl": (
+        (),
+        {"items": 36, "orders": 2, "repeats": 1},
+        [("order_consistency", "", "", 0.944), ("win_rate", "", "m", 0.41)],
+    ),
+    "05_unread.csv": (
+        (),
+        {"judgments": 163, "missing": 77, "labels": 240},
+        [("agreement", "", "", 0.865), ("tpr", "", "", 0.825), ("tnr", "", "", 0.924)],
+    ),
+    "06_query_documents.csv": ((), {"items": 192, "clusters": 24}, [("mean", "", "", 1.531)]),
+    "07_criteria.csv": ((), {"items": 24, "judges": 2, "criteria": 2, "repeats": 2}, []),
+    "08_scores.csv": (
+        ("--labels", str(FOLDER / "08_labels.csv")),
+        {"items": 36, "criteria": 2, "repeats": 2, "human_raters": 3},
+        [
+            ("pearson_with_human", "tone", "", 0.871),
+            ("pearson_with_human", "accuracy", "", 0.888),
+        ],
+    ),
+    "09_before.csv": ((), {"items": 80, "repeats": 3}, [("pass_rate", "", "", 0.5)]),
+    "09_after.csv": ((), {"items": 80, "repeats": 3}, [("pass_rate", "", "", 0.287)]),
+    "10_scores_in_list.json": (
+        (),
+        {"items": 24, "repeats": 3},
+        [("sem", "", "", 0.667), ("icc_1_1", "", "", 0.759)],
+    ),
+    "11_records_by_id.json": ((), {"items": 24, "judgments": 24}, [("mean", "", "", 3.125)]),
+    "12_status.csv": (
+        (),
+        {"items": 12, "repeats": 2},
+        [("sem", "", "", 1.291), ("icc_1_1", "", "", 0.197)],
+    ),
+    "15_events.jsonl": ((), {"items": 36, "judgments": 36, "rows_filtered": 36}, []),
+    "17_systems_criteria.csv": (
+        (),
+        {"systems": 2, "criteria": 2, "judges": 1, "repeats": 1, "clusters": 36},
+        [("mean", "correctness", "dense", 1.861), ("mean", "correctness", "sparse", 3.167)],
+    ),
+    "18_judges_missing.csv": ((), {"items": 120, "judges": 6, "missing": 176}, []),
+    "19_not_applicable.csv": ((), {"not_applicable": 15, "unparsed": 0, "judgments": 57}, []),
+    "20_scale.csv": ((), {"items": 48, "labels": 48}, []),
+}
+ASKED = {
+    "01_candidates_in_list.json": (
+        "--map verdict=answers[].grade,system=answers[].bot",
+        {"items": 36, "systems": 3, "repeats": 1},
+        [("mean", "", s, m) for s, m in (("Alpha", 1.25), ("Beta", 2.75), ("Gamma", 3.75))],
+    ),
+    "02_condition_beside_list.json": (
+        "--map verdict=votes[].winner --factor prompt_template",
+        {"items": 12, "repeats": 6},
+        [("flip_rate", "p1", "", 0.217), ("flip_rate", "p2", "", 0.0)],
+    ),
+    "03_row_id.csv": (
+        "--map criterion=name --item traceId --human source=ANNOTATION",
+        {"items": 36, "criteria": 2, "labels": 18},
+        [("agreement", "correct", "", 0.833), ("mean", "helpfulness", "", 0.497)],
+    ),
+    "13_cache.csv": ("--judge-rows cached=false", {"items": 24, "repeats": 1}, []),
+    "16_trials.csv": ("--item task_id,trial", {"items": 192, "clusters": 48, "repeats": 1}, []),
+}
+REPLIES = {
+    "21_replies_pairs.csv": ("pairwise", ["b", "b", "a"]),
+    "21_replies_scores.csv": ("pointwise", [4.0, 8.0, 4.5]),
+}
+
+
+def document(capsys, *words):
+    """The exit code and the JSON that a command prints."""
+    code = main(list(map(str, words)))
+    return code, json.loads(capsys.readouterr().out)
+
+
+def check(found, counts, statistics):
+    """Compare counts, and statistics to the digits that are known."""
+    got = found["reading"]["counts"]
+    assert {k: got[k] for k in counts} == counts
+    for name, place, system, value in statistics:
+        hits = [
+            s["value"]
+            for s in found["statistics"]
+            if s["name"] == name
+            and s["system"] == system
+            and place in s["criterion"] + s["condition"]
+        ]
+        assert any(v == pytest.approx(value, abs=6e-4) for v in hits), (name, place, system, hits)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_file_easy_to_misread_is_read_right(name, workplace, capsys):
+    further, counts, statistics = READ[name]
+    code, found = document(capsys, "analyze", FOLDER / name, *further, *QUIET)
+    assert code == 0
+    check(found, counts, statistics)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_question_holds_the_right_reading_and_each_of_its_commands_works(name, workplace, capsys):
+    right, counts, statistics = ASKED[name]
+    code, asked = document(capsys, "analyze", FOLDER / name, *QUIET)
+    assert (code, asked["reading"]["status"]) == (2, "ask")
+    options = [o["command"][3:] for o in asked["reading"]["options"]]
+    assert shlex.split(right) in options
+    for option in asked["reading"]["options"]:
+        code, found = document(capsys, *option["command"][1:], *QUIET)
+        items = found["reading"]["counts"]["items"]
+        assert (code, option["preview"][0]) == (0, f"{items:,} items")
+        if option["command"][3:] == shlex.split(right):
+            check(found, counts, statistics)
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_replies_that_state_a_verdict_plainly_are_read(name):
+    from judgestats import read_judgments
+
+    protocol, right = REPLIES[name]
+    frame = read_judgments(FOLDER / name, parse=protocol).sort_values("item_id")
+    column = "score" if protocol == "pointwise" else "choice"
+    assert frame[column].tolist() == right
