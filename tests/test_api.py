@@ -101,7 +101,7 @@ def test_compare_holds_each_to_the_first() -> None:
     assert set(found.results["run"]) == {"data 2"}
     shift = found.results[found.results["id"].str.contains("shift.A/")]
     assert shift["estimate"].tolist() == [2.0]
-    assert "scores differ: A, mean score: moved by 2.00 points" in found.sentence
+    assert "CHANGED. A: the mean rose by 2.00" in found.sentence
     assert "they share no items" in found.sentence
     assert found.conditions["run"].tolist() == [f"data {i}" for i in (1, 1, 2, 2, 3, 3)]
     assert list(found.figures) == []  # two points are no figure
@@ -110,7 +110,7 @@ def test_compare_holds_each_to_the_first() -> None:
     )
     assert list(more.figures) == ["shifts"]
     assert "Run 2 against Run 1" in found._repr_html_()
-    assert "compared by item on the 20 items" in str(found)
+    assert str(found).startswith("CHANGED  data 2, A: the mean rose by 2.00")
     assert len(repr(found)) < 250
     with pytest.raises(InputError, match="at least two"):
         js.compare(SCORES)

@@ -14,10 +14,10 @@ from judgestats.analysis.audit import verdict_plan
 from judgestats.analysis.drift_claims import (
     at_family_level,
     drift_headlines,
-    drift_sentence,
     drift_weights,
     left_out_items,
     with_labelled,
+    with_reach,
     with_split,
 )
 from judgestats.analysis.drift_tests import (
@@ -157,7 +157,7 @@ def drift(
             first, second, own, rerun, n_resamples, len(chosen) * comparisons, scored=scored,
             level=level, seed=seed, target=target, margin=margin,
         )  # fmt: skip
-    tests = at_family_level(tests, 1 - (1 - level) / comparisons)
+    tests = with_reach(at_family_level(tests, 1 - (1 - level) / comparisons))
     primary = {r.id: r.result for r in tests if isinstance(r.result, TestResult)}
     family = adjust_family(primary, family=_FAMILY, weights=drift_weights(primary))
     family = _adjust_comparisons(family, comparisons)
@@ -166,7 +166,7 @@ def drift(
     analysis = Analysis(
         experiment="drift",
         question=_QUESTION,
-        sentence=drift_sentence(headlines, tests, counts, confirmed=confirmed),
+        sentence="",
         headlines=headlines,
         conditions=table,
         results=(
@@ -237,7 +237,7 @@ def _described(
         limits = tuple(common_limits(joined, scored_conditions.table, array))
         return (
             scored_conditions.table,
-            list(scored_conditions.results),
+            [*scored_conditions.results, *scored_conditions.estimates],
             limits,
             dict(scored_conditions.metrics),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -11,23 +11,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.drift_tests import LEAD, PRIMARY, SAME, pair_label
-from judgestats.analysis.families import LEVEL, claim_headline, claim_of
+from judgestats.analysis.drift_tests import LEAD, pair_label
+from judgestats.analysis.families import claim_headline, claim_of
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.summary_rows import results_row
 from judgestats.analysis.verdict_consistency import outcomes
 from judgestats.results import About, Claim, Headline
-from judgestats.results.numbers import (
-    adjusted_p,
-    apa_estimate,
-    apa_number,
-    estimate_parts,
-    with_bounds,
-)
+from judgestats.results.change_screen import PRIMARY, SAME
 from judgestats.stats.inference.distributions import t
 from judgestats.stats.inference.multiplicity import Family, weighted_levels
-from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Sample, TestResult
+from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, TestResult
 from judgestats.stats.validity.sequential import anchored_change
 from judgestats.stats.validity.systems import paired_share_difference
 
@@ -114,51 +108,22 @@ def _at_level(result: TestResult, level: float) -> TestResult:
     )
 
 
-def drift_outcome(headlines: Sequence[Headline]) -> str:
-    """CHANGED, NO CHANGE or CANNOT TELL.
-
-    Parameters
-    ----------
-    headlines : sequence of Headline
-        Of `drift_headlines`.
-
-    Returns
-    -------
-    str
-        NO CHANGE where every leading quantity is shown to lie within its margin, or both runs hold
-        the same judgments, and nothing has changed.
-    """
-    if any(h.claim == "differs" for h in headlines):
-        return "CHANGED"
-    leading = [h for h in headlines if h.hypothesis in PRIMARY or h.reason == SAME]
-    alike = [h.claim == "equivalent" or h.reason == SAME for h in leading]
-    return "NO CHANGE" if alike and all(alike) else "CANNOT TELL"
-
-
-def smallest_change(tests: Sequence[NamedResult]) -> float:
-    """The smallest change of a leading quantity that is found with probability .80.
-
-    Parameters
-    ----------
-    tests : sequence of NamedResult
-
-    Returns
-    -------
-    float
-        In the quantity's unit, the largest over conditions; NaN where none has an error.
-    """
-    primary = [r.id for r in tests if isinstance(r.result, TestResult)]
-    weights, found = drift_weights(primary), []
+def with_reach(tests: Sequence[NamedResult]) -> list[NamedResult]:
+    """The tests; those of leading quantities say which change they find with probability .80."""
+    weights = drift_weights(r.id for r in tests if isinstance(r.result, TestResult))
+    out = []
     for named in tests:
         result = named.result
-        if not isinstance(result, TestResult) or named.id.partition(".")[0] not in PRIMARY:
-            continue
-        if result.effect is None or not result.effect.std_error > 0:
-            continue
-        df, alpha = result.df["df"], 0.05 * weights[named.id]
-        quantiles = float(t.ppf(1 - alpha / 2, df)) + float(t.ppf(0.8, df))
-        found.append(quantiles * result.effect.std_error)
-    return max(found, default=math.nan)
+        effect = result.effect if isinstance(result, TestResult) else None
+        leads = named.id.partition(".")[0] in PRIMARY
+        if isinstance(result, TestResult) and leads and effect and effect.std_error > 0:
+            df, alpha = result.df["df"], 0.05 * weights[named.id]
+            quantiles = float(t.ppf(1 - alpha / 2, df)) + float(t.ppf(0.8, df))
+            details = {**result.details, "smallest_change": quantiles * effect.std_error}
+            out.append(replace(named, result=result.replace(details=details)))
+        else:
+            out.append(named)
+    return out
 
 
 def drift_headlines(
@@ -268,177 +233,6 @@ def _direction(kind: str, effect: Estimate | Comparison | None) -> Literal["", "
     return "lower" if effect.estimate < nothing else ""
 
 
-def drift_sentence(
-    headlines: Sequence[Headline],
-    tests: Sequence[NamedResult],
-    counts: Mapping[str, int],
-    *,
-    confirmed: bool = False,
-) -> str:
-    """The answer in one sentence.
-
-    Parameters
-    ----------
-    headlines : sequence of Headline
-    tests : sequence of NamedResult
-        What they rest on.
-    counts : mapping
-        Items ``matched``, and ``only_first`` and ``only_second`` left out.
-    confirmed : bool
-        See `drift_headlines`.
-
-    Returns
-    -------
-    str
-        CHANGED, NO CHANGE or CANNOT TELL; what changed, by how much; what did not show a change,
-        and which changes are ruled out; which items it stands on.
-    """
-    by_id = {r.id: r for r in tests}
-    resting = [by_id[h.rests_on[0]] for h in headlines]
-    changed = [h for h in headlines if h.claim == "differs"]
-    same = [h for h in headlines if h.reason == SAME]
-    still = [h for h in headlines if h.claim == "open" and h not in same]
-    parts = []
-    if changed:
-        what = ", ".join(_changed(h, by_id[h.rests_on[0]], tests) for h in changed)
-        subject = _changed_what(changed[0].hypothesis, confirmed=confirmed)
-        parts.append(f"{subject}: {what}")
-    if alike := [h for h in headlines if h.claim == "equivalent"]:
-        what = ", ".join(_alike(h, by_id[h.rests_on[0]], tests) for h in alike)
-        parts.append(f"no change: {what}")
-    if still:
-        smallest = adjusted_p(min(still, key=lambda h: h.p_adjusted))
-        beside = " beside it" if changed else ""
-        parts.append(
-            f"no change is shown{beside} {_strata_phrase(still)} (smallest adjusted p {smallest})"
-        )
-        if ruled := list(_ruled_out([by_id[h.rests_on[0]] for h in still], tests)):
-            parts.append(f"ruled out there: {_listed(ruled)}")
-    if same:
-        parts.append(f"{SAME} ({', '.join(h.about.stratum for h in same)})")
-    if len(same) < len(headlines) and _once(resting):
-        parts.append(
-            "each run judged once, so that at most the direction of a shift can be told, not "
-            "whether single judgments or their spread changed beyond repetition"
-        )
-    else:
-        parts += _untested([h for h in headlines if h.claim == "undefined"])
-    reach = smallest_change(tests)
-    if not math.isnan(reach):
-        parts.append(f"smallest change found with probability .80: {apa_number(reach)}")
-    parts.append(_item_counts(counts, resting))
-    outcome = drift_outcome(headlines)
-    if outcome == "CHANGED" and all(_is_within_margin(by_id[h.rests_on[0]]) for h in changed):
-        outcome += ", within the margin"
-    return f"{outcome}: {'; '.join(parts)}."
-
-
-def _is_within_margin(named: NamedResult) -> bool:
-    """Whether a change is shown to be smaller than what counts as one."""
-    details = named.result.details if isinstance(named.result, TestResult) else {}
-    return bool(details.get("p_equivalent", math.nan) <= LEVEL)
-
-
-def _alike(headline: Headline, named: NamedResult, tests: Sequence[NamedResult]) -> str:
-    """A leading quantity shown to be the same, with its interval and margin."""
-    effect = _effect(named, tests)
-    details = named.result.details if isinstance(named.result, TestResult) else {}
-    what = f"{headline.about.stratum}, {_ASPECTS[headline.hypothesis]}"
-    if effect is None or effect.interval is None:
-        return what
-    shown = with_bounds(effect.estimate, effect.interval.low, effect.interval.high)
-    return f"{what}: {shown}, margin {apa_number(float(details['margin']))}"
-
-
-def _untested(headlines: Sequence[Headline]) -> Iterator[str]:
-    """What could not be tested, and why; one reason stands for all that share it."""
-    by_reason: dict[str, list[str]] = {}
-    for headline in headlines:
-        by_reason.setdefault(headline.reason, []).append(_ASPECTS[headline.hypothesis])
-    for reason, aspects in by_reason.items():
-        yield f"not tested: {_listed(list(dict.fromkeys(aspects)))}, since {reason}"
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-
-
-def _strata_phrase(headlines: Sequence[Headline]) -> str:
-    names = list(dict.fromkeys(h.about.stratum for h in headlines))
-    what = _listed(list(dict.fromkeys(_ASPECTS[h.hypothesis] for h in headlines)))
-    return f"for {names[0] if len(names) == 1 else f'any of {len(names)} conditions'} in {what}"
-
-
-def _changed(headline: Headline, named: NamedResult, tests: Sequence[NamedResult]) -> str:
-    """One change with its size, interval and p."""
-    effect = _effect(named, tests)
-    size = ""
-    if effect is not None and not math.isnan(effect.estimate):
-        low, high = (
-            (effect.interval.low, effect.interval.high) if effect.interval else (math.nan, math.nan)
-        )
-        if headline.hypothesis == "flips":
-            share = [100 * v for v in (effect.estimate, low, high)]
-            number, interval = estimate_parts(*share, digits=1)
-            size = f"{number} % more differ than between repetitions {interval}".rstrip()
-        elif headline.hypothesis == "spread":
-            size = (
-                "mean difference of two repeats multiplied by "
-                f"{with_bounds(effect.estimate, low, high)}"
-            )
-        elif headline.hypothesis in {"pass_rate", "win_rate", "flip_rate"}:
-            size = f"moved by {with_bounds(effect.estimate, low, high, bounded=True)}"
-        else:
-            size = f"moved by {with_bounds(effect.estimate, low, high)} points"
-        details = named.result.details if isinstance(named.result, TestResult) else {}
-        if headline.hypothesis in PRIMARY:
-            here = details.get("target") == "these items"
-            size += f" on these {_sample(named).n_items} items" if here else " on items like these"
-    what = _ASPECTS[headline.hypothesis]
-    return (
-        f"{headline.about.stratum}, {what}{': ' * bool(size)}{size} "
-        f"(adjusted p {adjusted_p(headline)})"
-    )
-
-
-def _ruled_out(open_tests: Sequence[NamedResult], tests: Sequence[NamedResult]) -> Iterator[str]:
-    """By aspect, the changes outside every interval; none where one has no interval."""
-    by_kind: dict[str, list[Estimate | Comparison | None]] = {}
-    for named in open_tests:
-        by_kind.setdefault(named.id.partition(".")[0], []).append(_effect(named, tests))
-    for kind, effects in by_kind.items():
-        intervals = [e.interval for e in effects if e is not None and e.interval is not None]
-        if len(intervals) < len(effects):
-            continue
-        low, high = min(i.low for i in intervals), max(i.high for i in intervals)
-        if not low < high < math.inf:
-            continue
-        if kind in {"pass_rate", "win_rate", "flip_rate"}:
-            yield (
-                f"changes of the {_ASPECTS[kind]} above {apa_number(max(-low, high), bounded=True)}"
-            )
-        elif kind == "shift":
-            yield f"shifts of the mean above {apa_number(max(-low, high))} points"
-        elif kind == "flips":
-            yield f"changes of more than {apa_number(100 * high, digits=1)} % of verdicts"
-        else:
-            yield (
-                f"a mean difference of two repeats below {apa_number(low)} or above "
-                f"{apa_number(high)} times the first"
-            )
-
-
-def _once(tests: Sequence[NamedResult]) -> bool:
-    """Whether no run judged anything twice."""
-    return all(_sample(t).n_replications_max in {None, 1} for t in tests)
-
-
-def _sample(named: NamedResult) -> Sample:
-    if not isinstance(named.result, TestResult):
-        raise TypeError(f"{named.id} is no test")
-    return named.result.sample
-
-
 def left_out_items(counts: Mapping[str, int]) -> tuple[Limit, ...]:
     """That items of one run have no counterpart in the other.
 
@@ -458,20 +252,6 @@ def left_out_items(counts: Mapping[str, int]) -> tuple[Limit, ...]:
     text = f"Only items of both runs are compared: {' and '.join(each)} stand in that run alone."
     short = f"{lost} of {lost + counts['matched']} items left out"
     return (Limit(text, code="items_left_out", short=short),)
-
-
-def _item_counts(counts: Mapping[str, int], tests: Sequence[NamedResult]) -> str:
-    """The items compared, those without a counterpart, those unread in one of the runs."""
-    lost = [
-        f"{counts[key]} only in the {which} run left out"
-        for key, which in (("only_first", "first"), ("only_second", "second"))
-        if counts[key]
-    ]
-    unread = max(_sample(t).excluded.get(UNREAD, 0) for t in tests)
-    if unread:
-        lost.append(f"up to {unread} of them without a verdict in one")
-    text = f"compared by item on the {counts['matched']} items that both runs judged"
-    return f"{text} ({', '.join(lost)})" if lost else text
 
 
 # fmt: off
@@ -617,14 +397,12 @@ def _led(
                     reason=estimate.reason,
                 )
             )
-    changes = (_change_phrase(pair_label(*pair), parts) for pair, parts in split.items())
     rows = (
         results_row(key, ask, short, f"{key}_change", f"anchored.{key}.{{}}", names)
         for key, (_, ask, short) in _PARTS.items()
     )
     return replace(
         analysis,
-        sentence=" ".join([*changes, analysis.sentence]),
         results=(*results, *analysis.results),
         headlines=(*headlines, *analysis.headlines),
         limitations=(*notes, *analysis.limitations),
@@ -728,20 +506,3 @@ def _item_means(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
         value = own["choice"].astype(str).str.lower().map(_PASS)
     table = own.assign(value=value.astype(float)).groupby("item_id", sort=False)
     return table.agg(value=("value", "mean"), cluster=("cluster", "first")).dropna(subset="value")
-
-
-def _change_phrase(name: str, parts: Mapping[str, Estimate]) -> str:
-    shown = {k: apa_estimate(e.estimate, e.interval) for k, e in parts.items()}
-    beside = ("accuracy", "distance", "people", "sensitivity", "specificity")
-    called = {k: _PARTS[k][1].removesuffix(" changed by") for k in beside if k in shown}
-    asked = called | ({"people": "people's labels"} if "people" in shown else {})
-    sentences = [f"{what} by {shown[k]}" for k, what in asked.items()]
-    if "total" not in parts:
-        return f"{name}: on the same answers changed: {', '.join(sentences)}."
-    if np.isnan(parts["judge"].estimate):
-        return f"{name}: changed by {shown['total']}; {parts['judge'].reason}."
-    text = (
-        f"{name}: of the total change of {shown['total']}, {shown['judge']} is the judge's (on "
-        f"unchanged answers) and {shown['system']} the system's as today's judge sees it."
-    )
-    return f"{text} On unchanged answers changed: {', '.join(sentences)}." if sentences else text

@@ -19,6 +19,7 @@ from judgestats.analysis.verdict_consistency import outcomes
 from judgestats.data.matrices import score_array
 from judgestats.errors import InputError
 from judgestats.results import About
+from judgestats.results.change_screen import PRIMARY, SAME
 from judgestats.results.records import Role
 from judgestats.results.screen import describe_changes
 from judgestats.stats import run_change, spread_test
@@ -169,8 +170,6 @@ def with_parameters(
 
 _RUNS = ("first run", "second run")
 _ONCE = "neither run repeated its scores, so their scatter is not known"
-SAME = "the same judgments in both runs: nothing has changed on these items"
-"""The reason where nothing is tested: one run given twice, say, agrees with itself by design."""
 
 
 _FEW_VALUES = 20
@@ -188,10 +187,8 @@ class _Aspect:
     estimand: str = ""
 
 
-PRIMARY = ("shift", "pass_rate", "win_rate")
-"""Aspects that lead: their tests weigh .8 of the family, and equivalence is asked of them."""
 LEAD = 0.8
-"""Weight of the leading tests in the family."""
+"""Weight of the leading tests in the family, of which equivalence is asked too."""
 _RATES = {"pass": 1.0, "fail": 0.0, "a": 1.0, "b": 0.0, "tie": 0.5}
 _MEAN = _Aspect(id="shift", title="Shift of the mean score", column="score", kind="scores")
 _PASS_RATE = _Aspect(

@@ -217,6 +217,19 @@ _DRIFT = Command(
     ),
 )
 
+_COMPARE = Command(
+    "Compare runs or files with the first of them", "compare:compare_command",
+    (
+        Argument("run", "MLflow run ids (or their beginnings), folders of runs, or files of "
+            "judgments; the first is the reference", many="some", kind="file"),
+        Option("--resamples", "Statistics", "Bootstrap resamples and permutations", kind="whole",
+            default=999),
+        Option("--seed", "Statistics", "Seed of resampling", kind="whole", default=0),
+        *SHOWN,
+    ),
+    examples=("judgestats compare FIRST_RUN SECOND_RUN",),
+)
+
 _CHECK = Command(
     "Decide whether a judge may be used, for CI", "check:check_command",
     (
@@ -524,6 +537,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             RESULTS,
             examples=("judgestats demo",),
         ),
+        "compare": _COMPARE,
         "items": _ITEMS,
         "endpoint": _ENDPOINT,
         "export": _EXPORT,

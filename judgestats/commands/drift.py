@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgestats.analysis.drift_claims import drift_outcome
-from judgestats.analysis.records import Analysis
 from judgestats.commands.arguments import Args, repeated_options, table_options
 from judgestats.data.readers.labels import with_labels, with_stated_words
 from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.errors import InputError, guard_output
 from judgestats.results import Results, write_results
+from judgestats.results.change_screen import change_outcome, change_sentences
 from judgestats.runner import display as console
 from judgestats.runner.display import announce_progress, finish, show
 from judgestats.tracking.fetch import facts_of_run, run_judgments, simulated_in
@@ -54,20 +53,20 @@ def drift_command(arguments: Args) -> int:
             raise InputError(f"drift: --pair expects 'FIRST -> SECOND', got {text!r}.")
         pairs[one.strip()] = two.strip()
     with console.use_output(console.parse_output_options(arguments)):
-        analysis = _drift(arguments, pairs)
+        results = _drift(arguments, pairs)
     if not (arguments.fail_if_changed or arguments.fail_unless_same):
         return 0
-    claims = {headline.claim for headline in analysis.headlines}
+    claims = {headline.claim for headline in results.headlines}
     if claims == {"undefined"}:
         flag = "--fail-unless-same" if arguments.fail_unless_same else "--fail-if-changed"
-        raise InputError(f"drift: {flag}: nothing could be tested. {analysis.sentence}")
-    outcome = drift_outcome(analysis.headlines)
+        raise InputError(f"drift: {flag}: nothing could be tested: {change_sentences(results)[0]}")
+    outcome = change_outcome(results.headlines)
     if outcome == "CANNOT TELL" and arguments.fail_unless_same:
         return _CANNOT_TELL
     return int(outcome == "CHANGED")
 
 
-def _drift(arguments: Args, pairs: dict[str, str]) -> Analysis:
+def _drift(arguments: Args, pairs: dict[str, str]) -> Results:
     """Compare, print, and write where that is asked for."""
     if Path(arguments.out).suffix in {".html", ".pdf", ".docx", ".md", ".tex", ".csv"}:
         raise InputError(
@@ -139,7 +138,7 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Analysis:
         with guard_output(Path(arguments.out)):
             results = record_crosscheck(Path(arguments.out), compared, results)
     finish(results, following=[*kept, *following], further=_readings(first, second))
-    return analysis
+    return results
 
 
 def _readings(first: DataFrame, second: DataFrame) -> dict[str, Any]:

@@ -7,20 +7,18 @@ import shlex
 import shutil
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from judgestats.commands.arguments import Args
+from judgestats.commands.compare import comparison_commands, comparison_document, run_names
 from judgestats.errors import InputError, guard_output
-from judgestats.results import Results, plain, read_results
-from judgestats.results.screen import brief_of_runs
-from judgestats.results.summary import Summary
 from judgestats.runner import display as console
 from judgestats.runner.common_parameters import FORMATS as ASKED
 from judgestats.runner.design import project_folder
-from judgestats.runner.display import announce_progress, finish, show_brief, write_json
+from judgestats.runner.display import announce_progress, finish, print_lines, write_json
 
-_LONGEST = 90
-"""Letters of a command that is shown whole."""
+if TYPE_CHECKING:
+    from judgestats.reporting.notebook import Compared
 
 
 def report_command(arguments: Args) -> int:
@@ -114,9 +112,9 @@ def _report(arguments: Args, place: _ReportPath) -> None:
             own.mkdir()
             runs.append(run_folder(run, own))
         folders = [folder for folder, _ in runs]
-        beside = _comparison_summary(dict(zip(_names(arguments.run), folders, strict=True)))
-        if len(folders) > 1 and console.output_options().form != "json":
-            show_brief(beside, more="the report holds all", closing=len(place.formats) + 2)
+        compared = _compared(arguments.run, folders) if len(folders) > 1 else None
+        if compared is not None and console.output_options().form != "json":
+            print_lines(compared.screen(width=console.screen_size()[0]))
         with announce_progress("Rendering the report"):
             made = render_report(
                 folders[0] if len(folders) == 1 else folders,
@@ -128,42 +126,22 @@ def _report(arguments: Args, place: _ReportPath) -> None:
             )
     if console.output_options().form == "json":
         reports = {kind: str(path) for kind, path in made.items()}
-        write_json({"brief": plain(beside), "reports": reports})
+        found = comparison_document(compared) if compared is not None else {}
+        write_json({**found, "reports": reports})
         return
     console.print_result(*(f"Report ({kind}): {path}" for kind, path in made.items()))
-    if len(folders) > 1:
-        finish(None, following=_following(arguments.run, beside))
+    if compared is not None:
+        finish(None, following=comparison_commands(arguments.run))
 
 
-def _following(runs: list[str], beside: Summary) -> list[str]:
-    """The test of two runs by itself, where there is one; else each run."""
-    words = [run if Path(run).exists() else run[: console.SHORT] for run in runs]
-    tested = any(answer.claim != "undefined" for answer in beside.answers)
-    if tested and words[0] != words[1]:
-        whole = shlex.join(["judgestats", "drift", *words[:2]])
-        return [whole if len(whole) <= _LONGEST else "judgestats drift FIRST SECOND"]
-    return [shlex.join(["judgestats", "show", run]) for run in dict.fromkeys(words)]
+def _compared(runs: list[str], folders: list[Path]) -> Compared:
+    """The runs compared with the first, shown before anything is rendered."""
+    from judgestats.api import compare
+    from judgestats.reporting.notebook import Compared
 
-
-def _names(runs: list[str]) -> list[str]:
-    """What each run is called beside the others: the beginning of its id, its folder."""
-    names = [Path(run).name if Path(run).exists() else run[: console.SHORT] for run in runs]
-    return names if len(set(names)) == len(names) else [f"run {i + 1}" for i in range(len(runs))]
-
-
-def _comparison_summary(folders: dict[str, Path]) -> Summary:
-    """The runs side by side with what the page tests, shown before anything is rendered."""
-    runs = {name: read_results(folder / "results.json") for name, folder in folders.items()}
-    changes: dict[str, Results | str] = {}
-    if len(folders) > 1:
-        from judgestats.reporting import load_run
-        from judgestats.reporting.sections.compare import pairs
-
-        with announce_progress("Comparing the runs"):
-            held = pairs([load_run(folder) for folder in folders.values()])
-        for name, pair in zip(list(folders)[1:], held, strict=True):
-            changes[name] = pair.refused if pair.comparison is None else pair.comparison
-    return brief_of_runs(runs, changes=changes)
+    with announce_progress("Comparing the runs"):
+        found = compare(*folders)
+    return Compared(run_names(runs), found.runs, found.pairs)
 
 
 _PARAMETER = re.compile(r'^run = "\."', re.MULTILINE)

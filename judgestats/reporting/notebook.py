@@ -21,7 +21,9 @@ from judgestats.reporting.sections import compare, data, figures
 from judgestats.reporting.sections.compare import Pair
 from judgestats.reporting.tables import Table
 from judgestats.results import Headline, Results
+from judgestats.results.change_screen import change_screen
 from judgestats.results.files import results_frame
+from judgestats.results.screen import WIDTH, Lines, plain_text
 from judgestats.results.verdict import Verdict
 from judgestats.results.verdict_screen import verdict_groups
 
@@ -265,7 +267,7 @@ class Compared:
 
     @property
     def sentence(self) -> str:
-        """A sentence for each later run."""
+        """The outcome of each later run, and what changed."""
         return " ".join(pair.sentence for pair in self.pairs)
 
     @property
@@ -304,8 +306,25 @@ class Compared:
         )
 
     def __str__(self) -> str:
-        tables = [str(table) for table in self._tables()]
-        return "\n\n".join([self.question, *tables, self.sentence])
+        return plain_text(self.screen())
+
+    def screen(self, *, width: int = WIDTH, more: str = "") -> Lines:
+        """The first screen: outcome, what differs, changes, and care.
+
+        Parameters
+        ----------
+        width : int
+        more : str
+            The command that shows everything.
+        """
+        first, *later = self.names
+        found = {
+            later[pair.number - 2]: pair.refused if pair.comparison is None else pair.comparison
+            for pair in self.pairs
+        }
+        facts = [run.facts for run in self.runs]
+        title = f"{first} to {', '.join(later)}"
+        return change_screen(found, runs=facts, title=title, width=width, more=more)
 
     def __dir__(self) -> list[str]:
         return public_names(self)

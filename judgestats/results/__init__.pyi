@@ -71,7 +71,6 @@ from judgestats.results.results import VERSION as VERSION
 from judgestats.results.results import Results as Results
 from judgestats.results.screen import HEIGHT as HEIGHT
 from judgestats.results.screen import WIDTH as WIDTH
-from judgestats.results.screen import brief_of_runs as brief_of_runs
 from judgestats.results.screen import differing_parameters as differing_parameters
 from judgestats.results.screen import next_line as next_line
 from judgestats.results.screen import plain_text as plain_text

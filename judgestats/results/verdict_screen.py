@@ -491,7 +491,11 @@ def step_text(step: object, label: str) -> str:
 
 def care_lines(results: Results, width: int) -> Lines:
     """What limits the answer, the gravest first, in a few lines."""
-    listed = care_of(results)
+    return care_text_lines(care_of(results), width)
+
+
+def care_text_lines(listed: Sequence[tuple[str, str]], width: int) -> Lines:
+    """Caveats in a few lines: severity and text, as `care_of` lists them."""
     major = [text for severity, text in listed if severity != "minor"]
     minor = [text for severity, text in listed if severity == "minor"]
     joint = " · "

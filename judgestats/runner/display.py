@@ -20,8 +20,8 @@ from urllib.parse import quote
 from judgestats.collection.account import token_parts
 from judgestats.errors import printable
 from judgestats.results import Results, plain, to_plain
+from judgestats.results.change_screen import change_screen, outcome_lines
 from judgestats.results.decisions import DecisionOptions, verdicts_of
-from judgestats.results.drift_screen import drift_screen
 from judgestats.results.purposes import read_requirements
 from judgestats.results.screen import (
     HEIGHT,
@@ -29,12 +29,11 @@ from judgestats.results.screen import (
     Lines,
     full_text,
     next_line,
-    plain_text,
     screen_of,
 )
 from judgestats.results.summary import Summary, brief_of
 from judgestats.results.verdict import SCHEMA, summary_of
-from judgestats.results.verdict_screen import finding_of, verdict_lines, verdict_screen
+from judgestats.results.verdict_screen import finding_of, verdict_screen
 from judgestats.terminal import as_typed, can_show, emit, is_terminal
 
 if TYPE_CHECKING:
@@ -455,16 +454,15 @@ def show(
     chosen = output_options()
     results = _required(results)
     if chosen.form == "full":
-        outcomes = [plain_text(verdict_lines(results)), ""] if results.verdicts else []
-        print_result(*first, *outcomes, full_text(results))
+        print_result(*first, *outcome_lines(results), "", full_text(results))
     elif chosen.form == "screen" and results.verdicts:
-        width = _size()[0]
+        width = screen_size()[0]
         closing = max(len(next_line(following, width)), 2)
         print_lines(verdict_screen(results, width=width, closing=closing, more=more))
     elif chosen.form == "screen" and results.kind == "drift":
-        print_lines(drift_screen(results, width=_size()[0], more=more))
+        print_lines(change_screen({"": results}, width=screen_size()[0], more=more))
     elif chosen.form == "screen":
-        closing = len(next_line(following, _size()[0])) if following else 2
+        closing = len(next_line(following, screen_size()[0])) if following else 2
         brief = brief_of(results)
         show_brief(brief, more=more or "--all shows everything", closing=closing)
 
@@ -479,7 +477,7 @@ def _required(results: Results) -> Results:
 
 def show_brief(brief: Summary, *, more: str, closing: int = 2) -> None:
     """Print an abstract as a screen."""
-    width, height = _size()
+    width, height = screen_size()
     print_lines(screen_of(brief, width=width, height=height, more=more, closing=closing))
 
 
@@ -515,7 +513,7 @@ def finish(
     if links is not None and results is not None and results.all_simulated:
         parts.append(as_typed("judges=gpt-4o-mini asks a real judge"))
     if parts:
-        print_lines(next_line(parts, _size()[0]))
+        print_lines(next_line(parts, screen_size()[0]))
 
 
 def _json(results: Results, links: Links | None, further: Mapping[str, Any]) -> None:
@@ -543,7 +541,7 @@ def write_json(document: Mapping[str, Any]) -> None:
     emit(text + "\n")
 
 
-def _size() -> tuple[int, int]:
+def screen_size() -> tuple[int, int]:
     """Columns and lines of the screen; what is piped is as wide as COLUMNS says, or may be."""
     if not is_terminal() and not os.environ.get("COLUMNS"):
         return WIDTH, HEIGHT

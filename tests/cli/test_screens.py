@@ -11,12 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import judgestats as js
 from judgestats.analysis import measured_results
 from judgestats.analysis.audit import audit
 from judgestats.analysis.drift import drift
 from judgestats.api import read_judgments
 from judgestats.cli import main
-from judgestats.results import brief_of, brief_of_runs, plain_text, screen_of
+from judgestats.results import brief_of, plain_text, screen_of
+from judgestats.results.change_screen import change_screen
 from judgestats.runner import announce_progress, finish, show, show_brief
 from judgestats.runner import display as console
 from tests.results.screens import assert_screen
@@ -83,15 +85,12 @@ def test_the_screen_of_drift(tmp_path):
         read_judgments(table(tmp_path / f"{s}.csv", 2, shift=s), scale=(1, 10)) for s in (0.0, 0.6)
     ]
     found = drift(*runs, n_resamples=99).records({"kind": "drift", "title": "drift: a to b"})
-    golden("drift", plain_text(screen_of(assert_screen(found))))
+    golden("drift", plain_text(change_screen({"": found})))
 
 
 def test_the_screen_of_runs_side_by_side(tmp_path):
-    runs = {
-        name: audited(table(tmp_path / f"{name}.csv", 2, shift=shift))
-        for name, shift in (("may", 0.0), ("june", 0.5))
-    }
-    golden("compare", plain_text(screen_of(brief_of_runs(runs))))
+    files = [table(tmp_path / f"{name}.csv", 2, shift=s) for name, s in (("may", 0), ("june", 1))]
+    golden("compare", str(js.compare(*files, n_resamples=99)))
 
 
 @pytest.mark.parametrize(
@@ -201,7 +200,7 @@ def test_files_are_compared_as_runs_are(workplace, capsys, tmp_path):
     assert main(["drift", *map(str, files), "--resamples", "99", "--fail-if-changed"]) == 1
     said = capsys.readouterr()
     assert said.out.startswith("CHANGED")
-    assert "drift: a.csv to b.csv" in said.out
+    assert "a.csv to b.csv" in said.out
     assert f"{files[0]}: " in said.err
     kept = str(tmp_path / "compared")
     assert main(["drift", *map(str, files), "--resamples", "19", "--out", kept]) == 0

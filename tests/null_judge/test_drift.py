@@ -7,6 +7,7 @@ import pytest
 
 from judgestats.analysis.drift import drift
 from judgestats.data import Condition
+from judgestats.results.change_screen import change_outcome
 from tests.null_judge.designs import seeded
 from tests.null_judge.doors import compared_runs
 from tests.null_judge.worlds import World, compared, labelled_items, scored
@@ -24,7 +25,7 @@ def share_of_false_claims(frames) -> float:
         found = drift(frame[first], frame[~first], pairs=PAIR, n_resamples=99, seed=seed)
         assert {h.claim for h in found.headlines} <= {"open", "differs", "undefined", "equivalent"}
         false += any(h.claim == "differs" for h in found.headlines)
-        assert found.sentence.startswith("CHANGED") == any(
+        assert (change_outcome(found.headlines) == "CHANGED") == any(
             h.claim == "differs" for h in found.headlines
         )
     return false / RUNS

@@ -28,9 +28,9 @@ from judgestats.reporting.sections.data import COEFFICIENTS
 from judgestats.reporting.sections.measures import LOST, any_of, heading, measured
 from judgestats.reporting.sections.summary_page import changes, number_at, sentences
 from judgestats.reporting.tables import Column, Table, filled
-from judgestats.results import CONDITIONS, Comparison, Estimate, Results, Test, write_results
-from judgestats.results.screen import NOT_GIVEN, brief_of_runs, differing_parameters
-from judgestats.results.summary import SummaryRow
+from judgestats.results import CONDITIONS, Comparison, Estimate, Results, Row, Test, write_results
+from judgestats.results.change_screen import change_outcome, change_sentences
+from judgestats.results.screen import NOT_GIVEN, differing_parameters
 
 
 def refusals(first: Run, second: Run) -> list[str]:
@@ -133,7 +133,8 @@ class Pair:
         """The comparison in words."""
         if self.comparison is None:
             return f"Not tested: {self.refused.rstrip('.')}."
-        return f"{self.title}: {self.comparison.answer}"
+        said = " ".join(change_sentences(self.comparison))
+        return f"{self.title}: {change_outcome(self.comparison.headlines)}. {said}"
 
     @property
     def table(self) -> Table:
@@ -458,8 +459,12 @@ def conditions(runs: Sequence[Run]) -> Table | None:
             }
             for i, row in enumerate(described)
         ]
-    brief = brief_of_runs({name: run.records for name, run in zip(names, runs, strict=True)})
-    shown = [(line.short, [_row_value(r, line) for r in rows]) for line in brief.lines]
+    asked: dict[tuple[str, str], list[Row]] = {}
+    for declared in (row for run in runs for row in run.records.rows):
+        asked.setdefault((declared.key, declared.ask), []).append(declared)
+    of_several = [own[0] for own in asked.values() if len(own) > 1]
+    lines = of_several or [own[0] for own in asked.values()]
+    shown = [(line.short, [_row_value(r, line) for r in rows]) for line in lines]
     if not shown:  # made before analyses declared their rows
         keys = ("mean", *COEFFICIENTS)
         shown = [(heading(k), [measured(r["run"], r["at"], k) for r in rows]) for k in keys]
@@ -491,7 +496,7 @@ def _lost_share(run: Run, row: int, key: str) -> Shown:
     return label(run.records, measure.at[0], share=True) if measure.is_finite else NOTHING
 
 
-def _row_value(row: Mapping[str, Any], line: SummaryRow) -> Measured:
+def _row_value(row: Mapping[str, Any], line: Row) -> Measured:
     """A declared row's number of one condition of one run."""
     records = row["run"].records
     asked = next((r for r in records.rows if (r.key, r.ask) == (line.key, line.ask)), None)

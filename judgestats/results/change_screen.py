@@ -1,0 +1,304 @@
+"""First screen of a comparison of runs: outcome, facts, changes, and care."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from judgestats.results.answers import format_record, number_of, row_decimals
+from judgestats.results.numbers import apa_number
+from judgestats.results.quantities import quantity_of
+from judgestats.results.records import Comparison, Estimate, Headline, Row, Test
+from judgestats.results.results import Results
+from judgestats.results.screen import NOT_GIVEN, WIDTH, Lines, Span, differing_parameters
+from judgestats.results.summary import brief_of
+from judgestats.results.verdict_screen import (
+    care_of,
+    care_text_lines,
+    facts_of,
+    grid_lines,
+    verdict_groups,
+)
+
+PRIMARY = ("shift", "pass_rate", "win_rate")
+"""Hypotheses on the quantity that decides."""
+SAME = "the same judgments in both runs: nothing has changed on these items"
+"""The reason where nothing is tested: one run given twice, say, agrees with itself by design."""
+_STYLES = {"CHANGED": "bad", "NO CHANGE": "good", "CANNOT TELL": "bold"}
+_STATES = {"differs": "changed", "equivalent": "no change", "open": "cannot tell",
+           "undefined": "not tested"}  # fmt: skip
+_RUN_VALUES = {
+    "change_of_scores": "condition.mean.{}", "gmd_ratio": "condition.gmd.{}",
+    "change_of_pass_rate": "verdicts.pass_rate.{}", "change_of_flips": "reliability.flip_rate.{}",
+}  # fmt: skip
+"""Ids of what a run has of the quantity that may have changed."""
+_MOST, _MOST_NAMED, _LINES = 3, 4, 17
+
+
+def change_outcome(headlines: Sequence[Headline]) -> str:
+    """CHANGED, NO CHANGE or CANNOT TELL.
+
+    Parameters
+    ----------
+    headlines : sequence of Headline
+        Of a comparison of two runs.
+
+    Returns
+    -------
+    str
+        NO CHANGE where every leading quantity is shown to lie within its margin, or both runs hold
+        the same judgments, and nothing has changed.
+    """
+    if any(h.claim == "differs" for h in headlines):
+        return "CHANGED"
+    leading = [h for h in headlines if h.hypothesis in PRIMARY or h.reason == SAME]
+    alike = [h.claim == "equivalent" or h.reason == SAME for h in leading]
+    return "NO CHANGE" if alike and all(alike) else "CANNOT TELL"
+
+
+def change_sentences(results: Results) -> list[str]:
+    """The claims that make the outcome, a sentence each, the quantity that decides first.
+
+    Parameters
+    ----------
+    results : Results
+        Of `judgestats drift`.
+
+    Returns
+    -------
+    list of str
+    """
+    outcome = change_outcome(results.headlines)
+    wanted = {"CHANGED": {"differs"}, "NO CHANGE": {"equivalent"}}.get(outcome, {"open"})
+    deciding = [h for h in results.headlines if h.claim in wanted and h.reason != SAME]
+    deciding.sort(key=lambda h: h.hypothesis not in PRIMARY)
+    told = [text for h in deciding if (text := _sentence(h, results))]
+    told += [f"{h.about.stratum}: {SAME}." for h in results.headlines if h.reason == SAME]
+    if not told:
+        gone = next((h for h in results.headlines if h.claim == "undefined"), None)
+        told = [f"{gone.about.stratum}: not tested, since {gone.reason}."] if gone else []
+    return told or ["nothing could be tested."]
+
+
+def outcome_lines(results: Results) -> list[str]:
+    """The outcomes of an analysis in words, a line each; its finding where it has none.
+
+    Parameters
+    ----------
+    results : Results
+
+    Returns
+    -------
+    list of str
+    """
+    if results.verdicts:
+        return [f"{word}  {text}" for word, text, _ in verdict_groups(results)]
+    if results.kind in {"drift", "comparison"}:
+        outcome = change_outcome(results.headlines)
+        return [f"{outcome}  {text}" for text in change_sentences(results)]
+    return [results.finding] if results.finding else []
+
+
+def _sentence(headline: Headline, results: Results) -> str:
+    """How far one quantity moved, with its interval."""
+    row, cell = _row_of(headline, results)
+    if row is None:
+        return ""
+    record = number_of(results, cell)
+    nothing = 1.0 if quantity_of(record.estimand).unit == "ratio" else 0.0
+    who = f"{headline.about.stratum}: " if headline.about.stratum else ""
+    what = row.ask.removeprefix("Change of ")
+    moved = "rose by" if record.estimate > nothing else "fell by"
+    moved = moved if headline.claim == "differs" else "changed by"
+    if moved == "fell by" and nothing == 0:
+        record = _turned(record)
+    number = " ".join(filter(None, format_record(record, decimals=row_decimals(row, results))))
+    if what == row.ask:
+        what, moved = f"{what}:", ""
+    by = f"{moved} {number}".strip()
+    test = results.get(headline.rests_on[0], Test)
+    if headline.claim == "equivalent":
+        margin = apa_number(float(test.details["margin"]), bounded=_bounded(row))
+        return f"{who}{what} {by}, within the margin of {margin}."
+    if headline.claim == "open":
+        return f"{who}{what} {by}: neither a change nor equality is shown."
+    within = float(test.details.get("p_equivalent", math.nan)) <= 0.05
+    return f"{who}{what} {by}{', within the margin' if within else ''}."
+
+
+def _turned(record: Estimate | Comparison) -> Estimate | Comparison:
+    """A fall as a positive number."""
+    ends = record.interval
+    turned = replace(ends, low=-ends.high, high=-ends.low) if ends else None
+    return replace(record, estimate=-record.estimate, interval=turned)
+
+
+def _row_of(headline: Headline, results: Results) -> tuple[Row | None, str]:
+    """The row with the number that a claim is about, and that number's id."""
+    for row in results.rows:
+        for cell in row.cells.values():
+            if cell in results and cell.rpartition("/")[0] in headline.rests_on:
+                known = math.isfinite(number_of(results, cell).estimate)
+                return (row, cell) if known else (None, "")
+    return None, ""
+
+
+def _bounded(row: Row) -> bool:
+    return quantity_of(row.estimand).bounded
+
+
+def change_screen(
+    compared: Mapping[str, Results | str],
+    *,
+    runs: Sequence[Mapping[str, object]] = (),
+    title: str = "",
+    width: int = WIDTH,
+    more: str = "",
+) -> Lines:
+    """The screen of later runs, each compared with the first.
+
+    Parameters
+    ----------
+    compared : mapping of name to Results or str
+        What was found of each later run, or why nothing was tested.
+    runs : sequence of mapping
+        Facts of the runs, of which the parameters that differ are shown.
+    title : str
+        What is compared; empty: as the results call it.
+    width : int
+    more : str
+        The command that shows everything.
+
+    Returns
+    -------
+    list of list of Span
+    """
+    tested = {name: found for name, found in compared.items() if isinstance(found, Results)}
+    said: list[tuple[str, str]] = []
+    for name, found in compared.items():
+        if isinstance(found, str):
+            said.append(("CANNOT TELL", f"{name}: not tested, since {found.rstrip('.')}."))
+            continue
+        prefix = f"{name}, " if len(compared) > 1 else ""
+        outcome = change_outcome(found.headlines)
+        said += [(outcome, f"{prefix}{text}") for text in change_sentences(found)]
+    said.sort(key=lambda pair: list(_STYLES).index(pair[0]))
+    head: Lines = []
+    for outcome, text in said[:_MOST]:
+        wide = len(outcome) + 2
+        for i, line in enumerate(textwrap.wrap(text, width - wide)[:3]):
+            word = outcome if i == 0 else ""
+            head.append([Span(f"{word:<{wide}}", _STYLES[outcome]), Span(line)])
+    left = len(said) - _MOST
+    if left > 0:
+        head.append([Span(f"{left} more: {more}" if more else f"{left} more", "dim")])
+    simulated = runs and all(run.get("simulated") for run in runs)
+    facts = ["SIMULATED"] if simulated else []
+    facts += [title] if title else []
+    for found in list(tested.values())[:1]:
+        named, *sizes = facts_of(found, brief_of(found))
+        facts += [*([] if title else [named.removeprefix("drift: ")]), *sizes, "paired by item"]
+    listed = [*textwrap.wrap(" · ".join(facts), width)[:2], *_different(runs, width)]
+    head += [[Span(line, "dim")] for line in listed]
+    care = _care(tested, width)
+    finding = _finding(tested)
+    below: Lines = [[], *([[Span(line)] for line in textwrap.wrap(finding, width)] + [[]]
+                          if finding else []), *care]  # fmt: skip
+    room = _LINES - len(head) - len(below)
+    table = _table(tested, width, max(room, 3), more, several=len(compared) > 1)
+    return [*head, [], *table, *below] if table else [*head, *below]
+
+
+def _care(tested: Mapping[str, Results], width: int) -> Lines:
+    listed = [pair for found in tested.values() for pair in care_of(found)]
+    return care_text_lines(list(dict.fromkeys(listed)), width)
+
+
+def _different(runs: Sequence[Mapping[str, object]], width: int) -> list[str]:
+    """Parameters in which the runs differ, with their texts."""
+    differ = differing_parameters(runs) if runs else {}
+    if not differ:
+        return []
+    first = runs[0].get("parameters")
+    total = len(first) if isinstance(first, Mapping) else len(differ)
+    named = [f"{name} ({', '.join(texts)})" for name, texts in list(differ.items())[:_MOST_NAMED]]
+    more = f" and {len(differ) - _MOST_NAMED} more" if len(differ) > _MOST_NAMED else ""
+    same = total - sum(texts[0] != NOT_GIVEN for texts in differ.values())
+    text = f"Different: {', '.join(named)}{more}. Same: {same} other parameters."
+    return textwrap.wrap(text, width)[:2]
+
+
+def _finding(tested: Mapping[str, Results]) -> str:
+    """Which change of the leading quantity the design finds."""
+    found = [
+        (float(test.details["smallest_change"]), headline.estimand)
+        for results in tested.values()
+        for headline in results.headlines if headline.hypothesis in PRIMARY and headline.rests_on
+        for test in [results.get(headline.rests_on[0], Test)] if "smallest_change" in test.details
+    ]  # fmt: skip
+    if not found:
+        return ""
+    reach, estimand = max(found)
+    quantity = quantity_of(estimand)
+    what = {"change_of_scores": "the mean", "change_of_pass_rate": "the pass rate"}
+    unit = " points" if quantity.unit == "points" else ""
+    return (
+        f"This design finds a change of {apa_number(reach, bounded=quantity.bounded)}{unit} in "
+        f"{what.get(estimand, 'the win rate')} with probability .80."
+    )
+
+
+def _table(
+    tested: Mapping[str, Results], width: int, room: int, more: str, *, several: bool
+) -> Lines:
+    """A row per quantity: both runs, the change, its margin, and what is shown."""
+    cells: list[tuple[int, list[str]]] = []
+    for name, results in tested.items():
+        claims = {i: h for h in results.headlines for i in h.rests_on}
+        named = len({label for row in results.rows for label in row.cells}) > 1
+        for row in results.rows:
+            for label, cell in row.cells.items():
+                claim = claims.get(cell) or claims.get(cell.rpartition("/")[0])
+                texts = _cells(row, cell, claim, results)
+                status = _STATES.get(claim.claim if claim else "", "-")
+                rank = ["changed", "cannot tell", "no change", "not tested", "-"].index(status)
+                lead = claim is not None and claim.hypothesis in PRIMARY
+                rank = rank if lead or not rank else rank + 5
+                who = [name] * several + [label] * named
+                cells.append((rank, [" ".join(who), *texts, status]))
+    most = room - 1 if len(cells) < room else room - 2
+    shown = sorted(cells, key=lambda pair: pair[0])[:most]
+    rows = [row for _, row in cells if any(row is kept for _, kept in shown)]
+    if not rows:
+        return []
+    rows.insert(0, ["", "", "First", "Second", "Change", "Margin", "Status"])
+    kept = [k for k in range(7) if any(row[k] not in {"", "-"} for row in rows[1:])]
+    while (grid := grid_lines([[row[k] for k in kept] for row in rows], width)) is None:
+        spare = [k for k in (5, 2, 3, 0) if k in kept]
+        if not spare:
+            return []
+        kept.remove(spare[0])
+    left = len(cells) - len(shown)
+    note = f"{left} more: {more}" if more else f"{left} more"
+    return [*grid, *([[Span(note, "dim")]] if left else [])]
+
+
+def _cells(row: Row, cell: str, claim: Headline | None, results: Results) -> list[str]:
+    """Quantity, first run, second run, change, and margin."""
+    record = number_of(results, cell)
+    number, bounds = format_record(record, decimals=row_decimals(row, results))
+    ratio = quantity_of(record.estimand).unit == "ratio"
+    sign = "" if ratio or not record.estimate > 0 else "+"
+    what = row.ask.removeprefix("Change of ").removeprefix("the ").removesuffix(" changed by")
+    values = []
+    for run in claim.about.conditions[:2] if claim else ():
+        own = results.estimate(_RUN_VALUES.get(row.estimand, "").format(run))
+        values.append(format_record(own)[0] if own else "-")
+    test = results[claim.rests_on[0]] if claim and claim.rests_on else None
+    margin = float(getattr(test, "details", {}).get("margin", math.nan))
+    limit = f"±{apa_number(margin, bounded=_bounded(row))}" if math.isfinite(margin) else "-"
+    change = " ".join(filter(None, (f"{sign}{number}", bounds)))
+    values = values if len(values) == 2 else ["-", "-"]
+    return [f"{what[:1].upper()}{what[1:]}", *values, change, limit if not ratio else "-"]
