@@ -61,6 +61,16 @@ def test_agreement_of_other_and_of_these_judges_is_that_of_two_codes(declared):
     assert ratio.random_judges().df == pytest.approx(expected["df"], **CLOSE)
 
 
+def test_the_sem_of_other_runs_is_that_of_two_codes(declared):
+    scores, _ = declared.cube("runs3x30x5")
+    found = MeanSquareRatio.from_scores(scores[:, 0], None, residual=True).sem_limits()
+    expected = declared.value("runs3x30x5", "sem_runs_j1")
+    ours = {"sem": found.estimate, "ci": [found.low, found.high]}
+    assert ours.keys() == expected.keys()
+    for name, value in ours.items():
+        assert value == pytest.approx(expected[name], **CLOSE), name
+
+
 def test_two_judges_do_not_tell_of_others(declared):
     scores = declared.data("judges40x3")[["j1", "j2"]].to_numpy(float)
     found = icc(scores, form="ICC(2,1)", n_permutations=0)
