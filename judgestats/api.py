@@ -47,6 +47,7 @@ _AUDIT_OPTIONS = (
     "omega_model",
     "sensitivity",
     "specificity",
+    "specs",
 )
 
 
@@ -119,8 +120,8 @@ def audit(data: Any, **options: Any) -> Findings:
         beside the parallel one (``tau-equivalent``, ``congeneric``); ``sensitivity`` and
         ``specificity``, the judge's rates in another study (``137/149``), which correct the pass
         rate where there are no labels; ``duplicates``, what becomes of items that repeat another
-        one (``cluster``, ``drop``, ``keep``, ``refuse``); all others as `read_judgments` takes
-        them.
+        one (``cluster``, ``drop``, ``keep``, ``refuse``); ``specs`` (``yes``, ``joint``), each
+        comparison under every declared choice; all others as `read_judgments` takes them.
 
     Returns
     -------

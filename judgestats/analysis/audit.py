@@ -19,6 +19,7 @@ from judgestats.analysis.repeat_limits import NOT_REPEATED, not_repeated, not_re
 from judgestats.analysis.score_audit import audit_scores
 from judgestats.analysis.scores import cell_arrays
 from judgestats.analysis.single_shot import single_shot_plan, single_shot_verdict_plan
+from judgestats.analysis.specifications import with_specifications
 from judgestats.analysis.text_flags import with_read_notes
 from judgestats.analysis.validity import label_warnings, marked_as_tuned
 from judgestats.analysis.validity_raters import PANEL, check_drawn, read_mix
@@ -28,7 +29,7 @@ from judgestats.analysis.verdict_audit import audit_verdicts
 from judgestats.data.matrices import score_array
 from judgestats.data.readers.frame import bare, sort_conditions
 from judgestats.data.schema import validate_parsed
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.results import Row
 from judgestats.stats.inference.result import Comparisons
 
@@ -106,7 +107,9 @@ def _merged_plan(plans: list[AnalysisPlan]) -> AnalysisPlan:
     return replace(plans[0], hypotheses=tuple(every[identity] for identity in order))
 
 
-def _audits(frame: pd.DataFrame, options: Mapping[str, Any]) -> Analysis:
+def _audits(
+    frame: pd.DataFrame, options: Mapping[str, Any], scale: tuple[float, float] | None
+) -> Analysis:
     """Audit scores and verdicts of each criterion apart, and tell all.
 
     Raises
@@ -131,8 +134,11 @@ def _audits(frame: pd.DataFrame, options: Mapping[str, Any]) -> Analysis:
             if not conditions:
                 continue
             own = part.reset_index(drop=True)
+            declared = _of_criteria(plan_for(own, **options), len(criteria))
             try:
-                analysis = analyse(own, _of_criteria(plan_for(own, **options), len(criteria)))
+                analysis = analyse(own, declared)
+                if "specs" in declared.options:
+                    analysis = with_specifications(analysis, own, declared, scale=scale)
             except InputError as error:
                 refused.append(error)
             else:
@@ -427,6 +433,7 @@ def plan_for(
     omega_model: str = "parallel",
     sensitivity: str = "",
     specificity: str = "",
+    specs: str = "",
 ) -> AnalysisPlan:
     """The plan that fits what a frame holds: scores, or verdicts in words.
 
@@ -442,7 +449,7 @@ def plan_for(
         See `audit`.
     omega_model : str
         See `audit`.
-    sensitivity, specificity : str
+    sensitivity, specificity, specs : str
         See `audit`.
 
     Returns
@@ -454,6 +461,8 @@ def plan_for(
         drawn["mix"] = mix
     given = {"sensitivity": sensitivity, "specificity": specificity}
     drawn |= given if read_rates(given) else {}
+    one_of("audit", "specs", specs, ("", "yes", "joint"))
+    drawn |= {"specs": specs} if specs else {}
     scores = plan(n_resamples=n_resamples, seed=seed, level=level)
     scores = with_omega_model(replace(scores, options=drawn), omega_model)
     verdicts = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
@@ -484,6 +493,7 @@ def audit(
     sensitivity: str = "",
     specificity: str = "",
     duplicates: str = "cluster",
+    specs: str = "",
 ) -> Analysis:
     """Audit a frame of judgments: reliability and spread per condition, and paired comparisons.
 
@@ -508,6 +518,9 @@ def audit(
         where these judgments have no labels, the pass rate is corrected by them.
     duplicates : {"cluster", "drop", "keep", "refuse"}
         What becomes of items that repeat another item's text or replies: `join_copies`.
+    specs : {"", "yes", "joint"}
+        Whether each claim on two conditions is made again under every declared choice of its
+        analysis (`with_specifications`), and with one joint p.
 
     Returns
     -------
@@ -543,6 +556,7 @@ def audit(
         omega_model=omega_model,
         sensitivity=sensitivity,
         specificity=specificity,
+        specs=specs,
     )
 
 
@@ -584,6 +598,7 @@ def audit_read(
     Analysis
     """
     options = {"n_resamples": 999, "seed": 0, "labels_drawn": "", **options}
+    scale = frame.attrs.get("scale")
     frame = bare(sort_conditions(frame))
     in_scores, in_words = kinds(frame)
     if not (in_scores or in_words):
@@ -593,7 +608,7 @@ def audit_read(
             "nothing can be described. Look at their reason column; verdicts in words need a "
             "choice column: read_judgments(..., mapping={'choice': 'COLUMN'})."
         )
-    audits = _audits(frame, options)
+    audits = _audits(frame, options, scale)
     read_notes = list(map(str, notes))
     if (
         options["labels_drawn"] == "by-verdict"

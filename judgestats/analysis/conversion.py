@@ -186,6 +186,7 @@ def records_of(result: of.Result, place: NamedResult) -> tuple[Record, ...]:
         sample=_sample(getattr(result, "sample", None)),
         notes=_notes(getattr(result, "notes", ())),
         reason=str(getattr(result, "reason", "") or ""),
+        details=plain(getattr(result, "details", {})),
     )
     return (table,)
 

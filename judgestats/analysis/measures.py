@@ -15,7 +15,7 @@ from judgestats.analysis.selections import Rotations, is_rotated
 from judgestats.analysis.validity import is_pass_fail, people_verdicts, to_pass_fail
 from judgestats.arrays import Floats
 from judgestats.data.verdict_kinds import PREFERENCES
-from judgestats.protocols.base import NO_REPLY, Status
+from judgestats.protocols.base import NOT_UNPARSED
 from judgestats.results import Condition, Estimate, Results
 from judgestats.results.decisions import (
     KIND,
@@ -46,8 +46,6 @@ _RECORDS: Mapping[str, tuple[str, Shape]] = {
 """Estimand of the record that measures a quantity, and its scale; what `_counted` measures from
 judgments goes before it."""
 _CODES = {"pass": 1.0, "fail": 0.0}
-_NOT_PARSED = (*(s.value for s in NO_REPLY), Status.NOT_APPLICABLE.value)
-"""Statuses of judgments that are no unparsed replies."""
 
 
 def with_measures(
@@ -147,7 +145,7 @@ def _estimates_of(results: Results, label: str) -> dict[str, Estimate]:
 
 def _counted(own: pd.DataFrame, subject: Subject, kind: str, results: Results) -> Iterator[Measure]:
     """What is measured from the judgments of one condition."""
-    answered = own[~own["status"].isin(_NOT_PARSED)]
+    answered = own[~own["status"].isin(NOT_UNPARSED)]
     if len(answered):
         lost = answered["status"].ne("ok").astype(float)
         places = answered["cluster"].tolist()

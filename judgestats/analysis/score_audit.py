@@ -79,7 +79,7 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results = [_claimed(r) for r in described.results if not once[r.about.conditions[0]]]
     results += others
     cells = with_people(described.table, others)
-    compared, shifts = _compare(frame, array, cells, declared)
+    compared, shifts = _compare(frame, array, declared)
     results += comparison_results(compared, shifts)
     headlines = audit_headlines(results, n_criteria=declared.n_criteria)
     results = restrict_to_claims(results, headlines)
@@ -207,15 +207,20 @@ def _claimed(named: NamedResult) -> NamedResult:
     return replace(named, role="primary" if primary else "secondary", headline=primary)
 
 
+def score_comparisons(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
+    """The paired comparisons of the conditions of a frame of scores, as an audit makes them."""
+    return comparison_results(*_compare(frame, score_array(frame), declared))
+
+
 def _compare(
-    frame: pd.DataFrame, array: ScoreArray, cells: pd.DataFrame, declared: AnalysisPlan
+    frame: pd.DataFrame, array: ScoreArray, declared: AnalysisPlan
 ) -> tuple[SpreadResult | None, Comparisons | None]:
     """The paired comparisons of conditions that share items: of spread, and of means.
 
     At T = 0 the spread is 0 by construction: such conditions are compared in their means alone.
     """
     counted = np.sum(~np.isnan(array.scores), axis=2)
-    cold = set(cells.loc[cells["temperature"] == 0, "condition"])
+    cold = set(frame.loc[frame["temperature"].eq(0), "condition"])
     warm = [i for i, name in enumerate(array.conditions) if name not in cold]
 
     def shared(columns: Sequence[int]) -> bool:

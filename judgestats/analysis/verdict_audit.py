@@ -35,7 +35,7 @@ from judgestats.analysis.validity import (
 from judgestats.analysis.validity_raters import drawn_as, panel_of_verdicts
 from judgestats.analysis.validity_rates import check_rates, recommend_by_labels
 from judgestats.data.matrices import status_table
-from judgestats.protocols.base import NO_REPLY, Status
+from judgestats.protocols.base import NOT_UNPARSED
 from judgestats.results import About, quantity_of
 from judgestats.stats.agreement.human import alignment_credit
 from judgestats.stats.comparison.blocked_f import blocked_f_test
@@ -43,9 +43,6 @@ from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.estimate import Estimate, Result
-
-_NOT_UNREAD = (*(s.value for s in NO_REPLY), Status.NOT_APPLICABLE.value)
-"""Statuses of judgments without a verdict that are no unread replies."""
 
 
 def verdict_row(
@@ -60,7 +57,7 @@ def verdict_row(
         "n_items": int(asked["item_id"].nunique()),
         "n_clusters": int(asked["cluster"].nunique()),
         "n_ok": int(asked["status"].eq("ok").sum()),
-        **{f"n_{s}": int(counts[s]) for s in _NOT_UNREAD if s in counts},
+        **{f"n_{s}": int(counts[s]) for s in NOT_UNPARSED if s in counts},
         "unread_share": float(counts["unread_share"]),
         "unanswered_share": float(counts["unanswered_share"]),
     }
@@ -133,19 +130,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     InputError
         Labels and choices cannot be compared.
     """
-    strange: tuple[str, ...] = ()
-    frame = to_pass_fail(frame)
-    check_rates(frame, declared)
-    if "label" in frame and frame["label"].astype(str).str.strip().ne("").any():
-        if verdict_consistency.has_shared_words(frame):
-            frame = frame.assign(
-                **{c: verdict_consistency.lower_case(frame[c]) for c in ("choice", "label")}
-            )
-        else:
-            frame = frame.assign(label=verdict_consistency.outcomes(frame["label"], strict=True))
-            frame, strange = verdict_consistency.comparable(frame)
-    else:
-        frame = frame.assign(choice=verdict_consistency.outcomes(frame["choice"]))
+    frame, strange = _comparable(frame, declared)
     counts = status_table(frame)
     results: list[NamedResult] = []
     described_results: list[NamedResult] = []
@@ -173,7 +158,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         rows.append(verdict_row(name, asked, counts.loc[[name]].iloc[0], named))
         validity[name] = validity_metrics(named)
         if "label" in asked and (asked["label"] != "").any():
-            agreement[name] = _credits(asked)
+            agreement[name] = item_credits(asked)
     if any(once.values()):
         results += judges_named(single_shot.judges_of_verdicts(frame, declared))
     results += _compare(agreement, frame, declared)
@@ -224,13 +209,64 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     )
 
 
-def _credits(asked: pd.DataFrame) -> pd.Series:
-    """Mean agreement score of each item."""
+def _comparable(
+    frame: pd.DataFrame, declared: AnalysisPlan
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The frame with choices and labels in the same words, and labels that are no choice."""
+    strange: tuple[str, ...] = ()
+    frame = to_pass_fail(frame)
+    check_rates(frame, declared)
+    if "label" in frame and frame["label"].astype(str).str.strip().ne("").any():
+        if verdict_consistency.has_shared_words(frame):
+            frame = frame.assign(
+                **{c: verdict_consistency.lower_case(frame[c]) for c in ("choice", "label")}
+            )
+        else:
+            frame = frame.assign(label=verdict_consistency.outcomes(frame["label"], strict=True))
+            frame, strange = verdict_consistency.comparable(frame)
+    else:
+        frame = frame.assign(choice=verdict_consistency.outcomes(frame["choice"]))
+    return frame, strange
+
+
+def verdict_comparisons(
+    frame: pd.DataFrame, declared: AnalysisPlan, *, unparsed: float = math.nan
+) -> tuple[list[NamedResult], dict[str, pd.Series]]:
+    """Comparisons of the agreement of conditions with people, as an audit makes them.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    declared : AnalysisPlan
+    unparsed : float
+        Agreement that an unparsed reply counts for; NaN leaves it out.
+
+    Returns
+    -------
+    list of NamedResult, dict of condition to Series
+        The comparisons, and the mean agreement of each item that they rest on.
+    """
+    frame, _ = _comparable(frame, declared)
+    if "label" not in frame:
+        return [], {}
+    agreement = {
+        str(name): item_credits(asked, unparsed=unparsed)
+        for name, asked in frame.groupby("condition", sort=False)
+        if (asked["label"] != "").any()
+    }
+    return _compare(agreement, frame, declared), agreement
+
+
+def item_credits(asked: pd.DataFrame, *, unparsed: float = math.nan) -> pd.Series:
+    """Mean agreement score of each item of a condition; `unparsed` is that of unparsed replies."""
     judge, human = asked["choice"].to_numpy(object), asked["label"].to_numpy(object)
     if {*judge, *human} <= {"a", "b", "tie", ""}:
         score = alignment_credit(judge, human)
     else:
         score = np.where((judge == "") | (human == ""), np.nan, (judge == human).astype(float))
+    if not math.isnan(unparsed):
+        lost = (judge == "") & (human != "") & ~asked["status"].isin(NOT_UNPARSED).to_numpy()
+        score = np.where(lost, unparsed, score)
     return pd.Series(score, index=asked["item_id"].to_numpy()).groupby(level=0).mean()
 
 

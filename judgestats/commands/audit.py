@@ -17,6 +17,7 @@ import pandas as pd
 
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.records import Analysis
+from judgestats.analysis.specifications import specifications_of
 from judgestats.analysis.statistics_list import statistics_of
 from judgestats.commands.arguments import Args, argument_texts, repeated_options, table_options
 from judgestats.commands.declarations import COMMANDS
@@ -62,6 +63,8 @@ def analyze_command(arguments: Args) -> int:
     formats = FORMATS("report", arguments.report)
     if arguments.resamples < 99:
         raise InputError(f"analyze: --resamples must be at least 99, got {arguments.resamples}.")
+    if arguments.joint and not arguments.specs:
+        raise InputError("analyze: --joint tests the curve of --specs. Add --specs.")
     words = table_options(arguments)
     path = Path(arguments.file)
     if arguments.further and not from_store(arguments, path):
@@ -94,7 +97,8 @@ class _AuditInput:
         if self.frame is None:
             return {}
         return {
-            "reading": reading_of(self.frame), "statistics": statistics_of(results, self.frame)
+            "reading": reading_of(self.frame), "statistics": statistics_of(results, self.frame),
+            **({"specs": specs} if (specs := specifications_of(self.analysis)) else {}),
         }  # fmt: skip
 
 
@@ -279,6 +283,7 @@ _STREAMED = (
     "judge_rows",
     "rows",
 )
+_IN_MEMORY = ("mix", "sensitivity", "specificity", "beside", "specs")
 CHECKED_ROWS = 500_000
 """Judgments up to which other packages recompute numbers without being asked: some 15 seconds."""
 STREAM_ROWS = 5_000_000
@@ -341,6 +346,7 @@ def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditIn
         "sensitivity": arguments.sensitivity,
         "specificity": arguments.specificity,
         "omega_model": arguments.omega_model,
+        "specs": "joint" if arguments.joint else "yes" if arguments.specs else "",
     }
     frame, copies = join_copies(frame, arguments.duplicates)
     declared = plan_for(frame, **choices)
@@ -440,7 +446,7 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
     if len(words["item"]) == 1:
         words = words | {"mapping": {**words["mapping"], "item_id": words["item"][0]}, "item": ()}
     further = [w for w in _NOT_STREAMED if words[w]]
-    further += [w for w in ("mix", "sensitivity", "specificity", "beside") if getattr(arguments, w)]
+    further += [w for w in _IN_MEMORY if getattr(arguments, w)]
     if further:
         raise InputError(
             f"analyze: --{further[0]} needs the judgments in memory. Use --stream no, or leave it "
@@ -554,6 +560,7 @@ def _command(arguments: Args) -> str:
         words.append(f"--beside {shlex.quote(Path(arguments.beside).name)}")
     if arguments.omega_model != "parallel":
         words.append(f"--omega-model {arguments.omega_model}")
+    words += [f"--{name}" for name in ("specs", "joint") if getattr(arguments, name)]
     if arguments.duplicates != "cluster":
         words.append(f"--duplicates {arguments.duplicates}")
     if arguments.texts != "on":

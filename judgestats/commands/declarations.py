@@ -128,6 +128,10 @@ _ANALYZE = Command(
             metavar="RIGHT/LABELS"),
         Option("--beside", "Statistics", "Scores of the same systems, to compare their "
             "ranking with that by pairwise preferences, e.g. scores.csv", kind="file"),
+        Option("--specs", "Statistics", "Make each comparison under every declared choice "
+            "(specification curve)", kind="switch"),
+        Option("--joint", "Statistics", "With --specs, one p over all combinations of choices",
+            kind="switch"),
         _DUPLICATES,
         *_RESAMPLING,
         *DECISION,

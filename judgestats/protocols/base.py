@@ -29,6 +29,8 @@ class Status(StrEnum):
 
 NO_REPLY = frozenset({Status.FAILED, Status.INVALID})
 """Of a judgment that was not answered, or never asked: there is nothing that could be read."""
+NOT_UNPARSED = (*(s.value for s in NO_REPLY), Status.NOT_APPLICABLE.value)
+"""Of judgments without a verdict that are no unparsed replies."""
 
 
 class ReplyMode(StrEnum):

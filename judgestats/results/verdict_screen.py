@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from judgestats.errors import printable
 from judgestats.results.answers import NOTHING
 from judgestats.results.contrasts import claim_sentence
-from judgestats.results.numbers import apa_number, estimate_parts, short_names
+from judgestats.results.numbers import apa_number, estimate_parts, short_names, with_names
 from judgestats.results.purposes import PURPOSES, reason_of, threshold_text
 from judgestats.results.quantities import PUBLIC_NAMES
+from judgestats.results.records import Table
 from judgestats.results.results import Results
 from judgestats.results.screen import HEIGHT, WIDTH, Lines, Span, condition_table
 from judgestats.results.summary import Summary, brief_of
@@ -30,7 +31,7 @@ _STYLES: Mapping[Outcome, str] = {
     "USE": "good", "USE_WITH_CARE": "good", "DO_NOT_USE": "bad", "CANNOT_TELL": "bold"
 }  # fmt: skip
 _MOST_LINES, _MOST_VERDICTS, _MOST_CARE, _MOST_NAMES = 20, 3, 3, 3
-_LONGEST_NOTE, _MOST_KEYS = 100, 6
+_LONGEST_NOTE, _MOST_KEYS, _MOST_CURVES = 100, 6, 3
 _BOUNDS = frozenset({"sem_tail"})
 """Quantities that are limits themselves."""
 _STATES: Mapping[str, str] = {"not_measured": "not measured"}
@@ -82,7 +83,7 @@ def verdict_screen(
     room = min(_MOST_LINES, HEIGHT) - closing - len(head)
     while care and room - len(found) - len(care) < 5:
         care = care[:-1]
-    panel = _panel_lines(results)
+    panel = [*_panel_lines(results), *_specification_lines(results, width)]
     table = _table(results, brief, width, room - len(found) - len(care) - len(panel), more)
     return [*head, *table, *panel, *found, *care]
 
@@ -279,6 +280,18 @@ def _panel_lines(results: Results) -> Lines:
         )]
         for v in results.verdicts if v.purpose == "panel" for r in v.requirements
     ]  # fmt: skip
+
+
+def _specification_lines(results: Results, width: int) -> Lines:
+    """Whether comparisons hold under the declared choices, those that do not first."""
+    curves = [r for r in results.select(Table) if r.hypothesis == "specs"]
+    curves.sort(key=lambda r: bool(r.details.get("holds")))
+    names, lines = short_names(results), []
+    for record in curves[:_MOST_CURVES]:
+        said = _clean(with_names(str(record.details.get("said", "")), names))
+        for i, line in enumerate(textwrap.wrap(said, width - 7)[:2]):
+            lines.append([Span("Specs  " if i == 0 else "       ", "bold"), Span(line)])
+    return lines
 
 
 def _by_subject(

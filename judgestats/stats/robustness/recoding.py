@@ -142,6 +142,36 @@ def recoding_loss(
     return estimate.replace(estimate=-math.expm1(value), interval=interval, notes=notes)
 
 
+def recode_scores(scores: Floats, groups: str | Sequence[Sequence[float]] = "pairs") -> Floats:
+    """Scores on a declared shorter scale, each group of levels coded by its mean score.
+
+    Parameters
+    ----------
+    scores : ndarray
+        NaN where unread.
+    groups : {"pairs", "thirds"} or sequence of sequences of float
+        As `recoding_loss` takes them.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    InputError
+        If groups leave out a score or overlap.
+
+    Examples
+    --------
+    >>> recode_scores(np.array([1.0, 2.0, np.nan, 3.0, 4.0, 4.0])).round(2).tolist()
+    [1.5, 1.5, nan, 3.67, 3.67, 3.67]
+    """
+    read = ~np.isnan(scores)
+    out = np.full(scores.shape, np.nan)
+    out[read] = _groups(scores[read], groups, "recode_scores")[1]
+    return out
+
+
 def _groups(
     scores: Floats, groups: str | Sequence[Sequence[float]], where: str
 ) -> tuple[list[list[float]], Floats]:
