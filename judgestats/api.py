@@ -468,6 +468,7 @@ def endpoint(
     if spec.function is not None:
         raise InputError(f"endpoint: {spec.name} is a function, and has no endpoint to examine.")
     table = load_prices(prices) if prices else None
+    spec = spec.served()
     app = SimulatedServer() if spec.in_process else None
     return _outside_loops(
         lambda: asyncio.run(examined(spec, prices=table, timeout_s=timeout, app=app))

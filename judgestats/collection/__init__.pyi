@@ -40,6 +40,8 @@ from judgestats.collection.journal_file import store_error as store_error
 from judgestats.collection.ledger import Budget as Budget
 from judgestats.collection.ledger import Charge as Charge
 from judgestats.collection.ledger import Purse as Purse
+from judgestats.collection.local_model import MODEL_PACKAGES as MODEL_PACKAGES
+from judgestats.collection.local_model import compact_grammar as compact_grammar
 from judgestats.collection.offline import ingest as ingest
 from judgestats.collection.plan import check_judges as check_judges
 from judgestats.collection.plan import price_plan as price_plan

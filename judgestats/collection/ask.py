@@ -177,7 +177,19 @@ class CollectionRequest:
         spec = self.judges[name]
         if self.mode != "online" and spec.function is not None:
             raise InputError(f"mode={self.mode}: {name} is a function; leave mode out to call it.")
+        if spec.local is not None:
+            self._check_local(spec)
         return spec
+
+    def _check_local(self, spec: JudgeSpec) -> None:
+        if self.mode != "online":
+            raise InputError(f"mode={self.mode}: {spec.name} runs in this process. Leave mode out.")
+        mode = self.reply_mode or spec.reply_mode
+        if mode in {ReplyMode.TOOL, ReplyMode.LOGPROBS}:
+            raise InputError(
+                f"reply={mode}: {spec.name} answers reply=json_schema or reply=text. It need not "
+                "call a tool, and its log-probabilities are those before the grammar."
+            )
 
     def reply_modes(self, endpoints: Mapping[tuple[str, str], Endpoint]) -> dict[str, str]:
         """In which mode each judge was asked, of those whose endpoint was opened."""

@@ -18,6 +18,7 @@ import openai
 from openai import AsyncOpenAI
 
 from judgestats.collection.app_client import AsgiApp, Message
+from judgestats.collection.local_model import with_grammar
 from judgestats.collection.response import read_error, read_reply
 from judgestats.collection.retry import Kind, Outcome, one_line
 from judgestats.collection.spec import LOOPBACK, JudgeSpec, Secret
@@ -527,6 +528,30 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
         if isinstance(cause, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError):
             return _failed(Kind.BROKEN, detail, started)
         return _failed(Kind.UNREACHABLE, detail, started)
+
+
+class LocalClient(JudgeClient):
+    """A client of a model in this process: the reply's schema goes out as a grammar.
+
+    The grammar that llama.cpp makes of a schema allows white space, with which a small model fills
+    its reply.
+
+    Parameters
+    ----------
+    spec : JudgeSpec
+        A judge with a local model, which is loaded.
+    timeout_s : float
+        Limit for one request, in seconds.
+    """
+
+    def __init__(self, spec: JudgeSpec, *, timeout_s: float) -> None:
+        super().__init__(spec.served(), connections=0, timeout_s=timeout_s)
+
+    async def ask(
+        self, body: bytes, *, headers: Mapping[str, str] | None = None, request_id: str = ""
+    ) -> Outcome:
+        """Send one chat completion request, as `JudgeClient.ask` does."""
+        return await super().ask(with_grammar(body), headers=headers, request_id=request_id)
 
 
 def _client_plain(headers: httpx2.Headers) -> dict[str, str]:

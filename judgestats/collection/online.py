@@ -155,10 +155,12 @@ def collected_of(
 def _client(spec: JudgeSpec, ask: CollectionRequest) -> JudgeClient | AppClient | FunctionClient:
     if spec.function is not None:
         return FunctionClient(spec.function, timeout_s=ask.timeout_s)
-    if spec.in_process:
+    if spec.in_process and spec.local is None:
         return AppClient(spec, ask.simulated_app or SimulatedServer())
-    from judgestats.collection.client import JudgeClient
+    from judgestats.collection.client import JudgeClient, LocalClient
 
+    if spec.local is not None:
+        return LocalClient(spec, timeout_s=ask.timeout_s)
     # the endpoints' limits bound the connections
     return JudgeClient(spec, connections=0, timeout_s=ask.timeout_s)
 

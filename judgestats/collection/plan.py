@@ -438,7 +438,7 @@ def check_judges(judges: Mapping[str, JudgeSpec], *, timeout_s: float = 20.0) ->
     JudgeError
         An endpoint cannot be reached, or refuses the key.
     InputError
-        A function cannot be loaded.
+        A function or a local model cannot be loaded.
 
     Examples
     --------
@@ -450,6 +450,8 @@ def check_judges(judges: Mapping[str, JudgeSpec], *, timeout_s: float = 20.0) ->
     for spec in judges.values():
         if spec.function is not None:
             spec.function.load()
+        elif spec.local is not None:
+            spec.served()
         elif not spec.in_process:
             endpoints.setdefault(spec.base_url, spec)
     return asyncio.run(_ask_all(endpoints, timeout_s)) if endpoints else {}

