@@ -20,6 +20,8 @@ POLICIES = ("cluster", "drop", "keep", "refuse")
 """What `join_copies` does with items that repeat another one."""
 DUPLICATES = "duplicate_items"
 """Of the limit that names them."""
+LINKED = "linked_share"
+"""Attribute of judgments whose copies were joined: share of items that are linked as copies."""
 _UNKNOWN = Limit(
     "Copies cannot be detected without text or repeats.",
     code="copies_unknown",
@@ -137,6 +139,8 @@ def join_copies(frame: pd.DataFrame, policy: str = "cluster") -> tuple[pd.DataFr
     else:
         out = frame
     out.attrs.update(frame.attrs)
+    if copies.groups and policy == "cluster":
+        out.attrs[LINKED] = sum(map(len, copies.groups)) / frame["item_id"].nunique()
     return out, copies
 
 

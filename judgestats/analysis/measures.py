@@ -10,16 +10,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.copies import DUPLICATES, LINKED
 from judgestats.analysis.records import Analysis
 from judgestats.analysis.selections import Rotations, is_rotated
+from judgestats.analysis.system_measures import (
+    data_measures,
+    run_measures,
+    slice_measures,
+    system_measures,
+)
 from judgestats.analysis.validity import is_pass_fail, people_verdicts, to_pass_fail
 from judgestats.arrays import Floats
 from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.protocols.base import NOT_UNPARSED
 from judgestats.results import Condition, Estimate, Results
+from judgestats.results.caveats import KIND, ORDERS
 from judgestats.results.decisions import (
-    KIND,
-    ORDERS,
     PANEL,
     REPEATED,
     DecisionOptions,
@@ -75,6 +81,7 @@ def measured_results(results: Results, frame: pd.DataFrame | None) -> Results:
 
 def _measures(results: Results, frame: pd.DataFrame | None) -> Iterator[Measure]:
     by_condition = {} if frame is None else dict(list(frame.groupby("condition", sort=False)))
+    sampled: list[str] = []
     for condition in results.conditions:
         if condition.derived:
             continue
@@ -85,14 +92,22 @@ def _measures(results: Results, frame: pd.DataFrame | None) -> Iterator[Measure]
         if not kind:
             continue
         yield Measure(key=KIND, subject=subject, reason=kind)
+        sampled += [] if still else [condition.label]
         found = {m.key: m for m in _recorded(results, subject)}
         if own is not None:
             found |= {m.key: m for m in _counted(own, subject, kind, results)}
             if kind == "scores" and "icc_1_1" not in found:
                 found |= {m.key: m for m in _repeated_scores(own, subject)}
+            found |= {m.key: m for m in system_measures(own, subject)}
+            if not still:
+                found |= {m.key: m for m in data_measures(own, subject)}
         for measure in found.values():
             if not (still and measure.key in REPEATED):
                 yield measure
+    if frame is not None and sampled:
+        yield from run_measures(frame, sampled)
+    if frame is not None and frame.attrs.get(LINKED):
+        yield Measure(key=f"_{DUPLICATES}", estimate=frame.attrs[LINKED])
     yield from _of_panel(results)
 
 
@@ -121,9 +136,10 @@ def _recorded(results: Results, subject: Subject) -> Iterator[Measure]:
         record = found.get(estimand)
         if record is not None:
             yield measure_of(key, record, subject, shape)
-    passed = results.estimate(f"verdicts.pass_rate.{subject.label}")
-    if passed is not None:
-        yield measure_of("pass_rate", passed, subject, "plain")
+    for key, begun in (("pass_rate", "verdicts.pass_rate"), ("agreement_human", "people.gap")):
+        one = results.estimate(f"{begun}.{subject.label}")
+        if one is not None and one.estimand != "distance_gap":
+            yield measure_of(key, one, subject, "plain")
     share = results.estimate(f"order.first_position.{subject.label}/first_position_share")
     if share is not None:
         made = measure_of("position_bias", share, subject, "plain")
@@ -257,6 +273,8 @@ def _against_labels(
     labelled = human.dropna()
     if len(labelled):
         yield from _labels_saved(passed.loc[labelled.index], labelled, clusters, subject)
+        if "chance" not in verdicts and "stratum" not in verdicts:
+            yield from slice_measures(passed, human, verdicts, subject)
     corrected = results.estimate(f"people.corrected.{subject.label}")
     if corrected is not None:
         made = measure_of("corrected", corrected, subject, "plain")

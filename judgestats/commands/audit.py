@@ -43,7 +43,7 @@ from judgestats.runner.record import (
     write_run_id,
 )
 from judgestats.stats.inference.estimate import to_plain
-from judgestats.tracking.runs import RunWriter, metrics_of
+from judgestats.tracking.runs import LOOK, LOOK_OF, RunWriter, earlier_looks, metrics_of
 from judgestats.tracking.store import open_audit_store, start_import
 
 
@@ -133,6 +133,13 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
         console.print_status(judged.declared.design.line)
     command = _command(arguments)
     facts = _about(arguments, path, judged, command)
+    look: dict[str, str] = {}
+    if arguments.track != "none" and (look := look_tags(analysis, path)):
+        k = 1 + earlier_looks(open_audit_store(judged.experiment), look)
+        analysis = replace(
+            analysis, decision=replace(analysis.decision, looks=max(arguments.looks, k))
+        )
+        judged = replace(judged, analysis=analysis)
     results = analysis.records(facts)
     name = arguments.run_name or f"audit: {console.file_called(path)}"
     if arguments.track == "none":
@@ -140,7 +147,7 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
     from judgestats.runner.traces import rendering
     from judgestats.tracking.runs import run_files
 
-    tags = {"judgestats.kind": "audit", "judgestats.simulated": "false"}
+    tags = {"judgestats.kind": "audit", "judgestats.simulated": "false", **look}
     digest = _digest(path)
     with run_files() as folder, ExitStack() as running:
         _write(folder, judged, facts, name)
@@ -186,6 +193,27 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
         following = next_commands(arguments, results, judged.reader)
         finish(results, links, following=following, further=judged.further(results))
     return 0
+
+
+def look_tags(analysis: Analysis, path: Path) -> dict[str, str]:
+    """What tells repeated checks of growing labels from one another; empty without labels.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    path : Path
+        The file of judgments.
+    """
+    labels = {m.subject.label: 0 for m in analysis.measures if m.key in {"tpr", "tnr"}}
+    for m in analysis.measures:
+        if m.key in {"tpr", "tnr"}:
+            labels[m.subject.label] += m.n
+    if not labels:
+        return {}
+    decision = analysis.decision
+    asked = (str(path.resolve()), decision.purpose, *decision.required, "", *labels)
+    digest = hashlib.sha256("\0".join(asked).encode()).hexdigest()[:16]
+    return {LOOK_OF: digest, LOOK: str(max(labels.values()))}
 
 
 _LOGGED = {name: f"analysis/{name}" for name in ("seed", "resamples", "omega_model")}

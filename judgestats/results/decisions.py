@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from judgestats.errors import InputError
 from judgestats.results.answers import number_of
+from judgestats.results.caveats import KIND, caveats_of
 from judgestats.results.contrasts import (
     contrast_verdicts,
     perturbation_demands,
@@ -30,7 +31,6 @@ from judgestats.results.records import Comparison, Condition, Estimate
 from judgestats.results.results import Results
 from judgestats.results.thresholds import number_called
 from judgestats.results.verdict import (
-    Caveat,
     Demand,
     Measure,
     Requirement,
@@ -42,13 +42,10 @@ from judgestats.results.verdict import (
 
 Origin = Literal["user", "experiment", "data"]
 
-KIND, ORDERS, PANEL = "_kind", "_orders", "<panel>"
-"""Keys of measures that say what a condition's verdicts are and how many orders it has; label of
-the judges taken together."""
+PANEL = "<panel>"
+"""Label of the judges taken together."""
 REPEATED = frozenset({"icc_1_1", "sem", "sdc", "kappa_repeat", "flip_rate"})
 """Quantities of repetition, which are not measured where sampling is off."""
-_FEW_LABELS, _FEW_CLUSTERS = 30, 20
-_UNPARSED_HIGH, _UNPARSED = 0.2, 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +113,10 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
     for subject, kind in subjects:
         own = by_label.get(subject.label, {})
         purpose = _purpose_for(kind, options, subject)
-        demands = demands_of(purpose, stated, chosen=bool(options.purpose))
+        scored = purpose in {"compare", "rank"} and kind != "pairs"
+        demands = demands_of(purpose, stated, chosen=bool(options.purpose), scored=scored)
+        if not any(d.kind == "required" for d in demands):
+            raise InputError(_no_difference(own.get("mdd")))
         made.append((purpose, subject, [(d, _measured(results, subject, d, own)) for d in demands]))
     panel = by_label.get(PANEL)
     if panel and not stated and not options.purpose and _nothing_repeated(results):
@@ -353,15 +353,17 @@ def _purpose_for(kind: str, options: DecisionOptions, subject: Subject) -> str:
     if not asked:
         return natural
     asked = "classify" if asked == "score" and natural == "classify" else asked
+    of_systems = ("pairs", "scores", "pass_fail")
     fits = {
-        "gate": ("pass_fail",), "estimate": ("pass_fail",), "compare": ("pairs",),
-        "rank": ("pairs",), "score": ("scores",), "classify": ("words", "pass_fail"),
+        "gate": ("pass_fail",), "estimate": ("pass_fail",), "compare": of_systems,
+        "rank": of_systems, "score": ("scores",), "classify": ("words", "pass_fail"),
     }  # fmt: skip
     if asked not in fits:
         raise InputError(f"--for: no purpose {asked!r}. Choose from {', '.join(PURPOSE_NAMES)}.")
     if kind not in fits[asked]:
         needs = {"gate": "pass / fail verdicts", "estimate": "pass / fail verdicts"}.get(
-            asked, {"score": "scores or categories"}.get(asked, "preferences between two answers")
+            asked,
+            {"score": "scores or categories"}.get(asked, "preferences, or scores of systems"),
         )
         holds = {"scores": "scores", "pairs": "preferences", "pass_fail": "pass / fail verdicts"}
         cut = " State a cut-off, e.g. --pass 4,5." if kind == "scores" and asked == "gate" else ""
@@ -370,6 +372,20 @@ def _purpose_for(kind: str, options: DecisionOptions, subject: Subject) -> str:
             f"{holds.get(kind, 'categories')}.{cut}"
         )
     return asked
+
+
+def _no_difference(mdd: Measure | None) -> str:
+    """Why scores are not decided on for a comparison without a difference that matters."""
+    if mdd is None:
+        return (
+            "--for compare: the verdicts name no two systems. Name their column: --map "
+            "system=COLUMN, or use --for score."
+        )
+    return (
+        f"--for compare needs the smallest difference that matters, e.g. --require mdd="
+        f"{mdd.estimate:.2g}: this design finds differences of {mdd.estimate:.2g} with "
+        "probability .80."
+    )
 
 
 PURPOSE_NAMES = ("gate", "estimate", "compare", "rank", "score")
@@ -387,7 +403,16 @@ def _decided(
     origin: Origin,
 ) -> Verdict:
     own = by_label.get(subject.label, {})
-    caveats = tuple(_caveats(results, purpose, subject, pairs, own, options))
+    own_and_shared = {**by_label.get("", {}), **own}
+    caveats = caveats_of(
+        results,
+        purpose,
+        subject,
+        pairs,
+        own_and_shared,
+        labels_drawn=options.labels_drawn,
+        looks=options.looks,
+    )
     verdict = decide(
         pairs, caveats, judges=judges, looks=options.looks, subject=subject, purpose=purpose
     )
@@ -430,108 +455,3 @@ def _sentence(verdict: Verdict, results: Results, flips: float) -> str:
     missing = [r for r in verdict.requirements if r.status == "not_measured"]
     reasons = dict.fromkeys(r.reason for r in missing)
     return f"{', and '.join(reasons)}."
-
-
-def _caveats(
-    results: Results,
-    purpose: str,
-    subject: Subject,
-    pairs: Sequence[tuple[Demand, Measure | None]],
-    own: Mapping[str, Measure],
-    options: DecisionOptions,
-) -> Iterator[Caveat]:
-    labelled = any(key in own for key in ("tpr", "tnr", "kappa", "kappa_weighted", "accuracy"))
-    if purpose in {"score", "classify", "compare", "rank"} and not labelled:
-        yield Caveat(
-            code="no_labels", severity="major", about="labels",
-            text="No human labels: consistency is measured, accuracy is not.",
-            action="Add --labels FILE.",
-        )  # fmt: skip
-    missing = [d.key for d, made in pairs if made is None and d.kind == "expected"]
-    for key in missing:
-        if QUANTITIES[key].missing == "no human labels":
-            if labelled or purpose in {"gate", "estimate"}:
-                yield _expected(key)
-        else:
-            yield _expected(key)
-    for key, word in (("tpr", "passes"), ("tnr", "fails")):
-        if key in own and own[key].n < _FEW_LABELS and purpose in {"gate", "estimate"}:
-            yield Caveat(
-                code="few_labels", severity="major", about=key,
-                text=f"Only {own[key].n} labelled {word}.", action="Label more answers.",
-            )  # fmt: skip
-    yield from _caveats_of_data(results, purpose, subject, own, options)
-
-
-def _expected(key: str) -> Caveat:
-    what = QUANTITIES[key]
-    action = {"nothing was judged twice": "Judge 100 items again."}.get(what.missing, "")
-    return Caveat(
-        code="expected_missing", severity="major", about=key,
-        text=f"{what.label} is not measured: {what.missing}.",
-        action=action or "Add --labels FILE.",
-    )  # fmt: skip
-
-
-def _caveats_of_data(
-    results: Results,
-    purpose: str,
-    subject: Subject,
-    own: Mapping[str, Measure],
-    options: DecisionOptions,
-) -> Iterator[Caveat]:
-    unparsed = own.get("unparsed_share")
-    if unparsed is not None and unparsed.estimate > 0:
-        share = f"{100 * unparsed.estimate:.0f}% of the replies have no verdict."
-        if unparsed.low > _UNPARSED_HIGH:
-            yield Caveat(
-                code="unparsed_high", severity="blocker", about="unparsed_share", text=share,
-                action="Mend the prompt or the reply format first.",
-            )  # fmt: skip
-        elif unparsed.high > _UNPARSED:
-            yield Caveat(
-                code="unparsed", severity="major", about="unparsed_share", text=share,
-                action="Find out which items they are.",
-            )  # fmt: skip
-    if purpose in {"gate", "estimate"} and ("tpr" in own or "tnr" in own):
-        if options.labels_drawn == "convenience":
-            yield Caveat(
-                code="labels_handpicked", severity="blocker", about="labels",
-                text="Labels were picked by hand, so rates do not carry over to other answers.",
-                action="Draw labels at random: judgestats labels plan.",
-            )  # fmt: skip
-        if not options.labels_drawn and any(
-            n.code == "assumes_random" for n in results.limitations
-        ):
-            yield Caveat(
-                code="labels_drawn_unknown", severity="minor", about="labels",
-                text="Labels are taken as a random sample.",
-                action="State how they were drawn: --labels-drawn.",
-            )  # fmt: skip
-    orders = own.get(ORDERS)
-    if purpose in {"compare", "rank"} and orders is not None and orders.estimate < 2:
-        yield Caveat(
-            code="order_fixed", severity="major", about="order_consistency",
-            text="Every pair was shown in one order.", action="Show each pair in both orders.",
-        )  # fmt: skip
-    groups = max((m.n_clusters for m in own.values() if m.key != KIND), default=0)
-    if 0 < groups < _FEW_CLUSTERS:
-        yield Caveat(
-            code="few_clusters", severity="major", about="items",
-            text=f"{groups} clusters of items are few.", action="Judge more items.",
-        )  # fmt: skip
-    if subject.condition.get("temperature") == 0:
-        yield Caveat(
-            code="t0_only", severity="major", about="flip_rate",
-            text="All repeats are at T = 0 and repeat one draw.", action="Judge again above T = 0.",
-        )  # fmt: skip
-    if (results.facts.get("design") or {}).get("scale_assumed") and purpose == "score":
-        yield Caveat(
-            code="scale_assumed", severity="minor", about="scale",
-            text="The scale is assumed from the scores.", action="State it: --scale.",
-        )  # fmt: skip
-    if subject.judge in results.simulated_judges:
-        yield Caveat(
-            code="simulated", severity="minor", about="judge",
-            text="The judge is simulated.", action="Name a model: judges=gpt-4o-mini.",
-        )  # fmt: skip

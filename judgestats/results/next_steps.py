@@ -46,7 +46,7 @@ def next_step(open_one: Requirement, made: Measure, levels: Levels) -> NextStep 
     have = open_one.n
     if math.isnan(open_one.estimate) or not have:
         return None
-    if open_one.key == "half_width":
+    if open_one.key in {"half_width", "mdd"}:
         total = have * (open_one.estimate / open_one.threshold) ** 2
         more = math.ceil(total - have)
         return NextStep(key=open_one.key, unit=unit, have=have, if_true=more, assured=more)

@@ -61,13 +61,13 @@ class Decided:
 
 
 def _texts(
-    one_holds: str, holds: str, one_fails: str, fails: str, name: str
+    one_holds: str, holds: str, one_fails: str, fails: str, name: str, opened: str = ""
 ) -> Mapping[State, tuple[str, str]]:
     return {
         "holds": (one_holds, holds),
         "fails": (one_fails, fails),
         "open": (
-            f"{name} {{estimate}} is too close to {{needed}}.",
+            opened or f"{name} {{estimate}} is too close to {{needed}}.",
             f"{name} is too close to {{needed}}.",
         ),
     }
@@ -94,7 +94,9 @@ QUANTITIES: Mapping[str, Decided] = {
     "half_width": Decided("Half-width of the corrected rate", "max", 0, 1, _texts(
         "the corrected rate is known to within {percentage_points} points.",
         "the corrected rates are known well enough.",
-        "", "", "Half-width"), _NO_LABELS, "labels"),
+        "", "", "Half-width",
+        "the corrected rate is known to within {percentage_points} points only."),
+        _NO_LABELS, "labels"),
     "labels_saved": Decided("Labels saved", "min", 0, 1, _texts(
         "it explains {percent} of the variance of human labels.",
         "they explain enough of the variance of human labels.",
@@ -110,10 +112,26 @@ QUANTITIES: Mapping[str, Decided] = {
         "its choices do not follow position.", "position changes few choices.",
         "its choices follow position: bias {estimate}.", "their choices follow position.",
         "Position bias"), "no order is recorded", "items in both orders"),
-    "agreement_human": Decided("Agreement with labels", "min", 0, 1, _texts(
-        "it agrees with at least {limit} of the labels.", "they agree with the labels.",
-        "it agrees with {percent} of the labels.", "they agree with too few labels.",
-        "Agreement with labels"), _NO_LABELS, "labels"),
+    "agreement_human": Decided("Agreement vs. humans", "min", -1, 1, _texts(
+        "it agrees with a person about as often as another person does.",
+        "they agree with a person about as often as another person does.",
+        "it agrees with a person less often than another person does: {estimate}.",
+        "they agree with a person less often than another person does.",
+        "Agreement vs. humans"), "no 10 items have labels of two people", "labels"),
+    "mdd": Decided("Minimum detectable difference", "max", 0, math.inf, _texts(
+        "it detects differences of {estimate} between systems.",
+        "they detect the difference that matters.", "", "", "MDD",
+        "it detects differences from {estimate} only; {needed} is needed."),
+        "the verdicts name no two systems", "items", False),
+    "separability": Decided("Separability", "min", 0, 1, _texts(
+        "it separates {percent} of the pairs of systems.", "they separate most systems.",
+        "", "", "Separability", "it separates only {percent} of the pairs of systems."),
+        "the verdicts name no three systems", "items"),
+    "kendall_tau_b": Decided("Kendall's tau-b", "min", -1, 1, _texts(
+        "it ranks systems as people do.", "they rank systems as people do.",
+        "its ranking has tau-b {estimate} with that of people.",
+        "their rankings differ from that of people.", "tau-b"),
+        "no five systems have human labels", "systems"),
     "icc_1_1": Decided("ICC(1,1)", "min", -1, 1, _texts(
         "it repeats its scores.", "they repeat their scores.",
         "{rest} of its score variance is noise.", "too much of their score variance is noise.",
@@ -176,6 +194,7 @@ class Purpose:
     phrase: str
     demands: tuple[Demand, ...]
     phrases: str = ""
+    of_scores: tuple[Demand, ...] = ()
 
 
 def _required(
@@ -201,6 +220,9 @@ _ORDERED = (
     _required("order_consistency", 0.8),
     _required("position_bias", -0.1, "within", top=0.1),
 )
+_HUMAN = _required("agreement_human", -0.1, kind="expected")
+PRECISIONS = frozenset({"half_width", "mdd", "separability"})
+"""Quantities that test nothing: they hold or are open."""
 
 PURPOSES: Mapping[str, Purpose] = {
     purpose.name: purpose
@@ -213,8 +235,11 @@ PURPOSES: Mapping[str, Purpose] = {
             _required("half_width", 0.05, "max", is_precision=True),
             _required("labels_saved", 0.1, kind="expected"),
         )),
-        Purpose("compare", "May it compare two systems?", "to compare two answers", _ORDERED),
-        Purpose("rank", "May it rank three or more systems?", "to rank answers", _ORDERED),
+        Purpose("compare", "May it compare two systems?", "to compare systems",
+            (*_ORDERED, _HUMAN)),
+        Purpose("rank", "May it rank three or more systems?", "to rank systems", _ORDERED,
+            of_scores=(_required("separability", 0.8, is_precision=True),
+                       _required("kendall_tau_b", 0.8, kind="expected"))),
         Purpose("score", "May single scores be used?", "to score single answers", (
             _required("icc_1_1", 0.75), _required("kappa_weighted", 0.6, kind="expected"),
         )),
@@ -406,7 +431,7 @@ def _stated(key: str, name: str, sign: str, value: str, quantity: Decided) -> De
             f"judge. Write {name}={value} ({kept} {value})."
         )
     return Demand(
-        key=key, threshold=number, direction=side, origin="user", is_precision=key == "half_width"
+        key=key, threshold=number, direction=side, origin="user", is_precision=key in PRECISIONS
     )
 
 
@@ -431,7 +456,7 @@ def _value(text: str, name: str, quantity: Decided) -> float:
 
 
 def demands_of(
-    purpose: str, stated: Mapping[str, Demand | None], *, chosen: bool
+    purpose: str, stated: Mapping[str, Demand | None], *, chosen: bool, scored: bool = False
 ) -> tuple[Demand, ...]:
     """What is asked: a purpose's defaults with the stated ones in their place, or only these.
 
@@ -441,11 +466,14 @@ def demands_of(
     stated : mapping of key to Demand or None
     chosen : bool
         Whether the user named the purpose; where not, stated demands are the whole set.
+    scored : bool
+        Whether systems are compared by their scores, not in pairs.
     """
     if stated and not chosen:
         return tuple(d for d in stated.values() if d is not None)
-    out = [stated.get(d.key, d) for d in PURPOSES[purpose].demands]
-    kinds = {d.key: d.kind for d in PURPOSES[purpose].demands}
+    own = PURPOSES[purpose].of_scores if scored else PURPOSES[purpose].demands
+    out = [stated.get(d.key, d) for d in own]
+    kinds = {d.key: d.kind for d in own}
     kept = [replace(d, kind=kinds[d.key]) for d in out if d is not None]
     new = [d for key, d in stated.items() if d is not None and key not in kinds]
     return tuple(kept + new)
@@ -499,8 +527,6 @@ def reason_of(
         number = apa_number(estimate, bounded=quantity.bounded)
         why = f": {requirement.reason}" if requirement.reason else ""
         return f"{quantity.label} {number} has no interval{why}."
-    if requirement.key == "half_width" and requirement.status == "open":
-        return f"the corrected rate is known to within {100 * estimate:.0f} points only."
     text = quantity.sentences[requirement.status][several]
     percent = f"{100 * estimate:.0f}%"
     flipped = f"{100 * flips:.0f}%" if math.isfinite(flips) else "too many"

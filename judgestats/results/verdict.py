@@ -481,7 +481,8 @@ def requirement(demand: Demand, made: Measure | None, levels: Levels) -> Require
     if math.isnan(made.estimate):
         return replace(base, status="open", reason=made.reason or "undefined")
     if demand.is_precision:
-        kept = made.estimate <= demand.threshold
+        sign = 1 if demand.direction == "min" else -1
+        kept = sign * made.estimate >= sign * demand.threshold
         return replace(base, status="holds" if kept else "open", limit=made.estimate)
     return _tested(base, made, levels)
 

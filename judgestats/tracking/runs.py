@@ -464,6 +464,37 @@ def _nothing_printed() -> Iterator[None]:
             os.environ[_SILENT] = before
 
 
+LOOK, LOOK_OF = "judgestats.look", "judgestats.look_of"
+"""Tags: labels that a verdict rests on, and the judges and requirements that it is about."""
+
+
+def earlier_looks(store: Store, look: Mapping[str, str]) -> int:
+    """Verdicts of the same requirements that earlier runs reached on fewer labels.
+
+    Parameters
+    ----------
+    store : Store
+    look : mapping
+        The tags `LOOK` and `LOOK_OF` of the verdict to come.
+
+    Returns
+    -------
+    int
+        Distinct numbers of labels below the present one.
+    """
+    with store_faults("earlier verdicts were looked up"):
+        runs = store.client.search_runs(
+            [store.experiment_id],
+            filter_string=(
+                f"tags.`{LOOK_OF}` = '{look[LOOK_OF]}' and attributes.status = 'FINISHED' and "
+                "tags.`judgestats.kind` = 'audit'"
+            ),
+            max_results=1_000,
+        )
+    counts = {int(run.data.tags[LOOK]) for run in runs if run.data.tags[LOOK].isdecimal()}
+    return sum(count < int(look[LOOK]) for count in counts)
+
+
 FILE = "endpoint.json"
 _TAG = "judgestats.endpoint"
 

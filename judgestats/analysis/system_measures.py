@@ -1,0 +1,228 @@
+"""Measures of systems as a judge scores them, and of the data that verdicts rest on."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.design import request_order
+from judgestats.analysis.validity_raters import PERSON
+from judgestats.arrays import Floats
+from judgestats.results.verdict import Measure, Subject, share_measure
+from judgestats.stats.inference.runs import run_component
+
+_CODES = {"pass": 1.0, "fail": 0.0}
+_MOST_SYSTEMS, _LEAST_CLUSTERS, _LEAST_RANKED = 30, 5, 5
+_LEAST_LABELS, _MOST_SLICES = 30, 12
+_LONG_REPLY, _LEAST_REPEATED = 40, 5
+_N_RESAMPLES = 499
+
+
+def item_values(own: pd.DataFrame) -> pd.Series:
+    """Scores, or 1 and 0 for pass and fail; NaN for other verdicts."""
+    scored = own["score"].notna().any()
+    values = own["score"] if scored else own["choice"].map(_CODES)
+    return values.astype(float)
+
+
+def system_measures(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
+    """Minimum detectable difference, separability, and rank correlation of systems.
+
+    Parameters
+    ----------
+    own : DataFrame
+        Judgments of one condition; ``author`` names the system, ``cluster`` what several answer.
+    subject : Subject
+
+    Yields
+    ------
+    Measure
+        ``mdd``: (t_.975 + t_.80) times the largest standard error of a difference of two systems,
+        paired by cluster. ``separability`` (three systems or more): share of pairs whose 95%
+        interval, adjusted by Bonferroni, excludes 0. ``kendall_tau_b`` (five or more, labelled):
+        of the systems' means by judge and by people, with a bootstrap interval over clusters.
+
+    References
+    ----------
+    Li, T., et al. (2024). From crowdsourced data to high-quality benchmarks: Arena-Hard and
+    BenchBuilder pipeline. arXiv:2406.11939.
+    """
+    if "author" not in own:
+        return
+    read = own.assign(value=item_values(own)).dropna(subset=["value"])
+    read = read[read["author"].astype(str) != ""]
+    n = read["author"].nunique()
+    if not 2 <= n <= _MOST_SYSTEMS:
+        return
+    table = _by_cluster(read, "value")
+    errors, separated = [], []
+    for a, b in itertools.combinations(table, 2):
+        d = (table[a] - table[b]).dropna().to_numpy(float)
+        if len(d) < _LEAST_CLUSTERS:
+            continue
+        error = float(d.std(ddof=1) / math.sqrt(len(d)))
+        errors.append((_power_factor(len(d) - 1) * error, len(d)))
+        limit = _t(1 - 0.025 / math.comb(n, 2), len(d) - 1) * error
+        separated.append(abs(float(d.mean())) > limit)
+    if not errors:
+        return
+    base = Measure(key="mdd", subject=subject, n=read["item_id"].nunique())
+    smallest, clusters = max(errors)
+    base = replace(base, estimate=smallest, n_clusters=clusters)
+    yield base
+    if n >= 3 and len(separated) == math.comb(n, 2):
+        yield replace(base, key="separability", estimate=float(np.mean(separated)))
+    human = pd.Series(dtype=float)
+    if "label" in read:
+        human = read["label"].map(_CODES).fillna(pd.to_numeric(read["label"], errors="coerce"))
+    labelled = read.assign(human=human)
+    labelled = labelled[labelled["human"].notna()]
+    if n >= _LEAST_RANKED and labelled["author"].nunique() == n:
+        yield from _rank_correlation(labelled, base)
+
+
+def _by_cluster(read: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Clusters x systems: mean over items of their means over repeats."""
+    items = read.groupby(["author", "cluster", "item_id"], sort=False)[column].mean()
+    return items.groupby(level=["cluster", "author"], sort=False).mean().unstack("author")
+
+
+def _rank_correlation(labelled: pd.DataFrame, base: Measure) -> Iterator[Measure]:
+    from scipy.stats import kendalltau
+
+    judge, human = _by_cluster(labelled, "value"), _by_cluster(labelled, "human")
+    both = [judge.to_numpy(float), human[judge.columns].reindex(judge.index).to_numpy(float)]
+    rng = np.random.default_rng(0)
+
+    def tau(rows: Floats | slice) -> float:
+        with np.errstate(all="ignore"):
+            means = [np.nanmean(part[rows], axis=0) for part in both]
+        return float(kendalltau(*means).statistic)
+
+    if np.isnan(both[0]).all(axis=0).any() or len(judge) < _LEAST_CLUSTERS:
+        return
+    draws = rng.integers(0, len(judge), (_N_RESAMPLES, len(judge)))
+    drawn = np.array([tau(rows) for rows in draws])
+    drawn = drawn[np.isfinite(drawn)]
+    if len(drawn) < _N_RESAMPLES / 2:
+        return
+    low, high = np.quantile(drawn, [0.025, 0.975]).tolist()
+    yield replace(
+        base, key="kendall_tau_b", estimate=tau(slice(None)), low=low, high=high,
+        n_clusters=len(judge),
+    )  # fmt: skip
+
+
+def _power_factor(df: float) -> float:
+    return _t(0.975, df) + _t(0.8, df)
+
+
+def _t(p: float, df: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, p))
+
+
+def data_measures(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
+    """What limits a verdict in the judgments of one condition, under keys that begin with ``_``.
+
+    Parameters
+    ----------
+    own : DataFrame
+    subject : Subject
+
+    Yields
+    ------
+    Measure
+        ``_same_replies``: every repeat has the same long reply. ``_raters``: human raters.
+    """
+    if _replies_are_copies(own):
+        yield Measure(key="_same_replies", subject=subject, estimate=1.0)
+    if "label" in own and own["label"].astype(str).ne("").any():
+        people = sum(str(c).startswith(PERSON) for c in own)
+        yield Measure(key="_raters", subject=subject, estimate=float(max(people, 1)))
+
+
+def run_measures(frame: pd.DataFrame, labels: Sequence[str]) -> Iterator[Measure]:
+    """Whether the repeats of one run share a shift, over all judges.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    labels : sequence of str
+        Conditions above T = 0.
+
+    Yields
+    ------
+    Measure
+        ``_runs``: p of the test, NaN with a `reason` where there are too few runs.
+    """
+    own = frame[frame["condition"].isin(labels)]
+    values = own.assign(value=item_values(own)).dropna(subset=["value"])
+    most = values["replicate"].nunique()
+    if len(set(values["order"])) > 1 or most < 2:
+        return
+    wide = values.pivot_table(
+        index="item_id", columns=["condition", "replicate"], values="value", sort=False
+    )
+    names = wide.columns.get_level_values("condition").unique()
+    scores = np.full((len(wide), len(names), most), np.nan)
+    for k, name in enumerate(names):
+        part = wide[name].to_numpy(float)
+        scores[:, k, : part.shape[1]] = part
+    clusters = values.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[wide.index]
+    found = run_component(
+        scores, cluster=clusters.to_numpy(object), interleaved=request_order(own) != ""
+    )
+    if found.df > 0 and not found.interleaved:
+        p = found.p_value if found.is_identified else math.nan
+        yield Measure(key="_runs", estimate=p, reason=found.target)
+
+
+def _replies_are_copies(own: pd.DataFrame) -> bool:
+    """Whether every repeat of every item has the same reply, of some length."""
+    if "raw_text" not in own:
+        return False
+    texts = own[own["raw_text"].astype(str).str.len() >= _LONG_REPLY]
+    each = texts.groupby(["item_id", "order"], sort=False)["raw_text"].agg(["size", "nunique"])
+    repeated = each[each["size"] > 1]
+    return len(repeated) >= _LEAST_REPEATED and bool(repeated["nunique"].eq(1).all())
+
+
+def slice_measures(
+    passed: pd.Series, human: pd.Series, own: pd.DataFrame, subject: Subject
+) -> Iterator[Measure]:
+    """TPR and TNR in the slices of category and system that have 30 labels of the class.
+
+    Parameters
+    ----------
+    passed : Series
+        Share of passes by item.
+    human : Series
+        1 and 0 by item, NaN without a label.
+    own : DataFrame
+    subject : Subject
+
+    Yields
+    ------
+    Measure
+        Keys are ``_slice.tpr.category=code``.
+    """
+    first = own.drop_duplicates("item_id").set_index("item_id").loc[passed.index]
+    for column, kind in (("category", "category"), ("author", "system")):
+        levels = first[column].astype(str) if column in first else pd.Series(dtype=str)
+        if not 1 < levels.nunique() <= _MOST_SLICES:
+            continue
+        for key, value in (("tpr", 1.0), ("tnr", 0.0)):
+            right = passed if value else 1 - passed
+            for level, items in levels[human == value].groupby(levels, sort=False):
+                if level and len(items) >= _LEAST_LABELS:
+                    yield share_measure(
+                        f"_slice.{key}.{kind}={level}", right.loc[items.index].tolist(),
+                        first.loc[items.index, "cluster"].tolist(), subject=subject,
+                    )  # fmt: skip

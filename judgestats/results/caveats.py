@@ -1,0 +1,261 @@
+"""Caveats of verdicts: what limits them, how severely, and what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from judgestats.results.numbers import apa_number
+from judgestats.results.purposes import QUANTITIES
+from judgestats.results.results import Results
+from judgestats.results.verdict import Caveat, Demand, Levels, Measure, Subject, requirement
+
+KIND, ORDERS = "_kind", "_orders"
+"""Keys of measures that say what a condition's verdicts are, and how many orders it has."""
+SLICE = "_slice."
+"""Beginning of the key of a rate in one slice."""
+_FEW_LABELS, _FEW_CLUSTERS, _MANY_COPIES = 30, 20, 0.1
+_UNPARSED_HIGH, _UNPARSED = 0.2, 0.05
+_LABELLED = ("tpr", "tnr", "kappa", "kappa_weighted", "accuracy")
+Asked = Sequence[tuple[Demand, Measure | None]]
+
+
+def caveats_of(
+    results: Results,
+    purpose: str,
+    subject: Subject,
+    pairs: Asked,
+    own: Mapping[str, Measure],
+    *,
+    labels_drawn: str = "",
+    looks: int = 1,
+) -> tuple[Caveat, ...]:
+    """Caveats of the verdict on one subject.
+
+    Parameters
+    ----------
+    results : Results
+    purpose : str
+    subject : Subject
+    pairs : sequence of (Demand, Measure or None)
+        What is asked and what was measured.
+    own : mapping of key to Measure
+        All measures of the subject, and those of the data as a whole.
+    labels_drawn : str
+        How labels were drawn, as stated.
+    looks : int
+        Verdicts on growing labels, this one included, over which error rates are shared.
+
+    Returns
+    -------
+    tuple of Caveat
+    """
+    return (
+        *_of_requirements(results, purpose, subject, pairs, own),
+        *_of_replies(own),
+        *(_of_labels(results, pairs, own, labels_drawn) if purpose in _OF_LABELS else ()),
+        *_of_design(results, purpose, subject, own),
+        *(_of_looks(looks) if purpose in _OF_LABELS and looks > 1 else ()),
+    )
+
+
+def _of_looks(looks: int) -> Iterator[Caveat]:
+    yield Caveat(
+        code="looks", severity="minor", about="labels",
+        text=f"Limits are adjusted for {looks} verdicts on a growing set of labels.",
+        action="Plan the number: --looks.",
+    )  # fmt: skip
+
+
+_OF_LABELS = frozenset({"gate", "estimate"})
+
+
+def _of_requirements(
+    results: Results, purpose: str, subject: Subject, pairs: Asked, own: Mapping[str, Measure]
+) -> Iterator[Caveat]:
+    labelled = any(key in own for key in _LABELLED)
+    if purpose in {"score", "classify", "compare", "rank"} and not labelled:
+        yield Caveat(
+            code="no_labels", severity="major", about="labels",
+            text="No human labels: consistency is measured, accuracy is not.",
+            action="Add --labels FILE.",
+        )  # fmt: skip
+    for key in (d.key for d, made in pairs if made is None and d.kind == "expected"):
+        what = QUANTITIES[key]
+        once = what.missing == QUANTITIES["flip_rate"].missing
+        if once or labelled or purpose in _OF_LABELS:
+            yield Caveat(
+                code="expected_missing", severity="major", about=key,
+                text=f"{what.label} is not measured: {what.missing}.",
+                action="Judge 100 items again." if once else "Add --labels FILE.",
+            )  # fmt: skip
+    tail = results.estimate(f"condition.sem_tail.{subject.label}")
+    worst = tail.estimate if tail is not None else math.nan
+    for demand, made in pairs:
+        if demand.key == "sem" and made is not None and made.high <= demand.threshold < worst:
+            bound = apa_number(worst, bounded=False)
+            yield Caveat(
+                code="wild_replies", severity="major", about="sem",
+                text=f"Rare far replies could raise the SEM to {bound} points.",
+                action="Judge 200 items or more.",
+            )  # fmt: skip
+
+
+def _of_replies(own: Mapping[str, Measure]) -> Iterator[Caveat]:
+    unparsed = own.get("unparsed_share")
+    if unparsed is not None and unparsed.estimate > 0:
+        share = f"{100 * unparsed.estimate:.0f}% of the replies have no verdict."
+        if unparsed.low > _UNPARSED_HIGH:
+            yield Caveat(
+                code="unparsed_high", severity="blocker", about="unparsed_share", text=share,
+                action="Fix the prompt or the reply format first.",
+            )  # fmt: skip
+        elif unparsed.high > _UNPARSED:
+            yield Caveat(
+                code="unparsed", severity="major", about="unparsed_share", text=share,
+                action="Find out which items they are.",
+            )  # fmt: skip
+    if "_same_replies" in own:
+        yield Caveat(
+            code="cached_repeats", severity="blocker", about="repeats",
+            text="All repeats have the same reply, letter by letter, so they look cached.",
+            action="Turn the cache off and judge again.",
+        )  # fmt: skip
+
+
+def _of_labels(
+    results: Results, pairs: Asked, own: Mapping[str, Measure], labels_drawn: str
+) -> Iterator[Caveat]:
+    """Of purposes that rest on labels: how many, how drawn, by whom, and in which slices."""
+    for key, word in (("tpr", "passes"), ("tnr", "fails")):
+        if key in own and own[key].n < _FEW_LABELS:
+            yield Caveat(
+                code="few_labels", severity="major", about=key,
+                text=f"Only {own[key].n} labelled {word}.", action="Label more answers.",
+            )  # fmt: skip
+    if "tpr" not in own and "tnr" not in own:
+        return
+    codes = {note.code for note in results.limitations}
+    if labels_drawn == "convenience":
+        yield Caveat(
+            code="labels_handpicked", severity="blocker", about="labels",
+            text="Labels were picked by hand, so rates do not carry over to other answers.",
+            action="Draw labels at random: judgestats labels plan.",
+        )  # fmt: skip
+    elif not labels_drawn and codes & {"assumes_random", "unrepresentative"}:
+        differ = "unrepresentative" in codes
+        rest = "; the judge passes them at another rate than the rest" if differ else ""
+        yield Caveat(
+            code="labels_drawn_unknown", severity="major" if differ else "minor", about="labels",
+            text=f"Labels are taken as a random sample{rest}.",
+            action="State how they were drawn: --labels-drawn.",
+        )  # fmt: skip
+    yield from _of_slices(pairs, own)
+    defaults = [d for d, _ in pairs if d.key in {"tpr", "tnr"} and d.origin == "default"]
+    if defaults:
+        yield Caveat(
+            code="default_thresholds", severity="minor", about="thresholds",
+            text=".80 is the minimum for TPR and TNR; .90 is the usual target.",
+            action="State yours: --require.",
+        )  # fmt: skip
+    if "_raters" in own and own["_raters"].estimate < 2:
+        yield Caveat(
+            code="one_labeller", severity="minor", about="labels",
+            text="One human rater: agreement between people is not known.",
+            action="Let a second person label 50 items.",
+        )  # fmt: skip
+
+
+def _of_slices(pairs: Asked, own: Mapping[str, Measure]) -> Iterator[Caveat]:
+    """The slice in which a rate fails by most, at a level shared over slices."""
+    worst: tuple[float, Caveat] | None = None
+    count = sum(key.startswith(SLICE) for key in own)
+    for key, made in own.items():
+        rate, _, where = key.removeprefix(SLICE).partition(".")
+        demand = next((d for d, _ in pairs if d.key == rate), None)
+        if not key.startswith(SLICE) or demand is None:
+            continue
+        found = requirement(demand, made, Levels.of(count))
+        if found.status == "fails" and (worst is None or found.estimate < worst[0]):
+            number = apa_number(found.estimate, bounded=True)
+            text = f"{QUANTITIES[rate].label} is {number} where {where} ({made.n} labels)."
+            worst = found.estimate, Caveat(
+                code="slice_fails", severity="major", about=rate, text=text,
+                action="Leave that slice to people, or mend the prompt for it.",
+            )  # fmt: skip
+    if worst is not None:
+        yield worst[1]
+
+
+def _of_design(
+    results: Results, purpose: str, subject: Subject, own: Mapping[str, Measure]
+) -> Iterator[Caveat]:
+    orders = own.get(ORDERS)
+    if purpose in {"compare", "rank"} and orders is not None and orders.estimate < 2:
+        yield Caveat(
+            code="order_fixed", severity="major", about="order_consistency",
+            text="Every pair was shown in one order.", action="Show each pair in both orders.",
+        )  # fmt: skip
+    groups = max((m.n_clusters for m in own.values() if m.key != KIND), default=0)
+    if 0 < groups < _FEW_CLUSTERS:
+        yield Caveat(
+            code="few_clusters", severity="major", about="items",
+            text=f"{groups} clusters of items are few.", action="Judge more items.",
+        )  # fmt: skip
+    copied = own.get("_duplicate_items")
+    if copied is not None and copied.estimate >= _MANY_COPIES:
+        yield Caveat(
+            code="duplicate_items", severity="major", about="items",
+            text=f"{100 * copied.estimate:.0f}% of the items are copies of one another.",
+            action="Remove copies: --duplicates drop.",
+        )  # fmt: skip
+    yield from _of_repeats(results, purpose, subject, own)
+    if (results.facts.get("design") or {}).get("scale_assumed") and purpose == "score":
+        yield Caveat(
+            code="scale_assumed", severity="minor", about="scale",
+            text="The scale is assumed from the scores.", action="State it: --scale.",
+        )  # fmt: skip
+    if any(note.code == "designed_labels" for note in results.limitations):
+        yield Caveat(
+            code="designed_labels", severity="minor", about="labels",
+            text="Labels are designed, not human.", action="Add human labels: labels=FILE.",
+        )  # fmt: skip
+    if subject.judge in results.simulated_judges:
+        yield Caveat(
+            code="simulated", severity="minor", about="judge",
+            text="The judge is simulated.", action="Name a model: judges=gpt-4o-mini.",
+        )  # fmt: skip
+
+
+def _of_repeats(
+    results: Results, purpose: str, subject: Subject, own: Mapping[str, Measure]
+) -> Iterator[Caveat]:
+    still = subject.condition.get("temperature") == 0
+    if still:
+        yield Caveat(
+            code="t0_only", severity="major", about="flip_rate",
+            text="All repeats are at T = 0 and repeat one draw.", action="Judge again above T = 0.",
+        )  # fmt: skip
+    elif purpose != "contrast" and any(
+        c.judge == subject.judge and c.factors.get("temperature") == 0 for c in results.conditions
+    ):
+        yield Caveat(
+            code="t0_left_out", severity="minor", about="temperature",
+            text="T = 0 repeats one draw and takes no part in the verdict.",
+            action="Judge above T = 0 to measure consistency.",
+        )  # fmt: skip
+    runs = own.get("_runs")
+    if runs is None or still:
+        return
+    if runs.estimate <= 0.05:
+        yield Caveat(
+            code="run_effect", severity="major", about="runs",
+            text="Runs differ from one another by more than noise.",
+            action="Interleave repeats, or make 5 runs.",
+        )  # fmt: skip
+    elif math.isnan(runs.estimate):
+        yield Caveat(
+            code="these_runs", severity="minor", about="runs",
+            text="There are too few runs to exclude a shift between runs.",
+            action="Interleave repeats, or make 5 runs.",
+        )  # fmt: skip
