@@ -240,7 +240,7 @@ def _results_to_check(data: Any, options: dict[str, Any]) -> Results:
     """Results of a run, or of the audit of a file or frame."""
     if hasattr(data, "run") and hasattr(data.run, "records"):
         return data.run.records  # type: ignore[no-any-return]
-    if not isinstance(data, (str, Path)) or not _is_run(str(data)):
+    if not isinstance(data, (str, Path)) or not is_run(str(data)):
         return audit(data, **options).run.records
     from judgestats.analysis.measures import measured_results
     from judgestats.tracking.fetch import results_of_run, run_judgments
@@ -260,7 +260,7 @@ def _results_to_check(data: Any, options: dict[str, Any]) -> Results:
     return measured_results(results, frame)
 
 
-def _is_run(named: str) -> bool:
+def is_run(named: str) -> bool:
     """Whether a folder or file of a run, or the id of one, is named rather than judgments."""
     path = Path(named)
     if path.exists():

@@ -516,6 +516,30 @@ _ENDPOINT = Command(
     examples=("judgestats endpoint llama3 --base-url http://localhost:8000/v1",),
 )
 
+_VIEW = Command(
+    "Show every judgment on an interactive page", "view:view_command",
+    (
+        Argument("file", f"{_RUN}, or file of judgments (as analyze reads)", kind="file"),
+        *(o._replace(help="File with human labels per item, or decisions that the page saved, "
+            "e.g. labels.csv") if o.flag == "--labels" else o for o in _TABLE),
+        Option("--cutoff", "Statistics", "Score from which an item passes, e.g. 6", kind="number",
+            default=float("nan")),
+        Option("--out", "Output", "File to write", kind="file", default="explore.html",
+            common=True),
+        Option("--texts", "Output", "Texts of items and replies in the page", default="on",
+            choices=("on", "off"), common=True),
+        Option("--max-mb", "Output", "Size of the page in MB above which texts are left out",
+            kind="number", default=20.0),
+        Option("--open", "Output", "Open the page in a browser (default: on a terminal)",
+            kind="switch"),
+        Option("--no-open", "Output", "Only write the page", kind="switch"),
+    ),
+    examples=(
+        "judgestats view RUN",
+        "judgestats view my.csv --labels people.csv --out explore.html",
+    ),
+)
+
 COMMANDS: Mapping[str, Command] = MappingProxyType(
     {
         "analyze": _ANALYZE,
@@ -536,6 +560,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             ),
             examples=("judgestats show RUN", "judgestats show RUN crosscheck"),
         ),
+        "view": _VIEW,
         "demo": Command(
             "Analyse recorded judgments of real judges", "demo:demo_command",
             RESULTS,

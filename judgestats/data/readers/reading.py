@@ -36,7 +36,7 @@ _ROLE_OF: Mapping[str, str] = {
     **{name: name for name in ("system", "run", "rater", "latency_s")},
 }
 """Roles of the columns of a judgments frame."""
-_COUNT_OF: Mapping[str, str] = {
+COUNT_OF: Mapping[str, str] = {
     **dict.fromkeys(Status, "unparsed"),
     Status.FAILED: "error",
     Status.INVALID: "error",
@@ -173,7 +173,7 @@ def counts_of(frame: pd.DataFrame) -> dict[str, int]:
     """
     attrs = frame.attrs
     levels = attrs.get("levels", {})
-    statuses = frame["status"].map(lambda s: _COUNT_OF[Status(s)]).where(frame["status"] != "ok")
+    statuses = frame["status"].map(lambda s: COUNT_OF[Status(s)]).where(frame["status"] != "ok")
     ok = frame["status"].eq("ok")
     sides = [c for c in ("system_a", "system_b") if c in frame]
     systems = (

@@ -1,0 +1,7 @@
+"""Public names of `judgestats.reporting.explorer`."""
+
+from judgestats.reporting.explorer.page import html_page as html_page
+from judgestats.reporting.explorer.page import write_page as write_page
+from judgestats.reporting.explorer.payload import view_payload as view_payload
+from judgestats.reporting.explorer.run_page import item_texts as item_texts
+from judgestats.reporting.explorer.run_page import run_page as run_page

@@ -1,0 +1,24 @@
+// How counts and means of the selection are written: one place.
+
+export const MINUS = "\u2212";
+export const DASH = "\u2013";
+
+/** A number with a fixed count of decimals and a real minus sign; an en dash where undefined. */
+export function fixed(value, decimals) {
+  if (value === null || value === undefined || Number.isNaN(value)) return DASH;
+  return value.toFixed(decimals).replace("-", MINUS);
+}
+
+/** A score or label as it is in the data, shortened to six digits. */
+export const plainNumber = (v) => String(Number(v.toPrecision(6))).replace("-", MINUS);
+
+export const count = (n) => n.toLocaleString("en-US");
+
+export const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+
+/** Eight hexadecimal digits of a text (FNV-1a), for the names of files. */
+export function digest(text) {
+  let h = 0x811c9dc5;
+  for (const c of text) h = Math.imul(h ^ c.codePointAt(0), 0x01000193) >>> 0;
+  return h.toString(16).padStart(8, "0");
+}
