@@ -8,11 +8,11 @@ from judgestats.commands.declarations import COMMANDS as COMMANDS
 from judgestats.commands.declarations import FRONT as FRONT
 from judgestats.commands.declarations import PROGRAMS as PROGRAMS
 from judgestats.commands.declarations import TRAINING as TRAINING
-from judgestats.commands.file_lock import lock_file as lock_file
 from judgestats.commands.help import COMMON as COMMON
 from judgestats.commands.help import GROUPS as GROUPS
 from judgestats.commands.help import overview as overview
 from judgestats.commands.label_page import LabelFile as LabelFile
+from judgestats.commands.label_page import export_labels as export_labels
 from judgestats.commands.label_page import label_server as label_server
 from judgestats.commands.label_page import read_table as read_table
 from judgestats.commands.label_page import write_table as write_table

@@ -266,7 +266,7 @@ Exit code 0 if every subject passes, 1 if one fails, 2 if the input is refused,
 )
 
 _LABELS = Command(
-    "Plan, split, and collect human labels",
+    "Plan, split, collect, and export human labels",
     examples=("judgestats labels plan my.csv --labels 200",),
     actions={
         "plan": Command(
@@ -327,6 +327,11 @@ _LABELS = Command(
                     default=0),
             ),
             examples=("judgestats labels collect labels.csv --annotator ann",),
+        ),
+        "export": Command(
+            "Write labels given on a page into their file", "labels:export_command",
+            (Argument("file", "Labels file, e.g. labels.csv", kind="file"),),
+            examples=("judgestats labels export labels.csv",),
         ),
     },
 )

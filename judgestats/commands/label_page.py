@@ -1,12 +1,14 @@
-"""Local page and files of labels."""
+"""Local page of labels, and the files they are exchanged in."""
 
 from __future__ import annotations
 
 import hmac
 import json
+import os
 import secrets
-import threading
-from collections.abc import Sequence
+import shutil
+import sys
+from collections.abc import Callable, Sequence
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,11 +17,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 
-from judgestats.commands.file_lock import lock_file, replace_file
 from judgestats.data.readers.labels import LABEL_ENDINGS
 from judgestats.data.readers.table_files import table_of
-from judgestats.errors import InputError
-from judgestats.files.text import decode_json
+from judgestats.errors import InputError, StoreError, guard_output
+from judgestats.files.label_state import Given, LabelState, changed_labels
+from judgestats.files.text import decode_json, short
 from judgestats.runner import display as console
 
 OWN_COLUMNS = ("item_id", "chance", "annotator", "label")
@@ -97,16 +99,51 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
     replace_file(path, write)
 
 
+def replace_file(path: Path, write: Callable[[Path], object]) -> None:
+    """Write a file whole or not at all, with the mode that it had; it is on the disk on return.
+
+    Parameters
+    ----------
+    path : Path
+    write : function of a path
+        Writes the contents to the path that it is given.
+    """
+    real = Path(os.path.realpath(path))
+    beside = real.with_name(f".{real.name}.{os.getpid()}")
+    with guard_output(path):
+        try:
+            if real.exists():
+                beside.touch(mode=0o600)
+            write(beside)
+            _flush(beside, os.O_RDWR)
+            if real.exists():
+                shutil.copymode(real, beside)
+            beside.replace(real)
+        finally:
+            beside.unlink(missing_ok=True)
+    if sys.platform != "win32":  # where a folder cannot be opened
+        _flush(real.parent, os.O_RDONLY)
+
+
+def _flush(path: Path, mode: int) -> None:
+    handle = os.open(path, mode)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 _LONGEST = 100_000
 """Bytes of a request that are read."""
 
 
 class LabelFile:
-    """A file of labels: one row for each label, texts beside.
+    """A file of items to label, and the store of the labels given.
 
     Parameters
     ----------
     path : Path
+        Items, texts next to them, and the labels at hand: the exchange format.
     annotator : str
         Pseudonym under which labels are given.
     choices : sequence of str
@@ -115,10 +152,9 @@ class LabelFile:
 
     def __init__(self, path: Path, *, annotator: str, choices: Sequence[str]) -> None:
         self.path, self.annotator, self.choices = path, annotator, list(choices)
-        self._lock = threading.Lock()
-        self.frame = read_table(path)
+        frame = read_table(path)
         check_writable(path)
-        missing = [c for c in ("item_id", "annotator", "label") if c not in self.frame]
+        missing = [c for c in ("item_id", "annotator", "label") if c not in frame]
         if missing:
             raise InputError(
                 f"{path}: there is no column {', '.join(missing)}. Make the file by "
@@ -128,51 +164,100 @@ class LabelFile:
             raise InputError("labels collect: --choices needs at least two different words.")
         if not annotator:
             raise InputError("labels collect: --annotator needs a pseudonym.")
-        self.texts = [c for c in self.frame if c not in OWN_COLUMNS]
-
-    def _own(self) -> dict[str, str]:
-        mine = self.frame[(self.frame["annotator"] == self.annotator) & (self.frame["label"] != "")]
-        return dict(zip(mine["item_id"], mine["label"], strict=True))
+        items = frame.drop_duplicates("item_id").set_index("item_id")
+        texts = [c for c in items if c not in OWN_COLUMNS]
+        self._texts = {
+            item: [[c, str(v)] for c, v in zip(texts, row, strict=True)]
+            for item, row in zip(items.index, items[texts].to_numpy(object), strict=True)
+        }
+        with changed_labels(path) as state:
+            state.read_file(_held(path, frame), self._texts)
 
     def state(self, at: str = "") -> dict[str, Any]:
         """The item to label (`at`, or the first without a label of this annotator)."""
-        with self._lock:
-            own = self._own()
-            items = list(dict.fromkeys(self.frame["item_id"]))
-            left = [i for i in items if i not in own]
-            item = at if at in items else (left[0] if left else "")
-            row = self.frame[self.frame["item_id"] == item].head(1)
-            texts = [[c, str(v)] for c in self.texts for v in row[c]]
-            previous = [i for i in items[: items.index(item)] if i in own] if item else items
-            return {
-                "item": item,
-                "texts": texts,
-                "choices": self.choices,
-                "keys": choice_keys(self.choices),
-                "given": own.get(item, ""),
-                "done": len(own),
-                "total": len(items),
-                "previous": previous[-1] if previous else "",
-            }
+        with changed_labels(self.path) as store:
+            given = store.labels()
+        own = {g.item_id: v for g, v in given.items() if g.annotator == self.annotator}
+        items = list(self._texts)
+        left = [i for i in items if i not in own]
+        item = at if at in self._texts else (left[0] if left else "")
+        previous = [i for i in items[: items.index(item)] if i in own] if item else items
+        return {
+            "item": item,
+            "texts": self._texts.get(item, []),
+            "choices": self.choices,
+            "keys": choice_keys(self.choices),
+            "given": own.get(item, ""),
+            "done": len(own.keys() & self._texts.keys()),
+            "total": len(items),
+            "previous": previous[-1] if previous else "",
+        }
 
     def save(self, item: str, label: str) -> None:
-        """Write one label; a second one of the same annotator replaces the first."""
-        with self._lock, lock_file(self.path):
-            frame = read_table(self.path)  # another annotator's page may have written
-            here = frame["item_id"] == item
-            if label not in self.choices or not here.any():
-                raise InputError("labels collect: no such item or label.")
-            mine = here & (frame["annotator"] == self.annotator)
-            free = here & (frame["annotator"] == "") & (frame["label"] == "")
-            if mine.any():
-                frame.loc[mine, "label"] = label
-            elif free.any():
-                frame.loc[free[free].index[0], ["annotator", "label"]] = [self.annotator, label]
-            else:
-                row = frame[here].head(1).assign(annotator=self.annotator, label=label)
-                frame = pd.concat([frame, row], ignore_index=True)
-            write_table(frame, self.path)
-            self.frame = frame
+        """Store one label; on return it is on the disk."""
+        if label not in self.choices or item not in self._texts:
+            raise InputError("labels collect: no such item or label.")
+        with changed_labels(self.path) as state:
+            state.give(Given(item, self.annotator), label)
+
+
+def _held(path: Path, frame: pd.DataFrame) -> dict[Given, str]:
+    """The labels in a file."""
+    rows = frame[(frame["annotator"] != "") & (frame["label"] != "")]
+    held: dict[Given, str] = {}
+    for item, annotator, label in zip(
+        rows["item_id"], rows["annotator"], rows["label"], strict=True
+    ):
+        given = Given(item, annotator)
+        if held.setdefault(given, label) != label:
+            raise InputError(
+                f"{path}: item {short(item)} has the labels {short(held[given])} and "
+                f"{short(label)} of {short(annotator)}. Keep one."
+            )
+    return held
+
+
+def export_labels(path: Path) -> int:
+    """Write the labels given on pages into their file, whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    int
+        Labels in the file.
+    """
+    frame = read_table(path)
+    check_writable(path)
+    with changed_labels(path) as state:
+        if state.unexported():
+            state.read_file(_held(path, frame), frame["item_id"])
+            write_table(_filled(frame, state), path)
+            state.mark_exchanged()
+        return len(state.labels())
+
+
+def _filled(frame: pd.DataFrame, state: LabelState) -> pd.DataFrame:
+    """The rows of a file, each label in its annotator's row, else a free one, else a new one."""
+    rows = frame.to_dict("records")
+    place: dict[Given, dict[str, Any]] = {}
+    free: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["annotator"] != "":
+            place.setdefault(Given(row["item_id"], row["annotator"]), row)
+        elif row["label"] == "":
+            free.setdefault(row["item_id"], []).append(row)
+    first = {row["item_id"]: dict(row) for row in reversed(rows)}
+    for given, label in state.labels().items():
+        row = place.get(given) or next(iter(free.get(given.item_id, [])), None)
+        if row is None:
+            rows.append(row := dict(first[given.item_id]))
+        elif given not in place:
+            free[given.item_id].pop(0)
+        row |= {"annotator": given.annotator, "label": label}
+    return pd.DataFrame(rows, columns=frame.columns)
 
 
 _DIGITS = frozenset("0123456789")
@@ -274,8 +359,7 @@ def label_server(file: LabelFile, *, port: int) -> tuple[ThreadingHTTPServer, st
                 nonce = secrets.token_urlsafe(16)
                 self._send(200, _PAGE.replace("NONCE", nonce), "text/html", nonce)
             elif url.path == "/state":
-                state = file.state(query.get("at", [""])[0])
-                self._send(200, json.dumps(state), "application/json")
+                self._answer(lambda: file.state(query.get("at", [""])[0]))
             else:
                 self._send(404, "Nothing here.", "text/plain")
 
@@ -290,15 +374,27 @@ def label_server(file: LabelFile, *, port: int) -> tuple[ThreadingHTTPServer, st
             ):
                 self._refuse()
                 return
-            try:
-                asked = decode_json(self.rfile.read(int(length)))
+            sent = self.rfile.read(int(length))
+
+            def give() -> dict[str, Any]:
+                asked = decode_json(sent)
                 file.save(str(asked["item"]), str(asked["label"]))
+                return file.state()
+
+            self._answer(give)
+
+        def _answer(self, state: Callable[[], dict[str, Any]]) -> None:
+            """200 only after what was asked for is on the disk."""
+            try:
+                body = json.dumps(state())
+            except StoreError as error:  # another process holds the store, or the disk is full
+                self._send(503, str(error), "text/plain")
             except (ValueError, KeyError, TypeError) as error:
                 # an InputError is a ValueError
                 message = str(error) if isinstance(error, InputError) else "no such request"
                 self._send(400, message, "text/plain")
-                return
-            self._send(200, json.dumps(file.state()), "application/json")
+            else:
+                self._send(200, body, "application/json")
 
     if not 0 <= port <= 65535:
         raise InputError(f"labels collect: --port must lie in 0-65535, got {port}.")
@@ -314,7 +410,7 @@ def label_server(file: LabelFile, *, port: int) -> tuple[ThreadingHTTPServer, st
 
 
 def serve_page(path: Path, *, annotator: str, choices: Sequence[str], port: int) -> int:
-    """Serve the page until stopped; every label is in the file at once."""
+    """Serve the page until stopped; each label is stored at once, and in the file at the end."""
     file = LabelFile(path, annotator=annotator, choices=choices)
     server, address = label_server(file, port=port)
     state = file.state()
@@ -327,6 +423,7 @@ def serve_page(path: Path, *, annotator: str, choices: Sequence[str], port: int)
         server.serve_forever()
     finally:
         server.server_close()
+        export_labels(path)
     return 0
 
 

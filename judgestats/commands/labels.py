@@ -173,6 +173,26 @@ def collect_command(arguments: Args) -> int:
     )
 
 
+def export_command(arguments: Args) -> int:
+    """Write the labels given on a page into their file.
+
+    Parameters
+    ----------
+    arguments : Args
+        ``file``.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    from judgestats.commands.label_page import export_labels
+
+    count = export_labels(Path(arguments.file))
+    console.print_result(f"{arguments.file}: {count:,} labels")
+    return 0
+
+
 def _column(frame: pd.DataFrame, name: str, option: str) -> pd.Series:
     if name not in frame:
         raise InputError(

@@ -92,6 +92,28 @@ def transaction(path: Path, layout: Layout, *, create: bool = True) -> Iterator[
         raise _fault(error, path, layout) from error
 
 
+def is_state(path: Path, layout: Layout) -> bool:
+    """Whether a file is a state of this kind, by its header."""
+    try:
+        _check_head(path, layout)
+    except (InputError, StoreError):
+        return False
+    return True
+
+
+def _is_foreign(path: Path, layout: Layout) -> bool:
+    """Whether a database is another program's; it is not changed to find out."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            (number,) = db.execute("PRAGMA application_id").fetchone()
+            (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error as error:
+        if "locked" in str(error) or "busy" in str(error):
+            return False
+        raise layout.refused(path, short(str(error))) from None
+    return bool(number not in {0, layout.application_id} or (number == 0 and tables))
+
+
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
     db.text_factory = lambda raw: clean(raw.decode("utf-8"))
     db.execute("PRAGMA trusted_schema=OFF")
@@ -114,15 +136,14 @@ def _check_head(path: Path, layout: Layout) -> None:
     plain_file(path)
     try:
         with path.open("rb") as file:
-            head = file.read(100)
+            head = file.read(len(_MAGIC))
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror}).") from None
     if not head:
         return  # another process is just making it
     if not head.startswith(_MAGIC):
         raise layout.refused(path, "not an SQLite file")
-    number = int.from_bytes(head[68:72], "big")
-    if number not in {0, layout.application_id}:  # 0: its first change is still in the log
+    if _is_foreign(path, layout):
         raise layout.refused(path, "an SQLite file of something else")
 
 

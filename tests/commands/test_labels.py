@@ -17,8 +17,9 @@ import pandas as pd
 import pytest
 
 from judgestats.cli import main
-from judgestats.commands import LabelFile, label_server, lock_file, read_table, write_table
+from judgestats.commands import LabelFile, export_labels, label_server, read_table, write_table
 from judgestats.commands import label_page as labels_page
+from judgestats.data.readers.labels import labelled_ids
 from judgestats.data.readers.registry import read_judgments
 from judgestats.errors import InputError
 from judgestats.files import changed_state
@@ -186,6 +187,8 @@ def test_labels_are_written_at_once_and_work_goes_on(page):
     assert after["previous"] == first["item"]
     changed = json.dumps({"item": first["item"], "label": "fail"})
     ask(port, "POST", "/label", token=token, body=changed)
+    assert read_table(path)["label"].eq("").all()
+    assert export_labels(path) == 1
     rows = read_table(path)
     mine = rows[rows["item_id"] == first["item"]]
     assert mine[["annotator", "label"]].to_numpy().tolist() == [["a1", "fail"]]
@@ -194,6 +197,7 @@ def test_labels_are_written_at_once_and_work_goes_on(page):
     other = LabelFile(path, annotator="a2", choices=["pass", "fail"])
     assert other.state()["given"] == ""
     other.save(first["item"], "pass")
+    assert export_labels(path) == 2
     both = read_table(path)
     assert len(both[both["item_id"] == first["item"]]) == 2
 
@@ -207,6 +211,7 @@ def test_two_annotators_at_once_lose_no_label(tmp_path, ending):
     ann.save("1", "pass")
     ben.save("1", "fail")
     ann.save("2", "fail")
+    assert export_labels(path) == 3
     given = read_table(path)[["item_id", "annotator", "label"]]
     want = {("1", "ann", "pass"), ("1", "ben", "fail"), ("2", "ann", "fail")}
     assert set(given.itertuples(index=False, name=None)) == want
@@ -281,6 +286,7 @@ def test_labels_go_into_a_file_with_an_ending_in_capitals(judged, tmp_path):
     assert main(plan) == 0
     file = LabelFile(Path("L.PARQUET"), annotator="a1", choices=["pass", "fail"])
     file.save(file.state()["item"], "pass")
+    export_labels(file.path)
     assert pd.read_parquet("L.PARQUET")["label"].eq("pass").sum() == 1
 
 
@@ -296,10 +302,11 @@ def test_two_processes_at_once_lose_no_label(tmp_path):
     for process in both:
         process.communicate(timeout=120)
         assert process.returncode == 0
+    export_labels(tmp_path / "labels.csv")
     given = read_table(tmp_path / "labels.csv")
     assert len(given) == 400
     assert given.groupby("annotator")["item_id"].nunique().to_dict() == {"ann": 200, "ben": 200}
-    assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
+    assert {path.name for path in tmp_path.iterdir()} == {"labels.csv", "labels.db"}
 
 
 def test_two_looks_at_once_are_both_kept(tmp_path):
@@ -321,17 +328,70 @@ def test_two_looks_at_once_are_both_kept(tmp_path):
         assert state.periods() == [look.period for look in state.looks()] == [*range(1, 9)]
 
 
-def test_a_lock_that_is_not_given_back_is_waited_for_only_so_long(tmp_path):
+def test_a_label_that_was_acknowledged_outlives_a_kill(tmp_path):
+    items = {"item_id": [f"i{i}" for i in range(200)], "annotator": "", "label": ""}
+    write_table(pd.DataFrame(items), tmp_path / "labels.csv")
+    [process] = together(LABEL.replace('"pass")', '"pass"); print(i, flush=True)'), ["a"], tmp_path)
+    write_line(process, "go")
+    said = [process.stdout.readline() for _ in range(30)]
+    process.kill()
+    said += process.stdout.readlines()
+    process.wait(20)
+    process.stdin.close()
+    process.stdout.close()
+    acknowledged = [f"i{line.strip()}" for line in said[1:] if line.endswith("\n")]
+    assert len(acknowledged) >= 29
+    with pytest.raises(InputError, match="judgestats labels export"):
+        labelled_ids(tmp_path / "labels.csv")
+    export_labels(tmp_path / "labels.csv")
+    given = read_table(tmp_path / "labels.csv")
+    assert set(acknowledged) <= set(given.loc[given["label"] == "pass", "item_id"])
+    assert len(labelled_ids(tmp_path / "labels.csv")) == given["label"].eq("pass").sum()
+
+
+def test_labels_edited_in_the_file_are_taken_over_or_named(tmp_path):
     path = tmp_path / "labels.csv"
-    with (
-        lock_file(path),
-        pytest.raises(InputError, match=r"another process has held \.labels\.csv\.lock for 0.01 s"),
-        lock_file(path, wait=0.01),
-    ):
-        pass
-    (tmp_path / ".labels.csv.lock").touch()  # of a process that was killed: nobody holds it
-    with lock_file(path, wait=0):
-        assert not path.exists()
+    frame = pd.DataFrame({"item_id": ["1", "2", "3"], "annotator": "", "label": ""})
+    write_table(frame, path)
+    how = {"annotator": "a", "choices": ["pass", "fail"]}
+    file = LabelFile(path, **how)
+    for item in ("1", "2"):
+        file.save(item, "pass")
+    export_labels(path)
+    rows = read_table(path)
+    rows.loc[rows["item_id"] == "1", "label"] = "fail"
+    rows.loc[rows["item_id"] == "2", ["annotator", "label"]] = ""
+    write_table(rows, path)  # by hand, and nothing is waiting: the file is right
+    again = LabelFile(path, **how)
+    assert (again.state("1")["given"], again.state("2")["given"]) == ("fail", "")
+    again.save("3", "fail")
+    rows.loc[rows["item_id"] == "1", "label"] = "pass"
+    write_table(rows, path)  # by hand, while labels are waiting
+    with pytest.raises(InputError, match=r"labels\.db holds labels that it lacks .*'1' by 'a'"):
+        export_labels(path)
+    write_table(frame.head(1), tmp_path / "labels.tsv")
+    with pytest.raises(InputError, match=r"holds the labels of 'labels\.csv', not of labels\.tsv"):
+        LabelFile(tmp_path / "labels.tsv", **how)
+
+
+def test_two_labels_of_one_person_for_an_item_are_refused(tmp_path):
+    path = tmp_path / "labels.csv"
+    rows = {"item_id": ["1", "1"], "annotator": "a", "label": ["pass", "fail"]}
+    write_table(pd.DataFrame(rows), path)
+    with pytest.raises(InputError, match="item '1' has the labels 'pass' and 'fail' of 'a'"):
+        LabelFile(path, annotator="a", choices=["pass", "fail"])
+
+
+def test_a_database_of_another_program_is_left_alone(tmp_path):
+    path = tmp_path / "labels.csv"
+    write_table(pd.DataFrame({"item_id": ["1"], "annotator": "a", "label": "pass"}), path)
+    with closing(sqlite3.connect(tmp_path / "labels.db")) as db, db:
+        db.execute("CREATE TABLE mine (x)")
+    before = (tmp_path / "labels.db").read_bytes()
+    assert labelled_ids(path) == {"1"}
+    with pytest.raises(InputError, match=r"labels\.db is no store of labels"):
+        LabelFile(path, annotator="a", choices=["pass", "fail"])
+    assert (tmp_path / "labels.db").read_bytes() == before
 
 
 def test_strangers_are_refused(page):
@@ -467,6 +527,7 @@ def test_a_file_of_labels_keeps_its_mode(tmp_path):
     write_table(pd.DataFrame({"item_id": ["1"], "annotator": "", "label": ""}), path)
     path.chmod(0o600)
     LabelFile(path, annotator="a1", choices=["pass", "fail"]).save("1", "pass")
+    export_labels(path)
     assert path.stat().st_mode & 0o777 == 0o600
 
 

@@ -42,6 +42,7 @@ from judgestats.data.vocabulary import (
     values_option,
 )
 from judgestats.errors import InputError
+from judgestats.files.label_state import check_exported
 from judgestats.files.text import clean_json
 from judgestats.results.numbers import count_noun
 from judgestats.results.records import CRITERIA
@@ -563,6 +564,7 @@ def _criterion_ids(ids: pd.Series, criteria: pd.Series) -> pd.Series:
 def _table(path: Path) -> pd.DataFrame:
     if not path.exists():
         raise InputError(f"--labels: there is no file {str(path)!r}.")
+    check_exported(path)
     table = table_of(path, lambda head: [str(c) for c in head.columns])
     return table.rename(columns=str).reset_index(drop=True)
 
