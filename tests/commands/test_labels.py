@@ -469,6 +469,7 @@ def test_the_key_1_gives_a_1_in_a_browser(tmp_path, monkeypatch):
     file = LabelFile(path, annotator="a1", choices=["0", "1", "2", "3", "4", "5"])
     with served(file) as address:
         shown = dump_dom(address, tmp_path)
+    export_labels(path)
     assert read_table(path)["label"].tolist() == ["1", ""]
     assert "Item 2 (1 of 2 labelled)" in shown
     assert "Keys: 0, 1, 2, 3, 4, 5, b back" in shown
