@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
 from collections.abc import Sequence
 
 from judgestats.commands.declarations import PROGRAMS
 from judgestats.commands.help import overview
+from judgestats.deadlines import handle_signals, stop_code
 from judgestats.deprecated import current_command, current_options, removed_option
 from judgestats.errors import InputError, JudgestatsError, printable
 from judgestats.terminal import as_typed, emit, own_streams
@@ -34,12 +34,14 @@ def main(argv: Sequence[str] | None = None, *, program: str = "judgestats") -> i
     Returns
     -------
     int
-        0 on success, 2 on a wrong input or a fault outside, 4 on an internal error, 130 after
-        Ctrl-C or SIGTERM.
+        0: done, or the gate passed. 1: the gate failed. 2: a wrong input or a fault outside,
+        nothing was decided. 3: cannot tell. 4: internal error. 5: the run is complete, but a
+        report or an upload failed. 6: the run is incomplete, the same command resumes. 130, 143,
+        129: SIGINT, SIGTERM, SIGHUP.
     """
     if argv is None:  # the process is the command's: its memory is given back at its end
         own_streams()
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        handle_signals()
         if asked := os.environ.get(_COMPLETE):
             return _complete(asked)
         gc.set_threshold(100_000, 50, 50)
@@ -54,7 +56,7 @@ def main(argv: Sequence[str] | None = None, *, program: str = "judgestats") -> i
         again = "stopped; run the same command again to go on where it stopped."
         text = " ".join([str(stop) or again, *getattr(stop, "__notes__", [])])
         emit(f"\njudgestats: {printable(text)}\n", error=True)
-        return 130
+        return stop_code()
     except Exception as error:  # the last resort: a traceback is for the log, not for the screen
         if isinstance(error, OSError) and error.filename is not None and error.strerror:
             place = printable(os.fsdecode(error.filename), one_line=True)

@@ -25,7 +25,7 @@ from typing import Any
 from judgestats.collection.response import MAX_TEXT_CHARS
 from judgestats.collection.retry import Choice, Kind, Outcome, Parameter, one_line, storable
 from judgestats.data.columns import Task
-from judgestats.errors import InputError, nearest
+from judgestats.errors import InputError, JudgeError, nearest
 from judgestats.files.text import decode_json
 from judgestats.protocols.base import ReplyMode
 
@@ -315,6 +315,7 @@ def _load_scorer(experiment: str, name: str) -> Callable[..., Any]:
 
 
 _RESPONSE_S = 1.0
+_START_S = 30.0
 
 
 class OwnLoop:
@@ -373,7 +374,8 @@ class _LoopThread:
         threading.Thread(
             target=lambda: asyncio.run(self._serve(ready)), name="judge", daemon=True
         ).start()
-        ready.wait()
+        if not ready.wait(_START_S):
+            raise JudgeError(f"The judge's event loop did not start in {_START_S:.0f} s.")
 
     async def _serve(self, ready: threading.Event) -> None:
         self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
-import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any, Protocol
 
 from judgestats.collection import rows
@@ -20,6 +20,7 @@ from judgestats.collection.request import Ready, Sampling
 from judgestats.collection.retry import RetryPolicy
 from judgestats.collection.sending import Halt, RequestResult, RequestSender
 from judgestats.data.columns import Task
+from judgestats.deadlines import handled_by, note_signal
 from judgestats.errors import InputError, JudgeError, JudgestatsError
 from judgestats.protocols.base import ReplyMode, prompted_in
 
@@ -391,21 +392,15 @@ def signals(collector: Interruptible) -> Iterator[None]:
     """The first SIGINT or SIGTERM winds the collection down, the second ends it at once."""
     loop = asyncio.get_running_loop()
 
-    def on_signal() -> None:
+    def wind_down() -> None:
         if collector.halt.called.is_set():
             collector.hurry.set()
         collector.halt.stop(Stop.INTERRUPTED)
 
-    handled = {}
-    for number in (signal.SIGINT, signal.SIGTERM):
-        before = signal.getsignal(number)
-        with contextlib.suppress(NotImplementedError):  # Windows: asyncio.run's own handling
-            loop.add_signal_handler(number, on_signal)
-            handled[number] = before
-    try:
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        del frame
+        note_signal(number)
+        loop.call_soon_threadsafe(wind_down)
+
+    with handled_by(on_signal):  # not the loop's own handling, which takes the watchdog's wake-up
         yield
-    finally:
-        for number, before in handled.items():
-            loop.remove_signal_handler(number)
-            if before is not None:  # None: not Python's own
-                signal.signal(number, before)

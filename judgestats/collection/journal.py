@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import sqlite3
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from judgestats.collection import journal_file
 from judgestats.collection.batch_store import BATCH_SCHEMA, BatchStore, split_keys
 from judgestats.collection.ledger import LEDGER_SCHEMA, Charge, Ledger, sign_lines
 from judgestats.collection.response import Abilities, SentRequest
+from judgestats.deadlines import scratch_folder
 from judgestats.errors import StoreError
 from judgestats.protocols.base import ReplyMode
 
@@ -518,7 +518,7 @@ def journal_view(journal: Journal | Path | str | None) -> Iterator[Journal]:
             yield empty
         return
     journal_file.check_file(Path(path))
-    with tempfile.TemporaryDirectory(prefix="judgestats-") as folder:
+    with scratch_folder() as folder:
         copy = Path(folder) / "journal.sqlite"
         _copy(Path(path), copy)
         with Journal(copy) as copied:

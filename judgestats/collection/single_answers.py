@@ -20,6 +20,7 @@ from judgestats.collection.online import collect_online
 from judgestats.collection.spec import read_judges
 from judgestats.data.columns import Condition, Task
 from judgestats.data.parse import read_judgment
+from judgestats.deadlines import END_SECONDS
 from judgestats.errors import InputError, nearest
 from judgestats.items.records import Item, Response
 from judgestats.protocols.base import Scale, Status, Unit, Verdict
@@ -128,16 +129,19 @@ def _run_thread(tasks: Iterable[Task], ask: CollectionRequest) -> Collected:
     thread = threading.Thread(target=work, name="judgestats-collect")
     thread.start()
     try:
-        thread.join()
+        while thread.is_alive():
+            thread.join(_POLL_S)
     except KeyboardInterrupt:
         for loop, task in running:
             loop.call_soon_threadsafe(task.cancel)
-        thread.join()
+        thread.join(END_SECONDS)
         raise
     if failure:
         raise failure[0]
     return result[0]
 
+
+_POLL_S = 1.0
 
 _WORDED = {kind.name: kind for kind in (PassFail, Correctness)}
 PROTOCOLS = (Pointwise.name, *_WORDED)

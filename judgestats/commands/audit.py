@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -26,7 +25,8 @@ from judgestats.data.readers.reading import asked_reading, reading_of
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.data.schema import BECAME
-from judgestats.errors import InputError, guard_output
+from judgestats.deadlines import scratch_folder
+from judgestats.errors import InputError, RenderError, guard_output
 from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.results import Results
 from judgestats.results.decisions import DecisionOptions
@@ -144,7 +144,7 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
     name = arguments.run_name or f"audit: {console.file_called(path)}"
     if arguments.track == "none":
         return _untracked(arguments, judged, facts, name, formats)
-    from judgestats.runner.traces import rendering
+    from judgestats.runner.traces import rendering, report_code
     from judgestats.tracking.runs import run_files
 
     tags = {"judgestats.kind": "audit", "judgestats.simulated": "false", **look}
@@ -192,7 +192,7 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
         links = Links(run.run_id, store, conditions=run.children, reports=reports)
         following = next_commands(arguments, results, judged.reader)
         finish(results, links, following=following, further=judged.further(results))
-    return 0
+    return report_code(formats, reports)
 
 
 def look_tags(analysis: Analysis, path: Path) -> dict[str, str]:
@@ -269,7 +269,7 @@ def _untracked(
     if not formats:
         show(results, following=following)
         if checked is not None:
-            with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+            with scratch_folder() as scratch:
                 results = record_crosscheck(Path(scratch), checked, results)
         finish(results, following=following, further=judged.further(results))
         return 0
@@ -283,10 +283,15 @@ def _untracked(
     if checked is not None:
         with guard_output(folder):
             results = record_crosscheck(folder, checked, results)
-    with announce_progress("Rendering the report"):
-        made = render_report(
-            folder, to=formats, out_dir=folder, detail=arguments.detail, figures=True
-        )
+    try:
+        with announce_progress("Rendering the report"):
+            made = render_report(
+                folder, to=formats, out_dir=folder, detail=arguments.detail, figures=True
+            )
+    except RenderError as error:
+        error.exit_code = 5
+        error.add_note(f"The results are in {folder}. Retry with judgestats report {folder}.")
+        raise
     show_again = f"judgestats show {shlex.quote(str(folder))}"
     following = [show_again, *map(str, made.values()), *following]
     finish(results, following=following, further=judged.further(results))

@@ -241,7 +241,9 @@ def export_labels(path: Path) -> int:
 
 def _filled(frame: pd.DataFrame, state: LabelState) -> pd.DataFrame:
     """The rows of a file, each label in its annotator's row, else a free one, else a new one."""
-    rows = frame.to_dict("records")
+    rows: list[dict[str, Any]] = [
+        {str(column): value for column, value in row.items()} for row in frame.to_dict("records")
+    ]
     place: dict[Given, dict[str, Any]] = {}
     free: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
@@ -251,12 +253,13 @@ def _filled(frame: pd.DataFrame, state: LabelState) -> pd.DataFrame:
             free.setdefault(row["item_id"], []).append(row)
     first = {row["item_id"]: dict(row) for row in reversed(rows)}
     for given, label in state.labels().items():
-        row = place.get(given) or next(iter(free.get(given.item_id, [])), None)
-        if row is None:
-            rows.append(row := dict(first[given.item_id]))
-        elif given not in place:
-            free[given.item_id].pop(0)
-        row |= {"annotator": given.annotator, "label": label}
+        if given not in place:
+            if open_rows := free.get(given.item_id):
+                place[given] = open_rows.pop(0)
+            else:
+                rows.append(dict(first[given.item_id]))
+                place[given] = rows[-1]
+        place[given] |= {"annotator": given.annotator, "label": label}
     return pd.DataFrame(rows, columns=frame.columns)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from judgestats.commands.arguments import Args
 from judgestats.commands.compare import comparison_commands, comparison_document, run_names
+from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, guard_output
 from judgestats.runner import display as console
 from judgestats.runner.common_parameters import FORMATS as ASKED
@@ -105,7 +105,7 @@ def _report(arguments: Args, place: _ReportPath) -> None:
     from judgestats.reporting.renderer import render_report
     from judgestats.tracking.fetch import run_folder
 
-    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+    with scratch_folder() as scratch:
         runs = []
         for number, run in enumerate(arguments.run):
             own = Path(scratch) / str(number)

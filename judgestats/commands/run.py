@@ -34,7 +34,7 @@ def run_command(arguments: Args) -> int:
     Returns
     -------
     int
-        0.
+        0, 5 where the report failed, 6 where the run is incomplete.
     """
     help_asked = [w for w in arguments.words if w in {"-h", "--help"}]
     rest = [w for w in arguments.words if w not in {"-h", "--help"}]
@@ -50,8 +50,7 @@ def run_command(arguments: Args) -> int:
     spelled_for(MLFLOW if os.environ.get("MLFLOW_RUN_ID") else OPTIONS, names)
     given = given_parameters(design, rest[1:])
     with console.use_output(console.parse_output_options(arguments)):
-        _run(design, given)
-    return 0
+        return _run(design, given)
 
 
 def given_parameters(design: Design[Any] | ReplicationDesign, words: list[str]) -> dict[str, str]:
@@ -101,15 +100,15 @@ def completions(words: list[str], incomplete: str) -> list[tuple[str, str]]:
     return [(word, about) for word, about in named if word.startswith(incomplete)]
 
 
-def _run(design: Design[Any] | ReplicationDesign, given: dict[str, str]) -> None:
+def _run(design: Design[Any] | ReplicationDesign, given: dict[str, str]) -> int:
     if isinstance(design, ReplicationDesign):
         from judgestats.runner.replication import run_replication
 
-        run_replication(design, given)
-        return
+        return run_replication(design, given).exit_code
     from judgestats.runner.run import run_experiment
 
-    run_experiment(design, given)
+    outcome = run_experiment(design, given)
+    return outcome.exit_code if outcome else 0
 
 
 def _help(name: str) -> str:

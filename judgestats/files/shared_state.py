@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from judgestats.deadlines import announce_wait
 from judgestats.errors import InputError, StoreError
 from judgestats.files.guarded import plain_file
 from judgestats.files.text import clean, short
@@ -78,7 +79,7 @@ def transaction(path: Path, layout: Layout, *, create: bool = True) -> Iterator[
     try:
         # absolute, since SQLite takes a file called ":memory:" for no file at all
         db = sqlite3.connect(path.absolute(), isolation_level=None, timeout=BUSY_SECONDS)
-        with closing(db):
+        with closing(db), announce_wait(str(path)):
             _prepare(db, path)
             db.execute("BEGIN IMMEDIATE")
             try:

@@ -7,18 +7,16 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from judgestats.deadlines import PROGRAM_SECONDS, run_program
 from judgestats.errors import RenderError
 
 ASSETS = Path(__file__).resolve().parent / "assets"
-SECONDS = 180.0
-"""Allowed for pandoc, and for typst."""
 _MAX_TABS = 12
 _NOTHING: Mapping[str, str] = {}
 _MATHML_NAMESPACE = ' xmlns="http://www.w3.org/1998/Math/MathML"'
@@ -131,10 +129,10 @@ _SMALL = '<w:rPr><w:sz w:val="17"/><w:szCs w:val="17"/></w:rPr>'
 def _reference(work_dir: Path) -> Path:
     """Pandoc's own styles for Word, with smaller text in tables."""
     target = work_dir / ".reference.docx"
-    done = subprocess.run(
-        [find_pandoc(), "--print-default-data-file=reference.docx"],
-        capture_output=True, timeout=60, check=True,
-    )  # fmt: skip
+    command = [find_pandoc(), "--print-default-data-file=reference.docx"]
+    done = run_program(command, PROGRAM_SECONDS, "pandoc")
+    if done.returncode != 0:
+        raise RenderError("pandoc has no Word styles. Install it anew: pip install pypandoc_binary")
     with (
         zipfile.ZipFile(io.BytesIO(done.stdout)) as given,
         zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as made,
@@ -206,20 +204,10 @@ def _run(
         command += ["--toc", f"--toc-depth={int(header.get('toc-depth', 2))}"]
     for key, value in variables.items():
         command += ["-V", f"{key}={value}"]
-    try:
-        done = subprocess.run(
-            command,
-            input=markdown.encode(),
-            capture_output=True,
-            timeout=SECONDS,
-            cwd=work_dir,
-            env=os.environ | dict(environment),
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise RenderError(f"pandoc took longer than {SECONDS:g} seconds and was ended") from error
-    except OSError as error:
-        raise RenderError(f"pandoc cannot be run: {error}") from error
+    done = run_program(
+        command, PROGRAM_SECONDS, "pandoc", given=markdown.encode(), folder=work_dir,
+        environment=os.environ | dict(environment),
+    )  # fmt: skip
     complaint = done.stderr.decode(errors="replace").strip()
     if done.returncode != 0:
         raise RenderError(f"pandoc ({writer}): {_shorten(complaint)}")
@@ -329,16 +317,8 @@ def compile_pdf(source: str, *, work_dir: Path, output: Path, epoch: int) -> Non
         "least": _LEAST,
         "pages": _PAGES,
     }
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", _PROGRAM],
-            input=json.dumps(job).encode(),
-            capture_output=True,
-            timeout=SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise RenderError(f"typst took longer than {SECONDS:g} seconds and was ended") from error
+    program = [sys.executable, "-c", _PROGRAM]
+    done = run_program(program, PROGRAM_SECONDS, "typst", given=json.dumps(job).encode())
     if done.returncode != 0:
         message = done.stderr.decode(errors="replace").strip()
         raise RenderError(message[-2000:] or f"typst ended with code {done.returncode}")

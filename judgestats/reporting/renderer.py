@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
+from judgestats.deadlines import PROGRAM_SECONDS, run_program, scratch_folder
 from judgestats.errors import InputError, RenderError
 from judgestats.reporting import pandoc
 from judgestats.reporting.cells import execute_document
@@ -30,11 +29,12 @@ from judgestats.reporting.document import (
 from judgestats.reporting.runs import Run, load_run
 from judgestats.terminal import emit
 
+if TYPE_CHECKING:
+    import subprocess
+
 MINIMUM_VERSION = (1, 7)
 """The first Quarto whose typst knows the page's rules (sticky blocks, page numbering)."""
 
-SECONDS = 900.0
-"""Allowed for Quarto."""
 _FORMATS = {"html": "html", "pdf": "typst"}
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 # Quarto ends with code 0 after these, with a hole in the page.
@@ -68,10 +68,7 @@ def quarto_version(quarto: str) -> tuple[int, ...]:
     RenderError
         It does not answer ``--version`` with one.
     """
-    try:
-        done = subprocess.run([quarto, "--version"], capture_output=True, timeout=60, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise RenderError(f"quarto --version gave no answer ({error})") from error
+    done = run_program([quarto, "--version"], PROGRAM_SECONDS, "quarto --version")
     text = done.stdout.decode(errors="replace").strip()
     numbers = re.match(r"\d+(?:\.\d+)+", text)
     if done.returncode != 0 or numbers is None:
@@ -198,15 +195,9 @@ def render_with_quarto(quarto: str, source: Path, *, to: str, output: Path, epoc
     command = [quarto, "render", source.name, "--to", _FORMATS[to], "--output", output.name]
     environment = os.environ | {"SOURCE_DATE_EPOCH": str(epoch)}
     environment.pop("JUDGESTATS_RENDERER", None)
-    try:
-        done = subprocess.run(
-            command, cwd=source.parent, env=environment, capture_output=True, timeout=SECONDS,
-            check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        raise RenderError(f"quarto took longer than {SECONDS:g} seconds and was ended") from error
-    except OSError as error:
-        raise RenderError(f"quarto cannot be run: {error}") from error
+    done = run_program(
+        command, PROGRAM_SECONDS, "quarto", folder=source.parent, environment=environment
+    )
     made = source.parent / output.name
     if done.returncode != 0 or not made.is_file():
         raise RenderError(f"quarto could not render {source.name}: {_quarto_message(done)}")
@@ -302,9 +293,9 @@ def begin_render(
     quarto = _usable_quarto(renderer)
     epoch = _epoch(timestamp)
     stem = name or source.stem
-    with tempfile.TemporaryDirectory(prefix="judgestats-render-") as temporary:
-        work = Path(temporary) / "work"
-        done = Path(temporary) / "done"
+    with scratch_folder("render") as temporary:
+        work = temporary / "work"
+        done = temporary / "done"
         work.mkdir()
         done.mkdir()
         document = read_document(_copy_document(source, work))

@@ -6,7 +6,6 @@ import atexit
 import math
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.schema import read_frame
+from judgestats.deadlines import make_scratch_folder
 from judgestats.errors import InputError
 from judgestats.files.text import decode_json
 from judgestats.results import CONDITIONS, Record, Results, read_results
@@ -276,7 +276,7 @@ def load_run(run: str | os.PathLike[str]) -> Run:
     if not (folder / "results.json").is_file():
         from judgestats.tracking.fetch import run_folder
 
-        scratch = Path(tempfile.mkdtemp(prefix="judgestats-run-"))
+        scratch = make_scratch_folder("run")
         atexit.register(shutil.rmtree, scratch, ignore_errors=True)
         folder, _ = run_folder(str(run), scratch)
     return Run(folder=folder.resolve(), records=read_results(folder / "results.json"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import pandas as pd
 
 from judgestats.data.request_fields import as_text
 from judgestats.data.schema import read_frame
+from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, guard_output
 from judgestats.reporting.document import escape_markdown
 from judgestats.reporting.pandoc import to_document
@@ -451,7 +451,7 @@ def write_methods(run: Run, output: Path, *, bibliography: Path) -> None:
         raise InputError(f"methods: --out {output.name}: expected a file that ends in {listed}.")
     if not output.parent.is_dir():
         raise InputError(f"methods: --out: there is no folder {output.parent}.")
-    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+    with scratch_folder() as scratch:
         work = Path(scratch)
         shutil.copyfile(bibliography, work / "references.bib")
         made = work / f"methods.{kind}"

@@ -31,3 +31,4 @@ from judgestats.runner.sources import BestOfParameters as BestOfParameters
 from judgestats.runner.sources import benchmarks as benchmarks
 from judgestats.runner.sources import source_name as source_name
 from judgestats.runner.traces import rendering as rendering
+from judgestats.runner.traces import report_code as report_code

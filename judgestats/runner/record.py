@@ -8,7 +8,6 @@ import platform
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -31,6 +30,7 @@ from judgestats.collection.account import Collected
 from judgestats.collection.spec import JudgeSpec
 from judgestats.data.columns import PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.data.request_fields import as_text
+from judgestats.deadlines import scratch_folder
 from judgestats.files.tables import read_csv
 from judgestats.files.text import decode_json
 from judgestats.items.item_sets import item_set_sha
@@ -211,7 +211,7 @@ def record_crosscheck(folder: Path, frame: pd.DataFrame, results: Results) -> Re
     if not rows:
         return results
     results = with_crosscheck(results, rows)
-    with tempfile.TemporaryDirectory(prefix="judgestats-crosscheck-") as scratch:
+    with scratch_folder("crosscheck") as scratch:
         made, kept = Path(scratch), folder / "session.json"
         write_records(made / "results.json", results)
         write_csv(made / "results.csv", results)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.analysis.records import Analysis
+from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError
 from judgestats.files.tables import read_csv
 from judgestats.files.text import decode_json
@@ -51,7 +51,7 @@ def run_replication(design: ReplicationDesign, given: Mapping[str, str]) -> Outc
     """
     parameters = parse_parameters(given, design.parameters, experiment=design.name)
     study = load_study(parameters.study)
-    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+    with scratch_folder() as scratch:
         folder = Path(scratch)
         if not parameters.data:
             _refuse_options(given)
@@ -132,7 +132,7 @@ def _log(
     analysis: Analysis,
 ) -> Outcome:
     """One MLflow run with the records, their report, and the claims on the terminal."""
-    from judgestats.runner.traces import rendering
+    from judgestats.runner.traces import rendering, report_code
     from judgestats.tracking.runs import RunWriter
     from judgestats.tracking.store import ADOPTED_RUN, open_store
 
@@ -178,6 +178,7 @@ def _log(
             experiment_id=store.experiment_id,
             analysis=analysis,
             reports=reports,
+            exit_code=report_code(parameters.report, reports),
         )
 
 

@@ -35,7 +35,7 @@ from judgestats.runner.design import Design
 from judgestats.runner.display import Links, announce_progress, finish, show
 from judgestats.runner.prepare import STAGE_JUDGES, Prepared, prepare, with_given_answers
 from judgestats.runner.prompts import prompt_lines, rendered
-from judgestats.runner.traces import rendering
+from judgestats.runner.traces import rendering, report_code
 from judgestats.studies.published import with_published
 from judgestats.tracking.store import ADOPTED_RUN, open_store, start_import
 
@@ -51,12 +51,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a finished run left behind."""
+    """What a finished run left behind.
+
+    Attributes
+    ----------
+    run_id, experiment_id : str
+    analysis : Analysis
+    reports : mapping of format to place
+    exit_code : int
+        6 where budget, patience or the server ended it, 5 where its report failed, else 0.
+    """
 
     run_id: str
     experiment_id: str
     analysis: Analysis
     reports: Mapping[str, Path | str]
+    exit_code: int = 0
 
 
 def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | None:
@@ -206,6 +216,7 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         experiment_id=run.store.experiment_id,
         analysis=analysis,
         reports=reports,
+        exit_code=report_code(p.report, reports) if collected.complete else 6,
     )
 
 
@@ -370,7 +381,9 @@ def _checked(collected: Collected, asked: Mapping[str, JudgeSpec]) -> pd.DataFra
     answered = raw["transport"].eq("answered") if len(raw) else pd.Series(dtype=bool)
     if not answered.any():
         if collected.message and not collected.complete:
-            raise BudgetError(collected.message)
+            error = BudgetError(collected.message)
+            error.exit_code = 6
+            raise error
         reasons = _reasons(raw) if len(raw) else ""
         heard = "".join(f" {note}." for note in collected.notes[:3])
         raise JudgeError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from judgestats.collection.ask import CollectionRequest
 from judgestats.data.columns import Task
 from judgestats.data.parse import read_judgment, reader_of
+from judgestats.deadlines import scratch_folder
 from judgestats.errors import RenderError
 from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
 from judgestats.runner import display as console
@@ -154,18 +154,23 @@ def rendering(folder: Path, *, formats: Sequence[str], detail: str = "brief") ->
     from judgestats.reporting.renderer import begin_report
 
     with (
-        tempfile.TemporaryDirectory(prefix="judgestats-report-") as scratch,
+        scratch_folder("report") as scratch,
         ExitStack() as stack,
     ):
-        publish: Publish | RenderError
+        publish: Publish | RenderError | OSError
         try:
             with announce_progress("Rendering the report"):
                 publish = stack.enter_context(
                     begin_report(folder, to=formats, out_dir=scratch, detail=detail, figures=True)
                 )
-        except RenderError as error:
+        except (RenderError, OSError) as error:
             publish = error
         yield partial(_attach, publish, Path(scratch))
+
+
+def report_code(formats: Sequence[str], reports: Mapping[str, Path | str]) -> int:
+    """5 where a report was asked for and none was made, else 0."""
+    return 5 if formats and not reports else 0
 
 
 def _nothing(run: RunWriter) -> dict[str, Path | str]:
@@ -173,16 +178,20 @@ def _nothing(run: RunWriter) -> dict[str, Path | str]:
     return {}
 
 
-def _attach(publish: Publish | RenderError, scratch: Path, run: RunWriter) -> dict[str, Path | str]:
+def _attach(
+    publish: Publish | RenderError | OSError, scratch: Path, run: RunWriter
+) -> dict[str, Path | str]:
     with announce_progress("Rendering the report"):
         try:
-            if isinstance(publish, RenderError):
+            if isinstance(publish, Exception):
                 raise publish
             paths = publish()
-        except RenderError as error:
+        except (RenderError, OSError) as error:
+            reason = " ".join(str(error).split())
+            run.tags({"report": f"failed: {reason}"})
             console.print_status(
-                f"No report was made: {error} The run is complete without it; "
-                f"`judgestats report {run.run_id}` tries again.",
+                f"The run is complete ({run.run_id}). The report failed: {reason} Retry with "
+                f"judgestats report {run.run_id}.",
                 "",
             )
             return {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.schema import read_frame, validate_parsed
+from judgestats.deadlines import scratch_folder
 from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError, nearest
 from judgestats.files.tables import read_csv
@@ -58,7 +58,7 @@ def run_folder(run: str, scratch: Path) -> tuple[Path, str]:
 @contextmanager
 def run_data(run: str) -> Iterator[tuple[Path, Path]]:
     """A run's files, and its data among them, for as long as they are read."""
-    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+    with scratch_folder() as scratch:
         folder, _ = run_folder(run, Path(scratch))
         yield folder, folder / "data"
 
@@ -233,7 +233,7 @@ def results_of_run(run: str) -> Results:
     -------
     Results
     """
-    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+    with scratch_folder() as scratch:
         run = whole_run(run)
         if Path(run).is_dir():
             return read_results(run_folder(run, Path(scratch))[0] / "results.json")

@@ -7,7 +7,6 @@ import math
 import os
 import re
 import shutil
-import tempfile
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgestats.deadlines import make_scratch_folder, scratch_folder
 from judgestats.errors import InputError, StoreError, printable
 from judgestats.files.text import decode_json
 from judgestats.results import Results
@@ -414,13 +414,15 @@ def run_files() -> Iterator[Path]:
 
     It is kept where the store fails, and where a run with a plan is interrupted before it is there.
     """
-    folder = Path(tempfile.mkdtemp(prefix="judgestats-"))
+    folder = make_scratch_folder("files")
     keep = False
     try:
         yield folder
     except StoreError as error:
         keep = (folder / "results.json").is_file()
         if keep:
+            error.exit_code = 5
+            folder = folder.rename(folder.with_name(f"judgestats-kept-{folder.name[-8:]}"))
             error.add_note(
                 f"The run's files are kept in {folder} (`judgestats report {folder}` makes the "
                 "report of them); with a store, the same command records the run and asks nothing "
@@ -431,6 +433,7 @@ def run_files() -> Iterator[Path]:
         session = folder / "session.json"
         keep = session.is_file() and "run_id" not in decode_json(session.read_text("utf-8"))
         if keep:
+            folder = folder.rename(folder.with_name(f"judgestats-kept-{folder.name[-8:]}"))
             stop.add_note(f"The plan is kept in {folder}.")
         raise
     finally:
@@ -551,7 +554,7 @@ def card_of_run(store: Store, run: str) -> dict[str, Any]:
 
     with (
         store_faults("an endpoint card was read"),
-        tempfile.TemporaryDirectory(prefix="judgestats-") as scratch,
+        scratch_folder() as scratch,
     ):
         try:
             file = Path(store.client.download_artifacts(run, FILE, scratch))

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from judgestats.deadlines import announce_wait
 from judgestats.errors import JudgestatsError, StoreError
 from judgestats.redaction import keep_secrets_of
 from judgestats.tracking.project_env import EXPERIMENT_NAME
@@ -73,6 +74,9 @@ def _keep(made: Path, kept: Path) -> None:
         beside.replace(kept)  # whole at once, whoever else does the same
 
 
+_IMPORT_SECONDS = 60.0
+
+
 class _Import(threading.Thread):
     """Imports MLflow and its SQL store."""
 
@@ -103,7 +107,7 @@ def _finish_import() -> None:
     """Wait for what `start_import` began, and raise what went wrong there."""
     if _import:
         thread = _import.pop()
-        thread.join()
+        thread.join(_IMPORT_SECONDS)  # after it, the main thread imports MLflow itself
         if thread.fault is not None:
             raise thread.fault
 
@@ -167,10 +171,16 @@ def store_faults(doing: str) -> Iterator[None]:
         ) from None  # MLflow's own words quote the whole address, its password included
 
 
+_HTTP_LIMITS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "10", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2"}
+"""Of a tracking server, unless the user set them."""
+
+
 def quiet_mlflow() -> None:
     """MLflow and its database migrations report each step of routine work; results are the news."""
     # a bar for each folder of files would stand between the user and the results
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    for name, value in _HTTP_LIMITS.items():
+        os.environ.setdefault(name, value)
     for name in ("alembic", "mlflow.store.db.utils", "mlflow.tracking.fluent"):
         logging.getLogger(name).setLevel(logging.WARNING)
     logging.getLogger("mlflow.store.db.utils").addFilter(_not_told_twice)
@@ -194,6 +204,13 @@ def _check_file(uri: str, *, existing: bool) -> None:
     file = _sqlite_file(uri)
     if file is None:
         return
+    if file.exists() and not file.is_file():
+        raise StoreError(
+            f"the tracking store {redact_uri(uri)} is no plain file. Set MLFLOW_TRACKING_URI to "
+            "another store."
+        )
+    if file.is_file() and file.stat().st_size:
+        _check_free(file)
     if existing and not file.is_file():
         raise StoreError(
             f"there is no tracking store {redact_uri(uri)}. Go to the folder where the run "
@@ -206,6 +223,24 @@ def _check_file(uri: str, *, existing: bool) -> None:
         f"the tracking store {redact_uri(uri)} cannot be written to. Go to a folder where you "
         "may write, or set MLFLOW_TRACKING_URI to another store."
     )
+
+
+def _check_free(file: Path) -> None:
+    """Wait for another process to let go of a store; MLflow would ask again for minutes."""
+    with (
+        announce_wait(str(file)),
+        contextlib.closing(
+            sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY_SECONDS)
+        ) as db,
+    ):
+        try:
+            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error) or "busy" in str(error):
+                raise StoreError(f"Another process holds {file}. Repeat this step.") from None
+
+
+_BUSY_SECONDS = 5.0
 
 
 def _store_make(uri: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import queue
@@ -22,6 +23,7 @@ from judgestats.errors import InputError, nearest, printable
 from judgestats.tracking.store import Store, open_store, store_faults
 
 BATCH = 100
+_CLOSE_SECONDS = 60.0
 _PREVIEW = 200
 _SOURCE_RUN, _NAME = "mlflow.sourceRun", "mlflow.traceName"
 
@@ -97,16 +99,23 @@ class TraceWriter:
     def close(self) -> None:
         """Write what waits, and end."""
         self._waiting.put(None)
-        self._thread.join()
+        self._thread.join(_CLOSE_SECONDS)
+        if self._thread.is_alive() and not self.fault:
+            self.fault = f"the store took longer than {_CLOSE_SECONDS:.0f} seconds"
 
     def _work(self) -> None:
         batch: list[Any] = []
-        while (row := self._waiting.get()) is not None:
+        while (row := self._next()) is not None:
             batch.append(row)
             if len(batch) >= BATCH:
                 self._write(batch)
                 batch = []
         self._write(batch)
+
+    def _next(self) -> Any:
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return self._waiting.get(timeout=_CLOSE_SECONDS)
 
     def _write(self, rows: Sequence[Any]) -> None:
         if self.fault or not rows:

@@ -1,4 +1,4 @@
-"""Outside files are opened by judgestats.files alone; read from the syntax tree."""
+"""One place opens outside files, runs programs, waits, and prints; read from the syntax tree."""
 
 import ast
 from pathlib import Path
@@ -97,3 +97,121 @@ def test_the_lint_finds_a_reading_however_it_is_imported(source):
 
 def test_the_lint_lets_other_calls_through():
     assert readings("import json\njson.dumps(1)\nloads('1')") == []
+
+
+WAITS = {"wait", "join", "get", "recv", "acquire", "communicate"}
+PROGRAMS = ("subprocess.", "os.system", "os.popen", "os.exec", "os.spawn", "pty.", "select.")
+HOME = "deadlines.py"
+
+
+def contexts(tree: ast.AST) -> set[str]:
+    """Names of context variables and mappings of the environment, whose `get` never waits."""
+    return {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and isinstance(node.value, ast.Call)
+        and "ContextVar" in ast.dump(node.value.func)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    }
+
+
+def in_event_loop(tree: ast.AST) -> set[int]:
+    """Calls that are awaited or made tasks: they block no thread, and a signal cancels them."""
+    return {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Await)
+        or (isinstance(node, ast.Call) and "create_task" in ast.dump(node.func))
+        or (
+            isinstance(node, ast.ListComp)
+            and any("create_task" in ast.dump(part) for part in ast.walk(node))
+        )
+        or (isinstance(node, ast.Call) and "wait_for" in ast.dump(node.func))
+        for inner in ast.walk(node)
+    }
+
+
+def endless(source: str) -> list[int]:
+    """Lines with a wait that has neither an argument nor a timeout."""
+    tree = ast.parse(source)
+    known, awaited = contexts(tree), in_event_loop(tree)
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in WAITS
+        and not node.args
+        and not node.keywords
+        and id(node) not in awaited
+        and not (isinstance(node.func.value, ast.Name) and node.func.value.id in known)
+    ]
+
+
+def programs(source: str) -> list[str]:
+    return [name for name, _ in calls(ast.parse(source)) if name.startswith(PROGRAMS)]
+
+
+def sources():
+    return {
+        str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+        for path in ROOT.rglob("*.py")
+        if path.name != HOME
+    }
+
+
+def test_no_thread_waits_without_a_deadline():
+    assert {f"{file}:{line}" for file, text in sources().items() for line in endless(text)} == set()
+
+
+def test_one_module_runs_programs():
+    assert {
+        f"{file}: {name}" for file, text in sources().items() for name in programs(text)
+    } == set()
+
+
+def test_one_module_writes_to_standard_output():
+    """Nobody else names the streams or prints."""
+    writes = {
+        f"{file}:{node.lineno}"
+        for file, text in sources().items()
+        if file != "terminal.py"
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call)
+        and (
+            (isinstance(node.func, ast.Name) and node.func.id == "print")
+            or ast.unparse(node.func)
+            in {"sys.stdout.write", "sys.stderr.write", "click.echo", "click.secho", "os.write"}
+        )
+    }
+    assert writes == set()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "thread.join()",
+        "queue.get()",
+        "lock.acquire()",
+        "p.communicate()",
+        "async def f():\n e.wait()",
+    ],
+)
+def test_the_lint_finds_an_endless_wait(source):
+    assert len(endless(source)) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["thread.join(5)", "queue.get(timeout=1)", "async def f():\n await e.wait()",
+     "X: ContextVar[int] = ContextVar('x')\nX.get()", "', '.join(a)"],
+)  # fmt: skip
+def test_the_lint_lets_bounded_waits_through(source):
+    assert endless(source) == []
+
+
+def test_the_lint_finds_a_program_however_it_is_imported():
+    assert programs("from subprocess import run as r\nr(['x'])") == ["subprocess.run"]
+    assert programs("import os\nos.system('x')") == ["os.system"]

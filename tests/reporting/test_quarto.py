@@ -285,10 +285,11 @@ def test_a_report_that_cannot_be_made_fails_no_run(
 ) -> None:
     from types import SimpleNamespace
 
-    from judgestats.runner import rendering
+    from judgestats.runner import rendering, report_code
 
     attached: list[Path] = []
-    run = SimpleNamespace(run_id="abc", artifacts=attached.append, store=None)
+    tagged: dict[str, str] = {}
+    run = SimpleNamespace(run_id="abc", artifacts=attached.append, tags=tagged.update, store=None)
     (run_folder / "plan.json").rename(run_folder / "kept.json")
     (run_folder / "plan.json").write_text("{", encoding="utf-8")
     with rendering(run_folder, formats=("html",)) as attach:
@@ -296,4 +297,7 @@ def test_a_report_that_cannot_be_made_fails_no_run(
     (run_folder / "kept.json").replace(run_folder / "plan.json")
     assert made == {}
     assert attached == []
+    assert tagged["report"].startswith("failed: ")
+    assert report_code(("html",), made) == 5
+    assert report_code((), made) == report_code(("html",), {"html": Path("x")}) == 0
     assert "judgestats report abc" in capsys.readouterr().out

@@ -295,7 +295,7 @@ def test_typst_reads_no_file_outside(tmp_path: Path, monkeypatch: pytest.MonkeyP
     work.mkdir()
     with pytest.raises(RenderError, match="typst"):
         typst.compile_pdf('#read("../secret.txt")', work_dir=work, output=work / "o.pdf", epoch=0)
-    monkeypatch.setattr(pandoc, "SECONDS", 0.001)
+    monkeypatch.setattr(pandoc, "PROGRAM_SECONDS", 0.001)
     with pytest.raises(RenderError, match="took longer"):
         typst.compile_pdf("x", work_dir=work, output=work / "o.pdf", epoch=0)
 
@@ -346,7 +346,7 @@ def test_a_picture_longer_than_a_page_is_not_cut(tmp_path: Path) -> None:
 
 
 def test_pandoc_has_a_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pandoc, "SECONDS", 0.05)
+    monkeypatch.setattr(pandoc, "PROGRAM_SECONDS", 0.05)
     with pytest.raises(RenderError, match="pandoc took longer"):
         pandoc.to_html("x\n\n" * 100000, header={}, work_dir=tmp_path)
 

@@ -120,7 +120,7 @@ def test_sigterm_ends_a_run_as_killed(workplace) -> None:
         "raise SystemExit(main())\n"
     )
     done = python(code, *WORDS, "none", "--traces", "on", cwd=workplace)
-    assert done.returncode == 130, done.stderr
+    assert done.returncode == 143, done.stderr
     assert "run the same command again" in done.stderr
     assert statuses(workplace) == ["KILLED"]
 
@@ -156,7 +156,7 @@ def test_a_store_that_cannot_be_opened_leaves_the_answer_and_the_files(
         raise StoreError("the tracking store failed while it was opened")
 
     monkeypatch.setattr(run, "open_store", fault)
-    assert main([*WORDS, "none"]) == 2
+    assert main([*WORDS, "none"]) == 5
     said = capsys.readouterr()
     assert "SIMULATED · " in said.out
     kept = Path(said.err.split("files are kept in ")[1].split(" ")[0])

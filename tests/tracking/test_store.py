@@ -155,7 +155,7 @@ def test_a_store_that_goes_away_in_a_run_loses_nothing(workplace, capsys, monkey
         return log_results(*given)
 
     monkeypatch.setattr(record, "log_results", without_store)
-    assert main([*words, "--report", "none"]) == 2
+    assert main([*words, "--report", "none"]) == 5
     told = capsys.readouterr().err
     assert re.search(r"failed while \w+ (was|were) written", told)
     assert told.count("failed while") == 1

@@ -6,12 +6,12 @@ which digests, under which version. ``docs/build_study_records.py`` writes them.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError
 from judgestats.files.guarded import Limits, archive
 from judgestats.files.text import decode_json
@@ -90,7 +90,7 @@ def examined(study: Study, data: Path, options: Options) -> Replication:
     archives = [data] if data.is_file() else sorted(data.glob("*.zip")) if data.is_dir() else []
     if not archives:
         return study.examine(data, options)
-    with tempfile.TemporaryDirectory(prefix="judgestats-data-") as scratch:
+    with scratch_folder("data") as scratch:
         place = Path(scratch)
         for packed in archives:
             _unpack(packed, place, (".json", ".csv", ".gz", ".jsonl"))
