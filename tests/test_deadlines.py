@@ -157,12 +157,22 @@ def test_one_interrupt_ends_a_frozen_process_at_the_deadline():
     assert process.returncode == 143
 
 
-def test_a_store_that_another_process_holds_is_named(tmp_path, monkeypatch, capfd):
+@pytest.fixture
+def track():
+    """Sets the tracking store's address, whatever another test set."""
+    import mlflow
+
+    before = mlflow.get_tracking_uri()
+    yield mlflow.set_tracking_uri
+    mlflow.set_tracking_uri(before)
+
+
+def test_a_store_that_another_process_holds_is_named(tmp_path, monkeypatch, capfd, track):
     file = tmp_path / "held.db"
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("CREATE TABLE t (x)")
         other.execute("BEGIN EXCLUSIVE")
-        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{file}")
+        track(f"sqlite:///{file}")
         monkeypatch.setattr("judgestats.tracking.store._BUSY_SECONDS", 0.3)
         monkeypatch.setattr(deadlines, "SAY_SECONDS", 0.05)
         with pytest.raises(StoreError, match=r"^Another process holds .*held\.db"):
@@ -170,14 +180,16 @@ def test_a_store_that_another_process_holds_is_named(tmp_path, monkeypatch, capf
     assert "Waiting for" in capfd.readouterr().err
 
 
-def test_a_pipe_as_a_store_is_refused_at_once(tmp_path, monkeypatch):
+def test_a_pipe_as_a_store_is_refused_at_once(tmp_path, track):
     os.mkfifo(tmp_path / "pipe.db")
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path / 'pipe.db'}")
+    track(f"sqlite:///{tmp_path / 'pipe.db'}")
     with pytest.raises(StoreError, match="is no plain file"):
         open_store()
 
 
-def test_a_tracking_server_that_never_answers_ends_with_code_5(tmp_path, monkeypatch, capsys):
+def test_a_tracking_server_that_never_answers_ends_with_code_5(
+    tmp_path, monkeypatch, capsys, track
+):
     import socket
 
     from judgestats.cli import main
@@ -188,7 +200,7 @@ def test_a_tracking_server_that_never_answers_ends_with_code_5(tmp_path, monkeyp
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{port}")
+        track(f"http://127.0.0.1:{port}")
         monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
         monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
         code = main(["analyze", "good.csv", "--report", "none", "--resamples", "99"])

@@ -176,7 +176,9 @@ def answers_of(
     if collected.stopped_because is Stop.INTERRUPTED:
         raise KeyboardInterrupt(collected.message)
     if not collected.complete:
-        raise BudgetError(f"Answers: {collected.message} Nothing was judged yet.")
+        error = BudgetError(f"Answers: {collected.message} Nothing was judged yet.")
+        error.exit_code = 6
+        raise error
     without = set(answered.unanswered)
     items = tuple(item for item in answered.items if item.id not in without)
     if len(items) < 2:

@@ -82,7 +82,7 @@ def test_a_run_without_a_server_from_requests_to_result(queue, workplace):
     assert "1 line is of requests that `judgestats requests export` did not write" in said
     assert "17 answers were there already" in queue("requests", "import", ".")
 
-    said = queue("run", *OFFLINE)  # what is there is analysed, what is not is said
+    said = queue("run", *OFFLINE, code=6)  # what is there is analysed, what is not is said
     assert "INCOMPLETE: 17 of 24 planned judgments" in said
 
     assert "7 of 24 judgments are not in" in queue("requests", "export", *RUN, "--to", "rest.jsonl")
