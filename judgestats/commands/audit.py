@@ -43,7 +43,14 @@ from judgestats.runner.record import (
     write_run_id,
 )
 from judgestats.stats.inference.estimate import to_plain
-from judgestats.tracking.runs import LOOK, LOOK_OF, RunWriter, earlier_looks, metrics_of
+from judgestats.tracking.runs import (
+    LOOK,
+    LOOK_OF,
+    MOST_CHILDREN,
+    RunWriter,
+    earlier_looks,
+    metrics_of,
+)
 from judgestats.tracking.store import open_audit_store, start_import
 
 
@@ -225,6 +232,9 @@ def _log(run: RunWriter, analysis: Analysis, results: Results, tags: Mapping[str
     run.answered(results)
     run.metrics(results.metrics, curves=analysis.curves)
     numbers = metrics_of(results)
+    if len(analysis.conditions) > MOST_CHILDREN:
+        run.conditions(results)
+        return
     for row in analysis.conditions.to_dict("records"):
         label = str(row["condition"])
         with run.child(name=label, tags={**tags, "judgestats.kind": "condition"}) as child:

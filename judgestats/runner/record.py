@@ -50,7 +50,7 @@ from judgestats.runner.prepare import STAGE_JUDGES
 from judgestats.runner.prompts import rendered
 from judgestats.runner.sources import source_name
 from judgestats.stats.inference.estimate import to_plain
-from judgestats.tracking.runs import INCOMPLETE, RunWriter, metrics_of
+from judgestats.tracking.runs import INCOMPLETE, MOST_CHILDREN, RunWriter, metrics_of
 from judgestats.version import __version__
 
 if TYPE_CHECKING:
@@ -415,6 +415,9 @@ def log_children(prepared: Prepared, run: RunWriter, results: Results) -> None:
     """
     by_label = {c.label: c for c in prepared.conditions}
     numbers = metrics_of(results)
+    if len(by_label) > MOST_CHILDREN:
+        run.conditions(results)
+        return
     for label in (c.label for c in results.conditions):
         if label not in by_label:
             continue  # made from the judgments of other conditions, such as a mean of them

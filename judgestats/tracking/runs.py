@@ -18,8 +18,10 @@ from judgestats.deadlines import make_scratch_folder, scratch_folder
 from judgestats.errors import InputError, StoreError, printable
 from judgestats.files.text import decode_json
 from judgestats.results import Results
+from judgestats.results.metric_names import quantity_of_metric
 from judgestats.results.purposes import PURPOSES, threshold_text
-from judgestats.results.verdict import CODES, summary_of
+from judgestats.results.quantities import PUBLIC_NAMES
+from judgestats.results.verdict import CODES, Subject, summary_of
 from judgestats.results.verdict_screen import (
     WORDS,
     care_of,
@@ -69,30 +71,126 @@ SHARED = (
     "unparsed_share",
 )  # fmt: skip
 """Metrics that every run has under one name, where it measures them."""
+MOST_JUDGES, MOST_CHILDREN = 10, 20
+"""Judges with metrics of the parent, and conditions with a child run; more are in
+``conditions.json``."""
+_PUBLIC: Mapping[str, str] = {
+    **PUBLIC_NAMES, "unread_share": "unparsed_share", "proportion": "pass_rate",
+    "poststratified": "pass_rate_corrected", "accuracy_include_ties": "accuracy",
+}  # fmt: skip
+_NOT_IN_SLUGS = re.compile(r"[^A-Za-z0-9_.\-]+")
+
+
+def slug(text: str) -> str:
+    """A label as part of a metric's name.
+
+    Examples
+    --------
+    >>> slug("my-model@http://localhost:8000/v1"), slug("T = 0.3")
+    ('my-model-localhost-8000-v1', 'T-0.3')
+    """
+    flat = _ADDRESS.sub(lambda match: "-" + match[0].split("://", 1)[1], text)
+    return re.sub("-{2,}", "-", _NOT_IN_SLUGS.sub("-", flat)).strip("-.") or "-"
+
+
+def metric_name(name: str) -> str:
+    """The name of a metric in MLflow: its quantity, coordinates, and the end of an interval.
+
+    Parameters
+    ----------
+    name : str
+        As results call it, ``group/name/COORDINATE``; other names stay.
+
+    Examples
+    --------
+    >>> metric_name("reliability/icc1"), metric_name("ci/spread/sem.lo")
+    ('icc_1_1', 'sem.lo')
+    >>> metric_name("spread/variance/my judge"), metric_name("null/reliability/alpha.q95")
+    ('pooled_within_variance/my-judge', 'null_p95/alpha')
+    """
+    bare, end = name, ""
+    if name.startswith("ci/"):
+        bare, _, end = name.removeprefix("ci/").rpartition(".")
+    if name.startswith("null/"):
+        return f"null_p95/{metric_name(name.removeprefix('null/').removesuffix('.q95'))}"
+    quantity = quantity_of_metric(bare) if "/" in bare else None
+    if quantity is None:
+        return name
+    parts = [_PUBLIC.get(quantity.estimand, quantity.estimand)]
+    parts += [slug(part) for part in bare.split("/")[2:]]
+    return "/".join(parts) + (f".{end}" if end else "")
+
+
+def declared_names(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
+    """Metrics by the names that MLflow has; of two of one quantity the second keeps its own word.
+
+    Examples
+    --------
+    >>> declared_names({"reliability/vote_share": 0.9, "reliability/vote_share_all": 0.8})
+    {'kappa_repeat': 0.9, 'vote_share_all': 0.8}
+    """
+    out: dict[str, float | None] = {}
+    for name, value in metrics.items():
+        new = metric_name(name)
+        if new in out and out[new] != value:
+            last = name.rpartition("/")[2]
+            new = last if last not in out else slug(name.replace("/", "_"))
+        out[new] = value
+    return out
 
 
 def verdict_metrics(results: Results) -> dict[str, float]:
     """The worst verdict as a number, and what was measured, by declared keys.
 
-    A bare name where the run has one subject; else ``icc_1_1/CONDITION``.
+    A bare name where the run has one subject; else every factor that varies is in it:
+    ``icc_1_1/JUDGE/temperature-0.7``.
 
     Examples
     --------
     >>> verdict_metrics(Results(experiment="x", question="?", results=()))
     {}
     """
-    judged = [v for v in results.verdicts if v.purpose != "panel"]
+    judged = [v.subject for v in results.verdicts if v.purpose != "panel"]
     if not judged:
         return {}
     out = {"verdict": min(CODES[v.outcome] for v in results.verdicts)}
-    labels = {v.subject.label for v in judged}
-    for m in results.measures:
-        if m.key not in SHARED or m.subject.label not in labels or math.isnan(m.estimate):
+    items = (results.facts.get("design") or {}).get("items")
+    if isinstance(items, int):
+        out["n_items"] = float(items)
+    places = _coordinates(judged)
+    found = [(m.key, m.subject.label, m.estimate, m.low, m.high) for m in results.measures
+             if m.key in SHARED]  # fmt: skip
+    for label in places:
+        record = results.estimate(f"people.corrected.{label}")
+        if record is not None:
+            ends = record.interval
+            low, high = (ends.low, ends.high) if ends else (math.nan, math.nan)
+            found.append(("pass_rate_corrected", label, record.estimate, low, high))
+    for key_, label, estimate, low, high in found:
+        if label not in places or math.isnan(estimate):
             continue
-        where = "" if len(labels) == 1 else f"/{key(m.subject.name).replace('/', '-')}"
-        ends = {f"{m.key}{where}": m.estimate, f"{m.key}{where}.lo": m.low,
-                f"{m.key}{where}.hi": m.high}  # fmt: skip
-        out |= {name: value for name, value in ends.items() if not math.isnan(value)}
+        name = f"{key_}{places[label]}"
+        numbers = {name: estimate, f"{name}.lo": low, f"{name}.hi": high}
+        out |= {n: value for n, value in numbers.items() if not math.isnan(value)}
+    return out
+
+
+def _coordinates(subjects: Sequence[Subject]) -> dict[str, str]:
+    """What tells each subject from the others, as the end of its metrics' names."""
+    if len(subjects) == 1:
+        return {subjects[0].label: ""}
+    judges = list(dict.fromkeys(s.judge for s in subjects))[:MOST_JUDGES]
+    factors = dict.fromkeys(f for s in subjects for f in s.condition)
+    varying = [f for f in factors if len({str(s.condition.get(f)) for s in subjects}) > 1]
+    out: dict[str, str] = {}
+    for s in subjects:
+        if s.judge not in judges:
+            continue
+        parts = [slug(s.judge or s.label)] if len(judges) > 1 or not varying else []
+        parts += [f"{slug(f)}-{slug(str(s.condition.get(f)))}" for f in varying]
+        parts += [slug(part) for part in (s.criterion, s.system) if part]
+        name = f"/{'/'.join(parts)}"
+        out[s.label] = f"{name}-{len(out) + 1}" if name in out.values() else name
     return out
 
 
@@ -177,6 +275,11 @@ def key(text: str) -> str:
     )
     parts = _NOT_ALLOWED.sub("_", flat)[:250].split("/")
     return "/".join(p for p in parts if p.strip(".")) or "_"
+
+
+def _curve_name(name: str) -> str:
+    """A quantity against another, such as the temperature: ``curve/variance/JUDGE``."""
+    return "/".join(["curve", *map(slug, name.split("/")[1:])])
 
 
 def _texts(params: Mapping[str, Any] | None) -> dict[str, str]:
@@ -313,8 +416,10 @@ class RunWriter:
         from mlflow.entities import Metric, Param
 
         now = int(time.time() * 1000)
-        points = [(k, 0, v) for k, v in values.items()]
-        points += [(k, step, v) for k, curve in (curves or {}).items() for step, v in curve]
+        points = [(k, 0, v) for k, v in declared_names(values).items()]
+        points += [
+            (_curve_name(k), step, v) for k, curve in (curves or {}).items() for step, v in curve
+        ]
         metrics = [
             Metric(key(k), float(v), now, step)
             for k, step, v in points
@@ -345,6 +450,17 @@ class RunWriter:
         worst = str(summary_of(results.verdicts)["outcome"])
         self.tags({"mlflow.note.content": verdict_note(results), "verdict": worst})
         self.metrics(verdict_metrics(results))
+
+    def conditions(self, results: Results) -> None:
+        """The numbers of every condition as a table, which MLflow shows and compares."""
+        numbers = {n: declared_names(own) for n, own in metrics_of(results).items()}
+        numbers.pop(WHOLE_RUN)
+        names = list(dict.fromkeys(name for own in numbers.values() for name in own))
+        rows = [[label, *map(own.get, names)] for label, own in numbers.items()]
+        table = {"columns": ["condition", *names], "data": rows}
+        self.tags({"mlflow.loggedArtifacts": '[{"path": "conditions.json", "type": "table"}]'})
+        with store_faults("the table of conditions was written"):
+            self._client.log_dict(self.run_id, table, "conditions.json")
 
     def artifacts(self, folder: Path) -> None:
         """Log everything below a folder."""

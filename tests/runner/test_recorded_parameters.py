@@ -135,7 +135,7 @@ def test_runs_that_differ_in_a_seed_of_the_judges_are_told_apart(workplace, caps
 def test_alpha_is_logged_as_alpha_and_omega_as_that_of_the_declared_model(
     workplace, capsys
 ) -> None:
-    """``reliability/omega_total`` was alpha, whatever the model."""
+    """Omega was alpha, whatever the model."""
     rows = [
         f"{i},{r},{3 + i % 5 + (r + 1) * (i % 3) * 0.4 + ((i * 7 + r * 11) % 13) / 6:.2f}"
         for i in range(60)
@@ -154,15 +154,15 @@ def test_alpha_is_logged_as_alpha_and_omega_as_that_of_the_declared_model(
         for kind in ("alpha", "omega_congeneric")
     )
     assert (alpha.estimand, omega.estimand) == ("alpha", "omega_total")
-    assert logged.metrics["reliability/alpha"] == pytest.approx(alpha.estimate)
-    assert logged.metrics["reliability/omega_total"] == pytest.approx(omega.estimate)
+    assert logged.metrics["alpha"] == pytest.approx(alpha.estimate)
+    assert logged.metrics["omega_total"] == pytest.approx(omega.estimate)
     assert abs(alpha.estimate - omega.estimate) > 1e-3
     assert logged.params["analysis/omega_model"] == "congeneric"
     assert logged.params["parameter/stream"] == "auto"
     assert main(words) == 0
     plain = json.loads(capsys.readouterr().out)["run_id"]
     metrics = open_store(existing=True).client.get_run(plain).data.metrics
-    assert "reliability/omega_total" not in metrics
+    assert "omega_total" not in metrics
 
 
 @pytest.mark.parametrize("name", ["api_key", "headers.Authorization", "auth_token", "X-Api-Key"])

@@ -30,7 +30,7 @@ def test_a_run_and_its_experiment_open_on_the_answer(workplace) -> None:
         run.metrics({"cost/usd": 1.0})
     kept = store.client.get_run(run.run_id)
     assert kept.data.tags["mlflow.note.content"].startswith("**It does.**")
-    assert kept.data.metrics == {"cost/usd": 1.0}  # no number under a name made from prose
+    assert kept.data.metrics == {"cost_usd": 1.0}  # no number under a name made from prose
     experiment = store.client.get_experiment(store.experiment_id)
     assert experiment.tags["mlflow.experimentKind"] == "custom_model_development"
     store.client.set_experiment_tag(
