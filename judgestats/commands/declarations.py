@@ -586,6 +586,14 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             ),
             examples=("judgestats reparse RUN",),
         ),
+        "mcp": Command(
+            "Serve verdicts to agents by the Model Context Protocol", "mcp:mcp_command",
+            (
+                Option("--root", "Input", "Folder that files are read from (default: the current "
+                    "one)", repeated=True, metavar="FOLDER"),
+            ),
+            examples=("judgestats mcp --root .",),
+        ),
         "simulate": Command(
             "Serve the simulated judges over HTTP", "endpoint:simulate_command",
             (
