@@ -1,6 +1,6 @@
 """Server of the Model Context Protocol: agents read verdicts through it, and ask no judge.
 
-Every tool is a command of its own process, with a deadline: what a file does there cannot reach
+Every tool runs a command in another process, with a deadline: what a file does there cannot reach
 the protocol, which is stdout.
 """
 
