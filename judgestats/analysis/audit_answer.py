@@ -354,7 +354,7 @@ class Question:
     """Quantities that these data give or not, and on what grounds.
 
     `needs` says what would be needed where they do not, or what would answer it better; `command`
-    is what comes next then: a command (``{file}`` is the file), or an option of `analyze`.
+    is what comes next then (``{file}`` is the file and how it is read).
     """
 
     asked: str
@@ -443,7 +443,6 @@ def _repeated(frame: pd.DataFrame) -> Question:
         answered=n > 2,
         grounds=f"{n:,} items judged {_times(several)}" if n else "nothing was judged twice",
         needs="3 repeats of 50 items" if few else "",
-        command="" if n else "--map replicate=COLUMN",
     )
 
 
@@ -463,7 +462,6 @@ def _orders(frame: pd.DataFrame) -> Question | None:
         answered=both > 2,
         grounds=f"{both:,} pairs in both orders" if both else "one order only",
         needs="" if both >= 50 else "50 pairs or more with the responses swapped",
-        command="" if both else "--map order=COLUMN",
     )
 
 
@@ -507,7 +505,6 @@ def _compared(frame: pd.DataFrame) -> Question:
             answered=False,
             grounds="one judge",
             needs="a second judge",
-            command="--map judge=COLUMN",
         )
     per = rows[rows["status"] == "ok"].groupby("item_id")["condition"].nunique()
     shared = int((per == n).sum())

@@ -21,7 +21,7 @@ from judgestats.analysis.statistics_list import statistics_of
 from judgestats.commands.arguments import Args, argument_texts, repeated_options, table_options
 from judgestats.commands.declarations import COMMANDS
 from judgestats.data.readers.columns import TEXTS
-from judgestats.data.readers.reading import asked_reading, reading_of
+from judgestats.data.readers.reading import asked_reading, counts_of, reading_of
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.data.schema import BECAME
@@ -197,7 +197,7 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
                 console.print_result(fault)
             reports = attach(run)
         links = Links(run.run_id, store, conditions=run.children, reports=reports)
-        following = next_commands(arguments, results, judged.reader)
+        following = next_commands(arguments, results, judged)
         finish(results, links, following=following, further=judged.further(results))
     return report_code(formats, reports)
 
@@ -275,7 +275,7 @@ def _untracked(
     """Without MLflow: the screen; with a report, the audit's files in a folder beside it."""
     results = judged.analysis.records(facts)
     checked = _to_check(arguments, judged, kept=bool(formats))
-    following = next_commands(arguments, results, judged.reader)
+    following = next_commands(arguments, results, judged)
     if not formats:
         show(results, following=following)
         if checked is not None:
@@ -428,10 +428,13 @@ def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditIn
     )
 
 
-def next_commands(arguments: Args, results: Results, reader: str) -> list[str]:
+def next_commands(arguments: Args, results: Results, judged: _AuditInput) -> list[str]:
     """What to run next on a table: labels where there are none, more where they are too few."""
     file = shlex.quote(arguments.file)
-    if reader != "table" or arguments.further or not results.verdicts:
+    if judged.reader != "table" or judged.frame is None or not results.verdicts:
+        return []
+    counts = counts_of(judged.frame)
+    if counts["labels"] and not counts["label_missing"]:
         return []
     keys = {m.key for m in results.measures}
     labelled = bool(keys & {"tpr", "tnr", "kappa", "kappa_weighted", "accuracy"})
@@ -440,8 +443,10 @@ def next_commands(arguments: Args, results: Results, reader: str) -> list[str]:
     if not (wide or short):
         return []
     kept = "more-labels.csv" if short else "labels.csv"
-    plan = f"judgestats labels plan {file} --labels 200 --out {kept}"
-    return [plan, f"judgestats labels collect {kept}"]
+    drawn = min(200, counts["items"])
+    again = [w for w in repeated_options(arguments) if not w.startswith("--labels ")]
+    words = ["judgestats labels plan", file, *again, f"--labels {drawn} --out {kept}"]
+    return [" ".join(words), f"judgestats labels collect {kept}"]
 
 
 def decision_options(arguments: Args) -> DecisionOptions:

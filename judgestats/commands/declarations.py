@@ -275,9 +275,7 @@ _LABELS = Command(
                 Argument("file", "Table of judgments", kind="file", many="optional"),
                 Option("--items", "Input", "Number of judged items, e.g. 5000", kind="whole",
                     default=None),
-                Option("--item", "Input", "Column that names the item, e.g. id", metavar="COLUMN"),
-                _VALUES,
-                *_ROWS,
+                *(option for option in _TABLE if option.flag != "--labels"),
                 Option("--labels", "Labels", "Number of items to draw, e.g. 200", kind="whole",
                     default=None),
                 Option("--by", "Labels", "Column of verdicts to stratify the draw by, e.g. verdict",
@@ -500,6 +498,7 @@ _MONITOR = Command(
         REQUIRE._replace(help="Threshold of a rate, e.g. 'pass>=.8' (in quotes, for the shell)"),
         Option("--level", "Statistics", "Confidence level over all updates", kind="number",
             default=0.95),
+        *_TABLE,
     ),
     examples=(
         "judgestats monitor today.csv --state monitor.db --rate pass=verdict:pass",

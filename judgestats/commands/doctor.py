@@ -223,19 +223,16 @@ def doctor_file(arguments: Args) -> int:
     states = [f"{'yes' if q.answered else 'no'}, {q.grounds}" for q in asked]
     left = max(len(q.asked) for q in asked) + max(map(len, states)) + 4
     for q, state in zip(asked, states, strict=True):
-        command = f" ({q.command})" if q.command.startswith("--") else ""
-        whole = command.strip().replace(" ", "\0")  # a command is not broken
-        needed = textwrap.wrap(
-            f"{q.needs} {whole}" if q.needs else "-", max(30, width - left),
-            break_on_hyphens=False, break_long_words=False,
-        )  # fmt: skip
-        first_line, *more = (line.replace("\0", " ") for line in needed)
+        first_line, *more = textwrap.wrap(
+            q.needs or "-", max(30, width - left), break_on_hyphens=False, break_long_words=False
+        )
         rows += [[q.asked, state, first_line], *(["", "", line] for line in more)]
     gap = [""] if len(lines) + len(rows) < 18 else []
     lines += [*gap, *plain_text(grid_lines(rows, 2 * width) or []).split("\n")]
-    again = ["judgestats analyze", file, *repeated_options(arguments)]
-    plans = [q.command for q in asked if q.command and not q.command.startswith("--")]
-    following = [f"      {plan.format(file=file)}" for plan in plans]
+    options = repeated_options(arguments)
+    again = ["judgestats analyze", file, *options]
+    judged = " ".join([file, *(w for w in options if not w.startswith("--labels "))])
+    following = [f"      {q.command.format(file=judged)}" for q in asked if q.command]
     console.print_result(*lines, f"Next  {' '.join(again)}", *following)
     return 0
 

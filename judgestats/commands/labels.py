@@ -7,13 +7,13 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from judgestats.commands.arguments import Args, word_values
+from judgestats.commands.arguments import Args, table_options, word_values
 from judgestats.commands.label_page import OWN_COLUMNS, check_writable, read_table, write_table
 from judgestats.data.readers.columns import ALIASES, folded
 from judgestats.data.readers.labels import PART
@@ -202,19 +202,26 @@ def _column(frame: pd.DataFrame, name: str, option: str) -> pd.Series:
     return frame[name]
 
 
-def _item_column(
-    frame: pd.DataFrame, name: str, options: TableOptions | None = None, file: str = ""
-) -> pd.Series:
-    """The items' ids; where no column bears a usual name, as `judgestats analyze` reads them."""
-    usual = next((c for c in _IDS if c in frame), "")
-    if name or usual or not file:
-        return _column(frame, name or usual or "item_id", "item")
-    read = read_judgments(file, **(options or TableOptions()).set_options())
-    if len(read) != len(frame):
-        return _column(frame, "item_id", "item")
-    named = [column for column, use in read.attrs["parts"].items() if use == "item"]
+def _item_column(frame: pd.DataFrame, name: str = "") -> pd.Series:
+    """The column that names the items."""
+    usual = next((c for c in _IDS if c in frame), "item_id")
+    return _column(frame, name or usual, "item")
+
+
+def _read_rows(frame: pd.DataFrame, options: TableOptions, file: str) -> pd.DataFrame:
+    """The rows with items as `judgestats analyze` reads them; of nested or wide files all it reads.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or in several ways.
+    """
+    read = read_judgments(file, **options.set_options())
+    named = read.attrs["roles"].get("item", ["item_id"])
     console.print_result(f"item = {' + '.join(named)}")
-    return pd.Series(read["item_id"].to_numpy(), index=frame.index)
+    if len(read) != len(frame):
+        return read
+    return frame.assign(item_id=read["item_id"].to_numpy())
 
 
 def _judge_rows(arguments: Args) -> tuple[pd.DataFrame, pd.Series]:
@@ -226,13 +233,7 @@ def _judge_rows(arguments: Args) -> tuple[pd.DataFrame, pd.Series]:
         Nobody said which rows are the judge's, and people gave some.
     """
     path = Path(arguments.file)
-    item = (arguments.item,) if arguments.item else ()
-    options = TableOptions(
-        item=item,
-        human=arguments.human,
-        judge_rows=arguments.judge_rows,
-        rows=tuple(arguments.rows),
-    )
+    options = TableOptions(**table_options(Args(**vars(arguments) | {"labels": ""})))
 
     def read(one: TableOptions) -> pd.DataFrame:
         table = with_paths(path, read_table(path), one.stated_columns)
@@ -245,8 +246,15 @@ def _judge_rows(arguments: Args) -> tuple[pd.DataFrame, pd.Series]:
 
     frame = read(options)
     try:
-        items = _item_column(frame, arguments.item, options, arguments.file)
-        if items.name in frame:
+        trees = frame.map(lambda cell: cell.startswith(("[", "{"))).mean()
+        nested = bool((trees >= 0.9).any())
+        further = replace(options, item=(), human="", judge_rows="", rows=(), values={})
+        usual = next((c for c in (*options.item, *_IDS) if c in frame), "")
+        if not usual or nested or len(options.item) > 1 or further.set_options():
+            frame = _read_rows(frame, options, arguments.file)
+            items = frame["item_id"]
+        else:
+            items = _item_column(frame, *options.item)
             names = {"item_id": str(items.name)}
             rows = Rows(source=path, table=frame, names=names, options=options, read=previewed)
             check_raters(rows)
@@ -256,9 +264,7 @@ def _judge_rows(arguments: Args) -> tuple[pd.DataFrame, pd.Series]:
         for name in ("half_width", "rates", "labels", "by", "pilot"):
             if value := getattr(arguments, name):
                 words += [f"--{name.replace('_', '-')}", str(value)]
-        raise InputError(
-            question.drop_options("factors", "mapping").question_text(shlex.join(words))
-        ) from None
+        raise InputError(question.question_text(shlex.join(words))) from None
     return frame, items
 
 
@@ -344,7 +350,7 @@ def _pilot(arguments: Args, frame: pd.DataFrame) -> dict[str, VerdictClass]:
         raise InputError(
             "labels plan: --pilot needs the judged file, and --by its column of verdicts."
         )
-    items = _item_column(frame, arguments.item)
+    items = frame["item_id"] if "item_id" in frame else _item_column(frame, *arguments.item)
     first = ~items.duplicated().to_numpy()
     verdicts = _column(frame, arguments.by, "by")[first].replace("", "unread")
     labels = read_table(Path(arguments.pilot))
@@ -352,7 +358,7 @@ def _pilot(arguments: Args, frame: pd.DataFrame) -> dict[str, VerdictClass]:
         raise InputError(f"{arguments.pilot}: the labels need a column label.")
     return pair_classes(
         dict(zip(items[first], verdicts, strict=True)),
-        list(zip(_item_column(labels, ""), labels["label"], strict=True)),
+        list(zip(_item_column(labels), labels["label"], strict=True)),
         where=arguments.pilot,
         values=word_values(arguments.values),
     )

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from judgestats.commands.arguments import Args
+from judgestats.commands.arguments import Args, table_options
 from judgestats.commands.label_page import read_table
+from judgestats.data.readers.options import TableOptions
+from judgestats.data.readers.registry import read_judgments
+from judgestats.data.readers.row_checks import OpenQuestionError, Rows, check_raters, stated_rows
 from judgestats.errors import InputError
 from judgestats.files.monitor_state import (
     Look,
@@ -55,7 +60,7 @@ def monitor_command(arguments: Args) -> int:
         raise InputError(f"monitor: a bound names no rate: {', '.join(sorted(strange))}.")
     if not 0 < arguments.level < 1:
         raise InputError(f"monitor: --level must lie inside 0-1, got {arguments.level}.")
-    frame = read_table(Path(arguments.file))
+    frame = _judged_rows(arguments, rates)
     if frame.empty:
         raise InputError(f"{arguments.file} holds no judgment. Nothing was added.")
     sentences, beyond = _look(arguments, frame, rates, bounds)
@@ -63,6 +68,52 @@ def monitor_command(arguments: Args) -> int:
     if beyond:
         console.print_result(f"Beyond its bound at every look's level: {', '.join(beyond)}.")
     return 1 if beyond else 0
+
+
+def _judged_rows(arguments: Args, rates: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    """The judge's rows as text: columns as they are, or as `judgestats analyze` reads them.
+
+    Raises
+    ------
+    InputError
+        Nobody said which rows are the judge's, and people gave some.
+    """
+    path = Path(arguments.file)
+    options = TableOptions(**table_options(arguments))
+    table = read_table(path)
+    columns = {column for _, rule in rates for column in rule.replace(":=", ":").split(":")[:1]}
+    columns |= {rule.partition(":=")[2] for _, rule in rates if ":=" in rule}
+    columns |= {arguments.cluster} if arguments.cluster else set()
+    plain = columns <= set(table) and not options.has_columns and arguments.reader == "auto"
+    try:
+        if plain:
+            table, humans, _ = stated_rows(path, table, options)
+            names = {"item_id": str(table.columns[0])}
+            read_by = partial(_previewed, path)
+            check_raters(Rows(source=path, table=table, names=names, options=options, read=read_by))
+            return table[~humans].reset_index(drop=True)
+        read = read_judgments(path, reader=arguments.reader, **table_options(arguments))
+    except OpenQuestionError as question:
+        words = ["judgestats", "monitor", arguments.file, "--state", arguments.state]
+        words += [w for rate in arguments.rate for w in ("--rate", rate)]
+        words += [w for bound in arguments.require for w in ("--require", bound)]
+        words += ["--cluster", arguments.cluster] if arguments.cluster else []
+        asked = question.drop_options("factors", "mapping", "item") if plain else question
+        raise InputError(asked.question_text(shlex.join(words))) from None
+    except InputError:
+        if options.set_options() or arguments.reader != "auto":
+            raise
+        return table  # a column that is not there is refused by its name
+    scores = read["score"].map("{:g}".format).where(read["score"].notna(), "")
+    read = read.assign(verdict=read["choice"].where(read["choice"] != "", scores), score=scores)
+    return read.astype(object).where(read.notna(), "").map(str)
+
+
+def _previewed(path: Path, options: TableOptions) -> pd.DataFrame:
+    """The judge's rows, an item each, for the preview of an answer."""
+    _, humans, _ = stated_rows(path, read_table(path), options)
+    rows = np.flatnonzero(~humans)
+    return pd.DataFrame({"item_id": rows, "condition": "", "order": ""})
 
 
 def _look(

@@ -1,6 +1,7 @@
 """Files whose meaning is easy to misread: read right, or asked about with working commands."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -131,3 +132,54 @@ def test_replies_that_state_a_verdict_plainly_are_read(name):
     frame = read_judgments(FOLDER / name, parse=protocol).sort_values("item_id")
     column = "score" if protocol == "pointwise" else "choice"
     assert frame[column].tolist() == right
+
+
+def printed_commands(capsys, *words):
+    """The commands that a screen shows, and the exit code."""
+    code = main(list(map(str, words)))
+    screen = "\n".join(capsys.readouterr())
+    found = re.findall(r"judgestats (?:analyze|doctor|drift|check|monitor|labels) [^`\n]*", screen)
+    return code, list(dict.fromkeys(re.split(r"\s{2,}", c)[0].rstrip(".") for c in found))
+
+
+def check_printed_commands(capsys, name):
+    """Run every command that the screens on a file show: none may be refused."""
+    path, further = FOLDER / name, READ.get(name, ((),))[0]
+    if name in REPLIES:
+        further = ("--parse", REPLIES[name][0])
+    verdicts = ("--state", "s.db", "--rate", "high=verdict:5", *further)
+    screens = {
+        "analyze": (path, *further, *QUIET[:4]),
+        "doctor": (path, *further),
+        "drift": (path, path, *further),
+        "check": (path, *further),
+        "monitor": (path, *verdicts),
+    }
+    shown = {}
+    for command, words in screens.items():
+        code, commands = printed_commands(capsys, command, *words)
+        assert code in {0, 1, 3} or commands, (command, name)
+        shown |= dict.fromkeys(commands, command)
+    for command, screen in shown.items():
+        words = shlex.split(command)[1:]
+        if words[:2] == ["labels", "collect"] or "--help" in words:
+            continue
+        for made in (Path("labels.csv"), Path("more-labels.csv"), Path("s.db")):
+            made.unlink(missing_ok=True)
+        code = main([*words, *(QUIET[:4] if words[0] == "analyze" else ())])
+        assert code in {0, 1, 3}, (screen, command, capsys.readouterr().err)
+
+
+EVERY = [*READ, *ASKED, *REPLIES]
+SOME = ["03_row_id.csv", "05_unread.csv", "17_systems_criteria.csv", "21_replies_scores.csv"]
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_every_printed_command_works(name, workplace, capsys):
+    check_printed_commands(capsys, name)
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("name", [n for n in EVERY if n not in SOME])
+def test_every_printed_command_works_on_all_files(name, workplace, capsys):
+    check_printed_commands(capsys, name)

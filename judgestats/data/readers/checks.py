@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.data.readers.columns import PARTS, VERDICTS, each_distinct, folded
+from judgestats.data.readers.columns import PARTS, VERDICTS, Remark, each_distinct, folded
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import group_codes
 from judgestats.data.readers.verdicts import (
@@ -26,6 +26,7 @@ from judgestats.errors import InputError
 from judgestats.protocols.base import Status
 
 _ENOUGH = 20
+_COPIES_ENOUGH = 30
 _TIMES = 4
 _LEVELS = 3
 _SHARE = 0.1
@@ -67,11 +68,11 @@ def check_scales(source: Path | str, out: pd.DataFrame) -> list[str]:
         for judge, scores in own:
             note = _mixed_scales(rows.loc[scores.index])
             if note:
-                notes.setdefault(
-                    str(judge),
+                text = (
                     f"The scores of {judge} seem to be of two scales: {note}. Bring them to one, "
-                    "or state the one that is used (--scale 0-100).",
+                    "or state the one that is used (--scale 0-100)."
                 )
+                notes.setdefault(str(judge), Remark(text, "two_scales", len(scores)))
     return list(notes.values())
 
 
@@ -149,6 +150,7 @@ def _split_levels(scores: NDArray[np.float64]) -> str:
 
 _FIRST = frozenset({"ab", "original", "orig", "0", "false", "1", "first", "forward"})
 _MISTAKES_ENOUGH = 20
+_COPIES_ENOUGH = 30
 FEW_REPEATED = 0.2
 """Share of the items of a condition; fewer that stand in several rows are duplicates."""
 
@@ -200,10 +202,11 @@ def check_table(
             first, far = f"the first in row {row}", ""
             if start == TOO_LARGE:
                 first, far = f"{value} in row {row}", f"{FAR}, "
-            notes.append(
+            text = (
                 f"{n:,} {what}{'s' * (n > 1)} ({first}) {'are' if n > 1 else 'is'} {far}no point "
                 "of a scale and counted as unread."
             )
+            notes.append(Remark(text, "no_score", n))
     if "label" in out:
         both = (out["label"] != "") & (out["status"] == "ok")
         verdicts = out["choice"].where(
@@ -211,11 +214,31 @@ def check_table(
         )
         same = verdicts[both].astype(str) == out.loc[both, "label"].astype(str)
         if len(same) >= _MISTAKES_ENOUGH and same.all() and len(set(verdicts[both])) > 1:
-            notes.append(
+            text = (
                 f"The labels ({names.get('label', 'joined')}) and the verdicts are the same in all "
                 f"{len(same):,} rows that have both. Is the label the judge's own verdict?"
             )
-    return out, notes
+            notes.append(Remark(text, "labels_equal_verdicts", len(same)))
+    return out, [*notes, *_equal_repeats(out)]
+
+
+def _equal_repeats(out: pd.DataFrame) -> list[str]:
+    """Whether every item's repeats are one verdict, as where a cache gave them again."""
+    found = out[out["status"] == "ok"]
+    verdicts = found["choice"].where(found["choice"] != "", found["score"].astype(str))
+    within = ["judge", *(c for c in out if str(c) == "temperature" or str(c).startswith("factor_"))]
+    keys = ["item_id", *(["order"] if "order" in out else [])]
+    for (judge, *_), rows in found.assign(_verdict=verdicts).groupby(
+        within, sort=False, dropna=False
+    ):
+        each = rows.groupby(keys, sort=False)["_verdict"].agg(["size", "nunique"])
+        if len(each) >= _COPIES_ENOUGH and each["size"].min() >= 3 and each["nunique"].eq(1).all():
+            text = (
+                f"All repeats of all {len(each):,} items are equal ({judge}), as copies from a "
+                "cache are. If they are copies, consistency is not known."
+            )
+            return [Remark(text, "copies", int((each["size"] - 1).sum()))]
+    return []
 
 
 def _duplicate_export(source: Path | str, table: pd.DataFrame, names: Mapping[str, str]) -> None:
@@ -278,7 +301,7 @@ def _drop_duplicates(
         int((unclear & ~dropped).sum()),
         first=f" (the first is row {int(again.to_numpy().argmax()) + 1})",
     )
-    return out[~dropped], [note]
+    return out[~dropped], [Remark(note, "duplicated_rows", int(dropped.sum()))]
 
 
 def repeated_note(n: int, unread: int, *, first: str = "") -> str:

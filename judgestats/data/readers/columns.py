@@ -100,6 +100,25 @@ def label_note(column: str) -> str:
     return f"people's labels = {column}"
 
 
+class Remark(str):
+    """A sentence about what was read, with the code by which programs know it.
+
+    Examples
+    --------
+    >>> remark = Remark("3 rows of other events left out.", "other_events", 3)
+    >>> remark.code, remark.n
+    ('other_events', 3)
+    """
+
+    def __new__(cls, text: str, code: str = "note", n: int = 1) -> Remark:  # noqa: D102
+        one = super().__new__(cls, text)
+        one.code, one.n = code, n
+        return one
+
+    code: str
+    n: int
+
+
 def folded(name: object) -> str:
     """A header without case, spaces, underscores, points and hyphens.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.data.readers.columns import names_text
+from judgestats.data.readers.columns import Remark, names_text
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import kind_of_rater
 from judgestats.data.readers.row_checks import open_question
@@ -347,10 +347,12 @@ def read_export(
             stated = answers[0][1]
         out, dropped = out[~rules].reset_index(drop=True), dropped + int(rules.sum())
     frame = read_frame(out, _stated_options(out, layout, options, stated), source=source)
-    notes = [f"{count_noun(dropped, 'row', 'rows')} of other events left out."] if dropped else []
+    left = f"{count_noun(dropped, 'row', 'rows')} of other events left out."
+    notes = [Remark(left, "other_events", dropped)] if dropped else []
     frame.attrs["notes"] = [*notes, *frame.attrs["notes"]]
     frame.attrs["understood"] = [f"Read as {layout.about}.", *frame.attrs["understood"]]
     frame.attrs |= {"about": layout.about, "rows_in": n_rows, "rows_filtered": dropped}
+    frame.attrs["options"] = options.words()
     frame.attrs["levels"] = {
         role: int(out[role].nunique()) for role in ("criterion", "system") if role in out
     }

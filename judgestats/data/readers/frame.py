@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.data.columns import PARSED_COLUMNS
+from judgestats.data.readers.columns import Remark
 from judgestats.data.schema import kinds_by_value
 from judgestats.errors import printable
 from judgestats.files.text import number, short, shorten_text, text
@@ -253,7 +254,7 @@ def passes_and_failures(frame: pd.DataFrame) -> pd.DataFrame:
     out["verdict_kind"] = kinds_by_value(out)
     out.attrs = dict(frame.attrs)
     note = f"The grades{of} are 0 and 1 only: pass / fail, 1 = pass (--kind score: points)."
-    out.attrs["notes"] = [*frame.attrs.get("notes", ()), note]
+    out.attrs["notes"] = [*frame.attrs.get("notes", ()), Remark(note, "zero_one", len(named))]
     if score.isna().all():
         out.attrs["scale"] = None
     return out

@@ -13,6 +13,7 @@ import pandas as pd
 
 from judgestats.data.readers.columns import (
     ALIASES,
+    Remark,
     clean_cells,
     column_named,
     each_distinct,
@@ -289,7 +290,7 @@ def _too_large_note(where: Path | str, cells: pd.Series, unused: Sequence[str]) 
     place = f"in row {at + 1}" if isinstance(at, (int, np.integer)) else f"of {at!r}"
     several = count_noun(len(far), "label", "labels")
     note = f"{where}: {several} ({far.iloc[0]} {place}) {are} {FAR}, no point of a "
-    return [f"{note}scale and left out."]
+    return [Remark(f"{note}scale and left out.", "no_score", len(far))]
 
 
 def _decoder(code: Mapping[str, str]) -> Callable[[Any], str]:
@@ -354,7 +355,8 @@ def _left_out(lost: Mapping[str, int]) -> list[str]:
         return []
     each = ", ".join(f"{lost[s]:,} {said}" for s, said in _STATUS_SAID.items() if lost.get(s))
     several = "labels are" if n > 1 else "label is"
-    return [f"{n:,} {several} no verdict and left out of every rate: {each}."]
+    text = f"{n:,} {several} no verdict and left out of every rate: {each}."
+    return [Remark(text, "labels_left_out", n)]
 
 
 def _most(table: pd.DataFrame, kind: Kind | None) -> pd.Series:
@@ -531,12 +533,14 @@ def joined_labels(
     spare = [i for i in people.index if i not in set(given)]
     name = where.name if isinstance(where, Path) else where
     # A label that is lost may be a mistake in the ids; an item without one rarely is.
-    both = ((spare, "labels belong to no judged item"), (without, "items have no label"))
-    for lost, what in both:
+    both = ((spare, "labels belong to no judged item", "label_without_item"),
+            (without, "items have no label", "item_without_label"))  # fmt: skip
+    for lost, what, code in both:
         if lost:
             shown = ", ".join(map(str, lost[:5])) + (" and others" if len(lost) > 5 else "")
-            notes.append(f"{len(lost)} of {len(given if lost is without else people):,} {what} "
-                         f"in {name}: {shown}.")  # fmt: skip
+            of = len(given if lost is without else people)
+            text = f"{len(lost)} of {of:,} {what} in {name}: {shown}."
+            notes.append(Remark(text, code, len(lost)))
     chance = column_named(table.columns, "chance")
     if chance:  # with which `judgestats labels plan` drew the item
         drawn = table[chance].set_axis(ids)
@@ -551,9 +555,8 @@ def joined_labels(
     )
     notes = [*told, *notes]
     if labelled["label"].eq("").all():
-        notes.append(
-            f"No label in {name} can be used: each is no verdict, or as many people say another."
-        )
+        text = f"No label in {name} can be used: each is no verdict, or as many people say another."
+        notes.append(Remark(text, "no_label_used", len(people)))
     return labelled, notes
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.data.readers.columns import Remark
 from judgestats.data.readers.frame import condition_labels, parsed_frame
 from judgestats.errors import InputError
 from judgestats.files.guarded import (
@@ -367,7 +368,8 @@ def read_folder(
         frame = readers[name].read(log)
         own = _content(frame)
         if own in frames:
-            notes.append(f"{log.path.name} holds the same judgments as another file: left out.")
+            text = f"{log.path.name} holds the same judgments as another file: left out."
+            notes.append(Remark(text, "duplicated_file"))
         else:
             frames[own] = frame
     return name, _together(list(frames.values()), notes, unknown)
@@ -427,7 +429,8 @@ def _together(frames: list[pd.DataFrame], text: list[str], unknown: int) -> pd.D
     if frame.duplicated([*key, "replicate"]).any():
         frame["replicate"] = frame.groupby(key, sort=False).cumcount()
     if unknown:
-        notes.append(f"Not read: {count_noun(unknown, 'other file', 'other files')} of the folder.")
+        rest = f"Not read: {count_noun(unknown, 'other file', 'other files')} of the folder."
+        notes.append(Remark(rest, "other_files", unknown))
     frame.attrs = {"notes": notes, "scale": scales.pop() if len(scales) == 1 else None}
     return frame
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.data.readers.columns import Remark
 from judgestats.data.readers.frame import failed, grade, parsed_frame, unparsed_fields
 from judgestats.data.readers.logs import Log, Reader, Rows, moment, named_text
 from judgestats.errors import InputError
@@ -134,7 +135,8 @@ def _fastchat_read(log: Log) -> pd.DataFrame:
     scores = frame["score"].dropna()
     if len(scores) and scores.between(*_SCALE).all():
         frame.attrs["scale"] = _SCALE
-        frame.attrs["notes"].append("The scale 1-10 is MT-Bench's; the file does not state it.")
+        said = "The scale 1-10 is MT-Bench's; the file does not state it."
+        frame.attrs["notes"].append(Remark(said, "scale_assumed"))
     return frame
 
 

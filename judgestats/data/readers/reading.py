@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.data.readers.columns import SYSTEMS, folded
+from judgestats.data.readers.columns import SYSTEMS, Remark, folded
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import ColumnRoles
 from judgestats.data.readers.row_checks import OpenQuestionError
@@ -82,7 +82,11 @@ def roles_of(
     if run:
         names = {k: v for k, v in names.items() if k != "replicate" or v != run}
         names |= {k: v for k, v in options.mapping.items() if k in {"run", "replicate"}}
-    add_roles(roles, "item", [c for c in understanding.item if c not in systems])
+    # Names such as dense_safety and sparse_safety tell a system each.
+    stacked_names = [c for c, role in wide.items() if role == "criterion"]
+    made_system = ["system"] if stacked_names and "system" in understanding.item else []
+    unnamed = {*systems, *made_system}
+    add_roles(roles, "item", [c for c in understanding.item if c not in unnamed])
     stacked = set(wide.values()) - {"label"}
     for ours, column in names.items():
         role = _ROLE_OF.get(ours, "")
@@ -94,7 +98,7 @@ def roles_of(
         role = "system" if folded(factor) in SYSTEMS else "condition"
         role = "criterion" if factor == understanding.criterion else role
         add_roles(roles, role, [c for c, r in wide.items() if r == factor] or [factor])
-    add_roles(roles, "system", systems)
+    add_roles(roles, "system", stacked_names if made_system else systems)
     for column, role in wide.items():
         if role not in factors:
             add_roles(roles, {"replicate": "repeat"}.get(role, role), [column])
@@ -159,10 +163,14 @@ def reading_of(frame: pd.DataFrame) -> dict[str, Any]:
         "unused": {str(c): str(why) for c, why in attrs.get("unused", {}).items()},
         "options": list(attrs.get("options", ())),
         "warnings": [
-            {"code": getattr(note, "code", "note"), "message": str(note), "count": 1}
-            for note in attrs.get("notes", ())
+            {"code": note.code, "message": str(note), "count": note.n}
+            for note in map(_remark, attrs.get("notes", ()))
         ],
     }
+
+
+def _remark(note: str) -> Remark:
+    return note if isinstance(note, Remark) else Remark(note)
 
 
 def counts_of(frame: pd.DataFrame) -> dict[str, int]:
@@ -205,7 +213,9 @@ def counts_of(frame: pd.DataFrame) -> dict[str, int]:
         },
         "label_missing": int((~labelled["label"] & ~ties).sum()) if has_label.any() else 0,
         "label_tie": int(ties.sum()),
-        "copies": int(attrs.get("copies", 0)),
+        "copies": sum(
+            note.n for note in map(_remark, attrs.get("notes", ())) if note.code == "copies"
+        ),
     }
 
 
@@ -214,7 +224,8 @@ def _sentence(about: str, roles: Mapping[str, Sequence[str]], counts: Mapping[st
 
     def counted(count: str, word: str, role: str = "") -> str:
         plural = {"criterion": "criteria"}.get(word, f"{word}s")
-        columns = ", ".join(roles.get(role or word, ()))
+        held = roles.get(role or word, ())
+        columns = ", ".join([*held[:2], "..."] if len(held) > 3 else held)
         return count_noun(counts[count], word, plural) + (f" ({columns})" if columns else "")
 
     parts = [counted("items", "item")]
@@ -260,7 +271,7 @@ def asked_reading(question: OpenQuestionError, command: Sequence[str]) -> dict[s
             {
                 "meaning": answer.meaning,
                 "command": [*command, *answer.options.words()],
-                "preview": answer.preview.split(", "),
+                "preview": list(answer.preview),
             }
             for answer in question.answers
         ],

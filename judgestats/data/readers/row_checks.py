@@ -38,7 +38,7 @@ class Answer:
 
     meaning: str
     options: TableOptions
-    preview: str
+    preview: tuple[str, ...]
 
 
 class OpenQuestionError(InputError):
@@ -59,7 +59,7 @@ class OpenQuestionError(InputError):
             else:
                 given = ", ".join(f"{k}={v!r}" for k, v in options.set_options().items())
                 said = f"js.audit(data, {given})"
-            lines.append(f"  {answer.meaning:<{width}}  {said}    {answer.preview}")
+            lines.append(f"  {answer.meaning:<{width}}  {said}    {', '.join(answer.preview)}")
         return "\n".join(lines)
 
     def drop_options(self, *names: str) -> OpenQuestionError:
@@ -109,20 +109,23 @@ def open_question(
     return InputError(f"{source}: {question}" + (f" Tried {why}" if why else ""))
 
 
-def preview(frame: pd.DataFrame) -> str:
+def preview(frame: pd.DataFrame) -> tuple[str, ...]:
     """What was read, in counts."""
     conditions = list(dict.fromkeys(map(str, frame["condition"])))
     items, orders = frame["item_id"].nunique(), frame["order"].nunique()
     repeats = frame.groupby(["condition", "item_id", "order"], sort=False).size()
     parts = [_count(items, "item")]
     if len(conditions) > 1:
-        names = ", ".join(c[:30] for c in conditions[:3]) + (", ..." if conditions[3:] else "")
+        named = [c.split(", ") for c in conditions]
+        common = set(named[0]).intersection(*named[1:])
+        levels = [", ".join(part for part in one if part not in common)[:30] for one in named[:3]]
+        names = ", ".join(levels) + (", ..." if conditions[3:] else "")
         parts.append(f"{len(conditions)} conditions ({printable(names, one_line=True)})")
     parts += [_count(orders, "order")] if orders > 1 else []
     parts.append(_count(int(repeats.max()), "repeat"))
     if "label" in frame and (n := int((frame["label"] != "").sum())):
         parts.append(_count(n, "labelled judgment"))
-    return ", ".join(parts)
+    return tuple(parts)
 
 
 def _count(n: int, word: str) -> str:

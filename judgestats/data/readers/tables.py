@@ -405,7 +405,12 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
             served |= dict.fromkeys(own, role)
     sentence = "; ".join([*shapes, understood_as(frame, names, understanding, options)])
     frame.attrs["understood"] = [f"{read.description}.", f"{sentence}."]
-    frame.attrs["unused"] = dict(understanding.unused)
+    frame.attrs["unused"] = {
+        column: "the same in every row"
+        if why == UNVARYING and column in table and len(set(table[column].map(str))) == 1
+        else why
+        for column, why in understanding.unused
+    }
     frame.attrs |= {
         "rows_in": n_rows,
         "rows_filtered": n_filtered,

@@ -14,7 +14,14 @@ import numpy as np
 import pandas as pd
 
 from judgestats.arrays import LARGEST
-from judgestats.data.readers.columns import SIDES, VERDICTS, each_distinct, folded, no_column
+from judgestats.data.readers.columns import (
+    SIDES,
+    VERDICTS,
+    Remark,
+    each_distinct,
+    folded,
+    no_column,
+)
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import ColumnRoles, names_criteria
 from judgestats.data.verdict_kinds import (
@@ -126,7 +133,8 @@ def read_verdicts(
                 as_scores = dataclasses.replace(options, kind="score")
                 kind = kind_of_column(source, values, column, role, as_scores)
             if name in kinds and kind.name != "score" and kinds[name].name != "score":
-                notes.append(f"The column {column!r} is not used beside the other verdicts.")
+                text = f"The column {column!r} is not used beside the other verdicts."
+                notes.append(Remark(text, "column_unused"))
                 continue
             kinds.setdefault(name, kind)
             numbers, words, why, became = coded(values, kind)
@@ -404,7 +412,7 @@ def _describe_scale(
         f"{high:g}): {', '.join(places)}{more}. If that is a mistake, correct the file; state the "
         f"scale (--scale {_scale_text(fits, low, high)}) to have such scores refused."
     )
-    return range_text, (lone,), set(alone.index)
+    return range_text, (Remark(lone, "far_score", n),), set(alone.index)
 
 
 def _are_whole(values: pd.Series) -> bool:
